@@ -1,0 +1,125 @@
+# bustap. `make help` lists what can be made.
+#
+# CC=clang and SANITIZE=1 build into folders of their own, so that builds never mix.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+compiler := $(notdir $(firstword $(CC)))
+ifndef BUILD
+BUILD := build$(if $(filter-out gcc,$(compiler)),/$(compiler))$(if $(SANITIZE),/sanitize)
+endif
+
+# --- flags -----------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
+            -Wvla -Wundef -Wformat=2
+CPPFLAGS += -I. -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DBUSTAP_VERSION='"$(VERSION)"'
+CFLAGS   ?= -O2 -g
+BASE_CFLAGS := -std=c11 $(WARNINGS) $(if $(WERROR),-Werror) -pthread -fstack-protector-strong
+ifdef SANITIZE
+BASE_CFLAGS += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+LDFLAGS     += -fsanitize=address,undefined
+endif
+
+PKG_CONFIG ?= pkg-config
+LIBRARIES  := zlib libftdi1 libusb-1.0 yajl libsystemd
+HAVE_ISAL  := $(if $(NO_ISAL),,$(shell $(PKG_CONFIG) --exists libisal 2>/dev/null && echo 1))
+ifeq ($(HAVE_ISAL),1)
+CPPFLAGS  += -DHAVE_ISAL=1
+LIBRARIES += libisal
+endif
+# Evaluated when first used, so that `make help` and the package script work where pkg-config is missing.
+LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))$(LIBRARY_CFLAGS)
+LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lm)$(LDLIBS)
+
+compile = $(CC) $(CPPFLAGS) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+link    = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
+
+# --- what there is ---------------------------------------------------------------------------------
+
+sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+objects   = $(patsubst %.c,$(BUILD)/%.o,$(1))
+
+FORMATS  := $(call sources,formats)
+FIRMWARE := $(filter-out firmware/riscv/%,$(call sources,firmware))
+DRIVER   := $(call sources,driver)
+CAPTURE  := $(call sources,capture)
+HOST     := $(filter-out host/bustapd.c,$(call sources,host))
+TOOLS    := $(filter-out tools/bustap.c,$(call sources,tools))
+
+UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort $(wildcard tests/$(f)/test_*.c)))
+TEST_PARTS  := $(sort $(wildcard tests/support/*.c))
+FUZZERS     := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+BENCHES     := $(patsubst tests/bench/bench_%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
+TEST_TOOLS  := $(patsubst tests/e2e/%.c,%,$(sort $(wildcard tests/e2e/*.c)))
+
+LAYERS   := $(BUILD)/libcapture.a $(BUILD)/libdriver.a $(BUILD)/libfirmware.a $(BUILD)/libformats.a
+PROGRAMS := $(BUILD)/bustap $(BUILD)/bustapd $(BUILD)/b2a
+
+.PHONY: all
+all: $(PROGRAMS)
+
+$(BUILD)/libformats.a: $(call objects,$(FORMATS))
+$(BUILD)/libfirmware.a: $(call objects,$(FIRMWARE))
+$(BUILD)/libdriver.a: $(call objects,$(DRIVER))
+$(BUILD)/libcapture.a: $(call objects,$(CAPTURE))
+$(BUILD)/libhost.a: $(call objects,$(HOST))
+$(BUILD)/libtools.a: $(call objects,$(TOOLS))
+$(BUILD)/lib%.a:
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/bustap: $(BUILD)/tools/bustap.o $(BUILD)/libtools.a $(LAYERS)
+	$(link)
+$(BUILD)/bustapd: $(BUILD)/host/bustapd.o $(BUILD)/libhost.a $(LAYERS)
+	$(link)
+# b2a is bustap under another name: argv[0] makes it `bustap dump`.
+$(BUILD)/b2a: $(BUILD)/bustap
+	ln -sf bustap $@
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile)
+
+# Rebuilds everything when compiler or flags change.
+.PHONY: force
+$(BUILD)/flags: force
+	@mkdir -p $(@D)
+	@echo '$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)' | cmp -s - $@ || \
+	 echo '$(CC) $(CPPFLAGS) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS)' > $@
+
+include tests/tests.mk
+include firmware/riscv/firmware.mk
+include doc/install.mk
+
+# --- the rest --------------------------------------------------------------------------------------
+
+.PHONY: clean help packages-build
+packages-build:
+	@.ci/packages build
+
+clean:
+	rm -rf build
+
+help:
+	@echo 'make            build bustap, b2a and bustapd (CC=clang, SANITIZE=1, NO_ISAL=1)'
+	@echo 'make demo       capture from a virtual board, show, verify; installs what it lacks'
+	@echo 'make check      all tests; installs what it lacks'
+	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'
+	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
+	@echo 'make bench      benchmarks, with peers in the same run'
+	@echo 'make firmware   link the board firmware for riscv32 and check its size'
+	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall takes it back'
+	@echo 'make clean      remove build/'
+
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,100 @@
+/*
+ * The capture: from a source to rolling files.
+ *
+ *   source thread -> bounded queue of preallocated batches -> compression workers -> ordered writer
+ *                 -> files under temporary names -> finisher: sync, rename, ring of N
+ */
+#ifndef CAPTURE_CAPTURE_H
+#define CAPTURE_CAPTURE_H
+
+#include "formats/capture_file.h"
+#include "formats/source.h"
+
+struct capture;
+
+/* What to do when the host's queue is full. */
+enum capture_when_full {
+    CAPTURE_WAIT, /* stop reading: the board's own queue takes over, and counts */
+    CAPTURE_DROP  /* go on reading, drop and count at stage "queue": for sources that must not be
+                     held up */
+};
+
+/* All limits: 0 is none. Times in ns. */
+struct capture_settings {
+    char
+        prefix[4096]; /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are made */
+    uint64_t rotate_bytes; /* a file is not larger than this, unless one block is */
+    int64_t rotate_ns;     /* a file is not open for longer */
+    int64_t
+        rotate_every_ns; /* aligned to the wall clock: a new file at each multiple since 1970 UTC */
+    uint32_t keep;       /* complete files kept; older ones are removed */
+    int64_t stop_ns;
+    uint64_t stop_records; /* exactly so many, if the source has them */
+    uint64_t stop_bytes;   /* in all files together */
+    uint64_t stop_files;
+    unsigned workers;       /* compression threads; 0: one per processor */
+    size_t queue_bytes;     /* records waiting at most; 0: 64 MiB */
+    uint32_t block_records; /* records per member; 0: CAPTURE_BLOCK_RECORDS, less where rotate_bytes
+                               is small */
+    int64_t flush_ns;       /* records wait no longer than this for their block to fill; 0: 1 s */
+    enum deflate_engine engine;
+    int level; /* -1: the engine's default */
+    enum capture_when_full when_full;
+    bool names; /* keep names of complete files for capture_take_name */
+};
+
+/* Settings with every default. */
+struct capture_settings capture_settings_default(void);
+
+struct capture_status {
+    bool running;
+    bool failed;          /* error holds why */
+    enum capture_end end; /* once not running */
+    int64_t started_ns, elapsed_ns;
+    uint64_t records; /* in files (written, not only read) */
+    uint64_t lost[LOSS_STAGES];
+    uint64_t raw_bytes;        /* of the records written */
+    uint64_t compressed_bytes; /* of all files */
+    uint64_t files;            /* complete */
+    uint64_t after_stop;
+    uint32_t queue_fill, queue_size; /* blocks */
+    uint64_t damaged;                /* BT_DATA answers of the source */
+    uint64_t last_tick;
+    uint64_t clock_hz;
+    struct source_totals source;
+    char file[4096]; /* the one being written */
+    struct bt_error error;
+};
+
+/*
+ * Starts a capture: locks the prefix (BT_BUSY if another capture has it), makes the first file,
+ * starts the threads. Takes the source over, also on failure. NULL and *error on failure.
+ */
+struct capture *capture_new(const struct capture_settings *settings, struct source *source,
+                            struct bt_error *error);
+
+/* Ends the capture soon: what was read so far is written. Any thread; not from a signal handler. */
+void capture_stop(struct capture *capture);
+
+/* Starts a new file soon. Any thread. */
+void capture_rotate(struct capture *capture);
+
+/* Fills *status. Any thread. */
+void capture_get_status(struct capture *capture, struct capture_status *status);
+
+/*
+ * Waits up to timeout_ms (< 0: for ever) for the end. Returns true if the capture has ended: all
+ * files are complete and renamed.
+ */
+bool capture_wait(struct capture *capture, int timeout_ms);
+
+/* The next name of a complete file, in order; false if none waits. */
+bool capture_take_name(struct capture *capture, char *name, size_t size);
+
+/* Stops, waits, frees. NULL is allowed. */
+void capture_free(struct capture *capture);
+
+/* Bytes that a capture with these settings allocates at most. */
+size_t capture_memory(const struct capture_settings *settings);
+
+#endif

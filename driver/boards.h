@@ -1,0 +1,29 @@
+/*
+ * Board specifications, as users write them, and the streams they stand for:
+ *
+ *   virtual:replay=FILE[,loop][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
+ *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
+ *   ftdi[:serial=S][,description=D][,vid=V,pid=P][,channel=A|B]
+ */
+#ifndef DRIVER_BOARDS_H
+#define DRIVER_BOARDS_H
+
+#include "driver/stream.h"
+
+/* Opens the stream a specification names. 0 or a negative code; *stream is closed with
+ * stream_close. */
+int boards_open(struct stream **stream, const char *specification, struct bt_error *error);
+
+/* One board that is there. */
+struct board_listing {
+    char specification[128]; /* opens it */
+    char description[160];   /* manufacturer, product, serial, speed */
+};
+
+/*
+ * Lists FTDI boards that are plugged in: allocates *listings (the caller frees it) and sets *count.
+ * 0 or a negative code; no boards is not an error.
+ */
+int boards_list(struct board_listing **listings, size_t *count, struct bt_error *error);
+
+#endif

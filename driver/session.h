@@ -1,0 +1,73 @@
+/*
+ * A conversation with one board: identify, configure, arm, read frames, stop; resynchronises after
+ * garbage and counts what the link lost. The board is not trusted: every frame may hold anything.
+ */
+#ifndef DRIVER_SESSION_H
+#define DRIVER_SESSION_H
+
+#include "driver/stream.h"
+#include "formats/source.h"
+#include "formats/wire_reader.h"
+
+struct session;
+
+struct session_settings {
+    struct filter filter;
+    const char *filter_text; /* as the user wrote it, for the capture's header; may be NULL */
+    enum wire_packing packing;
+    uint32_t flush_us; /* see wire_configuration */
+    uint32_t heartbeat_ms;
+    int silence_ms; /* armed, and nothing heard for so long: the board has stopped answering */
+};
+
+/* Plain numbers that suit a bench: 20 ms flush, 250 ms heartbeat, 5 s of silence, delta packing, no
+ * filter. */
+struct session_settings session_settings_default(void);
+
+struct session_statistics {
+    struct wire_reader_statistics reader;
+    uint64_t records;          /* delivered */
+    uint64_t stale_frames;     /* of another session */
+    uint64_t duplicate_frames; /* told what had been told already */
+    uint64_t bad_frames;       /* good CRC, nonsense inside */
+    uint64_t sequence_gaps;    /* places where frames are missing */
+    struct loss lost;          /* over the whole session: bus and link */
+};
+
+/*
+ * Opens a session on stream (the session closes it, also on failure) and asks the board who it is,
+ * discarding whatever an earlier session left on the line. NULL and *error on failure.
+ */
+struct session *session_new(struct stream *stream, struct bt_error *error);
+void session_free(struct session *session);
+
+/* Who the board is. Valid as long as the session. */
+const struct wire_identity *session_identity(const struct session *session);
+
+/* Configures and arms the board, and waits for its START. 0 or a negative code. */
+int session_arm(struct session *session, const struct session_settings *settings,
+                struct bt_error *error);
+
+/*
+ * The session as a source of batches, from arm on; it owns the session (source_close frees both).
+ * source_stop tells the board to stop; source_next then goes on to the END frame.
+ */
+struct source *session_source(struct session *session);
+
+/* Asks for the counters. Only while not armed: an armed board sends them with its heartbeats. */
+int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error);
+
+/* The counters the board sent last. */
+const struct wire_counters *session_counters(const struct session *session);
+
+struct session_test_result {
+    uint64_t frames, bytes, bad_bytes, missing_frames;
+    double seconds;
+};
+/* Has the board send frames of pattern and compares them. Only while not armed. */
+int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
+                      struct bt_error *error);
+
+void session_statistics(const struct session *session, struct session_statistics *statistics);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * The bus front end: the one interface between a bus and the rest of the board. Another bus is
+ * another implementation of struct bus_front and another decoder.
+ */
+#ifndef FIRMWARE_BUS_H
+#define FIRMWARE_BUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * One request phase as latched from the pins, logical values (1 = asserted). On the P6 bus: the
+ * first clock (Aa, REQa) and the second (Ab, REQb).
+ */
+struct bus_phase {
+    uint64_t tick; /* board clock when the phase began */
+    uint64_t
+        address_a; /* Aa[35:0]; the front end fills Aa[2:0], which have no pins of their own, */
+                   /* with the offset of the first byte wanted */
+    uint32_t address_b; /* Ab[31:3]: ATTR, DID, BE, EXF */
+    uint8_t request_a;  /* REQa[4:0] */
+    uint8_t request_b;  /* REQb[4:0] */
+};
+
+struct bus_front {
+    /* Takes up to capacity phases that have happened; never waits. Returns how many. */
+    size_t (*take)(void *context, struct bus_phase *phases, size_t capacity);
+    /* The board's clock now, in ticks; not before the last phase taken. */
+    uint64_t (*now)(void *context);
+    /* True once the bus will never have another phase (simulated buses only). */
+    bool (*ended)(void *context);
+    void *context;
+};
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * The P6 front-side bus: from a request phase to a record, and back (Pentium Pro Family Developer's
+ * Manual, volume 1; the encodings are in doc/p6-decoding.md).
+ */
+#ifndef FIRMWARE_P6_H
+#define FIRMWARE_P6_H
+
+#include "firmware/bus.h"
+#include "formats/record.h"
+
+enum p6_result {
+    P6_RECORD,     /* decoded */
+    P6_ABOVE_4GIB, /* a request whose address needs more than 32 bits */
+    P6_UNDECODED   /* reserved, NOP, or unknown: never recorded as something else */
+};
+
+/* Decodes one request phase. Fills all of *record but the time. */
+enum p6_result p6_decode(const struct bus_phase *phase, struct record *record);
+
+/*
+ * The request phase that p6_decode turns into exactly this record (its time and the phase's tick
+ * are left alone). Returns NULL, or a static sentence that says why no P6 request is such a record.
+ */
+const char *p6_encode(const struct record *record, struct bus_phase *phase);
+
+#endif

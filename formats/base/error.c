@@ -1,0 +1,68 @@
+#include "formats/base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int bt_fail(struct bt_error *error, int code, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+        error->code = code;
+    }
+    return code;
+}
+
+int bt_fail_errno(struct bt_error *error, const char *format, ...)
+{
+    int saved = errno;
+    int code = saved == ENOMEM ? BT_MEMORY : BT_IO;
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+        size_t used = strlen(error->message);
+        char text[128];
+        /* the XSI strerror_r: thread safe, and always terminates what it writes */
+        if (strerror_r(saved, text, sizeof text) != 0)
+            snprintf(text, sizeof text, "error %d", saved);
+        snprintf(error->message + used, sizeof error->message - used, ": %s", text);
+        error->code = code;
+    }
+    return code;
+}
+
+int bt_fail_within(struct bt_error *error, const char *format, ...)
+{
+    if (!error)
+        return BT_IO;
+    char inner[sizeof error->message];
+    memcpy(inner, error->message, sizeof inner);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, ": %s", inner);
+    return error->code;
+}
+
+int bt_exit_status(int code)
+{
+    switch (code) {
+    case BT_OK:
+    case BT_NOTE:
+        return 0;
+    case BT_DATA:
+        return 1;
+    case BT_USAGE:
+        return 2;
+    default:
+        return 3;
+    }
+}

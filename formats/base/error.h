@@ -1,0 +1,46 @@
+/*
+ * Errors as values. A function that can fail returns 0 or a negative bt_code and, where it takes a
+ * struct bt_error, fills it with one sentence that a user can act on. Library code never prints.
+ */
+#ifndef FORMATS_BASE_ERROR_H
+#define FORMATS_BASE_ERROR_H
+
+/* What went wrong, in the classes that callers treat differently. Stable: only ever appended to. */
+enum bt_code {
+    BT_OK = 0,
+    BT_USAGE = -1, /* what was asked for makes no sense: exit status 2 */
+    BT_DATA = -2,  /* input is damaged; a reader goes on after it at its next call: exit status 1 */
+    BT_NOTE = -3,  /* input is odd in a harmless way (stray tail bytes): told, not an error */
+    BT_IO = -4,    /* a file or socket failed: exit status 3 */
+    BT_DEVICE = -5,  /* the board or its link failed: exit status 3 */
+    BT_MEMORY = -6,  /* no memory: exit status 3 */
+    BT_TIMEOUT = -7, /* nothing arrived in time; try again */
+    BT_CLOSED = -8,  /* the other end is gone: exit status 3 */
+    BT_BUSY = -9     /* somebody else holds it: exit status 3 */
+};
+
+struct bt_error {
+    int code;          /* a bt_code */
+    char message[480]; /* no newline, no final full stop */
+};
+
+/*
+ * Fills *error (may be NULL) from a printf format and returns code, so that a failure reads
+ * `return bt_fail(error, BT_DATA, "...", ...);`.
+ */
+int bt_fail(struct bt_error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As bt_fail, with ": " and the text of errno appended. The code is BT_MEMORY for ENOMEM, else
+ * BT_IO. */
+int bt_fail_errno(struct bt_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Puts context and ": " in front of the message that is there; returns error->code. */
+int bt_fail_within(struct bt_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The exit status a command ends with: 0 good, 1 data, 2 usage, 3 device or I/O (bustap(1)). */
+int bt_exit_status(int code);
+
+#endif

@@ -1,0 +1,107 @@
+#include "formats/base/quantity.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <strings.h>
+
+struct unit {
+    const char *suffix;
+    uint64_t factor;
+};
+
+static const struct unit *unit_find(const struct unit *units, const char *suffix)
+{
+    for (; units->suffix; units++)
+        if (strcasecmp(units->suffix, suffix) == 0)
+            return units;
+    return NULL;
+}
+
+/* Digits behind a point, as a fraction of factor; nine digits are looked at. */
+static uint64_t fraction(const char **text, uint64_t factor)
+{
+    uint64_t numerator = 0;
+    uint64_t denominator = 1;
+    for (; **text >= '0' && **text <= '9'; (*text)++)
+        if (denominator < 1000000000u) {
+            numerator = numerator * 10 + (uint64_t)(**text - '0');
+            denominator *= 10;
+        }
+    return (uint64_t)((long double)factor * (long double)numerator / (long double)denominator);
+}
+
+/* A number, whole or with a point, and one of the units: exact in 64 bits. */
+static int quantity_parse(uint64_t *value, const char *text, const struct unit *units,
+                          const char *example, struct bt_error *error)
+{
+    if (text[0] < '0' || text[0] > '9')
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is not a number such as %s", text, example);
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    char *end;
+    errno = 0;
+    uint64_t whole = strtoull(text, &end, hexadecimal ? 16 : 10);
+    bool too_large = errno == ERANGE;
+    const char *digits = *end == '.' && !hexadecimal ? end + 1 : NULL;
+    const char *suffix = end;
+    if (digits) {
+        fraction(&digits, 1);
+        suffix = digits;
+    }
+    const struct unit *unit = unit_find(units, suffix);
+    if (!unit)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is not a number such as %s", text, example);
+    uint64_t part = 0;
+    if (digits) {
+        const char *again = end + 1;
+        part = fraction(&again, unit->factor);
+    }
+    uint64_t product;
+    if (too_large || __builtin_mul_overflow(whole, unit->factor, &product) ||
+        __builtin_add_overflow(product, part, value))
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is too large", text);
+    return 0;
+}
+
+int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error)
+{
+    static const struct unit units[] = {{"", 1},
+                                        {"B", 1},
+                                        {"K", 1ull << 10},
+                                        {"KB", 1ull << 10},
+                                        {"KiB", 1ull << 10},
+                                        {"M", 1ull << 20},
+                                        {"MB", 1ull << 20},
+                                        {"MiB", 1ull << 20},
+                                        {"G", 1ull << 30},
+                                        {"GB", 1ull << 30},
+                                        {"GiB", 1ull << 30},
+                                        {"T", 1ull << 40},
+                                        {"TB", 1ull << 40},
+                                        {"TiB", 1ull << 40},
+                                        {NULL, 0}};
+    return quantity_parse(bytes, text, units, "4096, 64K, 20M or 1G", error);
+}
+
+int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *error)
+{
+    static const struct unit units[] = {
+        {"", 1000000000},      {"ns", 1},          {"us", 1000},         {"ms", 1000000},
+        {"s", 1000000000},     {"m", 60000000000}, {"min", 60000000000}, {"h", 3600000000000},
+        {"d", 86400000000000}, {NULL, 0}};
+    uint64_t value;
+    int result = quantity_parse(&value, text, units, "250ms, 10s, 5m or 1h", error);
+    if (result < 0)
+        return result;
+    if (value > INT64_MAX)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is too large", text);
+    *nanoseconds = (int64_t)value;
+    return 0;
+}
+
+int quantity_count(uint64_t *count, const char *text, struct bt_error *error)
+{
+    static const struct unit units[] = {{"", 1},           {"k", 1000},          {"M", 1000000},
+                                        {"G", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
+    return quantity_parse(count, text, units, "1000, 5k, 2M or 0x100", error);
+}

@@ -1,0 +1,20 @@
+/* Numbers as people write them: sizes, durations, counts. */
+#ifndef FORMATS_BASE_QUANTITY_H
+#define FORMATS_BASE_QUANTITY_H
+
+#include "formats/base/error.h"
+
+#include <stdint.h>
+
+/* "123", "64K", "20M", "1G", "2T": powers of 1024, an optional "B" or "iB" behind. Bytes. 0 or
+ * BT_USAGE. */
+int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error);
+
+/* "90", "1.5s", "250ms", "20us", "10m", "1h", "2d": nanoseconds; a bare number is seconds. 0 or
+ * BT_USAGE. */
+int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *error);
+
+/* "1000", "5k", "2.5M", "1G": powers of 1000; also 0x numbers. 0 or BT_USAGE. */
+int quantity_count(uint64_t *count, const char *text, struct bt_error *error);
+
+#endif

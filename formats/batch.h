@@ -1,0 +1,54 @@
+/*
+ * What travels between sources and sinks: a batch of records, and what was lost just before it.
+ */
+#ifndef FORMATS_BATCH_H
+#define FORMATS_BATCH_H
+
+#include "formats/record.h"
+
+/* The stages that can lose a request, from the bus to the disk. */
+enum loss_stage {
+    LOSS_BUS,   /* the board's frame queue was full */
+    LOSS_LINK,  /* frames did not arrive, or arrived damaged */
+    LOSS_QUEUE, /* the host's queue was full */
+    LOSS_DISK,  /* the file system refused */
+    LOSS_STAGES
+};
+
+/* Requests lost at one place in the stream. All zero where nothing was. */
+struct loss {
+    uint64_t count[LOSS_STAGES]; /* requests, by the stage that lost them */
+    uint64_t first_tick;         /* the interval in which they were on the bus, in board ticks, */
+    uint64_t last_tick;          /* both ends included */
+};
+
+/*
+ * Records that follow one another without a hole: tick(records[i]) is first_tick plus the times of
+ * records[1] to records[i]. A hole, or a time that saturated, starts a new batch.
+ */
+struct batch {
+    struct record *records; /* owned by whoever made the batch; sources fill it, never replace it */
+    size_t count;           /* records that are there; 0 where only a loss is told */
+    size_t capacity;        /* records there is room for */
+    uint64_t
+        first_index;     /* how many requests the board accepted before records[0], lost ones too */
+    uint64_t first_tick; /* when records[0] was on the bus, in board ticks; with count 0 the last
+                            tick known */
+    uint64_t last_tick;  /* the same of the last record */
+    struct loss lost;    /* just before records[0] */
+    int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
+};
+
+/* The name of a stage, as files and JSON spell it: "bus", "link", "queue", "disk". */
+const char *loss_stage_name(enum loss_stage stage);
+
+/* Requests lost, over all stages; saturates. */
+uint64_t loss_total(const struct loss *loss);
+
+/* Adds more to *loss: counts saturate, the interval grows to hold both. */
+void loss_add(struct loss *loss, const struct loss *more);
+
+/* Empties a batch, keeping its buffer. */
+void batch_clear(struct batch *batch);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * One-shot deflate and gzip, through zlib always and through ISA-L where the build found it.
+ */
+#ifndef FORMATS_DEFLATE_H
+#define FORMATS_DEFLATE_H
+
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum deflate_engine {
+    DEFLATE_BEST, /* the fastest there is */
+    DEFLATE_ZLIB,
+    DEFLATE_ISAL
+};
+
+struct deflate_encoder;
+struct deflate_decoder;
+
+/* Whether the engine is built in. */
+bool deflate_has(enum deflate_engine engine);
+/* "zlib" or "isa-l". */
+const char *deflate_engine_name(enum deflate_engine engine);
+
+/* level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1). NULL and *error on
+ * failure. */
+struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
+                                            struct bt_error *error);
+void deflate_encoder_free(struct deflate_encoder *encoder);
+
+/* The most bytes that size bytes can become. */
+size_t deflate_bound(size_t size);
+
+/*
+ * Compresses size bytes into one raw deflate stream of *out_size bytes; capacity >=
+ * deflate_bound(size). *crc32 gets the gzip CRC-32 of the input.
+ */
+int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t size, uint8_t *out,
+                   size_t capacity, size_t *out_size, uint32_t *crc32, struct bt_error *error);
+
+struct deflate_decoder *deflate_decoder_new(struct bt_error *error);
+void deflate_decoder_free(struct deflate_decoder *decoder);
+
+/*
+ * Decompresses one raw deflate stream that must become exactly out_size bytes and use all of size;
+ * *crc32 gets the CRC-32 of the output. 0 or BT_DATA.
+ */
+int deflate_decode(struct deflate_decoder *decoder, const uint8_t *in, size_t size, uint8_t *out,
+                   size_t out_size, uint32_t *crc32, struct bt_error *error);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Reads a trace, whatever it is in: raw BYU records, LP64 records, any of them gzipped, or a
+ * capture file; from a file or from standard input. The kind is told by content, never by name.
+ */
+#ifndef FORMATS_TRACE_READER_H
+#define FORMATS_TRACE_READER_H
+
+#include "formats/source.h"
+
+#include <stdbool.h>
+
+enum trace_kind { TRACE_RAW, TRACE_GZIP, TRACE_CAPTURE };
+
+struct trace_reader;
+
+/*
+ * Opens path, "-" for standard input. lp64: raw and gzipped input holds 24-byte records. 0 or a
+ * negative bt_code; *reader is closed with source_close(trace_reader_source(reader)).
+ */
+int trace_reader_open(struct trace_reader **reader, const char *path, bool lp64,
+                      struct bt_error *error);
+
+/* The reader as a source; it owns the reader. Messages name the file and the offset. */
+struct source *trace_reader_source(struct trace_reader *reader);
+
+enum trace_kind trace_reader_kind(const struct trace_reader *reader);
+
+/*
+ * Goes to a record by its ordinal in the file (0 is the first). Capture files and raw files are
+ * hopped over, not read; streams are read. A position behind the end is the end. 0 or a negative
+ * bt_code.
+ */
+int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_error *error);
+
+/* The closing member, once source_next has returned 0; NULL if there is none. */
+const struct capture_totals *trace_reader_closing(const struct trace_reader *reader);
+
+/* Bytes of the file consumed so far, and its size (0 where it has none: a pipe). */
+uint64_t trace_reader_offset(const struct trace_reader *reader);
+uint64_t trace_reader_size(const struct trace_reader *reader);
+
+#endif

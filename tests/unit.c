@@ -2,6 +2,7 @@
 #include "tests/suites.h"
 
 #include <CUnit/Basic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

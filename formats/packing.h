@@ -6,9 +6,11 @@
  *
  *   bits 3..0  slot: 0 to 14, the kind (type, size, attribute, processor) that slot holds;
  *              15, a new kind follows in 4 bytes and goes into the next slot (0, 1, ... 14, 0, ...)
- *   bits 5..4  address: 0, 1 or 2: a signed difference of 1, 2 or 3 bytes to the address last
- * packed for that slot (a new kind starts from 0); 3: the address in 4 bytes bits 7..6  time: 0, 1,
- * 2 in 1, 2 or 4 bytes; 3: the same as that of the record before in the slot
+ *   bits 5..4  address: 0, 1 or 2, a signed difference of 1, 2 or 3 bytes to the address last
+ *              packed for that slot; 3, the address in 4 bytes
+ *   bits 7..6  time: 0, 1 or 2, the time in 1, 2 or 4 bytes; 3, the same as last for that slot
+ *
+ * A new kind starts with address and time 0.
  *
  * All numbers are little endian; differences wrap modulo 2^32.
  */

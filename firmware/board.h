@@ -24,7 +24,8 @@ struct board; /* complete in firmware/board_state.h, so that it can be placed wi
 
 /*
  * Makes a board of the memory at *board. frames (frame_count >= 4) is its queue; identity, bus and
- * link are copied. The board is idle until a host arms it.
+ * link are copied, and the identity's protocol, queue_frames and payload_max filled in. The board
+ * is idle until a host arms it.
  */
 void board_init(struct board *board, const struct wire_identity *identity,
                 const struct bus_front *bus, const struct board_link *link,
@@ -37,8 +38,9 @@ void board_init(struct board *board, const struct wire_identity *identity,
 bool board_step(struct board *board);
 
 /*
- * Phases that are sure to find room if they come now: what a bus that can be stopped asks before it
- * goes on. 0 while not armed.
+ * Phases that are sure to find room if they come now, provided that the last of them is less than
+ * 0xffffffff ticks after the first (a time that saturates starts a frame of its own): what a bus
+ * that can be stopped asks before it goes on. 0 while not armed.
  */
 uint32_t board_room(const struct board *board);
 

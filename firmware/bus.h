@@ -14,20 +14,27 @@
  * first clock (Aa, REQa) and the second (Ab, REQb).
  */
 struct bus_phase {
-    uint64_t tick; /* board clock when the phase began */
+    uint64_t tick; /* board clock when the phase began; never less than that of the phase before */
     uint64_t
         address_a; /* Aa[35:0]; the front end fills Aa[2:0], which have no pins of their own, */
                    /* with the offset of the first byte wanted */
     uint32_t address_b; /* Ab[31:3]: ATTR, DID, BE, EXF */
-    uint8_t request_a;  /* REQa[4:0] */
+    uint32_t missed;    /* phases that the front end itself had to drop just before this one */
+    uint8_t request_a;  /* REQa[4:0], or BUS_NO_REQUEST */
     uint8_t request_b;  /* REQb[4:0] */
 };
+
+/* request_a where there is no phase, only `missed` to tell: the bus fell silent after a loss. */
+#define BUS_NO_REQUEST 0xffu
 
 struct bus_front {
     /* Takes up to capacity phases that have happened; never waits. Returns how many. */
     size_t (*take)(void *context, struct bus_phase *phases, size_t capacity);
     /* The board's clock now, in ticks; not before the last phase taken. */
     uint64_t (*now)(void *context);
+    /* Microseconds of real time since some start: what time-outs are measured with. A simulated
+     * bus has ticks of its own, which say nothing of how long a host has waited. */
+    uint64_t (*microseconds)(void *context);
     /* True once the bus will never have another phase (simulated buses only). */
     bool (*ended)(void *context);
     void *context;

@@ -1,0 +1,232 @@
+#include "formats/record_text.h"
+
+#include <string.h>
+
+/*
+ * How it is fast. Numbers become digits eight at a time, without branches or divisions. What stands
+ * between address and time in the classic dump (name, size, attribute, processor) has few values in
+ * a real trace: it is kept from the last record that had the same. A store may spill into the next
+ * column, never out of the line's RECORD_TEXT_MAX_BYTES. In the 64-bit words here the lowest byte
+ * is the leftmost character.
+ */
+
+#define EVERY_BYTE(value) ((value)*0x0101010101010101u)
+#define HUNDRED_MILLION   100000000u
+
+/* The classic dump's second column by ordinal: the space behind the address, the name, its tabs. */
+static const char *const name_columns[REQUEST_TYPES + 1] = {
+    " FETCH\t\t",    " MEMREAD\t", " MEMREADINV\t",   " MEMWRITE\t",   " IOREAD\t\t", " IOWRITE\t",
+    " DEFERREPLY\t", " INTA\t\t",  " CNTRLAGNTRES\t", " BRTRACEREC\t", " SHUTDOWN\t", " FLUSH\t\t",
+    " HALT\t\t",     " SYNC\t\t",  " FLUSHACK\t",     " STOPCLKAK\t",  " SMIACK\t\t", " "};
+
+/* The classic dump's columns between address and time, as some record had them. */
+struct middle {
+    char text[27];  /* " CNTRLAGNTRES\t255\tff\t255\t" has 25 characters */
+    uint8_t length; /* 0: nothing is kept here */
+    uint32_t key;   /* the record's type, size, attribute and processor */
+};
+_Static_assert(sizeof(struct middle) == 32, "copied whole, in two stores");
+
+#define MIDDLES 256u
+
+/* Digits, 0 to 15, to characters, in every byte. */
+static inline uint64_t hexadecimal_characters(uint64_t digits)
+{
+    uint64_t letters = (digits + EVERY_BYTE(6u)) >> 4 & EVERY_BYTE(1u);
+    return digits + EVERY_BYTE((uint64_t)'0') + letters * ('a' - '0' - 10);
+}
+
+/* %08x */
+static inline char *put_hexadecimal(char *out, uint32_t value)
+{
+    uint64_t digits = __builtin_bswap32(value);
+    digits = (digits | digits << 16) & 0x0000ffff0000ffffu;
+    digits = (digits | digits << 8) & 0x00ff00ff00ff00ffu;
+    digits = (digits >> 4 | digits << 8) & EVERY_BYTE(0x0fu);
+    bytes_put64((uint8_t *)out, hexadecimal_characters(digits));
+    return out + 8;
+}
+
+/* The eight digits of a value below 10^8: halves in lanes of 32 bits, then of 16, then of 8. */
+static inline uint64_t decimal_digits(uint32_t value)
+{
+    uint64_t lanes = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t quotients = lanes * 10486 >> 20 & 0x0000007f0000007fu; /* lanes / 100 */
+    lanes = quotients | (lanes - quotients * 100) << 16;
+    quotients = lanes * 103 >> 10 & 0x000f000f000f000fu; /* lanes / 10 */
+    return quotients | (lanes - quotients * 10) << 8;
+}
+
+/* %u of a value below 10^8 */
+static inline char *put_short_decimal(char *out, uint32_t value)
+{
+    uint64_t digits = decimal_digits(value);
+    /* leading zeros in bits, a whole number of bytes; the last digit is never one */
+    unsigned leading = (unsigned)__builtin_ctzll(digits | 1ull << 56) & 0x38u;
+    bytes_put64((uint8_t *)out, (digits + EVERY_BYTE((uint64_t)'0')) >> leading);
+    return out + 8 - leading / 8;
+}
+
+/* %08u of a value below 10^8 */
+static inline char *put_padded_decimal(char *out, uint32_t value)
+{
+    bytes_put64((uint8_t *)out, decimal_digits(value) + EVERY_BYTE((uint64_t)'0'));
+    return out + 8;
+}
+
+/* %llu */
+static inline char *put_decimal(char *out, uint64_t value)
+{
+    if (value < HUNDRED_MILLION)
+        return put_short_decimal(out, (uint32_t)value);
+    uint64_t upper = value / HUNDRED_MILLION;
+    if (upper < HUNDRED_MILLION) {
+        out = put_short_decimal(out, (uint32_t)upper);
+    } else {
+        out = put_short_decimal(out, (uint32_t)(upper / HUNDRED_MILLION));
+        out = put_padded_decimal(out, (uint32_t)(upper % HUNDRED_MILLION));
+    }
+    return put_padded_decimal(out, (uint32_t)(value % HUNDRED_MILLION));
+}
+
+static inline char *put_text(char *out, const char *text, size_t length)
+{
+    memcpy(out, text, length);
+    return out + length;
+}
+
+#define PUT_LITERAL(out, literal) put_text(out, literal, sizeof literal - 1)
+
+static char *put_byte_hexadecimal(char *out, uint8_t value)
+{
+    *out++ = "0123456789abcdef"[value >> 4];
+    *out++ = "0123456789abcdef"[value & 15];
+    return out;
+}
+
+static void make_middle(struct middle *middle, const struct record *record, uint32_t key)
+{
+    char line[RECORD_TEXT_MAX_BYTES];
+    const char *name = name_columns[request_type_ordinal(record->type)];
+    char *out = put_text(line, name, strlen(name));
+    if (record->size < 10)
+        *out++ = ' ';
+    out = put_short_decimal(out, record->size);
+    *out++ = '\t';
+    out = put_byte_hexadecimal(out, record->attribute);
+    *out++ = '\t';
+    out = put_short_decimal(out, record->processor);
+    *out++ = '\t';
+    middle->length = (uint8_t)(out - line);
+    middle->key = key;
+    memcpy(middle->text, line, middle->length);
+}
+
+/* "%u\n" of a value below 10^4, the most common times; cf. decimal_digits. */
+static inline char *put_short_time(char *out, uint32_t value)
+{
+    uint32_t quotients = value * 10486 >> 20;
+    uint32_t lanes = quotients | (value - quotients * 100) << 16;
+    quotients = lanes * 103 >> 10 & 0x000f000fu;
+    uint32_t digits = quotients | (lanes - quotients * 10) << 8;
+    unsigned leading = (unsigned)__builtin_ctz(digits | 1u << 24) & 0x18u;
+    bytes_put64((uint8_t *)out, (digits + 0x0a30303030u) >> leading);
+    return out + 5 - leading / 8;
+}
+
+static size_t put_classic(char *out, const struct record *records, size_t count)
+{
+    char *start = out;
+    struct middle middles[MIDDLES];
+    memset(middles, 0, sizeof middles);
+    for (const struct record *r = records; r < records + count; r++) {
+        out = put_hexadecimal(out, r->address);
+        uint32_t key;
+        memcpy(&key, &r->type, sizeof key);
+        struct middle *middle = &middles[key * 0x9e3779b1u >> 24];
+        if (__builtin_expect((middle->key != key) | (middle->length == 0), 0))
+            make_middle(middle, r, key);
+        memcpy(out, middle, sizeof *middle);
+        out += middle->length;
+        if (__builtin_expect(r->time < 10000, 1)) {
+            out = put_short_time(out, r->time);
+        } else {
+            out = put_decimal(out, r->time);
+            *out++ = '\n';
+        }
+    }
+    return (size_t)(out - start);
+}
+
+/* The type's name, or 0x and two digits. */
+static char *put_type(char *out, uint8_t type)
+{
+    const char *name = request_type_name(type);
+    if (name)
+        return put_text(out, name, strlen(name));
+    *out++ = '0';
+    *out++ = 'x';
+    return put_byte_hexadecimal(out, type);
+}
+
+static char *put_csv(char *out, const struct record *record, uint64_t index, uint64_t tick)
+{
+    out = put_decimal(out, index);
+    *out++ = ',';
+    out = put_decimal(out, tick);
+    out = PUT_LITERAL(out, ",0x");
+    out = put_hexadecimal(out, record->address);
+    *out++ = ',';
+    out = put_type(out, record->type);
+    *out++ = ',';
+    out = put_short_decimal(out, record->size);
+    *out++ = ',';
+    out = put_short_decimal(out, record->attribute);
+    *out++ = ',';
+    out = put_short_decimal(out, record->processor);
+    *out++ = ',';
+    out = put_decimal(out, record->time);
+    *out++ = '\n';
+    return out;
+}
+
+static char *put_json(char *out, const struct record *record, uint64_t index, uint64_t tick)
+{
+    out = PUT_LITERAL(out, "{\"index\":");
+    out = put_decimal(out, index);
+    out = PUT_LITERAL(out, ",\"tick\":");
+    out = put_decimal(out, tick);
+    out = PUT_LITERAL(out, ",\"address\":\"0x");
+    out = put_hexadecimal(out, record->address);
+    out = PUT_LITERAL(out, "\",\"type\":\"");
+    out = put_type(out, record->type);
+    out = PUT_LITERAL(out, "\",\"size\":");
+    out = put_short_decimal(out, record->size);
+    out = PUT_LITERAL(out, ",\"attribute\":");
+    out = put_short_decimal(out, record->attribute);
+    out = PUT_LITERAL(out, ",\"processor\":");
+    out = put_short_decimal(out, record->processor);
+    out = PUT_LITERAL(out, ",\"time\":");
+    out = put_decimal(out, record->time);
+    return PUT_LITERAL(out, "}\n");
+}
+
+const char *record_text_heading(enum record_text form)
+{
+    return form == RECORD_TEXT_CSV ? "index,tick,address,type,size,attribute,processor,time\n" : "";
+}
+
+size_t record_text_put(enum record_text form, char *out, const struct record *records, size_t count,
+                       uint64_t index, uint64_t tick)
+{
+    if (form == RECORD_TEXT_B2A)
+        return put_classic(out, records, count);
+    char *start = out;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            tick += records[i].time;
+        out = form == RECORD_TEXT_CSV ? put_csv(out, &records[i], index + i, tick)
+                                      : put_json(out, &records[i], index + i, tick);
+    }
+    return (size_t)(out - start);
+}

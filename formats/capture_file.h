@@ -55,8 +55,8 @@ int capture_get_member(struct capture_member *member, const uint8_t *bytes, size
                        struct bt_error *error);
 
 /*
- * Decompresses a data member (all member_bytes of it at bytes) into records, which has room for
- * member->batch.count. 0 or BT_DATA.
+ * Checks a whole member (all member_bytes of it at bytes) and decompresses the records of a data
+ * member into records, which has room for member->batch.count; other kinds have none. 0 or BT_DATA.
  */
 int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error);

@@ -1,0 +1,105 @@
+#include "formats/capture_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct capture_writer {
+    int file;
+    uint64_t bytes; /* whole members in the file */
+    uint64_t records;
+    uint64_t end_index;
+    struct loss lost;
+};
+
+/* Writes all of it, whatever write takes at a time. 0 or -1 with errno. */
+static int write_all(int file, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Appends one whole member, or leaves the file as it was. */
+static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
+                  struct bt_error *error)
+{
+    if (write_all(writer->file, member, size) < 0) {
+        int result = bt_fail_errno(error, "cannot write");
+        /* What was cut short is no block: take it back, so that the file ends with a whole one. A
+         * pipe cannot be cut; its reader sees the torn block and says so. */
+        if (ftruncate(writer->file, (off_t)writer->bytes) == 0)
+            lseek(writer->file, (off_t)writer->bytes, SEEK_SET);
+        return result;
+    }
+    writer->bytes += size;
+    return 0;
+}
+
+struct capture_writer *capture_writer_new(int fd, const struct capture_info *info,
+                                          struct bt_error *error)
+{
+    struct capture_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        bt_fail(error, BT_MEMORY, "no memory for a file writer");
+        return NULL;
+    }
+    writer->file = fd;
+    writer->end_index = info->first_index;
+    uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
+    if (append(writer, member, capture_put_header_member(member, info), error) < 0) {
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
+                       const struct batch *batch, struct bt_error *error)
+{
+    int result = append(writer, member, size, error);
+    if (result < 0)
+        return result;
+    writer->records += batch->count;
+    writer->end_index = batch->first_index + batch->count;
+    loss_add(&writer->lost, &batch->lost);
+    return 0;
+}
+
+int capture_writer_close(struct capture_writer *writer, struct capture_totals *totals,
+                         struct bt_error *error)
+{
+    uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
+    struct loss lost = writer->lost;
+    struct loss unwritten = {.count = {0}};
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        unwritten.count[stage] = totals->file_lost[stage];
+    loss_add(&lost, &unwritten);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        totals->file_lost[stage] = lost.count[stage];
+    totals->file_records = writer->records;
+    totals->end_index = writer->end_index + loss_total(&unwritten);
+    return append(writer, member, capture_put_closing_member(member, totals), error);
+}
+
+uint64_t capture_writer_bytes(const struct capture_writer *writer)
+{
+    return writer->bytes;
+}
+
+uint64_t capture_writer_records(const struct capture_writer *writer)
+{
+    return writer->records;
+}
+
+void capture_writer_free(struct capture_writer *writer)
+{
+    free(writer);
+}

@@ -1,0 +1,88 @@
+#include "tests/support/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void must(int good, const char *what)
+{
+    if (!good) {
+        fprintf(stderr, "test support: %s\n", what);
+        abort();
+    }
+}
+
+static uint8_t *room(struct bytes *to, size_t size)
+{
+    if (to->capacity - to->size < size) {
+        to->capacity = (to->size + size) * 2;
+        to->bytes = realloc(to->bytes, to->capacity);
+        must(to->bytes != NULL, "no memory");
+    }
+    return to->bytes + to->size;
+}
+
+void bytes_append(struct bytes *to, const void *from, size_t size)
+{
+    if (size > 0)
+        memcpy(room(to, size), from, size);
+    to->size += size;
+}
+
+void bytes_append_data(struct bytes *to, enum deflate_engine engine, const struct batch *batch)
+{
+    size_t bound = capture_data_member_bound(batch->count);
+    uint8_t *out = room(to, bound);
+    size_t size = 0;
+    struct deflate_encoder *encoder = deflate_encoder_new(engine, -1, NULL);
+    must(encoder && capture_put_data_member(encoder, batch, out, bound, &size, NULL) == 0,
+         "cannot compress");
+    deflate_encoder_free(encoder);
+    to->size += size;
+}
+
+void bytes_append_header(struct bytes *to, const struct capture_info *info)
+{
+    to->size += capture_put_header_member(room(to, CAPTURE_MEMBER_HEADER_MAX), info);
+}
+
+void bytes_append_closing(struct bytes *to, const struct capture_totals *totals)
+{
+    to->size += capture_put_closing_member(room(to, CAPTURE_MEMBER_HEADER_MAX), totals);
+}
+
+size_t bytes_append_capture(struct bytes *to, const struct record *records, size_t count,
+                            size_t block, size_t *offsets)
+{
+    struct capture_info info = {
+        .id = {1}, .clock_hz = 100000000, .board = "test", .bus = "p6", .file_number = 1};
+    bytes_append_header(to, &info);
+    size_t members = 0;
+    uint64_t tick = 100;
+    for (size_t at = 0; at < count; at += block) {
+        size_t here = count - at < block ? count - at : block;
+        if (at > 0)
+            tick += records[at].time;
+        uint64_t last = tick + records_time(records + at + 1, here - 1);
+        struct batch batch = {.records = (struct record *)(uintptr_t)(records + at),
+                              .count = here,
+                              .capacity = here,
+                              .first_index = at,
+                              .first_tick = tick,
+                              .last_tick = last};
+        tick = last;
+        if (offsets)
+            offsets[members] = to->size;
+        bytes_append_data(to, DEFLATE_BEST, &batch);
+        members++;
+    }
+    struct capture_totals totals = {.end = CAPTURE_END_STOPPED,
+                                    .final = true,
+                                    .file_records = count,
+                                    .capture_records = count,
+                                    .end_index = count,
+                                    .last_tick = tick,
+                                    .source = {.known = true, .seen = count, .accepted = count}};
+    bytes_append_closing(to, &totals);
+    return members;
+}

@@ -1,0 +1,13 @@
+/* Records for tests. */
+#ifndef TESTS_SUPPORT_RECORDS_H
+#define TESTS_SUPPORT_RECORDS_H
+
+#include "formats/record.h"
+
+/* Records such as a bus makes: a few streams of addresses, common types and sizes, small times. */
+void records_fill_like_a_bus(struct record *records, size_t count, uint64_t *random);
+
+/* Records with every field random; types from byutr.h only. */
+void records_fill_random(struct record *records, size_t count, uint64_t *random);
+
+#endif

@@ -13,8 +13,9 @@ enum {
     AT_MEMBER_BYTES = AT_PAYLOAD + 4
 };
 
-/* Payload bytes by kind, the final CRC-32C included. */
-enum { HEADER_PAYLOAD = 420, DATA_PAYLOAD = 100, CLOSING_PAYLOAD = 340 };
+/* Payload bytes by kind, the two CRC-32C at its end included: of all behind the header,
+ * then of the header itself. */
+enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
 enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
 
@@ -63,10 +64,12 @@ static size_t put_end(uint8_t *out, enum capture_member_kind kind, size_t deflat
 {
     size_t header = AT_PAYLOAD + payload_bytes(kind);
     size_t member = header + deflate_bytes + GZIP_TRAILER_BYTES;
+    uint8_t *trailer = out + header + deflate_bytes;
+    bytes_put32(trailer, crc32);
+    bytes_put32(trailer + 4, raw_bytes);
     bytes_put32(out + AT_MEMBER_BYTES, (uint32_t)member);
+    bytes_put32(out + header - 8, crc32c(0, out + header, deflate_bytes + GZIP_TRAILER_BYTES));
     bytes_put32(out + header - 4, crc32c(0, out, header - 4));
-    bytes_put32(out + header + deflate_bytes, crc32);
-    bytes_put32(out + header + deflate_bytes + 4, raw_bytes);
     return member;
 }
 
@@ -303,8 +306,9 @@ int capture_get_records(struct deflate_decoder *decoder, const struct capture_me
     const uint8_t *stream = bytes + member->header_bytes;
     const uint8_t *trailer = stream + deflated;
     uint32_t crc = 0;
-    if (raw == 0 && memcmp(stream, empty_deflate, sizeof empty_deflate) != 0)
-        return bt_fail(error, BT_DATA, "a block without records is damaged");
+    /* gzip's own CRC covers the records only: a bit that fills up a byte may flip unseen by it */
+    if (bytes_get32(stream - 8) != crc32c(0, stream, deflated + GZIP_TRAILER_BYTES))
+        return bt_fail(error, BT_DATA, "a block is damaged");
     if (raw > 0) {
         int result =
             deflate_decode(decoder, stream, deflated, (uint8_t *)records, raw, &crc, error);
@@ -312,6 +316,6 @@ int capture_get_records(struct deflate_decoder *decoder, const struct capture_me
             return result;
     }
     if (bytes_get32(trailer) != crc || bytes_get32(trailer + 4) != raw)
-        return bt_fail(error, BT_DATA, "a block's checksum does not match its records");
+        return bt_fail(error, BT_DATA, "a block does not match its own checksum");
     return 0;
 }

@@ -177,17 +177,13 @@ static void check_every_flip(uint8_t *bytes, size_t size, const struct record *o
     struct deflate_decoder *decoder = deflate_decoder_new(NULL);
     struct record *records = malloc((count + 1) * sizeof *records);
     unsigned unseen = 0;
-    unsigned wrong = 0;
     CU_ASSERT_TRUE(accepted(decoder, bytes, size, records, count));
     for (size_t bit = 0; bit < size * 8; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        bool taken = accepted(decoder, bytes, size, records, count);
-        wrong += taken && (count == 0 || memcmp(records, original, count * sizeof *records) != 0);
-        unseen += taken;
+        unseen += accepted(decoder, bytes, size, records, count);
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT(unseen < 8);
+    CU_ASSERT_EQUAL(unseen, 0);
     free(records);
     deflate_decoder_free(decoder);
 }
@@ -196,12 +192,12 @@ static void test_every_flipped_bit_is_seen(void)
 {
     uint64_t random = 9;
     uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
-    check_every_flip(bytes, capture_put_header_member(bytes, &sample_info), NULL, 0);
-    check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals), NULL, 0);
+    check_every_flip(bytes, capture_put_header_member(bytes, &sample_info), 0);
+    check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals), 0);
     for (size_t count = 0; count < 60; count += 29) {
         struct batch batch;
         struct bytes member = make_data_member(&batch, count, &random);
-        check_every_flip(member.bytes, member.size, batch.records, count);
+        check_every_flip(member.bytes, member.size, count);
         free(member.bytes);
         free(batch.records);
     }

@@ -1,0 +1,394 @@
+#include "formats/trace_members.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_members {
+    struct trace_input *input;
+    struct deflate_decoder *decoder;
+    struct capture_info info;
+    struct capture_totals totals;
+    bool closed;      /* totals is the closing member of what was read last */
+    bool end_told;    /* that there is no closing member */
+    bool index_known; /* expected_index is */
+    uint64_t expected_index;
+    uint64_t ordinal;        /* of the next record in the file */
+    size_t skip;             /* records of the next data member that a seek has gone past */
+    struct bt_error pending; /* met during a seek, told by the next call; code 0: nothing */
+    /* a member that was larger than the caller's batch: records [position, held.count) are still
+     * due */
+    struct batch held;
+    size_t position;
+};
+
+/* --- finding members ------------------------------------------------------------------------- */
+
+/* The offset of the next byte in [from, size) at which a member could start, or size. */
+static size_t candidate(const uint8_t *bytes, size_t from, size_t size)
+{
+    const uint8_t *found = from < size ? memchr(bytes + from, 0x1f, size - from) : NULL;
+    return found ? (size_t)(found - bytes) : size;
+}
+
+bool trace_members_recognise(const uint8_t *bytes, size_t size)
+{
+    struct capture_member member;
+    for (size_t at = candidate(bytes, 0, size); at < size; at = candidate(bytes, at + 1, size))
+        if (capture_get_member(&member, bytes + at, size - at, NULL) == 1)
+            return true;
+    return false;
+}
+
+/* Goes from a damaged place to the next whole member header, or to the end. 0 or BT_IO. */
+static int resynchronise(struct trace_members *members, struct bt_error *error)
+{
+    struct trace_input *input = members->input;
+    struct capture_member member;
+    trace_input_consume(input, trace_input_available(input) > 0);
+    for (;;) {
+        int result = trace_input_fill(input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error);
+        if (result < 0)
+            return result;
+        const uint8_t *bytes = trace_input_bytes(input);
+        size_t size = trace_input_available(input);
+        if (size == 0)
+            return 0;
+        size_t at = candidate(bytes, 0, size);
+        if (at == 0) {
+            int got = capture_get_member(&member, bytes, size, NULL);
+            if (got == 1)
+                return 0;
+            at = 1;
+        }
+        trace_input_consume(input, at);
+    }
+}
+
+/* Says what is wrong at the current place, and goes to the next good one. BT_DATA, or worse. */
+static int damaged(struct trace_members *members, const char *what, struct bt_error *error)
+{
+    uint64_t offset = trace_input_offset(members->input);
+    int result = resynchronise(members, error);
+    if (result < 0)
+        return result;
+    members->skip = 0;
+    return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": %s; %" PRIu64 " bytes are left out",
+                   trace_input_name(members->input), offset, what,
+                   trace_input_offset(members->input) - offset);
+}
+
+/* The header of the member at the current place. 1, 0 at the end of the file, BT_DATA, or BT_IO. */
+static int peek(struct trace_members *members, struct capture_member *member, size_t ahead,
+                struct bt_error *error)
+{
+    struct trace_input *input = members->input;
+    int result = trace_input_fill(input, CAPTURE_MEMBER_HEADER_MAX, ahead, error);
+    if (result < 0)
+        return result;
+    size_t available = trace_input_available(input);
+    if (available == 0)
+        return 0;
+    int got = capture_get_member(member, trace_input_bytes(input), available, error);
+    if (got == 0)
+        return damaged(members, "the file ends within the header of a block", error);
+    if (got < 0) {
+        char what[sizeof error->message];
+        memcpy(what, error->message, sizeof what);
+        what[200] = 0;
+        return damaged(members, what, error);
+    }
+    return 1;
+}
+
+/* What a header or closing member changes. */
+static void take_description(struct trace_members *members, const struct capture_member *member)
+{
+    if (member->kind == CAPTURE_MEMBER_HEADER) {
+        members->info = member->info;
+        members->expected_index = member->info.first_index;
+        members->index_known = true;
+        members->closed = false;
+        members->end_told = false;
+    } else {
+        members->totals = member->totals;
+        members->closed = true;
+    }
+}
+
+/* --- handing out records --------------------------------------------------------------------- */
+
+/* Fills batch from the member held. */
+static int hand_out(struct trace_members *members, struct batch *batch)
+{
+    const struct batch *held = &members->held;
+    size_t count = held->count - members->position;
+    if (count > batch->capacity)
+        count = batch->capacity;
+    const struct record *from = held->records + members->position;
+    memcpy(batch->records, from, count * sizeof *from);
+    batch->count = count;
+    batch->first_index = held->first_index + members->position;
+    batch->host_time_ns = held->host_time_ns;
+    batch->first_tick = held->first_tick;
+    if (members->position == 0)
+        batch->lost = held->lost;
+    else
+        batch->first_tick += records_time(held->records + 1, members->position);
+    batch->last_tick = batch->first_tick + records_time(from + 1, count - 1);
+    members->position += count;
+    members->ordinal += count;
+    return 1;
+}
+
+/* Memory for a member that does not fit the caller's batch. */
+static int hold(struct trace_members *members, const struct batch *description,
+                struct bt_error *error)
+{
+    struct record *records = members->held.records;
+    size_t capacity = members->held.capacity;
+    if (capacity < description->count) {
+        records = realloc(records, description->count * sizeof *records);
+        if (!records)
+            return bt_fail(error, BT_MEMORY, "no memory for a block of %zu records",
+                           description->count);
+        capacity = description->count;
+    }
+    members->held = *description;
+    members->held.records = records;
+    members->held.capacity = capacity;
+    return 0;
+}
+
+/* Tells, once, that members are missing before this one. 0 or BT_DATA. */
+static int check_index(struct trace_members *members, const struct batch *description,
+                       struct bt_error *error)
+{
+    uint64_t start = description->first_index - loss_total(&description->lost);
+    uint64_t expected = members->expected_index;
+    bool known = members->index_known;
+    members->expected_index = start;
+    members->index_known = true;
+    if (!known || start == expected)
+        return 0;
+    uint64_t offset = trace_input_offset(members->input);
+    const char *name = trace_input_name(members->input);
+    if (start > expected)
+        return bt_fail(error, BT_DATA,
+                       "%s: offset %" PRIu64 ": %" PRIu64 " requests (%" PRIu64 " to %" PRIu64
+                       ") are missing here",
+                       name, offset, start - expected, expected, start - 1);
+    return bt_fail(error, BT_DATA,
+                   "%s: offset %" PRIu64 ": the block begins with request %" PRIu64 ", not %" PRIu64
+                   ": blocks stand twice or in the wrong order",
+                   name, offset, start, expected);
+}
+
+/* Decompresses the data member at the current place into batch, or into the member held. */
+static int take_records(struct trace_members *members, const struct capture_member *member,
+                        struct batch *batch, struct bt_error *error)
+{
+    const struct batch *description = &member->batch;
+    bool direct = members->skip == 0 && description->count <= batch->capacity;
+    int result = direct ? 0 : hold(members, description, error);
+    if (result < 0)
+        return result;
+    result = capture_get_records(members->decoder, member, trace_input_bytes(members->input),
+                                 direct ? batch->records : members->held.records, error);
+    if (result < 0) {
+        members->held.count = members->position = 0;
+        return damaged(members, "the records of a block are damaged", error);
+    }
+    trace_input_consume(members->input, member->member_bytes);
+    members->expected_index = description->first_index + description->count;
+    if (!direct) {
+        members->position = members->skip;
+        members->skip = 0;
+        return hand_out(members, batch);
+    }
+    struct record *records = batch->records;
+    size_t capacity = batch->capacity;
+    *batch = *description;
+    batch->records = records;
+    batch->capacity = capacity;
+    members->ordinal += description->count;
+    return 1;
+}
+
+/* The end of the file. Tells once if it is not the end of a capture; then 0. */
+static int finish(struct trace_members *members, struct bt_error *error)
+{
+    uint64_t size = trace_input_size(members->input);
+    const char *name = trace_input_name(members->input);
+    if (members->closed || members->end_told)
+        return 0;
+    members->end_told = true;
+    if (size > 0 && trace_input_offset(members->input) > size)
+        return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": the file ends within a block", name,
+                       size);
+    return bt_fail(error, BT_DATA,
+                   "%s: offset %" PRIu64 ": no closing block: the capture was cut off here, or is "
+                   "still being written",
+                   name, trace_input_offset(members->input));
+}
+
+/* One member. 2: nothing for the caller in it; else as source_next. */
+static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
+{
+    struct capture_member member;
+    int result = peek(members, &member, SIZE_MAX, error);
+    if (result <= 0)
+        return result < 0 ? result : finish(members, error);
+    if (member.kind == CAPTURE_MEMBER_DATA) {
+        result = check_index(members, &member.batch, error);
+        if (result < 0)
+            return result;
+    }
+    result = trace_input_fill(members->input, member.member_bytes, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    if (trace_input_available(members->input) < member.member_bytes)
+        return damaged(members, "the file ends within a block", error);
+    if (member.kind == CAPTURE_MEMBER_DATA)
+        return take_records(members, &member, batch, error);
+    result = capture_get_records(members->decoder, &member, trace_input_bytes(members->input), NULL,
+                                 error);
+    if (result < 0)
+        return damaged(members, "a block without records is damaged", error);
+    take_description(members, &member);
+    trace_input_consume(members->input, member.member_bytes);
+    return 2;
+}
+
+int trace_members_next(struct trace_members *members, struct batch *batch, struct bt_error *error)
+{
+    struct bt_error unheard;
+    if (!error)
+        error = &unheard;
+    batch_clear(batch);
+    if (members->pending.code) {
+        *error = members->pending;
+        members->pending.code = 0;
+        return error->code;
+    }
+    if (members->position < members->held.count)
+        return hand_out(members, batch);
+    int result;
+    do
+        result = step(members, batch, error);
+    while (result == 2);
+    return result;
+}
+
+/* --- life and seeking ------------------------------------------------------------------------ */
+
+/* Reads the header member, so that the capture's description is there before the first record. */
+static int read_description(struct trace_members *members, struct bt_error *error)
+{
+    struct capture_member member;
+    int result = trace_input_fill(members->input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    if (capture_get_member(&member, trace_input_bytes(members->input),
+                           trace_input_available(members->input), NULL) == 1 &&
+        member.kind == CAPTURE_MEMBER_HEADER)
+        members->info = member.info;
+    return 0;
+}
+
+struct trace_members *trace_members_new(struct trace_input *input, struct bt_error *error)
+{
+    struct trace_members *members = calloc(1, sizeof *members);
+    if (!members) {
+        bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
+        return NULL;
+    }
+    members->input = input;
+    members->decoder = deflate_decoder_new(error);
+    if (!members->decoder || read_description(members, error) < 0) {
+        trace_members_free(members);
+        return NULL;
+    }
+    return members;
+}
+
+void trace_members_free(struct trace_members *members)
+{
+    if (!members)
+        return;
+    deflate_decoder_free(members->decoder);
+    free(members->held.records);
+    free(members);
+}
+
+static int rewind_to_start(struct trace_members *members, struct bt_error *error)
+{
+    int result = trace_input_rewind(members->input, error);
+    if (result < 0)
+        return result;
+    members->ordinal = 0;
+    members->closed = false;
+    members->end_told = false;
+    members->index_known = false;
+    return 0;
+}
+
+int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error)
+{
+    int result = 0;
+    if (record < members->ordinal)
+        result = rewind_to_start(members, error);
+    else if (members->position < members->held.count) {
+        size_t due = members->held.count - members->position;
+        size_t past = record - members->ordinal < due ? (size_t)(record - members->ordinal) : due;
+        members->position += past;
+        members->ordinal += past;
+        if (members->position < members->held.count)
+            return 0;
+    }
+    if (result < 0)
+        return result;
+    members->held.count = members->position = 0;
+    members->pending.code = 0;
+    members->skip = 0;
+    for (;;) {
+        struct capture_member member;
+        struct bt_error met;
+        /* look at headers only: a capture of any size is hopped through */
+        result = peek(members, &member, 0, &met);
+        if (result == 0)
+            return 0;
+        if (result == BT_DATA) {
+            members->pending = met;
+            continue;
+        }
+        if (result < 0) {
+            *error = met;
+            return result;
+        }
+        if (member.kind != CAPTURE_MEMBER_DATA) {
+            take_description(members, &member);
+        } else if (members->ordinal + member.batch.count > record) {
+            members->skip = (size_t)(record - members->ordinal);
+            members->ordinal = record;
+            return 0;
+        } else {
+            members->ordinal += member.batch.count;
+            members->expected_index = member.batch.first_index + member.batch.count;
+            members->index_known = true;
+        }
+        result = trace_input_skip(members->input, member.member_bytes, error);
+        if (result < 0)
+            return result;
+    }
+}
+
+const struct capture_info *trace_members_info(const struct trace_members *members)
+{
+    return &members->info;
+}
+
+const struct capture_totals *trace_members_closing(const struct trace_members *members)
+{
+    return members->closed ? &members->totals : NULL;
+}

@@ -1,0 +1,145 @@
+#include "formats/trace_reader.h"
+
+#include "formats/trace_input.h"
+#include "formats/trace_members.h"
+#include "formats/trace_records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct trace_reader {
+    struct source source;
+    enum trace_kind kind;
+    bool stopped;
+    struct trace_input *input;
+    struct trace_members *members; /* TRACE_CAPTURE */
+    struct trace_records *records; /* the other kinds */
+    struct capture_info no_info;   /* what is known of a trace without a header: nothing */
+};
+
+/* A source is the first member of its reader. */
+static struct trace_reader *reader_of(struct source *source)
+{
+    return (struct trace_reader *)source;
+}
+
+static int reader_next(struct source *source, struct batch *batch, int timeout_ms,
+                       struct bt_error *error)
+{
+    struct trace_reader *reader = reader_of(source);
+    (void)timeout_ms; /* a file has what it has */
+    if (reader->stopped) {
+        batch_clear(batch);
+        return 0;
+    }
+    if (batch->capacity == 0)
+        return bt_fail(error, BT_USAGE, "a batch without room for records");
+    return reader->members ? trace_members_next(reader->members, batch, error)
+                           : trace_records_next(reader->records, batch, error);
+}
+
+static const struct capture_info *reader_info(struct source *source)
+{
+    struct trace_reader *reader = reader_of(source);
+    return reader->members ? trace_members_info(reader->members) : &reader->no_info;
+}
+
+static void reader_totals(struct source *source, struct source_totals *totals)
+{
+    const struct capture_totals *closing = trace_reader_closing(reader_of(source));
+    memset(totals, 0, sizeof *totals);
+    if (closing)
+        *totals = closing->source;
+}
+
+static int reader_stop(struct source *source, struct bt_error *error)
+{
+    (void)error;
+    reader_of(source)->stopped = true;
+    return 0;
+}
+
+static void reader_close(struct source *source)
+{
+    struct trace_reader *reader = reader_of(source);
+    trace_members_free(reader->members);
+    trace_records_free(reader->records);
+    trace_input_close(reader->input);
+    free(reader);
+}
+
+static const struct source_operations operations = {.next = reader_next,
+                                                    .info = reader_info,
+                                                    .totals = reader_totals,
+                                                    .stop = reader_stop,
+                                                    .close = reader_close};
+
+/* What the input is, by its first bytes. A capture whose first block is damaged is still one. */
+static enum trace_kind recognise(const struct trace_input *input)
+{
+    const uint8_t *bytes = trace_input_bytes(input);
+    size_t size = trace_input_available(input);
+    if (trace_members_recognise(bytes, size))
+        return TRACE_CAPTURE;
+    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8 ? TRACE_GZIP
+                                                                              : TRACE_RAW;
+}
+
+int trace_reader_open(struct trace_reader **out, const char *path, bool lp64,
+                      struct bt_error *error)
+{
+    struct bt_error local;
+    if (!error)
+        error = &local;
+    struct trace_reader *reader = calloc(1, sizeof *reader);
+    if (!reader)
+        return bt_fail(error, BT_MEMORY, "no memory to read %s", path);
+    reader->source.operations = &operations;
+    reader->input = trace_input_open(path, error);
+    if (!reader->input ||
+        trace_input_fill(reader->input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error) < 0)
+        goto failed;
+    reader->kind = recognise(reader->input);
+    if (reader->kind == TRACE_CAPTURE)
+        reader->members = trace_members_new(reader->input, error);
+    else
+        reader->records = trace_records_new(reader->input, reader->kind == TRACE_GZIP, lp64, error);
+    if (!reader->members && !reader->records)
+        goto failed;
+    *out = reader;
+    return 0;
+failed:
+    reader_close(&reader->source);
+    return error->code;
+}
+
+struct source *trace_reader_source(struct trace_reader *reader)
+{
+    return &reader->source;
+}
+
+enum trace_kind trace_reader_kind(const struct trace_reader *reader)
+{
+    return reader->kind;
+}
+
+int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_error *error)
+{
+    return reader->members ? trace_members_seek(reader->members, record, error)
+                           : trace_records_seek(reader->records, record, error);
+}
+
+const struct capture_totals *trace_reader_closing(const struct trace_reader *reader)
+{
+    return reader->members ? trace_members_closing(reader->members) : NULL;
+}
+
+uint64_t trace_reader_offset(const struct trace_reader *reader)
+{
+    return trace_input_offset(reader->input);
+}
+
+uint64_t trace_reader_size(const struct trace_reader *reader)
+{
+    return trace_input_size(reader->input);
+}

@@ -1,0 +1,280 @@
+#include "formats/trace_records.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define GZIP_OUTPUT_BYTES (1u << 20)
+#define ZLIB_GZIP_WINDOW  31
+
+struct trace_records {
+    struct trace_input *input;
+    size_t record_bytes;
+    uint64_t ordinal; /* of the next record */
+    uint64_t tick;    /* of the last record handed out */
+    bool begun;       /* a record has been handed out */
+    bool tail_told;
+    uint64_t too_wide; /* LP64 records whose values need more than 32 bits, */
+    uint64_t first_too_wide;
+    bool too_wide_told;
+    /* gzip only */
+    bool gzip;
+    z_stream zlib;
+    uint8_t *output; /* decompressed bytes: [begin, end) are there */
+    size_t begin, end;
+    bool gzip_ended;
+    struct bt_error pending; /* why, if it did not end well; code 0: nothing to tell */
+};
+
+struct trace_records *trace_records_new(struct trace_input *input, bool gzip, bool lp64,
+                                        struct bt_error *error)
+{
+    struct trace_records *records = calloc(1, sizeof *records);
+    if (records) {
+        records->input = input;
+        records->record_bytes = lp64 ? RECORD_LP64_BYTES : RECORD_BYTES;
+        records->gzip = gzip;
+    }
+    if (records && gzip) {
+        records->output = malloc(GZIP_OUTPUT_BYTES);
+        if (!records->output || inflateInit2(&records->zlib, ZLIB_GZIP_WINDOW) != Z_OK) {
+            free(records->output);
+            free(records);
+            records = NULL;
+        }
+    }
+    if (!records)
+        bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
+    return records;
+}
+
+void trace_records_free(struct trace_records *records)
+{
+    if (!records)
+        return;
+    if (records->gzip)
+        inflateEnd(&records->zlib);
+    free(records->output);
+    free(records);
+}
+
+/* Between two gzip members: starts the next one, or ends the stream and says what else is there. */
+static int next_member(struct trace_records *records, struct bt_error *error)
+{
+    struct trace_input *input = records->input;
+    int result = trace_input_fill(input, 2, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    const uint8_t *bytes = trace_input_bytes(input);
+    size_t available = trace_input_available(input);
+    if (available >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
+        inflateReset(&records->zlib);
+        return 0;
+    }
+    records->gzip_ended = true;
+    if (available > 0)
+        bt_fail(&records->pending, BT_NOTE,
+                "%s: offset %" PRIu64 ": bytes behind the gzip data are left out",
+                trace_input_name(input), trace_input_offset(input));
+    return 0;
+}
+
+/* Decompresses once: from what the input has into what room the output has. */
+static int gunzip_some(struct trace_records *records, struct bt_error *error)
+{
+    struct trace_input *input = records->input;
+    int result = trace_input_fill(input, 1, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    size_t available = trace_input_available(input);
+    z_stream *zlib = &records->zlib;
+    zlib->next_in = (Bytef *)(uintptr_t)trace_input_bytes(input);
+    zlib->avail_in = (uInt)available;
+    zlib->next_out = records->output + records->end;
+    zlib->avail_out = (uInt)(GZIP_OUTPUT_BYTES - records->end);
+    int status = available ? inflate(zlib, Z_NO_FLUSH) : Z_BUF_ERROR;
+    trace_input_consume(input, available - zlib->avail_in);
+    records->end = GZIP_OUTPUT_BYTES - zlib->avail_out;
+    if (status == Z_STREAM_END)
+        return next_member(records, error);
+    if (status != Z_OK) {
+        records->gzip_ended = true;
+        bt_fail(&records->pending, BT_DATA, "%s: offset %" PRIu64 ": the gzip data %s",
+                trace_input_name(input), trace_input_offset(input),
+                available ? "is damaged" : "ends too early");
+    }
+    return 0;
+}
+
+/* Sees to it that a whole record is there, if there is one; tells what is there. */
+static int look(struct trace_records *records, const uint8_t **bytes, size_t *available,
+                struct bt_error *error)
+{
+    int result = 0;
+    if (!records->gzip) {
+        result = trace_input_fill(records->input, records->record_bytes, SIZE_MAX, error);
+        *bytes = trace_input_bytes(records->input);
+        *available = trace_input_available(records->input);
+        return result;
+    }
+    if (records->end - records->begin < records->record_bytes && records->begin > 0) {
+        memmove(records->output, records->output + records->begin, records->end - records->begin);
+        records->end -= records->begin;
+        records->begin = 0;
+    }
+    while (records->end - records->begin < records->record_bytes && !records->gzip_ended &&
+           result == 0)
+        result = gunzip_some(records, error);
+    *bytes = records->output + records->begin;
+    *available = records->end - records->begin;
+    return result;
+}
+
+static void consume(struct trace_records *records, size_t size)
+{
+    if (records->gzip)
+        records->begin += size;
+    else
+        trace_input_consume(records->input, size);
+}
+
+/* No whole record is left: tells, one a call, what there is to tell; then 0. */
+static int finish(struct trace_records *records, size_t stray, struct bt_error *error)
+{
+    const char *name = trace_input_name(records->input);
+    if (stray > 0 && !records->tail_told) {
+        records->tail_told = true;
+        return bt_fail(error, BT_NOTE, "%s: %zu stray bytes behind record %" PRIu64 " are left out",
+                       name, stray, records->ordinal);
+    }
+    if (records->too_wide > 0 && !records->too_wide_told) {
+        records->too_wide_told = true;
+        return bt_fail(error, BT_DATA,
+                       "%s: %" PRIu64 " records, the first is number %" PRIu64
+                       ", need more than 32 bits; their low 32 bits were taken",
+                       name, records->too_wide, records->first_too_wide);
+    }
+    if (records->pending.code) {
+        *error = records->pending;
+        records->pending.code = 0;
+        return error->code;
+    }
+    return 0;
+}
+
+static void get_lp64(struct trace_records *records, struct record *out, const uint8_t *bytes,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (record_get_lp64(&out[i], bytes + i * RECORD_LP64_BYTES) < 0) {
+            if (records->too_wide++ == 0)
+                records->first_too_wide = records->ordinal + i;
+        }
+}
+
+/* How many records can go into one batch: a time that saturated starts a new one. */
+static size_t until_saturated(const struct record *records, size_t count)
+{
+    size_t saturated = 0;
+    for (size_t i = 1; i < count; i++)
+        saturated += records[i].time == UINT32_MAX;
+    if (saturated == 0)
+        return count;
+    size_t i = 1;
+    while (records[i].time != UINT32_MAX)
+        i++;
+    return i;
+}
+
+int trace_records_next(struct trace_records *records, struct batch *batch, struct bt_error *error)
+{
+    const uint8_t *bytes;
+    size_t available;
+    struct bt_error unheard;
+    if (!error)
+        error = &unheard;
+    batch_clear(batch);
+    int result = look(records, &bytes, &available, error);
+    if (result < 0)
+        return result;
+    size_t count = available / records->record_bytes;
+    if (count == 0)
+        return finish(records, available, error);
+    if (count > batch->capacity)
+        count = batch->capacity;
+    if (records->record_bytes == RECORD_BYTES) {
+        records_get(batch->records, bytes, count);
+        count = until_saturated(batch->records, count);
+    } else {
+        get_lp64(records, batch->records, bytes, count);
+    }
+    uint32_t first = batch->records[0].time;
+    /* A first time that is saturated says "unknown", as the first record of many traces does. */
+    if (records->begun || first != UINT32_MAX)
+        records->tick += first;
+    batch->count = count;
+    batch->first_index = records->ordinal;
+    batch->first_tick = records->tick;
+    batch->last_tick = records->tick + records_time(batch->records + 1, count - 1);
+    records->tick = batch->last_tick;
+    records->ordinal += count;
+    records->begun = true;
+    consume(records, count * records->record_bytes);
+    return 1;
+}
+
+/* Reads past records, for what cannot be hopped over. */
+static int read_past(struct trace_records *records, uint64_t count, struct bt_error *error)
+{
+    while (count > 0) {
+        const uint8_t *bytes;
+        size_t available;
+        int result = look(records, &bytes, &available, error);
+        if (result < 0)
+            return result;
+        uint64_t here = available / records->record_bytes;
+        if (here == 0)
+            return 0;
+        if (here > count)
+            here = count;
+        consume(records, (size_t)here * records->record_bytes);
+        records->ordinal += here;
+        count -= here;
+    }
+    return 0;
+}
+
+static int rewind_to_start(struct trace_records *records, struct bt_error *error)
+{
+    int result = trace_input_rewind(records->input, error);
+    if (result < 0)
+        return result;
+    if (records->gzip)
+        inflateReset(&records->zlib);
+    records->begin = records->end = 0;
+    records->gzip_ended = false;
+    records->pending.code = 0;
+    records->ordinal = 0;
+    return 0;
+}
+
+int trace_records_seek(struct trace_records *records, uint64_t record, struct bt_error *error)
+{
+    int result = 0;
+    if (record < records->ordinal)
+        result = rewind_to_start(records, error);
+    if (result < 0)
+        return result;
+    uint64_t hop = record - records->ordinal;
+    records->tick = 0;
+    records->begun = false;
+    uint64_t size = trace_input_size(records->input);
+    if (records->gzip || size == 0)
+        return read_past(records, hop, error);
+    uint64_t left = (size - trace_input_offset(records->input)) / records->record_bytes;
+    if (hop > left)
+        hop = left;
+    records->ordinal += hop;
+    return trace_input_skip(records->input, hop * records->record_bytes, error);
+}

@@ -1,0 +1,21 @@
+/* Records without a container: raw BYU files and gzipped ones, of 12 or 24 bytes each. */
+#ifndef FORMATS_TRACE_RECORDS_H
+#define FORMATS_TRACE_RECORDS_H
+
+#include "formats/batch.h"
+#include "formats/trace_input.h"
+
+struct trace_records;
+
+/* Reads from input (which stays the caller's). NULL and *error on failure. */
+struct trace_records *trace_records_new(struct trace_input *input, bool gzip, bool lp64,
+                                        struct bt_error *error);
+void trace_records_free(struct trace_records *records);
+
+/* As source_next. Ticks count from the first record; its own time counts unless it is saturated. */
+int trace_records_next(struct trace_records *records, struct batch *batch, struct bt_error *error);
+
+/* As trace_reader_seek. Behind a seek in a raw file, ticks count from the record sought. */
+int trace_records_seek(struct trace_records *records, uint64_t record, struct bt_error *error);
+
+#endif

@@ -62,12 +62,12 @@ static void test_header_damage(void)
     CU_ASSERT_EQUAL(wire_frame_get_header(&back, header), -1);
 }
 
-/* The identify command of doc/wire-protocol.md, "Commands". */
+/* The arm command of doc/wire-protocol.md, "Commands". */
 static void test_command_bytes(void)
 {
     static const uint8_t expected[] = {0xa5, 0x0d, 0xc7, 0x3c, 0x01, 0x03, 0x04, 0x00,
-                                       0x78, 0x56, 0x34, 0x12, 0x6b, 0x11, 0x8e, 0xa9,
-                                       0xef, 0xbe, 0xad, 0xde, 0xf1, 0x4f, 0xfa, 0x80};
+                                       0x78, 0x56, 0x34, 0x12, 0x2e, 0x5d, 0xe8, 0x35,
+                                       0xef, 0xbe, 0xad, 0xde, 0xd3, 0x56, 0xfe, 0x41};
     static const uint8_t body[4] = {0xef, 0xbe, 0xad, 0xde};
     const struct wire_command command = {
         .version = 1, .code = WIRE_ARM, .tag = 0x12345678, .body = body, .body_bytes = 4};

@@ -1,0 +1,35 @@
+/* Builds the board's frames: of records, and of everything else. Freestanding. */
+#ifndef FIRMWARE_BOARD_FRAMES_H
+#define FIRMWARE_BOARD_FRAMES_H
+
+#include "firmware/board_state.h"
+
+/* The board's time: ticks since it was armed last. */
+uint64_t board_frames_tick(const struct board *board);
+
+/*
+ * Opens a frame of records whose first is at tick, the next request to be accepted; the loss that
+ * is pending goes with it. False, and nothing is changed, where the queue has no room for records.
+ */
+bool board_frames_open(struct board *board, uint64_t tick);
+
+/* Appends a record to the open frame, and queues the frame if that filled it. */
+void board_frames_append(struct board *board, const struct record *record);
+
+/* Queues the open frame, if there is one. */
+void board_frames_close(struct board *board);
+
+/*
+ * The payload of a frame that holds no records (room for BOARD_PAYLOAD_MAX); queues the open frame
+ * first, so that what the frame says holds at its place in the stream. The queue must have a free
+ * slot.
+ */
+uint8_t *board_frames_begin(struct board *board);
+
+/* Queues that frame; size is the bytes of its payload. */
+void board_frames_end(struct board *board, enum wire_kind kind, uint32_t size);
+
+/* Queues HEARTBEAT or END: a frame that carries the counters. There must be a free slot. */
+void board_frames_counters(struct board *board, enum wire_kind kind);
+
+#endif

@@ -13,6 +13,7 @@ struct trace_members {
     bool end_told;    /* that there is no closing member */
     bool index_known; /* expected_index is */
     uint64_t expected_index;
+    uint64_t file_start;     /* ordinal of the first record behind the header member */
     uint64_t ordinal;        /* of the next record in the file */
     size_t skip;             /* records of the next data member that a seek has gone past */
     struct bt_error pending; /* met during a seek, told by the next call; code 0: nothing */
@@ -108,6 +109,7 @@ static void take_description(struct trace_members *members, const struct capture
         members->info = member->info;
         members->expected_index = member->info.first_index;
         members->index_known = true;
+        members->file_start = members->ordinal;
         members->closed = false;
         members->end_told = false;
     } else {
@@ -232,6 +234,17 @@ static int finish(struct trace_members *members, struct bt_error *error)
                    name, trace_input_offset(members->input));
 }
 
+/* Compares the closing member with what was there. 2 or BT_DATA. */
+static int check_totals(struct trace_members *members, struct bt_error *error)
+{
+    uint64_t here = members->ordinal - members->file_start;
+    if (here == members->totals.file_records)
+        return 2;
+    return bt_fail(error, BT_DATA,
+                   "%s: the closing block counts %" PRIu64 " records; %" PRIu64 " are here",
+                   trace_input_name(members->input), members->totals.file_records, here);
+}
+
 /* One member. 2: nothing for the caller in it; else as source_next. */
 static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
 {
@@ -257,7 +270,7 @@ static int step(struct trace_members *members, struct batch *batch, struct bt_er
         return damaged(members, "a block without records is damaged", error);
     take_description(members, &member);
     trace_input_consume(members->input, member.member_bytes);
-    return 2;
+    return member.kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
 }
 
 int trace_members_next(struct trace_members *members, struct batch *batch, struct bt_error *error)
@@ -327,6 +340,7 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     if (result < 0)
         return result;
     members->ordinal = 0;
+    members->file_start = 0;
     members->closed = false;
     members->end_told = false;
     members->index_known = false;

@@ -1,0 +1,391 @@
+/* Every kind of trace, from files and pipes, whole and damaged: what is whole is always delivered.
+ */
+#include "formats/trace_reader.h"
+#include "tests/suites.h"
+#include "tests/support/files.h"
+#include "tests/support/members.h"
+#include "tests/support/random.h"
+#include "tests/support/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#define RECORDS 1000
+#define BLOCK   64
+
+/* What one reading of a trace gave. */
+struct reading {
+    struct record records[4 * RECORDS];
+    uint64_t indices[4 * RECORDS];
+    uint64_t ticks[4 * RECORDS];
+    size_t count;
+    unsigned damage;
+    unsigned notes;
+    bool closed;
+    int result;            /* of the last call */
+    struct bt_error first; /* told first, */
+    struct bt_error error; /* and last */
+};
+
+/* Reads on to the end, in batches of the given capacity. */
+static void read_all(struct trace_reader *reader, struct reading *reading, size_t capacity)
+{
+    struct record *room = malloc(capacity * sizeof *room);
+    struct batch batch = {.records = room, .capacity = capacity};
+    memset(reading, 0, sizeof *reading);
+    for (;;) {
+        struct bt_error error;
+        int result = source_next(trace_reader_source(reader), &batch, -1, &error);
+        reading->result = result;
+        reading->damage += result == BT_DATA;
+        reading->notes += result == BT_NOTE;
+        if (result == BT_DATA || result == BT_NOTE) {
+            reading->error = error;
+            if (reading->damage + reading->notes == 1)
+                reading->first = error;
+            continue;
+        }
+        if (result <= 0)
+            break;
+        CU_ASSERT_FATAL(reading->count + batch.count <= 4 * RECORDS);
+        uint64_t tick = batch.first_tick;
+        for (size_t i = 0; i < batch.count; i++) {
+            tick += i ? batch.records[i].time : 0;
+            reading->ticks[reading->count] = tick;
+            reading->indices[reading->count] = batch.first_index + i;
+            reading->records[reading->count++] = batch.records[i];
+        }
+        CU_ASSERT(batch.count == 0 || tick == batch.last_tick);
+    }
+    reading->closed = trace_reader_closing(reader) != NULL;
+    free(room);
+}
+
+/* Opens bytes as a file or a pipe, seeks if asked to, and reads all. */
+static struct reading read_bytes(const void *bytes, size_t size, bool pipe, bool lp64,
+                                 uint64_t from, size_t capacity)
+{
+    static struct reading reading;
+    struct trace_reader *reader = NULL;
+    struct test_path *path = pipe ? test_path_pipe(bytes, size) : test_path_file(bytes, size);
+    struct bt_error error;
+    int result = trace_reader_open(&reader, test_path_name(path), lp64, &error);
+    CU_ASSERT_EQUAL_FATAL(result, 0);
+    if (from > 0)
+        CU_ASSERT_EQUAL(trace_reader_seek(reader, from, &error), 0);
+    read_all(reader, &reading, capacity);
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    return reading;
+}
+
+/* Records that all traces of these tests are made of. */
+static struct record *sample(void)
+{
+    static struct record records[RECORDS];
+    uint64_t random = 5;
+    records_fill_like_a_bus(records, RECORDS, &random);
+    return records;
+}
+
+/* Whether what was read is the sample from a record on. */
+static bool is_sample(const struct reading *reading, size_t from)
+{
+    return reading->count == RECORDS - from &&
+           memcmp(reading->records, sample() + from, reading->count * RECORD_BYTES) == 0;
+}
+
+static struct bytes gzipped(const void *bytes, size_t size, size_t member)
+{
+    struct bytes out = {0};
+    uint8_t room[65536];
+    for (size_t at = 0; at < size; at += member) {
+        z_stream stream = {0};
+        size_t here = size - at < member ? size - at : member;
+        CU_ASSERT_EQUAL_FATAL(deflateInit2(&stream, 6, Z_DEFLATED, 31, 8, 0), Z_OK);
+        stream.next_in = (Bytef *)(uintptr_t)((const uint8_t *)bytes + at);
+        stream.avail_in = (uInt)here;
+        stream.next_out = room;
+        stream.avail_out = sizeof room;
+        CU_ASSERT_EQUAL_FATAL(deflate(&stream, Z_FINISH), Z_STREAM_END);
+        bytes_append(&out, room, stream.total_out);
+        deflateEnd(&stream);
+    }
+    return out;
+}
+
+static void test_raw(void)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        struct reading r =
+            read_bytes(sample(), RECORDS * RECORD_BYTES, i & 1, false, 0, 1 + 97 * i);
+        CU_ASSERT_TRUE(is_sample(&r, 0));
+        CU_ASSERT(r.damage == 0 && r.notes == 0 && r.result == 0);
+        CU_ASSERT_EQUAL(r.indices[RECORDS - 1], RECORDS - 1);
+        CU_ASSERT_EQUAL(r.ticks[RECORDS - 1], records_time(sample(), RECORDS));
+    }
+}
+
+static void test_stray_tail_is_a_note(void)
+{
+    uint8_t bytes[10 * RECORD_BYTES + 2];
+    memcpy(bytes, sample(), sizeof bytes);
+    struct reading r = read_bytes(bytes, sizeof bytes, false, false, 0, 100);
+    CU_ASSERT_EQUAL(r.count, 10);
+    CU_ASSERT(r.notes == 1 && r.damage == 0 && r.result == 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes behind record 10"));
+    struct bytes packed = gzipped(bytes, sizeof bytes, sizeof bytes);
+    r = read_bytes(packed.bytes, packed.size, false, false, 0, 100);
+    CU_ASSERT(r.count == 10 && r.notes == 1 && r.damage == 0);
+    free(packed.bytes);
+}
+
+static void test_empty(void)
+{
+    struct reading r = read_bytes("", 0, false, false, 0, 10);
+    CU_ASSERT(r.count == 0 && r.notes == 0 && r.damage == 0 && r.result == 0);
+}
+
+static void test_saturated_times(void)
+{
+    struct record records[6];
+    memcpy(records, sample(), sizeof records);
+    records[0].time = UINT32_MAX;
+    records[3].time = UINT32_MAX;
+    struct reading r = read_bytes(records, sizeof records, false, false, 0, 10);
+    CU_ASSERT_EQUAL_FATAL(r.count, 6);
+    CU_ASSERT_EQUAL(memcmp(r.records, records, sizeof records), 0);
+    CU_ASSERT_EQUAL(r.ticks[0], 0);
+    CU_ASSERT_EQUAL(r.ticks[3] - r.ticks[2], UINT32_MAX);
+}
+
+static void test_lp64(void)
+{
+    static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
+    for (size_t i = 0; i < RECORDS; i++) {
+        const struct record *r = &sample()[i];
+        uint8_t *p = bytes + i * RECORD_LP64_BYTES;
+        memset(p + 12, 0xcc, 4); /* padding holds anything */
+        bytes_put64(p, r->address);
+        memcpy(p + 8, (const uint8_t *)r + 4, 4);
+        bytes_put64(p + 16, r->time);
+    }
+    struct reading r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
+    CU_ASSERT_TRUE(is_sample(&r, 0));
+    CU_ASSERT_EQUAL(r.damage, 0);
+    r = read_bytes(bytes, sizeof bytes, true, true, 500, 333);
+    CU_ASSERT_TRUE(is_sample(&r, 500));
+    bytes[7 * RECORD_LP64_BYTES + 4] = 1; /* an address above 4 GiB */
+    r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
+    CU_ASSERT_TRUE(is_sample(&r, 0));
+    CU_ASSERT_EQUAL(r.damage, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "1 records, the first is number 7"));
+}
+
+static void test_gzip(void)
+{
+    static const size_t member_sizes[] = {RECORDS * RECORD_BYTES, 1001, 17};
+    for (size_t i = 0; i < 3; i++) {
+        struct bytes packed = gzipped(sample(), RECORDS * RECORD_BYTES, member_sizes[i]);
+        for (unsigned pipe = 0; pipe < 2; pipe++)
+            for (uint64_t from = 0; from < RECORDS; from += 499) {
+                struct reading r = read_bytes(packed.bytes, packed.size, pipe, false, from, 77);
+                CU_ASSERT_TRUE(is_sample(&r, (size_t)from));
+                CU_ASSERT(r.damage == 0 && r.notes == 0);
+            }
+        struct reading cut = read_bytes(packed.bytes, packed.size - 9, false, false, 0, 77);
+        CU_ASSERT_EQUAL(cut.damage, 1);
+        CU_ASSERT_EQUAL(memcmp(cut.records, sample(), cut.count * RECORD_BYTES), 0);
+        bytes_append(&packed, "garbage", 7);
+        struct reading r = read_bytes(packed.bytes, packed.size, false, false, 0, 77);
+        CU_ASSERT_TRUE(is_sample(&r, 0));
+        CU_ASSERT(r.damage == 0 && r.notes == 1);
+        free(packed.bytes);
+    }
+}
+
+static void test_capture(void)
+{
+    struct bytes file = {0};
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    static const size_t capacities[] = {1, 10, BLOCK, 100, RECORDS};
+    for (unsigned i = 0; i < 10; i++) {
+        struct reading r = read_bytes(file.bytes, file.size, i & 1, false, 0, capacities[i / 2]);
+        CU_ASSERT_TRUE(is_sample(&r, 0));
+        CU_ASSERT(r.damage == 0 && r.notes == 0 && r.result == 0 && r.closed);
+        CU_ASSERT_EQUAL(r.ticks[0], 100);
+        CU_ASSERT_EQUAL(r.ticks[RECORDS - 1], 100 + records_time(sample() + 1, RECORDS - 1));
+        CU_ASSERT_EQUAL(r.indices[RECORDS - 1], RECORDS - 1);
+    }
+    free(file.bytes);
+}
+
+static void test_capture_seek(void)
+{
+    struct bytes file = {0};
+    uint64_t random = 3;
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct reading whole = read_bytes(file.bytes, file.size, false, false, 0, 50);
+    for (unsigned i = 0; i < 300; i++) {
+        size_t from = (size_t)random_below(&random, RECORDS + 1);
+        struct reading r = read_bytes(file.bytes, file.size, i & 1, false, from, 1 + i % 100);
+        CU_ASSERT_TRUE(is_sample(&r, from));
+        CU_ASSERT_TRUE(r.damage == 0 && r.closed);
+        CU_ASSERT(memcmp(r.ticks, whole.ticks + from, r.count * sizeof *r.ticks) == 0);
+        CU_ASSERT(memcmp(r.indices, whole.indices + from, r.count * sizeof *r.indices) == 0);
+    }
+    struct reading behind = read_bytes(file.bytes, file.size, false, false, RECORDS + 999, 50);
+    CU_ASSERT(behind.count == 0 && behind.damage == 0 && behind.closed);
+    free(file.bytes);
+}
+
+static void test_seeking_back_and_forth(void)
+{
+    struct bytes file = {0};
+    uint64_t random = 8;
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct test_path *paths[2] = {test_path_file(file.bytes, file.size),
+                                  test_path_file(sample(), RECORDS * RECORD_BYTES)};
+    for (unsigned p = 0; p < 2; p++) {
+        struct trace_reader *reader;
+        struct record room[40];
+        struct batch batch = {.records = room, .capacity = 40};
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), false, NULL), 0);
+        for (unsigned i = 0; i < 1000; i++) {
+            size_t from = (size_t)random_below(&random, RECORDS);
+            batch.capacity = 1 + (size_t)random_below(&random, 40);
+            CU_ASSERT_EQUAL(trace_reader_seek(reader, from, NULL), 0);
+            CU_ASSERT_EQUAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
+            CU_ASSERT_EQUAL(memcmp(room, sample() + from, batch.count * RECORD_BYTES), 0);
+            CU_ASSERT_EQUAL(batch.first_index, from);
+        }
+        source_close(trace_reader_source(reader));
+        test_path_free(paths[p]);
+    }
+    free(file.bytes);
+}
+
+/* Whether a reading of a damaged file holds every record of every data member but those from..to.
+ */
+static bool has_all_but(const struct reading *r, size_t from, size_t to)
+{
+    return r->count == RECORDS - (to - from) &&
+           memcmp(r->records, sample(), from * RECORD_BYTES) == 0 &&
+           memcmp(r->records + from, sample() + to, (RECORDS - to) * RECORD_BYTES) == 0;
+}
+
+static void test_every_flipped_byte_costs_one_block(void)
+{
+    struct bytes file = {0};
+    size_t offsets[RECORDS / BLOCK + 1];
+    size_t members = bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    for (size_t at = 0; at < file.size; at++) {
+        size_t member = 0;
+        while (member + 1 < members && offsets[member + 1] <= at)
+            member++;
+        size_t closing = file.size - 370; /* a closing member has 370 bytes */
+        size_t from = member * BLOCK;
+        size_t to = from + BLOCK < RECORDS ? from + BLOCK : RECORDS;
+        if (at < offsets[0] || at >= closing)
+            from = to = 0;
+        file.bytes[at] ^= (uint8_t)(1u << at % 8);
+        struct reading r = read_bytes(file.bytes, file.size, at & 1, false, 0, 100);
+        file.bytes[at] ^= (uint8_t)(1u << at % 8);
+        CU_ASSERT(r.damage > 0);
+        CU_ASSERT_EQUAL(r.result, 0);
+        CU_ASSERT(has_all_but(&r, from, to));
+        CU_ASSERT_EQUAL(r.closed, at < closing);
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.first.message, "offset "));
+    }
+    free(file.bytes);
+}
+
+static void test_every_cut_keeps_whole_blocks(void)
+{
+    struct bytes file = {0};
+    size_t offsets[RECORDS / BLOCK + 1];
+    size_t members = bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    for (size_t cut = 1; cut < file.size; cut += 3) {
+        struct reading r = read_bytes(file.bytes, cut, cut & 1, false, 0, 100);
+        size_t whole = 0;
+        while (whole + 1 < members && offsets[whole + 1] <= cut)
+            whole++;
+        size_t expected = whole * BLOCK;
+        if (cut >= file.size - 370)
+            expected = RECORDS;
+        if (cut < offsets[0])
+            continue; /* not yet to be told from other gzip data */
+        CU_ASSERT_EQUAL(r.count, expected);
+        CU_ASSERT_EQUAL(memcmp(r.records, sample(), r.count * RECORD_BYTES), 0);
+        CU_ASSERT(r.damage > 0 && !r.closed);
+    }
+    free(file.bytes);
+}
+
+static void test_missing_and_doubled_blocks_are_told(void)
+{
+    struct bytes file = {0};
+    struct bytes changed = {0};
+    size_t offsets[RECORDS / BLOCK + 1];
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    bytes_append(&changed, file.bytes, offsets[3]);
+    bytes_append(&changed, file.bytes + offsets[5], file.size - offsets[5]);
+    struct reading r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    CU_ASSERT_TRUE(has_all_but(&r, 3 * BLOCK, 5 * BLOCK));
+    CU_ASSERT_EQUAL(r.damage, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.first.message, "128 requests (192 to 319) are missing"));
+    changed.size = 0;
+    bytes_append(&changed, file.bytes, offsets[3]);
+    bytes_append(&changed, file.bytes + offsets[2], file.size - offsets[2]);
+    r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    CU_ASSERT(r.count == RECORDS + BLOCK && r.damage == 2);
+    changed.size = 0; /* without its last data member: only the closing member knows of it */
+    bytes_append(&changed, file.bytes, offsets[RECORDS / BLOCK]);
+    bytes_append(&changed, file.bytes + file.size - 370, 370);
+    r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    CU_ASSERT(r.count == RECORDS / BLOCK * BLOCK && r.damage == 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "counts 1000 records; 960 are here"));
+    free(file.bytes);
+    free(changed.bytes);
+}
+
+static void test_files_one_behind_the_other(void)
+{
+    struct bytes file = {0};
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    bytes_append_capture(&file, sample(), RECORDS, 10, NULL);
+    struct reading r = read_bytes(file.bytes, file.size, false, false, 0, 100);
+    CU_ASSERT(r.count == 2 * RECORDS && r.damage == 0 && r.closed);
+    r = read_bytes(file.bytes, file.size, false, false, RECORDS, 100);
+    CU_ASSERT_TRUE(is_sample(&r, 0));
+    free(file.bytes);
+}
+
+static void test_what_cannot_be_opened(void)
+{
+    struct trace_reader *reader;
+    struct bt_error error;
+    CU_ASSERT_EQUAL(trace_reader_open(&reader, "no/such/file", false, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no/such/file"));
+    CU_ASSERT_EQUAL(trace_reader_open(&reader, ".", false, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "folder"));
+}
+
+static const struct test_case cases[] = {
+    {"raw", test_raw},
+    {"stray tail bytes are a note", test_stray_tail_is_a_note},
+    {"empty", test_empty},
+    {"saturated times", test_saturated_times},
+    {"LP64", test_lp64},
+    {"gzip, whole and damaged", test_gzip},
+    {"capture", test_capture},
+    {"capture, from any record on", test_capture_seek},
+    {"seeking back and forth", test_seeking_back_and_forth},
+    {"every flipped byte costs one block at most", test_every_flipped_byte_costs_one_block},
+    {"every cut keeps the whole blocks", test_every_cut_keeps_whole_blocks},
+    {"missing and doubled blocks are told", test_missing_and_doubled_blocks_are_told},
+    {"capture files one behind the other", test_files_one_behind_the_other},
+    {"what cannot be opened", test_what_cannot_be_opened},
+    {NULL, NULL}};
+TEST_SUITE(trace_reader, cases)

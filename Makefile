@@ -42,6 +42,9 @@ endif
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))$(LIBRARY_CFLAGS)
 LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lm)$(LDLIBS)
 
+# Say what is built, not how; V=1 shows the commands.
+quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2);)
+
 compile = $(CC) $(CPPFLAGS) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 link    = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
@@ -77,19 +80,19 @@ $(BUILD)/libhost.a: $(call objects,$(HOST))
 $(BUILD)/libtools.a: $(call objects,$(TOOLS))
 $(BUILD)/lib%.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	@$(AR) rcs $@ $^
 
 $(BUILD)/bustap: $(BUILD)/tools/bustap.o $(BUILD)/libtools.a $(LAYERS)
-	$(link)
+	$(call quiet,LINK,$@)$(link)
 $(BUILD)/bustapd: $(BUILD)/host/bustapd.o $(BUILD)/libhost.a $(LAYERS)
-	$(link)
+	$(call quiet,LINK,$@)$(link)
 # b2a is bustap under another name: argv[0] makes it `bustap dump`.
 $(BUILD)/b2a: $(BUILD)/bustap
-	ln -sf bustap $@
+	@ln -sf bustap $@
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(compile)
+	$(call quiet,CC,$<)$(compile)
 
 # Rebuilds everything when compiler or flags change.
 .PHONY: force

@@ -7,17 +7,17 @@ BENCH_ARGUMENTS ?=
 PARTS := $(call objects,$(TEST_PARTS))
 
 $(BUILD)/tests/unit: $(call objects,$(UNIT_TESTS)) $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
-	$(link) -lcunit
+	$(call quiet,LINK,$@)$(link) -lcunit
 
 $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(LAYERS)
-	$(link)
+	$(call quiet,LINK,$@)$(link)
 
 # Each fuzzer twice: against libFuzzer to search (clang), against replay.o to run its corpus in `make check`.
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS) $(BUILD)/libhost.a $(LAYERS)
-	$(link)
+	$(call quiet,LINK,$@)$(link)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(LAYERS)
-	$(link)
+	$(call quiet,LINK,$@)$(link)
 
 FUZZ_REPLAYS := $(FUZZERS:%=$(BUILD)/tests/fuzz/replay_%)
 E2E_TOOLS    := $(TEST_TOOLS:%=$(BUILD)/tests/e2e/%)
@@ -42,7 +42,7 @@ ifdef FUZZING
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 LDFLAGS     += -fsanitize=address,undefined
 $(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS) $(BUILD)/libhost.a $(LAYERS)
-	$(link) -fsanitize=fuzzer
+	$(call quiet,LINK,$@)$(link) -fsanitize=fuzzer
 fuzz-build: $(FUZZERS:%=$(BUILD)/tests/fuzz/libfuzzer_%)
 fuzz-run: fuzz-build
 	@BUILD=$(BUILD) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZERS)

@@ -1,0 +1,18 @@
+/* The one way from a board's specification to a running capture. */
+#ifndef CAPTURE_BOARD_CAPTURE_H
+#define CAPTURE_BOARD_CAPTURE_H
+
+#include "capture/capture.h"
+#include "driver/session.h"
+
+/*
+ * Opens the board that specification names (driver/boards.h), identifies and arms it with session,
+ * and starts a capture of what it sends. The settings are checked before the board is touched.
+ * NULL and *error on failure. Takes as long as the board takes to answer, seconds at worst.
+ */
+struct capture *board_capture_new(const char *specification,
+                                  const struct session_settings *session_settings,
+                                  const struct capture_settings *capture_settings,
+                                  struct bt_error *error);
+
+#endif

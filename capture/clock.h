@@ -1,0 +1,27 @@
+/* The two clocks of a capture, in ns: one for intervals, one for dates. */
+#ifndef CAPTURE_CLOCK_H
+#define CAPTURE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Never jumps: for intervals. */
+static inline int64_t clock_monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Since 1970 UTC; jumps when somebody sets it: for dates and names. */
+static inline int64_t clock_realtime_ns(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * The bounded queue in the middle of a capture, with everything it holds allocated at the start:
+ *
+ *   source thread:  queue_take_free -> fill -> queue_put
+ *   workers:        queue_take_job  -> compress -> queue_job_done
+ *   writer thread:  queue_take_member (in the order of queue_put) -> write -> queue_release
+ *
+ * Free blocks are reused last in, first out, so that a capture that keeps up touches little memory.
+ * A worker gets a block only together with the member it will become, and members are handed out in
+ * order: the oldest block is therefore never the one that waits for room.
+ */
+#ifndef CAPTURE_QUEUE_H
+#define CAPTURE_QUEUE_H
+
+#include "formats/base/error.h"
+#include "formats/batch.h"
+
+#include <stdbool.h>
+
+struct queue;
+
+/* Records on their way to a worker. */
+struct queue_block {
+    struct batch batch;
+    bool rotate; /* a new file begins before this block */
+    struct queue_block *next;
+};
+
+/* A compressed block on its way to the writer. */
+struct queue_member {
+    struct batch batch; /* what the member holds; records is NULL */
+    bool rotate;
+    uint8_t *bytes;
+    size_t capacity;
+    size_t size; /* 0: nothing is to be written */
+    int result;  /* of the compression: 0 or a negative code, with error */
+    struct bt_error error;
+    bool done;
+};
+
+struct queue_sizes {
+    size_t blocks;
+    size_t block_records;
+    size_t members;
+    size_t member_bytes;
+};
+
+/* NULL and *error on failure. */
+struct queue *queue_new(const struct queue_sizes *sizes, struct bt_error *error);
+void queue_free(struct queue *queue);
+
+/* An empty block. wait: until there is one; else NULL if there is none. */
+struct queue_block *queue_take_free(struct queue *queue, bool wait);
+void queue_put(struct queue *queue, struct queue_block *block);
+/* Nothing more will be put. */
+void queue_close(struct queue *queue);
+
+/* Waits for work; false once the queue is closed and empty. */
+bool queue_take_job(struct queue *queue, struct queue_block **block, struct queue_member **member);
+/* Gives the block back and passes the member on. */
+void queue_job_done(struct queue *queue, struct queue_block *block, struct queue_member *member);
+
+/* Waits for the next member in order; NULL once the queue is closed and empty. */
+struct queue_member *queue_take_member(struct queue *queue);
+void queue_release(struct queue *queue, struct queue_member *member);
+
+/* Blocks that are in use: being filled, waiting, or being compressed. */
+size_t queue_fill(struct queue *queue);
+size_t queue_size(const struct queue *queue);
+
+#endif

@@ -1,0 +1,319 @@
+/* The source thread: fills blocks from the source, keeps the clocks, decides where reading stops.
+ */
+#include "capture/clock.h"
+#include "capture/pipeline.h"
+#include "capture/timer.h"
+
+#include <string.h>
+
+#define POLL_NS  50000000   /* stop and rotate are heard within this */
+#define DRAIN_NS 5000000000 /* for a board to end once it was told to stop */
+#define NS_A_MS  1000000
+#define NO_LIMIT UINT64_MAX
+
+struct reader {
+    struct capture *capture;
+    struct queue_block *block; /* being filled; NULL: none yet */
+    bool dropping;             /* the queue is full, and the source is not to wait */
+    bool rotate;               /* a new file begins with the next block */
+    bool stopping;             /* the source was told to end; what it still has is wanted */
+    uint64_t wanted;           /* records until the limit */
+    struct loss pending;       /* of dropped batches: told with the next block */
+    uint64_t index, tick;      /* behind everything that was read */
+    int64_t flush_at;          /* monotonic; when the block has waited long enough */
+    int64_t stop_at;           /* monotonic: the limit in time, or of patience while stopping */
+    struct rotation_timer timer;
+    struct reading_end result;
+};
+
+/* What others asked for since the last look. */
+struct orders {
+    bool stop, rotate, halted;
+    int64_t file_began_ns;
+};
+
+static struct orders take_orders(struct capture *capture)
+{
+    struct source_totals totals;
+    source_totals(capture->source, &totals);
+    pthread_mutex_lock(&capture->mutex);
+    struct orders orders = {.stop = capture->stop_wanted,
+                            .rotate = capture->rotate_wanted,
+                            .halted = capture->halted,
+                            .file_began_ns = capture->file_began_ns};
+    capture->rotate_wanted = false;
+    capture->status.source = totals;
+    pthread_mutex_unlock(&capture->mutex);
+    return orders;
+}
+
+static bool block_has_news(const struct queue_block *block)
+{
+    return block->batch.count > 0 || loss_total(&block->batch.lost) > 0 || block->rotate;
+}
+
+static void submit(struct reader *reader)
+{
+    if (!reader->block || !block_has_news(reader->block))
+        return;
+    queue_put(reader->capture->queue, reader->block);
+    reader->block = NULL;
+}
+
+/* A block to fill, with what was dropped before it. False: there is none, and the source's records
+ * have to be dropped. */
+static bool obtain(struct reader *reader, bool wait)
+{
+    if (reader->block)
+        return true;
+    struct queue_block *block = queue_take_free(reader->capture->queue, wait);
+    if (!block)
+        return false;
+    if (loss_total(&reader->pending) > 0) {
+        block->batch.lost = reader->pending;
+        block->batch.first_index = reader->index;
+        block->batch.first_tick = reader->tick;
+        block->batch.last_tick = reader->tick;
+        reader->flush_at = clock_monotonic_ns() + reader->capture->settings.flush_ns;
+        memset(&reader->pending, 0, sizeof reader->pending);
+    }
+    reader->block = block;
+    return true;
+}
+
+static void drop(struct reader *reader, const struct batch *part)
+{
+    struct loss dropped = {.first_tick = part->first_tick, .last_tick = part->last_tick};
+    dropped.count[LOSS_QUEUE] = part->count;
+    loss_add(&reader->pending, &part->lost);
+    loss_add(&reader->pending, &dropped);
+}
+
+/* Whether part goes on exactly where batch ends, so that both are one batch. */
+static bool goes_on(const struct batch *batch, const struct batch *part)
+{
+    uint64_t lost = loss_total(&part->lost);
+    if (batch->count == 0)
+        return loss_total(&batch->lost) == 0 || part->first_index - lost == batch->first_index;
+    return part->count > 0 && lost == 0 && part->first_index == batch->first_index + batch->count &&
+           part->first_tick - batch->last_tick == part->records[0].time;
+}
+
+/* Adds part to batch; its records are in place. */
+static void join(struct batch *batch, const struct batch *part)
+{
+    if (batch->count == 0) {
+        loss_add(&batch->lost, &part->lost);
+        batch->first_index = part->first_index;
+        batch->first_tick = part->first_tick;
+        batch->host_time_ns = part->host_time_ns;
+    }
+    batch->count += part->count;
+    batch->last_tick = part->last_tick;
+}
+
+/* A hole lies between the block and part: part begins the next block. */
+static void begin_next_block(struct reader *reader, const struct batch *part)
+{
+    submit(reader);
+    if (!obtain(reader, reader->capture->settings.when_full == CAPTURE_WAIT)) {
+        drop(reader, part);
+        reader->wanted += reader->wanted == NO_LIMIT ? 0 : part->count;
+        return;
+    }
+    /* they were read behind the records of the block that is gone, which may be this one again */
+    memmove(reader->block->batch.records, part->records, part->count * sizeof *part->records);
+    join(&reader->block->batch, part);
+}
+
+static void accept(struct reader *reader, const struct batch *part)
+{
+    if (reader->dropping) {
+        drop(reader, part);
+    } else {
+        bool first = !block_has_news(reader->block);
+        reader->wanted -= reader->wanted == NO_LIMIT ? 0 : part->count;
+        if (goes_on(&reader->block->batch, part)) {
+            join(&reader->block->batch, part);
+        } else {
+            begin_next_block(reader, part);
+            first = true;
+        }
+        if (first)
+            reader->flush_at = clock_monotonic_ns() + reader->capture->settings.flush_ns;
+    }
+    reader->index = part->first_index + part->count;
+    reader->tick = part->last_tick;
+}
+
+/* Room for the next records: behind those of the block, or in the spare batch. */
+static struct batch room(struct reader *reader)
+{
+    struct batch part = {.records = reader->capture->spare.records,
+                         .capacity = reader->capture->spare.capacity};
+    if (!reader->dropping) {
+        const struct batch *batch = &reader->block->batch;
+        part.records = batch->records + batch->count;
+        part.capacity = batch->capacity - batch->count;
+        if (part.capacity > reader->wanted)
+            part.capacity = (size_t)reader->wanted;
+    }
+    return part;
+}
+
+static bool end_reading(struct reader *reader, enum capture_end end)
+{
+    reader->result.end = end;
+    return false;
+}
+
+/* One call of the source. False: reading has ended. */
+static bool read_part(struct reader *reader, int timeout_ms)
+{
+    struct batch part = room(reader);
+    struct bt_error error = {0};
+    switch (source_next(reader->capture->source, &part, timeout_ms, &error)) {
+    case 1:
+        accept(reader, &part);
+        if (reader->block && reader->block->batch.count == reader->block->batch.capacity)
+            submit(reader);
+        return reader->wanted > 0 || end_reading(reader, CAPTURE_END_LIMIT);
+    case 0:
+        reader->result.source_ended = true;
+        return end_reading(reader, reader->stopping ? CAPTURE_END_STOPPED : CAPTURE_END_SOURCE);
+    case BT_TIMEOUT:
+    case BT_NOTE:
+        return true;
+    case BT_DATA:
+        pthread_mutex_lock(&reader->capture->mutex);
+        reader->capture->status.damaged++;
+        pthread_mutex_unlock(&reader->capture->mutex);
+        return true;
+    default:
+        reader->result.failed = true;
+        reader->result.remark = error;
+        if (!error.code)
+            bt_fail(&reader->result.remark, BT_DEVICE, "the source failed");
+        return end_reading(reader, CAPTURE_END_DEVICE);
+    }
+}
+
+/* Milliseconds until something is to be done without the source, rounded up. */
+static int patience_ms(const struct reader *reader, int64_t now)
+{
+    int64_t left = rotation_timer_left(&reader->timer, now, clock_realtime_ns());
+    left = left < POLL_NS ? left : POLL_NS;
+    if (reader->stop_at - now < left)
+        left = reader->stop_at - now;
+    if (reader->block && block_has_news(reader->block) && reader->flush_at - now < left)
+        left = reader->flush_at - now;
+    return left <= 0 ? 0 : (int)((left + NS_A_MS - 1) / NS_A_MS);
+}
+
+/* Somebody asked for the end: what is under way is still wanted. */
+static void begin_stop(struct reader *reader, int64_t now)
+{
+    if (reader->stopping)
+        return;
+    reader->stopping = true;
+    reader->stop_at = now + DRAIN_NS;
+    source_stop(reader->capture->source, &reader->result.remark);
+}
+
+static bool time_is_up(struct reader *reader)
+{
+    if (!reader->stopping)
+        return end_reading(reader, CAPTURE_END_LIMIT);
+    bt_fail(&reader->result.remark, BT_TIMEOUT, "the board did not end when it was told to stop");
+    return end_reading(reader, CAPTURE_END_STOPPED);
+}
+
+/* One turn: orders, clocks, then the source. False: reading has ended. */
+static bool step(struct reader *reader)
+{
+    struct capture *capture = reader->capture;
+    struct orders orders = take_orders(capture);
+    int64_t now = clock_monotonic_ns();
+    if (orders.halted)
+        return end_reading(reader, CAPTURE_END_LIMIT);
+    if (orders.stop)
+        begin_stop(reader, now);
+    if (now >= reader->stop_at)
+        return time_is_up(reader);
+    rotation_timer_file_began(&reader->timer, orders.file_began_ns);
+    if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
+        reader->rotate = true;
+    if (reader->rotate || now >= reader->flush_at)
+        submit(reader);
+    reader->dropping = !obtain(reader, capture->settings.when_full == CAPTURE_WAIT);
+    if (reader->rotate && !reader->dropping) {
+        /* goes on its way at once and empty: the new file does not wait for records */
+        reader->block->rotate = true;
+        reader->rotate = false;
+        submit(reader);
+        return true;
+    }
+    return read_part(reader, patience_ms(reader, now));
+}
+
+/* Ends a source that still has something, and counts what nobody wants. */
+static void drain(struct reader *reader)
+{
+    struct source *source = reader->capture->source;
+    struct batch *part = &reader->capture->spare;
+    struct bt_error error;
+    int64_t deadline = clock_monotonic_ns() + DRAIN_NS;
+    int result = reader->stopping ? 0 : source_stop(source, &error);
+    while (result == 0 && clock_monotonic_ns() < deadline) {
+        batch_clear(part);
+        int next = source_next(source, part, POLL_NS / NS_A_MS, &error);
+        if (next == 1)
+            reader->result.after_stop += part->count + loss_total(&part->lost);
+        else if (next == 0)
+            reader->result.source_ended = true;
+        if (next != 1 && next != BT_TIMEOUT && next != BT_NOTE && next != BT_DATA)
+            break;
+    }
+}
+
+static void publish_end(struct reader *reader)
+{
+    struct capture *capture = reader->capture;
+    if (reader->result.failed)
+        pipeline_fail(capture, &reader->result.remark);
+    take_orders(capture);
+    pthread_mutex_lock(&capture->mutex);
+    capture->reading = reader->result;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+static void start(struct reader *reader, struct capture *capture)
+{
+    const struct capture_settings *settings = &capture->settings;
+    *reader = (struct reader){.capture = capture, .index = capture->info.first_index};
+    reader->wanted = settings->stop_records ? settings->stop_records : NO_LIMIT;
+    reader->stop_at = TIMER_NEVER;
+    if (settings->stop_ns && settings->stop_ns < TIMER_NEVER - capture->started_monotonic_ns)
+        reader->stop_at = capture->started_monotonic_ns + settings->stop_ns;
+    rotation_timer_start(&reader->timer, settings->rotate_ns, settings->rotate_every_ns,
+                         capture->started_monotonic_ns, capture->info.started_ns);
+}
+
+void *reader_run(void *argument)
+{
+    struct capture *capture = argument;
+    struct reader reader;
+    start(&reader, capture);
+    while (step(&reader))
+        continue;
+    submit(&reader);
+    if (loss_total(&reader.pending) > 0 && obtain(&reader, true))
+        submit(&reader);
+    if (reader.result.end == CAPTURE_END_LIMIT)
+        drain(&reader);
+    publish_end(&reader);
+    source_close(capture->source);
+    capture->source = NULL;
+    queue_close(capture->queue);
+    return NULL;
+}

@@ -1,0 +1,125 @@
+#include "capture/rules.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define QUEUE_BYTES_DEFAULT ((size_t)64 << 20)
+#define FLUSH_NS_DEFAULT    1000000000
+#define BLOCKS_MIN          2u
+#define BLOCK_RECORDS_MIN   16u
+#define QUEUE_BLOCKS_WISHED 4u /* a queue of fewer blocks makes the threads wait for each other */
+#define FILE_BLOCKS_WISHED  2u /* a file of fewer blocks would rarely come near its limit */
+#define FILE_OVERHEAD_BYTES (2u * CAPTURE_MEMBER_HEADER_MAX)
+/* compressed at worst; the rest is for what is being written while the workers go on */
+#define MEMBERS_A_WORKER      2u
+#define MEMBERS_OF_THE_WRITER 2u
+/* of either engine at any level, with what the allocator adds */
+#define ENCODER_BYTES ((size_t)1 << 20)
+#define FIXED_BYTES   ((size_t)256 << 10)
+
+struct capture_settings capture_settings_default(void)
+{
+    return (struct capture_settings){.level = -1, .engine = DEFLATE_BEST};
+}
+
+static int check_limits(const struct capture_settings *settings, struct bt_error *error)
+{
+    if (settings->rotate_bytes && settings->rotate_bytes < RULES_FILE_BYTES_MIN)
+        return bt_fail(error, BT_USAGE, "a file size of less than %u bytes is too small",
+                       RULES_FILE_BYTES_MIN);
+    if (settings->stop_bytes && settings->stop_bytes < RULES_FILE_BYTES_MIN)
+        return bt_fail(error, BT_USAGE, "a stop at less than %u bytes is too small",
+                       RULES_FILE_BYTES_MIN);
+    if (settings->rotate_ns < 0 || settings->rotate_every_ns < 0 || settings->stop_ns < 0 ||
+        settings->flush_ns < 0)
+        return bt_fail(error, BT_USAGE, "a time must not be negative");
+    if (settings->keep > RULES_KEEP_MAX)
+        return bt_fail(error, BT_USAGE, "at most %u files can be kept in a ring", RULES_KEEP_MAX);
+    return 0;
+}
+
+int rules_check(const struct capture_settings *settings, struct bt_error *error)
+{
+    if (settings->prefix[0] == '\0')
+        return bt_fail(error, BT_USAGE, "the capture needs a prefix for its files");
+    if (settings->workers > RULES_WORKERS_MAX)
+        return bt_fail(error, BT_USAGE, "at most %u compression workers are possible",
+                       RULES_WORKERS_MAX);
+    if (settings->queue_bytes > RULES_QUEUE_MAX)
+        return bt_fail(error, BT_USAGE, "a queue of more than 64G is not possible");
+    if (settings->block_records > CAPTURE_MEMBER_RECORDS_MAX)
+        return bt_fail(error, BT_USAGE, "a block has at most %u records",
+                       CAPTURE_MEMBER_RECORDS_MAX);
+    if (!deflate_has(settings->engine))
+        return bt_fail(error, BT_USAGE, "this bustap was built without %s",
+                       deflate_engine_name(settings->engine));
+    return check_limits(settings, error);
+}
+
+static uint64_t smaller_limit(uint64_t a, uint64_t b)
+{
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+/* As many records as fit FILE_BLOCKS_WISHED times into a file, however badly they compress. */
+static uint32_t records_for_file(uint64_t file_bytes)
+{
+    uint64_t room = file_bytes > FILE_OVERHEAD_BYTES ? file_bytes - FILE_OVERHEAD_BYTES : 0;
+    uint32_t records = CAPTURE_BLOCK_RECORDS;
+    while (records > BLOCK_RECORDS_MIN &&
+           capture_data_member_bound(records) > room / FILE_BLOCKS_WISHED)
+        records -= records / 8 + 1;
+    return records > BLOCK_RECORDS_MIN ? records : BLOCK_RECORDS_MIN;
+}
+
+static uint32_t default_block_records(const struct capture_settings *settings)
+{
+    uint32_t records = CAPTURE_BLOCK_RECORDS;
+    uint64_t file_bytes = smaller_limit(settings->rotate_bytes, settings->stop_bytes);
+    if (file_bytes)
+        records = records_for_file(file_bytes);
+    size_t share = settings->queue_bytes / RECORD_BYTES / QUEUE_BLOCKS_WISHED;
+    if (share < records)
+        records = (uint32_t)share;
+    return records > BLOCK_RECORDS_MIN ? records : BLOCK_RECORDS_MIN;
+}
+
+void rules_complete(struct capture_settings *settings)
+{
+    if (settings->workers == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        settings->workers = processors < 1 ? 1 : (unsigned)processors;
+        if (settings->workers > RULES_WORKERS_MAX)
+            settings->workers = RULES_WORKERS_MAX;
+    }
+    if (settings->queue_bytes == 0)
+        settings->queue_bytes = QUEUE_BYTES_DEFAULT;
+    if (settings->block_records == 0)
+        settings->block_records = default_block_records(settings);
+    if (settings->flush_ns == 0)
+        settings->flush_ns = FLUSH_NS_DEFAULT;
+}
+
+size_t rules_blocks(const struct capture_settings *settings)
+{
+    size_t blocks = settings->queue_bytes / ((size_t)settings->block_records * RECORD_BYTES);
+    return blocks > BLOCKS_MIN ? blocks : BLOCKS_MIN;
+}
+
+size_t rules_members(const struct capture_settings *settings)
+{
+    return (size_t)settings->workers * MEMBERS_A_WORKER + MEMBERS_OF_THE_WRITER;
+}
+
+size_t capture_memory(const struct capture_settings *settings)
+{
+    struct capture_settings complete = *settings;
+    rules_complete(&complete);
+    size_t block = (size_t)complete.block_records * RECORD_BYTES + 512;
+    size_t member = capture_data_member_bound(complete.block_records) + 1024;
+    return (rules_blocks(&complete) + 1) * block + rules_members(&complete) * member +
+           complete.workers * ENCODER_BYTES + (size_t)complete.keep * 2 * sizeof(int64_t) +
+           FIXED_BYTES;
+}

@@ -1,0 +1,22 @@
+/* What the settings of a capture come to: their check, their defaults, the sizes that follow. */
+#ifndef CAPTURE_RULES_H
+#define CAPTURE_RULES_H
+
+#include "capture/capture.h"
+
+#define RULES_FILE_BYTES_MIN 4096u    /* the smallest rotate_bytes and stop_bytes */
+#define RULES_KEEP_MAX       1000000u /* files in a ring */
+#define RULES_WORKERS_MAX    64u
+#define RULES_QUEUE_MAX      ((size_t)1 << 36)
+
+/* Refuses settings that make no sense: 0, or BT_USAGE with the setting and what it may be. */
+int rules_check(const struct capture_settings *settings, struct bt_error *error);
+
+/* Replaces every "0: the default" by the default. settings passed rules_check. */
+void rules_complete(struct capture_settings *settings);
+
+/* Blocks in the queue, and finished members between workers and writer; of completed settings. */
+size_t rules_blocks(const struct capture_settings *settings);
+size_t rules_members(const struct capture_settings *settings);
+
+#endif

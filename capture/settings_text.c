@@ -1,0 +1,84 @@
+#include "capture/settings_text.h"
+
+#include "capture/rules.h"
+#include "formats/base/quantity.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum kind { KIND_BYTES, KIND_TIME, KIND_COUNT };
+
+/* A rule: its name, what its value is, and where in the settings that goes. */
+struct rule {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+    uint64_t least;
+    const char *least_text;
+};
+
+#define ROTATE_TIME_MIN 10000000 /* 10 ms: a folder can still keep up with the files */
+
+static const struct rule rotate_rules[] = {
+    {"size", KIND_BYTES, offsetof(struct capture_settings, rotate_bytes), RULES_FILE_BYTES_MIN,
+     "4K"},
+    {"time", KIND_TIME, offsetof(struct capture_settings, rotate_ns), ROTATE_TIME_MIN, "10ms"},
+    {"every", KIND_TIME, offsetof(struct capture_settings, rotate_every_ns), ROTATE_TIME_MIN,
+     "10ms"},
+    {NULL, KIND_COUNT, 0, 0, NULL}};
+
+static const struct rule stop_rules[] = {
+    {"time", KIND_TIME, offsetof(struct capture_settings, stop_ns), 1, "1ns"},
+    {"records", KIND_COUNT, offsetof(struct capture_settings, stop_records), 1, "1"},
+    {"size", KIND_BYTES, offsetof(struct capture_settings, stop_bytes), RULES_FILE_BYTES_MIN, "4K"},
+    {"files", KIND_COUNT, offsetof(struct capture_settings, stop_files), 1, "1"},
+    {NULL, KIND_COUNT, 0, 0, NULL}};
+
+static int parse_value(const struct rule *rule, const char *text, uint64_t *value,
+                       struct bt_error *error)
+{
+    if (rule->kind == KIND_BYTES)
+        return quantity_bytes(value, text, error);
+    if (rule->kind == KIND_COUNT)
+        return quantity_count(value, text, error);
+    int64_t time = 0;
+    int result = quantity_duration(&time, text, error);
+    *value = (uint64_t)time;
+    return result;
+}
+
+static int parse_rule(const struct rule *rules, const char *what, const char *forms,
+                      struct capture_settings *settings, const char *text, struct bt_error *error)
+{
+    const char *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : 0;
+    const struct rule *rule = rules;
+    while (rule->name && !(strlen(rule->name) == length && strncmp(rule->name, text, length) == 0))
+        rule++;
+    if (!rule->name)
+        return bt_fail(error, BT_USAGE, "%s: \"%.60s\" is none of %s", what, text, forms);
+    uint64_t value;
+    if (parse_value(rule, equals + 1, &value, error) < 0) {
+        bt_fail_within(error, "%s: %s", what, rule->name);
+        return BT_USAGE;
+    }
+    if (value < rule->least)
+        return bt_fail(error, BT_USAGE, "%s: %s is at least %s", what, rule->name,
+                       rule->least_text);
+    /* all rules are 64-bit fields, signed where they are times, and times fit */
+    memcpy((unsigned char *)settings + rule->offset, &value, sizeof value);
+    return 0;
+}
+
+int settings_text_rotate(struct capture_settings *settings, const char *text,
+                         struct bt_error *error)
+{
+    return parse_rule(rotate_rules, "rotate", "size=64M, time=10m, every=1h", settings, text,
+                      error);
+}
+
+int settings_text_stop(struct capture_settings *settings, const char *text, struct bt_error *error)
+{
+    return parse_rule(stop_rules, "stop", "time=10s, records=1M, size=1G, files=3", settings, text,
+                      error);
+}

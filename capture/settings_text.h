@@ -1,0 +1,17 @@
+/*
+ * Rotation and stop rules as users write them, on the command line and in bustapd's configuration:
+ *
+ *   rotate   size=64M | time=10m | every=1h
+ *   stop     time=10s | records=1M | size=1G | files=3
+ */
+#ifndef CAPTURE_SETTINGS_TEXT_H
+#define CAPTURE_SETTINGS_TEXT_H
+
+#include "capture/capture.h"
+
+/* Each sets one rule; a rule given twice is the later one. 0, or BT_USAGE with what is allowed. */
+int settings_text_rotate(struct capture_settings *settings, const char *text,
+                         struct bt_error *error);
+int settings_text_stop(struct capture_settings *settings, const char *text, struct bt_error *error);
+
+#endif

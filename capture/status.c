@@ -1,0 +1,46 @@
+/* What a capture tells of itself, to others and between its threads. */
+#include "capture/clock.h"
+#include "capture/pipeline.h"
+
+void capture_get_status(struct capture *capture, struct capture_status *status)
+{
+    size_t fill = queue_fill(capture->queue);
+    pthread_mutex_lock(&capture->mutex);
+    *status = capture->status;
+    int64_t until = capture->ended ? capture->ended_monotonic_ns : clock_monotonic_ns();
+    pthread_mutex_unlock(&capture->mutex);
+    status->elapsed_ns = until - capture->started_monotonic_ns;
+    status->queue_fill = (uint32_t)fill;
+    status->queue_size = (uint32_t)queue_size(capture->queue);
+}
+
+void pipeline_fail(struct capture *capture, const struct bt_error *error)
+{
+    pthread_mutex_lock(&capture->mutex);
+    if (!capture->status.failed)
+        capture->status.error = *error;
+    capture->status.failed = true;
+    capture->halted = true;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+void pipeline_halt(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->mutex);
+    capture->halted = true;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+void pipeline_ended(struct capture *capture)
+{
+    pthread_mutex_lock(&capture->mutex);
+    struct capture_status *status = &capture->status;
+    if (status->failed && status->end != CAPTURE_END_DEVICE)
+        status->end = CAPTURE_END_DISK;
+    status->running = false;
+    status->file[0] = '\0';
+    capture->ended = true;
+    capture->ended_monotonic_ns = clock_monotonic_ns();
+    pthread_cond_broadcast(&capture->has_ended);
+    pthread_mutex_unlock(&capture->mutex);
+}

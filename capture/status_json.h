@@ -1,0 +1,29 @@
+/*
+ * A capture's status as one JSON object: what `bustap capture --json` prints and bustapd answers.
+ *
+ * Keys: state ("running", "ended", "failed"), end (capture_end_name; null while running), records,
+ * lost {bus, link, queue, disk, total}, complete (nothing failed, nothing was lost, and the
+ * source's own count agrees where it is known), files, raw_bytes, compressed_bytes, ratio,
+ * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, source {known, seen,
+ * accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null where none
+ * is being written), error (null where there is none).
+ */
+#ifndef CAPTURE_STATUS_JSON_H
+#define CAPTURE_STATUS_JSON_H
+
+#include "capture/capture.h"
+
+#include <yajl/yajl_gen.h>
+
+/* Adds the object to what generator writes. 0, or BT_MEMORY where the generator is in an error. */
+int status_json_put(yajl_gen generator, const struct capture_status *status,
+                    struct bt_error *error);
+
+/* The object as text on one line, without a newline; the caller frees it. NULL and *error on
+ * failure. */
+char *status_json_text(const struct capture_status *status, struct bt_error *error);
+
+/* Whether all that the source accepted until its stop is in the files. */
+bool status_json_complete(const struct capture_status *status);
+
+#endif

@@ -1,0 +1,27 @@
+/* The compression workers: a block of records in, a gzip member out. */
+#include "capture/pipeline.h"
+
+static void compress_block(struct deflate_encoder *encoder, const struct queue_block *block,
+                           struct queue_member *member)
+{
+    member->batch = block->batch;
+    member->batch.records = NULL;
+    member->rotate = block->rotate;
+    member->size = 0;
+    member->result = 0;
+    if (block->batch.count > 0 || loss_total(&block->batch.lost) > 0)
+        member->result = capture_put_data_member(encoder, &block->batch, member->bytes,
+                                                 member->capacity, &member->size, &member->error);
+}
+
+void *worker_run(void *argument)
+{
+    struct worker *worker = argument;
+    struct queue_block *block;
+    struct queue_member *member;
+    while (queue_take_job(worker->queue, &block, &member)) {
+        compress_block(worker->encoder, block, member);
+        queue_job_done(worker->queue, block, member);
+    }
+    return NULL;
+}

@@ -1,0 +1,322 @@
+/* The ordered writer: members into files, one after another, and the decisions that depend on
+ * bytes: a new file by size, the end by bytes or files, what to do when the disk refuses. */
+#include "capture/clock.h"
+#include "capture/finisher.h"
+#include "formats/capture_writer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct writer {
+    struct capture *capture;
+    struct capture_info info; /* of the file that is open */
+    struct file_name name;
+    int descriptor; /* -1: no file is open */
+    struct capture_writer *file;
+    bool has_data;         /* the open file holds a data member */
+    uint64_t closed_bytes; /* of the files before */
+    uint64_t index;        /* behind everything that was written */
+    uint64_t closing_bytes;
+    struct capture_totals totals; /* of the capture so far */
+    struct loss unwritten;        /* what the disk refused, stage by stage */
+    uint64_t after_stop;          /* requests that came behind a limit */
+    enum capture_end end;         /* NONE while members are wanted */
+    struct bt_error error;        /* with CAPTURE_END_DISK */
+};
+
+static int open_file(struct writer *writer, struct bt_error *error)
+{
+    struct capture *capture = writer->capture;
+    struct capture_info info = writer->info;
+    struct file_name name;
+    info.file_number++;
+    info.file_started_ns = info.file_number == 1 ? info.started_ns : clock_realtime_ns();
+    info.first_index = writer->index;
+    int descriptor =
+        file_set_create(capture->files, info.file_number, info.file_started_ns, &name, error);
+    if (descriptor < 0)
+        return descriptor;
+    char path[FILE_SET_PATH_BYTES];
+    file_set_path(capture->files, &name, true, path, sizeof path);
+    struct capture_writer *file = capture_writer_new(descriptor, &info, error);
+    if (!file) {
+        bt_fail_within(error, "%s", path);
+        close(descriptor);
+        file_set_discard(capture->files, &name, NULL);
+        return error->code;
+    }
+    writer->info = info;
+    writer->name = name;
+    writer->descriptor = descriptor;
+    writer->file = file;
+    writer->has_data = false;
+    pthread_mutex_lock(&capture->mutex);
+    snprintf(capture->status.file, sizeof capture->status.file, "%s", path);
+    capture->file_began_ns = clock_monotonic_ns();
+    capture->status.compressed_bytes = writer->closed_bytes + capture_writer_bytes(file);
+    pthread_mutex_unlock(&capture->mutex);
+    return 0;
+}
+
+/* Ends the open file with its closing member and hands it to the finisher. A file that cannot take
+ * even that stays a part file, good to its last member. */
+static int close_file(struct writer *writer, enum capture_end end, struct bt_error *error)
+{
+    struct capture_totals totals = writer->totals;
+    totals.end = end;
+    totals.ended_ns = clock_realtime_ns();
+    int result = capture_writer_close(writer->file, &totals, error);
+    writer->closed_bytes += capture_writer_bytes(writer->file);
+    capture_writer_free(writer->file);
+    writer->file = NULL;
+    if (result == 0) {
+        finisher_put(writer->capture->finisher, &writer->name, writer->descriptor);
+    } else {
+        char path[FILE_SET_PATH_BYTES];
+        file_set_path(writer->capture->files, &writer->name, true, path, sizeof path);
+        bt_fail_within(error, "%s", path);
+        close(writer->descriptor);
+    }
+    writer->descriptor = -1;
+    pthread_mutex_lock(&writer->capture->mutex);
+    writer->capture->status.compressed_bytes = writer->closed_bytes;
+    pthread_mutex_unlock(&writer->capture->mutex);
+    return result;
+}
+
+/* No more members are wanted, for this reason. */
+static void end_at(struct writer *writer, enum capture_end end)
+{
+    if (writer->end == CAPTURE_END_NONE) {
+        writer->end = end;
+        pipeline_halt(writer->capture);
+    }
+}
+
+static void end_at_disk(struct writer *writer, const struct bt_error *error)
+{
+    if (writer->end == CAPTURE_END_DISK)
+        return;
+    writer->end = CAPTURE_END_DISK;
+    bt_fail(&writer->error, error->code ? error->code : BT_IO,
+            "%.340s; what was written before is kept: free space or choose another disk, and start "
+            "again",
+            error->message);
+    file_set_release_reserve(writer->capture->files);
+    pipeline_fail(writer->capture, &writer->error);
+}
+
+/* The next file is opened before the last is closed: where it cannot be, the last one still says
+ * why it is the last. */
+static void rotate(struct writer *writer)
+{
+    uint64_t limit = writer->capture->settings.stop_files;
+    if (limit && writer->info.file_number >= limit) {
+        end_at(writer, CAPTURE_END_LIMIT);
+        return;
+    }
+    struct bt_error error = {0};
+    struct writer before = *writer;
+    if (open_file(writer, &error) < 0) {
+        end_at_disk(writer, &error);
+        return;
+    }
+    if (close_file(&before, CAPTURE_END_ROTATED, &error) < 0)
+        end_at_disk(writer, &error);
+    writer->closed_bytes = before.closed_bytes;
+}
+
+static void add_counts(uint64_t counts[LOSS_STAGES], const struct loss *loss)
+{
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        counts[stage] += loss->count[stage];
+}
+
+/* A batch the disk refused: its records are lost there, what was lost before them as it was. */
+static void count_unwritten(struct writer *writer, const struct batch *batch)
+{
+    struct loss refused = {.first_tick = batch->first_tick, .last_tick = batch->last_tick};
+    refused.count[LOSS_DISK] = batch->count;
+    loss_add(&writer->unwritten, &batch->lost);
+    loss_add(&writer->unwritten, &refused);
+}
+
+static void publish(struct writer *writer)
+{
+    struct capture *capture = writer->capture;
+    pthread_mutex_lock(&capture->mutex);
+    struct capture_status *status = &capture->status;
+    status->records = writer->totals.capture_records;
+    status->raw_bytes = status->records * RECORD_BYTES;
+    status->compressed_bytes = writer->closed_bytes + capture_writer_bytes(writer->file);
+    status->last_tick = writer->totals.last_tick;
+    memcpy(status->lost, writer->totals.capture_lost, sizeof status->lost);
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+static void write_member(struct writer *writer, const struct queue_member *member)
+{
+    struct bt_error error = member->error;
+    int result = member->result;
+    if (result == 0) {
+        result =
+            capture_writer_put(writer->file, member->bytes, member->size, &member->batch, &error);
+        if (result < 0) {
+            char path[FILE_SET_PATH_BYTES];
+            file_set_path(writer->capture->files, &writer->name, false, path, sizeof path);
+            bt_fail_within(&error, "%s", path);
+        }
+    }
+    if (result < 0) {
+        end_at_disk(writer, &error);
+        count_unwritten(writer, &member->batch);
+        return;
+    }
+    writer->has_data = true;
+    writer->index = member->batch.first_index + member->batch.count;
+    writer->totals.capture_records += member->batch.count;
+    writer->totals.last_tick = member->batch.last_tick;
+    add_counts(writer->totals.capture_lost, &member->batch.lost);
+    publish(writer);
+}
+
+/* Makes room for a member of size bytes where the settings limit files or the capture. */
+static void make_room(struct writer *writer, size_t size)
+{
+    const struct capture_settings *settings = &writer->capture->settings;
+    uint64_t with_it = capture_writer_bytes(writer->file) + size + writer->closing_bytes;
+    bool first_of_all = writer->info.file_number == 1 && !writer->has_data;
+    if (settings->stop_bytes && !first_of_all &&
+        writer->closed_bytes + with_it > settings->stop_bytes)
+        end_at(writer, CAPTURE_END_LIMIT);
+    else if (settings->rotate_bytes && writer->has_data && with_it > settings->rotate_bytes)
+        rotate(writer);
+}
+
+static void take_member(struct writer *writer, const struct queue_member *member)
+{
+    bool something = member->batch.count > 0 || loss_total(&member->batch.lost) > 0;
+    if (writer->end == CAPTURE_END_NONE && member->rotate)
+        rotate(writer);
+    if (writer->end == CAPTURE_END_NONE && something)
+        make_room(writer, member->size);
+    if (!something)
+        return;
+    if (writer->end == CAPTURE_END_NONE)
+        write_member(writer, member);
+    else if (writer->end == CAPTURE_END_DISK)
+        count_unwritten(writer, &member->batch);
+    else
+        writer->after_stop += member->batch.count + loss_total(&member->batch.lost);
+}
+
+/* Totals of a source that did not come to its end are believed only if they agree with ours. */
+static void judge_source(struct capture_totals *totals, bool source_ended)
+{
+    struct loss lost = {.count = {0}};
+    memcpy(lost.count, totals->capture_lost, sizeof lost.count);
+    uint64_t ours = totals->capture_records + loss_total(&lost) + totals->after_stop;
+    if (!source_ended && totals->source.accepted != ours)
+        totals->source.known = false;
+}
+
+static void put_message(struct writer *writer, const struct reading_end *reading)
+{
+    struct capture_totals *totals = &writer->totals;
+    uint64_t refused = loss_total(&writer->unwritten);
+    if (writer->end == CAPTURE_END_DISK && refused > 0)
+        snprintf(totals->message, sizeof totals->message,
+                 "%" PRIu64 " requests from tick %" PRIu64 " to %" PRIu64 " lost: %.80s", refused,
+                 writer->unwritten.first_tick, writer->unwritten.last_tick, writer->error.message);
+    else if (writer->end == CAPTURE_END_DISK)
+        snprintf(totals->message, sizeof totals->message, "%.159s", writer->error.message);
+    else if (reading->remark.code)
+        snprintf(totals->message, sizeof totals->message, "%.159s", reading->remark.message);
+}
+
+/* The last file, and the totals of the whole capture. */
+static void end_capture(struct writer *writer)
+{
+    struct capture *capture = writer->capture;
+    pthread_mutex_lock(&capture->mutex);
+    struct reading_end reading = capture->reading;
+    struct source_totals source = capture->status.source;
+    struct bt_error failure = capture->status.error;
+    bool failed_elsewhere = capture->status.failed && writer->end != CAPTURE_END_DISK;
+    pthread_mutex_unlock(&capture->mutex);
+    struct bt_error error = {0};
+    if (failed_elsewhere && !reading.failed)
+        end_at_disk(writer, &failure); /* the finisher */
+    struct capture_totals *totals = &writer->totals;
+    enum capture_end end = writer->end != CAPTURE_END_NONE ? writer->end : reading.end;
+    totals->final = true;
+    totals->after_stop = reading.after_stop + writer->after_stop;
+    totals->source = source;
+    add_counts(totals->capture_lost, &writer->unwritten);
+    add_counts(totals->file_lost, &writer->unwritten);
+    judge_source(totals, reading.source_ended);
+    put_message(writer, &reading);
+    publish(writer);
+    int result = close_file(writer, end, &error);
+    if (result < 0) {
+        end = CAPTURE_END_DISK;
+        pipeline_fail(capture, &error);
+    }
+    pthread_mutex_lock(&capture->mutex);
+    capture->status.end = end;
+    capture->status.after_stop = totals->after_stop;
+    capture->status.source = totals->source;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+void *writer_run(void *argument)
+{
+    struct writer *writer = argument;
+    struct queue *queue = writer->capture->queue;
+    for (struct queue_member *member = queue_take_member(queue); member;
+         member = queue_take_member(queue)) {
+        take_member(writer, member);
+        queue_release(queue, member);
+    }
+    end_capture(writer);
+    finisher_join(writer->capture->finisher);
+    file_set_unlock(writer->capture->files);
+    pipeline_ended(writer->capture);
+    return NULL;
+}
+
+struct writer *writer_new(struct capture *capture, struct bt_error *error)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        bt_fail(error, BT_MEMORY, "no memory for a capture's writer");
+        return NULL;
+    }
+    uint8_t closing[CAPTURE_MEMBER_HEADER_MAX];
+    writer->capture = capture;
+    writer->info = capture->info;
+    writer->index = capture->info.first_index;
+    writer->descriptor = -1;
+    writer->closing_bytes = capture_put_closing_member(closing, &writer->totals);
+    if (open_file(writer, error) < 0) {
+        writer_free(writer, true);
+        return NULL;
+    }
+    return writer;
+}
+
+void writer_free(struct writer *writer, bool discard)
+{
+    if (!writer)
+        return;
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+        if (discard)
+            file_set_discard(writer->capture->files, &writer->name, NULL);
+    }
+    capture_writer_free(writer->file);
+    free(writer);
+}

@@ -1,0 +1,30 @@
+/* Reads the files of a capture of a scripted source and compares them with the script. */
+#ifndef TESTS_SUPPORT_CAPTURE_CHECK_H
+#define TESTS_SUPPORT_CAPTURE_CHECK_H
+
+#include "formats/capture_file.h"
+#include "tests/support/scripted_source.h"
+
+#include <stdbool.h>
+
+/* What was found, of all files together. */
+struct capture_check {
+    char problem[512]; /* empty: all is as the script says */
+    uint64_t files, records, bytes, members;
+    uint64_t largest_file;
+    uint64_t most_records;         /* of a member */
+    uint32_t first_number;         /* of the first file that is there */
+    struct loss lost;              /* told in data members */
+    struct capture_totals closing; /* of the last file */
+    bool closed;                   /* the last file has one */
+};
+
+/*
+ * Checks every file in folder that ends so, in the order of their names: each record and each loss
+ * at its place, ticks, file numbers, indexes, totals. unfinished: the last file may lack its
+ * closing member, or end within a member.
+ */
+void capture_check(struct capture_check *check, const char *folder, const char *ending,
+                   const struct script *script, bool unfinished);
+
+#endif

@@ -1,0 +1,24 @@
+/* Folders for tests that write files. */
+#ifndef TESTS_SUPPORT_FOLDER_H
+#define TESTS_SUPPORT_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FOLDER_PATH_BYTES 256u
+
+/* Makes a new empty folder, in memory where the machine has such a place; aborts on failure. */
+void folder_make(char path[FOLDER_PATH_BYTES]);
+
+/* Removes the folder with all in it. */
+void folder_remove(const char *path);
+
+/* Names in the folder that end so, sorted; free them with folder_list_free. */
+struct folder_list {
+    char **names;
+    size_t count;
+};
+struct folder_list folder_list(const char *path, const char *ending);
+void folder_list_free(struct folder_list *list);
+
+#endif

@@ -397,6 +397,11 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
     }
 }
 
+uint64_t trace_members_position(const struct trace_members *members)
+{
+    return members->ordinal;
+}
+
 const struct capture_info *trace_members_info(const struct trace_members *members)
 {
     return &members->info;

@@ -23,6 +23,9 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
 /* As trace_reader_seek. */
 int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error);
 
+/* As trace_reader_position. */
+uint64_t trace_members_position(const struct trace_members *members);
+
 /* The header member met last, all zero if none was; the closing member met last, NULL if none was.
  */
 const struct capture_info *trace_members_info(const struct trace_members *members);

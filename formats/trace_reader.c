@@ -129,6 +129,12 @@ int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_er
                            : trace_records_seek(reader->records, record, error);
 }
 
+uint64_t trace_reader_position(const struct trace_reader *reader)
+{
+    return reader->members ? trace_members_position(reader->members)
+                           : trace_records_position(reader->records);
+}
+
 const struct capture_totals *trace_reader_closing(const struct trace_reader *reader)
 {
     return reader->members ? trace_members_closing(reader->members) : NULL;

@@ -278,3 +278,8 @@ int trace_records_seek(struct trace_records *records, uint64_t record, struct bt
     records->ordinal += hop;
     return trace_input_skip(records->input, hop * records->record_bytes, error);
 }
+
+uint64_t trace_records_position(const struct trace_records *records)
+{
+    return records->ordinal;
+}

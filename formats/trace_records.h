@@ -18,4 +18,7 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
 /* As trace_reader_seek. Behind a seek in a raw file, ticks count from the record sought. */
 int trace_records_seek(struct trace_records *records, uint64_t record, struct bt_error *error);
 
+/* As trace_reader_position. */
+uint64_t trace_records_position(const struct trace_records *records);
+
 #endif

@@ -1,0 +1,315 @@
+#include "tools/capture.h"
+
+#include "capture/board_capture.h"
+#include "capture/settings_text.h"
+#include "capture/status_json.h"
+#include "formats/base/quantity.h"
+#include "formats/filter_text.h"
+#include "tools/capture_report.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define STATUS_DATA 1
+#define POLL_MS     50
+
+struct capture_options {
+    const char *board;
+    struct capture_settings capture;
+    struct session_settings session;
+    bool print_names, json, quiet;
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+static int take_output(void *settings, const char *argument, struct bt_error *error)
+{
+    struct capture_settings *capture = &((struct capture_options *)settings)->capture;
+    if (strlen(argument) >= sizeof capture->prefix)
+        return bt_fail(error, BT_USAGE, "the prefix is too long");
+    if (!argument[0])
+        return bt_fail(error, BT_USAGE, "the prefix is empty");
+    strcpy(capture->prefix, argument);
+    return 0;
+}
+
+static int take_rotate(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_rotate(&((struct capture_options *)settings)->capture, argument, error);
+}
+
+static int take_stop(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_stop(&((struct capture_options *)settings)->capture, argument, error);
+}
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct session_settings *session = &((struct capture_options *)settings)->session;
+    session->filter_text = argument;
+    return filter_parse(&session->filter, argument, error);
+}
+
+/* The place of argument among two words, or BT_USAGE. */
+static int choose(const char *argument, const char *first, const char *second,
+                  struct bt_error *error)
+{
+    if (strcmp(argument, first) == 0)
+        return 0;
+    if (strcmp(argument, second) == 0)
+        return 1;
+    return bt_fail(error, BT_USAGE, "\"%.40s\" is neither %s nor %s", argument, first, second);
+}
+
+static int take_packing(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = choose(argument, "plain", "delta", error);
+    if (choice < 0)
+        return choice;
+    ((struct capture_options *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
+    return 0;
+}
+
+static int take_engine(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = choose(argument, "zlib", "isa-l", error);
+    if (choice < 0)
+        return choice;
+    enum deflate_engine engine = choice == 0 ? DEFLATE_ZLIB : DEFLATE_ISAL;
+    if (!deflate_has(engine))
+        return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
+    ((struct capture_options *)settings)->capture.engine = engine;
+    return 0;
+}
+
+static int take_level(void *settings, const char *argument, struct bt_error *error)
+{
+    uint64_t level;
+    int result = quantity_count(&level, argument, error);
+    if (result < 0)
+        return result;
+    if (level > 9)
+        return bt_fail(error, BT_USAGE, "levels go from 1 to 9, isa-l's from 0 to 3");
+    ((struct capture_options *)settings)->capture.level = (int)level;
+    return 0;
+}
+
+static int take_when_full(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = choose(argument, "wait", "drop", error);
+    if (choice < 0)
+        return choice;
+    ((struct capture_options *)settings)->capture.when_full =
+        choice == 0 ? CAPTURE_WAIT : CAPTURE_DROP;
+    return 0;
+}
+
+static int take_queue(void *settings, const char *argument, struct bt_error *error)
+{
+    uint64_t bytes;
+    int result = quantity_bytes(&bytes, argument, error);
+    if (result < 0)
+        return result;
+    if (bytes > SIZE_MAX)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is too large", argument);
+    ((struct capture_options *)settings)->capture.queue_bytes = (size_t)bytes;
+    return 0;
+}
+
+#define OPTION(member) offsetof(struct capture_options, member)
+
+static const struct option_row capture_rows[] = {
+    {OPTION_TEXT, 'b', "board", "SPEC", "the board to capture from, as 'bustap boards' lists them",
+     OPTION(board), NULL},
+    {OPTION_CALL, 'o', "output", "PREFIX", "files are PREFIX_00001_20261120T224500Z.byu.gz", 0,
+     take_output},
+    {OPTION_CALL, 'r', "rotate", "RULE",
+     "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, take_rotate},
+    {OPTION_NUMBER, 'k', "keep", "N", "keep the last N files, remove older ones",
+     OPTION(capture.keep), NULL},
+    {OPTION_CALL, 's', "stop", "RULE", "stop at time=10s, records=N, size=S, files=N; may repeat",
+     0, take_stop},
+    {OPTION_CALL, 'f', "filter", "EXPR", "only what matches: 'type=FETCH|MEMREAD and processor=0'",
+     0, take_filter},
+    {OPTION_CALL, 0, "packing", "FORM", "records on the link: plain, or delta (the default)", 0,
+     take_packing},
+    {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
+     OPTION(capture.workers), NULL},
+    {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
+     take_queue},
+    {OPTION_NUMBER, 0, "block", "N", "records in a block of a file; 87381 unless given",
+     OPTION(capture.block_records), NULL},
+    {OPTION_DURATION, 0, "flush", "TIME", "no record waits longer for its block to fill; 1s",
+     OPTION(capture.flush_ns), NULL},
+    {OPTION_CALL, 0, "engine", "NAME", "compress with zlib or isa-l; the fastest there is", 0,
+     take_engine},
+    {OPTION_CALL, 0, "level", "N", "compression level: 1 to 9, isa-l 0 to 3", 0, take_level},
+    {OPTION_CALL, 0, "when-full", "WHAT",
+     "with a full queue: wait (the default), or drop and count", 0, take_when_full},
+    {OPTION_FLAG, 0, "print-names", NULL, "print the name of each complete file",
+     OPTION(print_names), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object", OPTION(json), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static void handled_signals(sigset_t *signals)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    sigemptyset(signals);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaddset(signals, numbers[i]);
+}
+
+/* Ends the process as the signal would have done. */
+static void die_by(int number)
+{
+    sigset_t signals;
+    fputs("bustap: stopped at once; the file being written has no end, 'bustap recover' gives it "
+          "one\n",
+          stderr);
+    signal(number, SIG_DFL);
+    sigemptyset(&signals);
+    sigaddset(&signals, number);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    raise(number);
+}
+
+/* Does what the signals that have come ask for. */
+static void obey_signals(struct capture *capture, const sigset_t *signals,
+                         struct capture_report *report, bool *stopping)
+{
+    static const struct timespec now = {0, 0};
+    int number;
+    while ((number = sigtimedwait(signals, NULL, &now)) > 0) {
+        if (number == SIGHUP || number == SIGUSR2) {
+            capture_rotate(capture);
+        } else if (number == SIGUSR1) {
+            capture_report_line(report, capture);
+        } else if (*stopping) {
+            capture_report_clear(report);
+            die_by(number);
+        } else {
+            *stopping = true;
+            capture_stop(capture);
+        }
+    }
+}
+
+static void print_names(struct capture *capture)
+{
+    char name[4096];
+    bool any = false;
+    while (capture_take_name(capture, name, sizeof name)) {
+        puts(name);
+        any = true;
+    }
+    if (any)
+        fflush(stdout);
+}
+
+/* Goes on until the capture ends. */
+static void attend(struct capture *capture, const struct capture_options *options,
+                   const sigset_t *signals, struct capture_report *report)
+{
+    bool stopping = false;
+    bool ended;
+    do {
+        ended = capture_wait(capture, POLL_MS);
+        obey_signals(capture, signals, report, &stopping);
+        if (options->print_names)
+            print_names(capture);
+        capture_report_live(report, capture);
+    } while (!ended);
+    capture_report_clear(report);
+}
+
+/* Tells how it went. Returns the exit status. */
+static int conclude(struct capture *capture, const struct capture_options *options)
+{
+    struct capture_status *status = calloc(1, sizeof *status);
+    if (!status)
+        return bt_exit_status(BT_MEMORY);
+    capture_get_status(capture, status);
+    struct bt_error error;
+    int exit_status = status_json_complete(status) ? 0 : STATUS_DATA;
+    if (status->failed)
+        exit_status = command_failure(&status->error);
+    if (!options->quiet)
+        capture_report_summary(status);
+    if (options->json) {
+        char *text = status_json_text(status, &error);
+        if (text)
+            puts(text);
+        else
+            exit_status = command_failure(&error);
+        free(text);
+    }
+    free(status);
+    return exit_status;
+}
+
+static int run_capture(const struct capture_options *options)
+{
+    sigset_t signals;
+    sigset_t before;
+    struct bt_error error;
+    struct capture_report report;
+    /* before the capture's threads start, so that none of them is interrupted */
+    handled_signals(&signals);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    int status;
+    struct capture *capture =
+        board_capture_new(options->board, &options->session, &options->capture, &error);
+    if (!capture) {
+        status = command_failure(&error);
+    } else {
+        capture_report_begin(&report, options->quiet);
+        attend(capture, options, &signals, &report);
+        status = conclude(capture, options);
+        capture_free(capture);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static int capture_main(struct invocation *call)
+{
+    struct capture_options *options = calloc(1, sizeof *options);
+    int status;
+    if (!options)
+        return bt_exit_status(BT_MEMORY);
+    options->capture = capture_settings_default();
+    options->session = session_settings_default();
+    if (!command_options(call, options, &status))
+        goto out;
+    options->capture.names = options->print_names;
+    if (call->count > 0)
+        status = command_usage(call, "unexpected '%.60s'", call->arguments[0]);
+    else if (!options->board)
+        status = command_usage(call, "--board SPEC is missing");
+    else if (!options->capture.prefix[0])
+        status = command_usage(call, "-o PREFIX is missing");
+    else if (options->print_names && options->json)
+        status = command_usage(call, "--print-names and --json exclude each other");
+    else
+        status = run_capture(options);
+out:
+    free(options);
+    return status;
+}
+
+const struct command capture_command = {
+    "capture",
+    "--board SPEC -o PREFIX",
+    "capture from a board into rolling compressed files",
+    "Captures until a stop rule, a signal or the board ends it. SIGINT and SIGTERM stop cleanly, "
+    "a\n"
+    "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
+    "Exit status 1 means that something was lost, and was counted.",
+    capture_rows,
+    capture_main};

@@ -1,0 +1,48 @@
+/*
+ * The commands of bustap: one table of them, from which help, dispatch and parsing come.
+ */
+#ifndef TOOLS_COMMANDS_H
+#define TOOLS_COMMANDS_H
+
+#include "tools/options.h"
+
+#include <stdbool.h>
+
+/* One call of a command. */
+struct invocation {
+    const struct command *command;
+    const char *called; /* as users know it: "bustap dump", "b2a" */
+    int count;          /* of arguments; arguments[0] is the command's name */
+    char **arguments;
+};
+
+struct command {
+    const char *name;
+    const char *operands; /* "FILE...", for help */
+    const char *summary;  /* one line, for `bustap -h` */
+    const char *details;  /* some lines, for `bustap COMMAND -h` */
+    const struct option_row *options;
+    int (*run)(struct invocation *call); /* returns the exit status */
+};
+
+/*
+ * Runs what the command line says: a command, help or the version. A program called b2a is
+ * `bustap dump`. Returns the exit status.
+ */
+int commands_main(int count, char **arguments);
+
+/*
+ * Reads the options of a call into settings and leaves the operands in call->arguments[0] to
+ * [call->count - 1]. Returns true to go on; false with *status to end with, having printed help or
+ * what was wrong.
+ */
+bool command_options(struct invocation *call, void *settings, int *status);
+
+/* Prints "CALLED: message, see 'CALLED -h'" and returns the exit status of a usage error. */
+int command_usage(const struct invocation *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Prints "bustap: message" to standard error and returns the exit status for error->code. */
+int command_failure(const struct bt_error *error);
+
+#endif

@@ -1,0 +1,271 @@
+#include "tools/info.h"
+
+#include "tools/json.h"
+#include "tools/trace_set.h"
+#include "tools/words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct info_settings {
+    bool json, lp64;
+};
+
+static const struct option_row info_options[] = {
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct info_settings, json), NULL},
+    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
+     offsetof(struct info_settings, lp64), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* All that was read, summed up. */
+struct summary {
+    struct trace_verdict total; /* over all captures */
+    uint64_t captures;
+    struct tally tally;
+    const struct trace_file *first; /* of the first capture */
+    const struct trace_file *last;  /* of the last one, NULL where it has no end */
+};
+
+static void add_capture(struct summary *summary, const struct trace_verdict *capture)
+{
+    struct trace_verdict *total = &summary->total;
+    if (capture->records > 0) {
+        if (total->records == 0 || capture->first_tick < total->first_tick)
+            total->first_tick = capture->first_tick;
+        if (total->records == 0 || capture->last_tick > total->last_tick)
+            total->last_tick = capture->last_tick;
+    }
+    if (!capture->complete && total->complete) {
+        total->complete = false;
+        memcpy(total->why, capture->why, sizeof total->why);
+    }
+    total->files += capture->files;
+    total->records += capture->records;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        total->lost[stage] += capture->lost[stage];
+    total->bytes += capture->bytes;
+    total->removed_files += capture->removed_files;
+    total->removed += capture->removed;
+    summary->last = capture->last;
+    summary->captures++;
+}
+
+static void summarise(struct summary *summary, const struct trace_set *set)
+{
+    summary->total.complete = true;
+    summary->first = set->files;
+    size_t count;
+    for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
+        struct trace_verdict capture;
+        trace_set_judge(&capture, set->files + first, count);
+        add_capture(summary, &capture);
+    }
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+static const char *type_key(char text[8], unsigned type)
+{
+    const char *name = request_type_name((uint8_t)type);
+    snprintf(text, 8, "0x%02x", type);
+    return name ? name : text;
+}
+
+static void json_counts(yajl_gen json, const char *key, const uint64_t counts[256], bool types)
+{
+    json_key(json, key);
+    yajl_gen_map_open(json);
+    for (unsigned value = 0; value < 256; value++) {
+        char text[8];
+        snprintf(text, sizeof text, "%u", value);
+        if (counts[value] > 0)
+            json_count(json, types ? type_key(text, value) : text, counts[value]);
+    }
+    yajl_gen_map_close(json);
+}
+
+static void json_lost(yajl_gen json, const uint64_t lost[LOSS_STAGES])
+{
+    json_key(json, "lost_by_stage");
+    yajl_gen_map_open(json);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        json_count(json, loss_stage_name(stage), lost[stage]);
+    yajl_gen_map_close(json);
+}
+
+static void json_source(yajl_gen json, const struct capture_totals *totals)
+{
+    json_key(json, "source");
+    if (!totals->source.known) {
+        yajl_gen_null(json);
+        return;
+    }
+    yajl_gen_map_open(json);
+    json_count(json, "seen", totals->source.seen);
+    json_count(json, "accepted", totals->source.accepted);
+    json_count(json, "filtered", totals->source.filtered);
+    json_count(json, "above_4gib", totals->source.above_4gib);
+    json_count(json, "undecoded", totals->source.undecoded);
+    json_count(json, "after_stop", totals->after_stop);
+    yajl_gen_map_close(json);
+}
+
+static void json_description(yajl_gen json, const struct summary *summary)
+{
+    const struct capture_info *info = &summary->first->info;
+    char id[2 * CAPTURE_ID_BYTES + 1];
+    for (unsigned i = 0; i < CAPTURE_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", info->id[i]);
+    json_text(json, "id", id);
+    json_text(json, "board", info->board);
+    json_text(json, "bus", info->bus);
+    json_text(json, "filter", info->filter);
+    json_time(json, "started", info->started_ns);
+    json_time(json, "ended", summary->last ? summary->last->totals.ended_ns : 0);
+    json_text(json, "end",
+              capture_end_name(summary->last ? summary->last->totals.end : CAPTURE_END_NONE));
+    json_text(json, "message", summary->last ? summary->last->totals.message : "");
+    if (summary->last)
+        json_source(json, &summary->last->totals);
+}
+
+static int print_json(const struct summary *summary)
+{
+    const struct trace_verdict *total = &summary->total;
+    yajl_gen json = json_new();
+    if (!json)
+        return BT_MEMORY;
+    yajl_gen_map_open(json);
+    json_count(json, "records", total->records);
+    json_count(json, "lost", words_lost(total->lost));
+    json_bool(json, "complete", total->complete);
+    json_text(json, "incomplete_because", total->why);
+    json_count(json, "files", total->files);
+    json_count(json, "captures", summary->captures);
+    json_count(json, "first_tick", total->first_tick);
+    json_count(json, "last_tick", total->last_tick);
+    json_count(json, "clock_hz", summary->first->info.clock_hz);
+    json_count(json, "raw_bytes", total->records * RECORD_BYTES);
+    json_count(json, "compressed_bytes", total->bytes);
+    json_counts(json, "by_type", summary->tally.types, true);
+    json_counts(json, "by_processor", summary->tally.processors, false);
+    json_counts(json, "by_size", summary->tally.sizes, false);
+    json_lost(json, total->lost);
+    json_count(json, "removed_files", total->removed_files);
+    json_count(json, "removed_requests", total->removed);
+    json_description(json, summary);
+    yajl_gen_map_close(json);
+    json_print(json);
+    yajl_gen_free(json);
+    return 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+static void print_counts(const char *heading, const uint64_t counts[256], uint64_t records,
+                         bool types)
+{
+    const char *label = heading;
+    for (unsigned value = 0; value < 256; value++) {
+        char text[8];
+        snprintf(text, sizeof text, "%u", value);
+        if (counts[value] == 0)
+            continue;
+        printf("%-13s %-13s %14" PRIu64 "  %5.1f %%\n", label, types ? type_key(text, value) : text,
+               counts[value], 100.0 * (double)counts[value] / (double)records);
+        label = "";
+    }
+}
+
+static void print_description(const struct summary *summary)
+{
+    const struct capture_info *info = &summary->first->info;
+    char text[WORDS_TIME_BYTES];
+    if (info->board[0])
+        printf("%-13s %s, bus %s\n", "board", info->board, info->bus);
+    if (info->filter[0])
+        printf("%-13s %s\n", "filter", info->filter);
+    if (info->started_ns)
+        printf("%-13s %s\n", "started", words_time(text, info->started_ns));
+    if (summary->last)
+        printf("%-13s %s, %s%s%s\n", "ended", words_time(text, summary->last->totals.ended_ns),
+               capture_end_name(summary->last->totals.end),
+               summary->last->totals.message[0] ? ": " : "", summary->last->totals.message);
+}
+
+static void print_ticks(const struct summary *summary)
+{
+    const struct trace_verdict *total = &summary->total;
+    uint64_t clock = summary->first->info.clock_hz;
+    printf("%-13s %" PRIu64 " to %" PRIu64, "ticks", total->first_tick, total->last_tick);
+    if (clock > 0)
+        printf(" at %.6g MHz: %.6f s", (double)clock / 1e6,
+               (double)(total->last_tick - total->first_tick) / (double)clock);
+    putchar('\n');
+}
+
+static void print_text(const struct summary *summary)
+{
+    const struct trace_verdict *total = &summary->total;
+    char loss[WORDS_LOSS_BYTES];
+    char raw[WORDS_SIZE_BYTES];
+    char compressed[WORDS_SIZE_BYTES];
+    double raw_bytes = (double)total->records * RECORD_BYTES;
+    printf("%-13s %" PRIu64 "\n", "records", total->records);
+    printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
+           words_lost(total->lost) ? ": " : "", words_loss(loss, total->lost));
+    printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", total->why);
+    printf("%-13s %" PRIu64, "files", total->files);
+    if (summary->captures > 1)
+        printf(", of %" PRIu64 " captures", summary->captures);
+    if (total->removed_files > 0)
+        printf(", files 1 to %" PRIu32 " were removed by the ring", total->removed_files);
+    printf("\n%-13s %s of records in %s", "size", words_size(raw, raw_bytes),
+           words_size(compressed, (double)total->bytes));
+    if (total->bytes > 0)
+        printf(": %.2f to 1", raw_bytes / (double)total->bytes);
+    putchar('\n');
+    print_ticks(summary);
+    print_description(summary);
+    print_counts("by type", summary->tally.types, total->records, true);
+    print_counts("by processor", summary->tally.processors, total->records, false);
+    print_counts("by size", summary->tally.sizes, total->records, false);
+}
+
+static int info_main(struct invocation *call)
+{
+    struct info_settings settings = {false, false};
+    struct transfer transfer;
+    struct trace_set set = {NULL, 0};
+    struct summary summary = {.captures = 0};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (transfer_begin(&transfer, settings.lp64, true, &error) < 0)
+        return command_failure(&error);
+    struct transfer_paths paths;
+    transfer_take_paths(&paths, call->count, call->arguments);
+    if (trace_set_read(&set, &paths, &transfer, &summary.tally, &error) < 0) {
+        transfer_tell(&transfer, &error);
+    } else {
+        summarise(&summary, &set);
+        progress_clear(&transfer.progress);
+        if (!settings.json)
+            print_text(&summary);
+        else if (print_json(&summary) < 0)
+            transfer.status = 3;
+    }
+    trace_set_free(&set);
+    transfer_end(&transfer);
+    return transfer.status;
+}
+
+const struct command info_command = {"info",
+                                     "[FILE...]",
+                                     "sum up traces: records, losses, ticks, sizes, counts",
+                                     "Reads whole traces and sums them up. The files of one "
+                                     "capture, in any order, are one summary.\n"
+                                     "Without FILE, or where it is -, standard input is read.",
+                                     info_options,
+                                     info_main};

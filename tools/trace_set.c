@@ -1,0 +1,210 @@
+#include "tools/trace_set.h"
+
+#include "tools/words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether the file says which capture it is part of. */
+static bool has_identity(const struct trace_file *file)
+{
+    static const uint8_t none[CAPTURE_ID_BYTES] = {0};
+    return file->opened && memcmp(file->info.id, none, sizeof none) != 0;
+}
+
+/* Files of one capture together, in the order of their numbers; others as they were given. */
+static int compare_files(const void *left, const void *right)
+{
+    const struct trace_file *a = left;
+    const struct trace_file *b = right;
+    if (has_identity(a) != has_identity(b))
+        return has_identity(a) ? -1 : 1;
+    int by_identity = memcmp(a->info.id, b->info.id, sizeof a->info.id);
+    if (by_identity != 0)
+        return by_identity;
+    if (a->info.file_number != b->info.file_number)
+        return a->info.file_number < b->info.file_number ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
+                   struct transfer *transfer, struct tally *tally, struct bt_error *error)
+{
+    set->count = 0;
+    set->files = calloc((size_t)paths->count, sizeof *set->files);
+    if (!set->files)
+        return bt_fail(error, BT_MEMORY, "no memory for %d files", paths->count);
+    for (int i = 0; i < paths->count; i++) {
+        int result = trace_check(&set->files[i], paths->paths[i], transfer, tally, error);
+        if (result < 0)
+            return result;
+        set->count++;
+    }
+    qsort(set->files, set->count, sizeof *set->files, compare_files);
+    return 0;
+}
+
+void trace_set_free(struct trace_set *set)
+{
+    free(set->files);
+}
+
+size_t trace_set_capture(const struct trace_set *set, size_t first)
+{
+    if (first >= set->count)
+        return 0;
+    const struct trace_file *files = set->files;
+    size_t end = first + 1;
+    while (end < set->count && has_identity(&files[first]) && has_identity(&files[end]) &&
+           memcmp(files[end].info.id, files[first].info.id, CAPTURE_ID_BYTES) == 0)
+        end++;
+    return end - first;
+}
+
+/* The first reason is the one that is told. */
+__attribute__((format(printf, 2, 3))) static void incomplete(struct trace_verdict *verdict,
+                                                             const char *format, ...)
+{
+    if (!verdict->complete)
+        return;
+    verdict->complete = false;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(verdict->why, sizeof verdict->why, format, arguments);
+    va_end(arguments);
+}
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void add_file(struct trace_verdict *verdict, const struct trace_file *file)
+{
+    if (file->records > 0) {
+        if (verdict->records == 0 || file->first_tick < verdict->first_tick)
+            verdict->first_tick = file->first_tick;
+        if (verdict->records == 0 || file->last_tick > verdict->last_tick)
+            verdict->last_tick = file->last_tick;
+    }
+    verdict->records += file->records;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        verdict->lost[stage] = add_saturating(verdict->lost[stage], file->lost.count[stage]);
+    verdict->bytes += file->bytes;
+}
+
+/* One file by itself. */
+static void judge_file(struct trace_verdict *verdict, const struct trace_file *file)
+{
+    const char *path = file->path;
+    if (!file->opened)
+        incomplete(verdict, "%.100s could not be opened", path);
+    else if (file->missing > 0)
+        incomplete(verdict, "%.100s lacks %" PRIu64 " requests", path, file->missing);
+    else if (file->damaged > 0 && (file->closed || file->kind != TRACE_CAPTURE))
+        incomplete(verdict, "%.100s is damaged", path);
+    else if (file->misplaced > 0)
+        incomplete(verdict, "%.100s has blocks in the wrong order", path);
+    else if (file->breaks > 0)
+        incomplete(verdict, "the ticks of %.100s jump in %" PRIu64 " places", path, file->breaks);
+    else if (file->kind != TRACE_CAPTURE && file->notes > 0)
+        incomplete(verdict, "%.100s has stray bytes behind its records", path);
+    else if (file->kind == TRACE_CAPTURE && !has_identity(file))
+        incomplete(verdict, "%.100s has no header", path);
+    else if (file->kind == TRACE_CAPTURE && !file->closed)
+        incomplete(verdict, "%.100s has no closing block", path);
+    else if (file->closed && file->records != file->totals.file_records)
+        incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
+                   file->totals.file_records, file->records);
+}
+
+/* A file and the one behind it. */
+static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
+                       const struct trace_file *next)
+{
+    uint32_t number = file->info.file_number;
+    uint32_t next_number = next->info.file_number;
+    if (next_number == number)
+        incomplete(verdict, "%.60s and %.60s are both file %" PRIu32, file->path, next->path,
+                   number);
+    else if (next_number - number == 2)
+        incomplete(verdict, "file %" PRIu32 " is missing", number + 1);
+    else if (next_number - number > 2)
+        incomplete(verdict, "files %" PRIu32 " to %" PRIu32 " are missing", number + 1,
+                   next_number - 1);
+    else if (file->closed && next->info.first_index != file->totals.end_index)
+        incomplete(verdict, "%.60s ends at request %" PRIu64 ", %.60s begins with request %" PRIu64,
+                   file->path, file->totals.end_index, next->path, next->info.first_index);
+    else if (file->closed && file->totals.final)
+        incomplete(verdict, "%.60s says it is the last file, and %.60s follows", file->path,
+                   next->path);
+    else if (file->records > 0 && next->records > 0 && next->first_tick < file->last_tick)
+        incomplete(verdict, "%.60s begins at a tick before the end of %.60s", next->path,
+                   file->path);
+}
+
+/* Files in front of the first: a ring may have removed them, and only it may. */
+static void judge_beginning(struct trace_verdict *verdict, const struct trace_file *files,
+                            size_t count)
+{
+    const struct trace_file *first = &files[0];
+    uint32_t number = first->info.file_number;
+    if (number <= 1)
+        return;
+    if (first->info.keep == 0 || count < first->info.keep) {
+        if (number == 2)
+            incomplete(verdict, "file 1 is missing");
+        else
+            incomplete(verdict, "files 1 to %" PRIu32 " are missing", number - 1);
+        return;
+    }
+    verdict->removed_files = number - 1;
+    verdict->removed = first->info.first_index;
+}
+
+/* What the last file says of the whole capture. */
+static void judge_totals(struct trace_verdict *verdict, const struct trace_file *last)
+{
+    const struct capture_totals *totals = &last->totals;
+    if (!last->closed || !totals->final) {
+        incomplete(verdict, "the end of the capture is not there: %.100s %s", last->path,
+                   last->closed ? "goes on in another file" : "was cut off");
+        return;
+    }
+    verdict->last = last;
+    uint64_t lost = words_lost(totals->capture_lost);
+    uint64_t captured = add_saturating(totals->capture_records, lost);
+    uint64_t here = add_saturating(verdict->records, words_lost(verdict->lost));
+    if (captured != add_saturating(here, verdict->removed))
+        incomplete(verdict,
+                   "the capture counted %" PRIu64 " requests, %" PRIu64 " are in its files",
+                   captured, add_saturating(here, verdict->removed));
+    if (!totals->source.known)
+        incomplete(verdict, "the board did not say how many requests it saw%s%.150s",
+                   totals->message[0] ? ": " : "", totals->message);
+    else if (add_saturating(captured, totals->after_stop) != totals->source.accepted)
+        incomplete(verdict,
+                   "the board accepted %" PRIu64 " requests, %" PRIu64 " are accounted for",
+                   totals->source.accepted, add_saturating(captured, totals->after_stop));
+}
+
+void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)
+{
+    memset(verdict, 0, sizeof *verdict);
+    verdict->complete = true;
+    verdict->files = count;
+    bool capture = has_identity(&files[0]);
+    if (capture)
+        judge_beginning(verdict, files, count);
+    for (size_t i = 0; i < count; i++) {
+        add_file(verdict, &files[i]);
+        judge_file(verdict, &files[i]);
+        if (i + 1 < count)
+            judge_seam(verdict, &files[i], &files[i + 1]);
+    }
+    if (capture)
+        judge_totals(verdict, &files[count - 1]);
+}

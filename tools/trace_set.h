@@ -1,0 +1,39 @@
+/* Files that have been read, put together to captures, and what can be said of each of those. */
+#ifndef TOOLS_TRACE_SET_H
+#define TOOLS_TRACE_SET_H
+
+#include "tools/trace_check.h"
+
+struct trace_set {
+    struct trace_file *files; /* sorted: captures together, their files by number */
+    size_t count;
+};
+
+/* Reads all paths. 0 or a negative code; *set is freed with trace_set_free in any case. */
+int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
+                   struct transfer *transfer, struct tally *tally, struct bt_error *error);
+void trace_set_free(struct trace_set *set);
+
+/* The files from `first` on that belong to one capture: how many. 0 at the end. */
+size_t trace_set_capture(const struct trace_set *set, size_t first);
+
+/* What is known of one capture from its files. */
+struct trace_verdict {
+    bool
+        complete; /* every record that was delivered is there: nothing but told losses is missing */
+    char why[256]; /* else: the first reason why not */
+    uint64_t files;
+    uint64_t records;
+    uint64_t lost[LOSS_STAGES];
+    uint64_t bytes;
+    uint64_t first_tick, last_tick; /* 0 where there are no records */
+    uint32_t removed_files;         /* the ring has removed files 1 to this */
+    uint64_t removed;               /* with so many records and losses in them */
+    const struct trace_file *last;  /* with the final closing member, NULL if that is not there */
+};
+
+/* Judges the capture of count files. A trace that is no capture is complete if all of it could be
+ * read. */
+void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count);
+
+#endif

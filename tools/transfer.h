@@ -1,0 +1,48 @@
+/*
+ * What all commands that read traces share: open each file, pull its batches into a sink, tell what
+ * is damaged or odd on standard error and go on, remember the exit status.
+ */
+#ifndef TOOLS_TRANSFER_H
+#define TOOLS_TRANSFER_H
+
+#include "formats/sink.h"
+#include "formats/trace_reader.h"
+#include "tools/progress.h"
+
+struct transfer {
+    int status;       /* the worst exit status so far */
+    uint64_t damaged; /* BT_DATA answers so far */
+    uint64_t notes;   /* BT_NOTE answers so far */
+    bool lp64;
+    struct batch batch; /* the buffer batches are pulled into */
+    struct progress progress;
+};
+
+/* quiet_output: standard output gets no lines while records are read. 0 or BT_MEMORY. */
+int transfer_begin(struct transfer *transfer, bool lp64, bool quiet_output, struct bt_error *error);
+void transfer_end(struct transfer *transfer);
+
+/* Opens a file, "-" for standard input; NULL where that failed, which has been told. */
+struct trace_reader *transfer_open(struct transfer *transfer, const char *path);
+
+/*
+ * Pulls at most *left records (counted down; NULL: all) of reader into sink. Returns 0 at the end;
+ * what is wrong with the input has been told and has raised transfer->status. A negative code and
+ * *error where the sink failed.
+ */
+int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const char *path,
+                  struct sink *sink, uint64_t *left, struct bt_error *error);
+
+/* Tells an error as "bustap: message" and raises the exit status to its. */
+void transfer_tell(struct transfer *transfer, const struct bt_error *error);
+
+/* The files to read: the operands given, or standard input where there are none. */
+struct transfer_paths {
+    int count;
+    char **paths; /* the caller's, or `only` */
+    char *only[1];
+    char dash[2];
+};
+void transfer_take_paths(struct transfer_paths *paths, int count, char **operands);
+
+#endif

@@ -1,0 +1,214 @@
+#include "tools/verify.h"
+
+#include "tools/json.h"
+#include "tools/trace_set.h"
+#include "tools/words.h"
+
+#include <inttypes.h>
+
+#define STATUS_DATA 1
+
+struct verify_settings {
+    bool json, strict;
+};
+
+static const struct option_row verify_options[] = {
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct verify_settings, json), NULL},
+    {OPTION_FLAG, 0, "strict", NULL, "losses that are accounted for give exit status 1 too",
+     offsetof(struct verify_settings, strict), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* A trace without header cannot be proved complete: nothing says what should be in it. */
+static void judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)
+{
+    trace_set_judge(verdict, files, count);
+    if (!verdict->complete || files[0].kind == TRACE_CAPTURE)
+        return;
+    verdict->complete = false;
+    snprintf(verdict->why, sizeof verdict->why,
+             "%.100s is no capture file: nothing says how many requests there were", files[0].path);
+}
+
+static const char *file_state(const struct trace_file *file)
+{
+    if (!file->opened)
+        return "unreadable";
+    if (file->damaged > 0 && (file->closed || file->damaged > 1))
+        return "damaged";
+    if (file->kind != TRACE_CAPTURE)
+        return "no capture file";
+    if (!file->closed)
+        return "not closed";
+    return capture_end_name(file->totals.end);
+}
+
+/* What the board kept out of the records, which is no loss. */
+static void print_source(const struct trace_verdict *verdict)
+{
+    const struct source_totals *source = verdict->last ? &verdict->last->totals.source : NULL;
+    if (!source || !source->known)
+        return;
+    if (source->filtered > 0)
+        printf("  %" PRIu64 " requests were not wanted by the filter\n", source->filtered);
+    if (source->above_4gib > 0)
+        printf("  %" PRIu64 " requests above 4 GiB fit no record\n", source->above_4gib);
+    if (source->undecoded > 0)
+        printf("  %" PRIu64 " requests were of reserved or unknown kinds\n", source->undecoded);
+    if (verdict->last->totals.after_stop > 0)
+        printf("  %" PRIu64 " requests came after the stop\n", verdict->last->totals.after_stop);
+}
+
+static void print_verdict(const struct trace_verdict *verdict, const struct trace_file *files)
+{
+    char loss[WORDS_LOSS_BYTES];
+    uint64_t lost = words_lost(verdict->lost);
+    if (verdict->removed_files > 0)
+        printf("  files 1 to %" PRIu32 ", with %" PRIu64
+               " requests, were removed by the ring of %" PRIu32 "\n",
+               verdict->removed_files, verdict->removed, files[0].info.keep);
+    print_source(verdict);
+    if (!verdict->complete)
+        printf("INCOMPLETE: %s\n", verdict->why);
+    else if (lost > 0)
+        printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)\n", verdict->records,
+               lost, words_loss(loss, verdict->lost));
+    else
+        printf("complete: %" PRIu64 " records in %" PRIu64 " %s, nothing lost\n", verdict->records,
+               verdict->files, verdict->files == 1 ? "file" : "files");
+}
+
+static void print_capture(const struct trace_verdict *verdict, const struct trace_file *files,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_file *file = &files[i];
+        char loss[WORDS_LOSS_BYTES];
+        printf("%s: %" PRIu64 " records, %" PRIu64 " lost%s%s%s, %s\n", file->path, file->records,
+               loss_total(&file->lost), loss_total(&file->lost) ? " (" : "",
+               words_loss(loss, file->lost.count), loss_total(&file->lost) ? ")" : "",
+               file_state(file));
+    }
+    print_verdict(verdict, files);
+}
+
+static void json_file(yajl_gen json, const struct trace_file *file)
+{
+    yajl_gen_map_open(json);
+    json_text(json, "path", file->path);
+    json_count(json, "number", file->info.file_number);
+    json_count(json, "records", file->records);
+    json_count(json, "lost", loss_total(&file->lost));
+    json_count(json, "missing", file->missing);
+    json_count(json, "damaged_places", file->damaged);
+    json_text(json, "state", file_state(file));
+    yajl_gen_map_close(json);
+}
+
+static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
+                         const struct trace_file *files, size_t count)
+{
+    const struct capture_totals *totals = verdict->last ? &verdict->last->totals : NULL;
+    yajl_gen_map_open(json);
+    json_text(json, "verdict",
+              !verdict->complete              ? "incomplete"
+              : words_lost(verdict->lost) > 0 ? "accounted for"
+                                              : "complete");
+    json_text(json, "why", verdict->why);
+    json_count(json, "records", verdict->records);
+    json_count(json, "lost", words_lost(verdict->lost));
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        char key[24];
+        snprintf(key, sizeof key, "lost_%s", loss_stage_name(stage));
+        json_count(json, key, verdict->lost[stage]);
+    }
+    json_count(json, "removed_files", verdict->removed_files);
+    json_count(json, "removed_requests", verdict->removed);
+    if (totals && totals->source.known) {
+        json_count(json, "accepted", totals->source.accepted);
+        json_count(json, "filtered", totals->source.filtered);
+        json_count(json, "above_4gib", totals->source.above_4gib);
+        json_count(json, "undecoded", totals->source.undecoded);
+        json_count(json, "after_stop", totals->after_stop);
+    }
+    json_key(json, "files");
+    yajl_gen_array_open(json);
+    for (size_t i = 0; i < count; i++)
+        json_file(json, &files[i]);
+    yajl_gen_array_close(json);
+    yajl_gen_map_close(json);
+}
+
+/* Judges and tells every capture of the set. Returns the exit status. */
+static int report(const struct trace_set *set, const struct verify_settings *settings,
+                  yajl_gen json)
+{
+    int status = 0;
+    size_t count;
+    for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
+        struct trace_verdict verdict;
+        const struct trace_file *files = set->files + first;
+        judge(&verdict, files, count);
+        if (!verdict.complete || (settings->strict && words_lost(verdict.lost) > 0))
+            status = STATUS_DATA;
+        if (json)
+            json_capture(json, &verdict, files, count);
+        else
+            print_capture(&verdict, files, count);
+    }
+    return status;
+}
+
+static int report_json(const struct trace_set *set, const struct verify_settings *settings)
+{
+    yajl_gen json = json_new();
+    if (!json)
+        return bt_exit_status(BT_MEMORY);
+    yajl_gen_map_open(json);
+    json_key(json, "captures");
+    yajl_gen_array_open(json);
+    int status = report(set, settings, json);
+    yajl_gen_array_close(json);
+    json_bool(json, "good", status == 0);
+    yajl_gen_map_close(json);
+    json_print(json);
+    yajl_gen_free(json);
+    return status;
+}
+
+static int verify_main(struct invocation *call)
+{
+    struct verify_settings settings = {false, false};
+    struct transfer transfer;
+    struct trace_set set = {NULL, 0};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "FILE is missing");
+    if (transfer_begin(&transfer, false, true, &error) < 0)
+        return command_failure(&error);
+    struct transfer_paths paths;
+    transfer_take_paths(&paths, call->count, call->arguments);
+    if (trace_set_read(&set, &paths, &transfer, NULL, &error) < 0) {
+        transfer_tell(&transfer, &error);
+    } else {
+        progress_clear(&transfer.progress);
+        status = settings.json ? report_json(&set, &settings) : report(&set, &settings, NULL);
+        if (status > transfer.status)
+            transfer.status = status;
+    }
+    trace_set_free(&set);
+    transfer_end(&transfer);
+    return transfer.status;
+}
+
+const struct command verify_command = {
+    "verify",
+    "FILE...",
+    "prove that every request the board saw is there or accounted for",
+    "Reads whole captures, decompressing and checking everything: blocks, counts, indices, ticks,\n"
+    "that files follow on each other, and the board's own counts. Order and mixture of files do\n"
+    "not matter. Exit status 0 only if nothing is missing but what is told as lost.",
+    verify_options,
+    verify_main};

@@ -1,0 +1,52 @@
+#include "tools/words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+char *words_time(char *text, int64_t realtime_ns)
+{
+    int64_t nanoseconds = realtime_ns % 1000000000;
+    time_t seconds = (time_t)(realtime_ns / 1000000000);
+    if (nanoseconds < 0) {
+        nanoseconds += 1000000000;
+        seconds--;
+    }
+    struct tm utc;
+    char day[24] = "?";
+    if (gmtime_r(&seconds, &utc))
+        strftime(day, sizeof day, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(text, WORDS_TIME_BYTES, "%s.%03dZ", day, (int)(nanoseconds / 1000000));
+    return text;
+}
+
+char *words_loss(char *text, const uint64_t lost[LOSS_STAGES])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        if (lost[stage] > 0)
+            used += (size_t)snprintf(text + used, WORDS_LOSS_BYTES - used, "%s%s %" PRIu64,
+                                     used ? ", " : "", loss_stage_name(stage), lost[stage]);
+    return text;
+}
+
+char *words_size(char *text, double bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof units[0]) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, WORDS_SIZE_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+    return text;
+}
+
+uint64_t words_lost(const uint64_t lost[LOSS_STAGES])
+{
+    struct loss loss = {.count = {0}};
+    memcpy(loss.count, lost, sizeof loss.count);
+    return loss_total(&loss);
+}

@@ -1,0 +1,37 @@
+# make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
+#
+# bin and sbin, manual pages, documents; the udev rule and the service's unit where udev and systemd look
+# below PREFIX. /etc is left to its owner: share/doc/bustap has a configuration to begin with.
+
+INSTALL ?= install
+BINDIR  := $(DESTDIR)$(PREFIX)/bin
+SBINDIR := $(DESTDIR)$(PREFIX)/sbin
+MANDIR  := $(DESTDIR)$(PREFIX)/share/man
+DOCDIR  := $(DESTDIR)$(PREFIX)/share/doc/bustap
+UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
+UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
+
+INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE doc/bustapd.conf $(sort $(wildcard doc/*.md))
+
+INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
+             $(MANDIR)/man1/bustap.1 $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
+             $(UDEVDIR)/60-bustap.rules $(UNITDIR)/bustapd.service \
+             $(addprefix $(DOCDIR)/,$(notdir $(INSTALLED_DOCUMENTS)))
+
+.PHONY: install uninstall
+install: all
+	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
+	$(INSTALL) -m 755 $(BUILD)/bustap $(BINDIR)/bustap
+	ln -sf bustap $(BINDIR)/b2a
+	$(INSTALL) -m 755 $(BUILD)/bustapd $(SBINDIR)/bustapd
+	$(INSTALL) -m 644 doc/bustap.1 $(MANDIR)/man1/bustap.1
+	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
+	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
+	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
+	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
+	chmod 644 $(UNITDIR)/bustapd.service
+	$(INSTALL) -m 644 $(INSTALLED_DOCUMENTS) $(DOCDIR)
+
+uninstall:
+	rm -f $(INSTALLED)
+	-rmdir $(DOCDIR) 2>/dev/null

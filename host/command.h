@@ -1,0 +1,21 @@
+/* One request of a client, as capture/control_protocol.h describes it. */
+#ifndef HOST_COMMAND_H
+#define HOST_COMMAND_H
+
+#include "formats/base/error.h"
+
+#include <stddef.h>
+
+#define COMMAND_CAPTURE_BYTES 64u
+
+enum command_code { COMMAND_STATUS, COMMAND_START, COMMAND_STOP, COMMAND_ROTATE, COMMANDS };
+
+struct command {
+    enum command_code code;
+    char capture[COMMAND_CAPTURE_BYTES]; /* empty: every capture */
+};
+
+/* Parses a line of JSON, without its newline. 0, or BT_USAGE with what is wrong with it. */
+int command_parse(struct command *command, const char *line, size_t size, struct bt_error *error);
+
+#endif

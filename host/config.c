@@ -1,0 +1,366 @@
+#include "host/config.h"
+
+#include "capture/settings_text.h"
+#include "formats/base/quantity.h"
+#include "formats/filter_text.h"
+#include "host/ini.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ll
+
+/* Sets what one key says; the text of an error need not name key or line. */
+typedef int config_setter(struct config_capture *capture, const char *value,
+                          struct bt_error *error);
+
+static int copy_text(char *out, size_t capacity, const char *value, struct bt_error *error)
+{
+    size_t size = strlen(value);
+    if (size == 0)
+        return bt_fail(error, BT_USAGE, "a value is missing");
+    if (size >= capacity)
+        return bt_fail(error, BT_USAGE, "the value has %zu bytes; %zu are allowed", size,
+                       capacity - 1);
+    memcpy(out, value, size + 1);
+    return 0;
+}
+
+static int set_board(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return copy_text(capture->board, sizeof capture->board, value, error);
+}
+
+static int set_output(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return copy_text(capture->settings.prefix, sizeof capture->settings.prefix, value, error);
+}
+
+/* Calls set for each part of a list: "size=64M, every=1h". */
+static int set_each(struct capture_settings *settings, const char *value,
+                    int (*set)(struct capture_settings *, const char *, struct bt_error *),
+                    struct bt_error *error)
+{
+    char part[128];
+    for (const char *at = value;; at++) {
+        at += strspn(at, " \t");
+        size_t size = strcspn(at, ",");
+        const char *next = at + size;
+        while (size && (at[size - 1] == ' ' || at[size - 1] == '\t'))
+            size--;
+        if (size >= sizeof part)
+            return bt_fail(error, BT_USAGE, "\"%.40s...\" is too long for a rule", at);
+        memcpy(part, at, size);
+        part[size] = '\0';
+        int result = set(settings, part, error);
+        if (result < 0 || *next == '\0')
+            return result;
+        at = next;
+    }
+}
+
+static int set_rotate(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return set_each(&capture->settings, value, settings_text_rotate, error);
+}
+
+static int set_stop(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return set_each(&capture->settings, value, settings_text_stop, error);
+}
+
+static int set_number(uint32_t *number, const char *value, uint32_t max, struct bt_error *error)
+{
+    uint64_t parsed;
+    int result = quantity_count(&parsed, value, error);
+    if (result == 0 && parsed > max)
+        result = bt_fail(error, BT_USAGE, "%.40s is more than %u", value, max);
+    if (result == 0)
+        *number = (uint32_t)parsed;
+    return result;
+}
+
+static int set_keep(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return set_number(&capture->settings.keep, value, 1000000, error);
+}
+
+static int set_workers(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    uint32_t workers = 0;
+    int result = set_number(&workers, value, 64, error);
+    capture->settings.workers = workers;
+    return result;
+}
+
+static int set_queue(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    uint64_t bytes;
+    int result = quantity_bytes(&bytes, value, error);
+    if (result == 0 && (bytes < (1u << 20) || bytes > (16ull << 30)))
+        result = bt_fail(error, BT_USAGE, "a queue has 1M to 16G");
+    if (result == 0)
+        capture->settings.queue_bytes = (size_t)bytes;
+    return result;
+}
+
+static int set_filter(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    int result = copy_text(capture->filter, sizeof capture->filter, value, error);
+    return result < 0 ? result : filter_parse(&capture->session.filter, value, error);
+}
+
+/* The place of value in a list of words that ends with NULL, or BT_USAGE. */
+static int set_word(const char *value, const char *const *words, struct bt_error *error)
+{
+    char allowed[80] = "";
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(value, words[i]) == 0)
+            return i;
+        size_t used = strlen(allowed);
+        snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? " or " : "", words[i]);
+    }
+    return bt_fail(error, BT_USAGE, "\"%.40s\" is not %s", value, allowed);
+}
+
+static int set_packing(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    static const char *const words[] = {"plain", "delta", NULL};
+    int word = set_word(value, words, error);
+    if (word >= 0)
+        capture->session.packing = word ? WIRE_DELTA : WIRE_PLAIN;
+    return word < 0 ? word : 0;
+}
+
+static int set_when_full(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    static const char *const words[] = {"wait", "drop", NULL};
+    int word = set_word(value, words, error);
+    if (word >= 0)
+        capture->settings.when_full = word ? CAPTURE_DROP : CAPTURE_WAIT;
+    return word < 0 ? word : 0;
+}
+
+static int set_start(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    static const char *const words[] = {"auto", "manual", NULL};
+    int word = set_word(value, words, error);
+    if (word >= 0)
+        capture->automatic = word == 0;
+    return word < 0 ? word : 0;
+}
+
+static int set_retry(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    int result = quantity_duration(&capture->retry_ns, value, error);
+    if (result == 0 &&
+        (capture->retry_ns < SECOND_NS / 10 || capture->retry_ns > 86400 * SECOND_NS))
+        result = bt_fail(error, BT_USAGE, "retry is 100ms to 1d");
+    return result;
+}
+
+struct config_key {
+    const char *name;
+    config_setter *set;
+    bool repeatable;
+};
+
+static const struct config_key capture_keys[] = {
+    {"board", set_board, false},     {"output", set_output, false},
+    {"rotate", set_rotate, true},    {"keep", set_keep, false},
+    {"stop", set_stop, true},        {"filter", set_filter, false},
+    {"packing", set_packing, false}, {"queue", set_queue, false},
+    {"workers", set_workers, false}, {"when-full", set_when_full, false},
+    {"start", set_start, false},     {"retry", set_retry, false},
+};
+#define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
+
+/* What is known while the lines go by. */
+struct parser {
+    struct config *config;
+    struct config_capture *capture; /* of the section the line is in */
+    bool in_daemon;
+    bool daemon_seen;
+    uint32_t keys_seen; /* bit n: capture_keys[n] stood in this section */
+};
+
+static int begin_capture(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+{
+    struct config *config = parser->config;
+    if (line->name[0] == '\0' || strcmp(line->name, "all") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "a capture needs a name, other than \"all\": [capture NAME]");
+    if (config->count == CONFIG_CAPTURES_MAX)
+        return bt_fail(error, BT_USAGE, "there are more than %u captures", CONFIG_CAPTURES_MAX);
+    for (size_t i = 0; i < config->count; i++)
+        if (strcmp(config->captures[i].name, line->name) == 0)
+            return bt_fail(error, BT_USAGE, "there is a capture %s already, at line %u", line->name,
+                           config->captures[i].line);
+    struct config_capture *grown = realloc(config->captures, (config->count + 1) * sizeof *grown);
+    if (!grown)
+        return bt_fail(error, BT_MEMORY, "no memory for the configuration");
+    config->captures = grown;
+    struct config_capture *capture = &grown[config->count++];
+    memset(capture, 0, sizeof *capture);
+    memcpy(capture->name, line->name, sizeof capture->name);
+    capture->session = session_settings_default();
+    capture->settings = capture_settings_default();
+    capture->settings.names = true;
+    capture->automatic = true;
+    capture->retry_ns = 5 * SECOND_NS;
+    capture->line = line->number;
+    parser->capture = capture;
+    parser->keys_seen = 0;
+    return 0;
+}
+
+static int begin_section(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+{
+    parser->in_daemon = strcmp(line->section, "daemon") == 0;
+    parser->capture = NULL;
+    if (strcmp(line->section, "capture") == 0)
+        return begin_capture(parser, line, error);
+    if (!parser->in_daemon || line->name[0])
+        return bt_fail(error, BT_USAGE,
+                       "unknown section [%s%s%s]; there are [daemon] and "
+                       "[capture NAME]",
+                       line->section, line->name[0] ? " " : "", line->name);
+    if (parser->daemon_seen)
+        return bt_fail(error, BT_USAGE, "there is a section [daemon] already");
+    parser->daemon_seen = true;
+    return 0;
+}
+
+static int set_daemon_key(struct parser *parser, const struct ini_line *line,
+                          struct bt_error *error)
+{
+    if (strcmp(line->key, "socket") != 0)
+        return bt_fail(error, BT_USAGE, "unknown key \"%s\" in [daemon]; there is socket",
+                       line->key);
+    if (parser->config->socket[0])
+        return bt_fail(error, BT_USAGE, "socket stands here twice");
+    int result =
+        copy_text(parser->config->socket, sizeof parser->config->socket, line->value, error);
+    return result < 0 ? bt_fail_within(error, "socket") : 0;
+}
+
+static int set_capture_key(struct parser *parser, const struct ini_line *line,
+                           struct bt_error *error)
+{
+    char known[160] = "";
+    for (size_t i = 0; i < CAPTURE_KEYS; i++) {
+        const struct config_key *key = &capture_keys[i];
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", key->name);
+        if (strcmp(line->key, key->name) != 0)
+            continue;
+        if ((parser->keys_seen & 1u << i) && !key->repeatable)
+            return bt_fail(error, BT_USAGE, "%s stands twice in [capture %s]", key->name,
+                           parser->capture->name);
+        parser->keys_seen |= 1u << i;
+        int result = key->set(parser->capture, line->value, error);
+        /* many a sentence starts with the key already */
+        if (result < 0 && strncmp(error->message, key->name, strlen(key->name)) != 0)
+            bt_fail_within(error, "%s", key->name);
+        return result;
+    }
+    return bt_fail(error, BT_USAGE, "unknown key \"%s\" in [capture %s]; there are %s", line->key,
+                   parser->capture->name, known);
+}
+
+static int parse_line(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+{
+    if (line->section[0])
+        return begin_section(parser, line, error);
+    if (parser->capture)
+        return set_capture_key(parser, line, error);
+    if (parser->in_daemon)
+        return set_daemon_key(parser, line, error);
+    return bt_fail(error, BT_USAGE, "\"%s\" stands before any [section]", line->key);
+}
+
+/* What can only be told once everything is read. *line gets the place. */
+static int check(const struct config *config, unsigned *line, struct bt_error *error)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_capture *capture = &config->captures[i];
+        *line = capture->line;
+        if (!capture->board[0] || !capture->settings.prefix[0])
+            return bt_fail(error, BT_USAGE, "[capture %s] needs %s", capture->name,
+                           capture->board[0] ? "an output" : "a board");
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(config->captures[j].settings.prefix, capture->settings.prefix) == 0)
+                return bt_fail(error, BT_USAGE, "[capture %s] has the same output as [capture %s]",
+                               capture->name, config->captures[j].name);
+    }
+    return 0;
+}
+
+int config_parse(struct config **config, const char *name, const char *text, size_t size,
+                 struct bt_error *error)
+{
+    struct parser parser = {.config = calloc(1, sizeof *parser.config)};
+    struct ini_line *line = malloc(sizeof *line);
+    struct ini ini;
+    unsigned number = 0;
+    int result;
+    *config = NULL;
+    if (!parser.config || !line) {
+        result = bt_fail(error, BT_MEMORY, "no memory for the configuration");
+        goto out;
+    }
+    ini_begin(&ini, text, size);
+    while ((result = ini_next(&ini, line, error)) > 0)
+        if ((result = parse_line(&parser, line, error)) < 0)
+            break;
+    number = ini.line;
+    if (result == 0)
+        result = check(parser.config, &number, error);
+    if (result < 0)
+        bt_fail_within(error, "%s:%u", name, number);
+out:
+    free(line);
+    if (result == 0)
+        *config = parser.config;
+    else
+        config_free(parser.config);
+    return result;
+}
+
+int config_read(struct config **config, const char *path, struct bt_error *error)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    int result;
+    *config = NULL;
+    if (!file) {
+        result = bt_fail_errno(error, "cannot read the configuration %s", path);
+        goto out;
+    }
+    text = malloc(CONFIG_BYTES_MAX + 1);
+    if (!text) {
+        result = bt_fail(error, BT_MEMORY, "no memory for the configuration");
+        goto out;
+    }
+    size_t size = fread(text, 1, CONFIG_BYTES_MAX + 1, file);
+    if (ferror(file))
+        result = bt_fail_errno(error, "cannot read the configuration %s", path);
+    else if (size > CONFIG_BYTES_MAX)
+        result = bt_fail(error, BT_USAGE, "%s has more than %u bytes", path, CONFIG_BYTES_MAX);
+    else
+        result = config_parse(config, path, text, size, error);
+out:
+    free(text);
+    if (file)
+        fclose(file);
+    return result;
+}
+
+void config_free(struct config *config)
+{
+    if (config)
+        free(config->captures);
+    free(config);
+}

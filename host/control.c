@@ -1,0 +1,298 @@
+#define _GNU_SOURCE /* accept4, flock, SOCK_CLOEXEC */
+#include "host/control.h"
+
+#include "capture/control_protocol.h"
+#include "host/control_lock.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+struct client {
+    int fd; /* -1: the place is free */
+    char *in;
+    size_t in_size;
+    size_t line_size; /* of the line that waits for its answer, newline not counted */
+    size_t line_end;  /* where the next one begins */
+    bool waits;       /* a line waits */
+    bool begun;
+    bool ended; /* it will say nothing more */
+    char *out;  /* what it has not taken yet */
+    size_t out_size, out_sent;
+    int64_t active_ms;
+};
+
+struct control {
+    int fd;
+    int lock;
+    int idle_ms;
+    struct sockaddr_un address;
+    struct client clients[CONTROL_CLIENTS];
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int listen_at(struct control *control, struct bt_error *error)
+{
+    const char *path = control->address.sun_path;
+    struct stat status;
+    if (lstat(path, &status) == 0) {
+        if (!S_ISSOCK(status.st_mode))
+            return bt_fail(error, BT_IO, "%s is there and is not a socket", path);
+        /* the lock is ours: whoever made this socket is gone */
+        if (unlink(path) != 0)
+            return bt_fail_errno(error, "cannot remove the old socket %s", path);
+    }
+    control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (control->fd < 0)
+        return bt_fail_errno(error, "cannot make a socket");
+    /* the mode is right from the start, not a moment later */
+    mode_t mask = umask(0117);
+    int result = bind(control->fd, (struct sockaddr *)&control->address, sizeof control->address);
+    umask(mask);
+    if (result != 0 || listen(control->fd, CONTROL_CLIENTS) != 0)
+        return bt_fail_errno(error, "cannot listen on %s", path);
+    return 0;
+}
+
+struct control *control_new(const char *path, int idle_ms, struct bt_error *error)
+{
+    struct control *control = calloc(1, sizeof *control);
+    if (!control) {
+        bt_fail(error, BT_MEMORY, "no memory for the control socket");
+        return NULL;
+    }
+    control->fd = control->lock = -1;
+    control->idle_ms = idle_ms;
+    control->address.sun_family = AF_UNIX;
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+        control->clients[i].fd = -1;
+    size_t size = strlen(path);
+    if (size == 0 || size >= sizeof control->address.sun_path) {
+        bt_fail(error, BT_USAGE, "a socket's name has 1 to %zu bytes, not %zu",
+                sizeof control->address.sun_path - 1, size);
+        goto fail;
+    }
+    memcpy(control->address.sun_path, path, size + 1);
+    control->lock = control_lock_take(path, error);
+    if (control->lock < 0 || listen_at(control, error) < 0)
+        goto fail;
+    return control;
+fail:
+    control_free(control);
+    return NULL;
+}
+
+static void hang_up(struct client *client)
+{
+    close(client->fd);
+    free(client->in);
+    free(client->out);
+    *client = (struct client){.fd = -1};
+}
+
+void control_free(struct control *control)
+{
+    if (!control)
+        return;
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+        if (control->clients[i].fd >= 0)
+            hang_up(&control->clients[i]);
+    if (control->fd >= 0) {
+        close(control->fd);
+        unlink(control->address.sun_path);
+    }
+    if (control->lock >= 0)
+        control_lock_release(control->lock, control->address.sun_path);
+    free(control);
+}
+
+/* It has asked all it had to ask, and has its answers. */
+static bool is_done(const struct client *client)
+{
+    return client->ended && !client->waits && !client->out;
+}
+
+/* It says or takes nothing more, or it never did. One that waits for us is not idle. */
+static bool is_idle(const struct control *control, const struct client *client, int64_t now)
+{
+    return !client->waits && now - client->active_ms >= control->idle_ms;
+}
+
+size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms)
+{
+    size_t count = 0;
+    int64_t now = now_ms();
+    polls[count++] = (struct pollfd){.fd = control->fd, .events = POLLIN};
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+        const struct client *client = &control->clients[i];
+        if (client->fd < 0)
+            continue;
+        short events = 0;
+        if (client->out)
+            events = POLLOUT;
+        else if (!client->waits && !client->ended)
+            events = POLLIN;
+        /* without a wish of ours poll would still report a hang-up, again and again */
+        polls[count++] = (struct pollfd){.fd = events ? client->fd : -1, .events = events};
+        int64_t left = is_done(client) ? 0 : client->active_ms + control->idle_ms - now;
+        if (!client->waits && (*timeout_ms < 0 || left < *timeout_ms))
+            *timeout_ms = left > 0 ? (int)left : 0;
+    }
+    return count;
+}
+
+/* Puts a line into an empty output. False: no memory. */
+static bool put_line(struct client *client, const char *text, size_t size)
+{
+    client->out = malloc(size + 1);
+    if (!client->out)
+        return false;
+    memcpy(client->out, text, size);
+    client->out[size] = '\n';
+    client->out_size = size + 1;
+    client->out_sent = 0;
+    return true;
+}
+
+static void welcome(struct control *control, int fd)
+{
+    static const char full[] =
+        "{\"ok\":false,\"error\":\"bustapd has too many clients; try again\"}\n";
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+        struct client *client = &control->clients[i];
+        if (client->fd >= 0)
+            continue;
+        *client = (struct client){.fd = fd, .active_ms = now_ms()};
+        client->in = malloc(CONTROL_LINE_BYTES_MAX);
+        if (!client->in)
+            hang_up(client);
+        return;
+    }
+    /* whether it gets the sentence is its own luck: nobody waits for it */
+    (void)send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
+    close(fd);
+}
+
+/* Sees whether a whole line has come. */
+static void find_line(struct client *client)
+{
+    static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\"}";
+    if (client->waits || client->out)
+        return;
+    const char *newline = memchr(client->in, '\n', client->in_size);
+    if (newline) {
+        client->line_size = (size_t)(newline - client->in);
+        client->line_end = client->line_size + 1;
+        client->waits = true;
+    } else if (client->ended && client->in_size) {
+        /* a last line without its end is a line */
+        client->line_size = client->line_end = client->in_size;
+        client->waits = true;
+    } else if (client->in_size == CONTROL_LINE_BYTES_MAX) {
+        client->in_size = 0;
+        client->ended = true;
+        if (!put_line(client, too_long, sizeof too_long - 1))
+            hang_up(client);
+    }
+    client->begun = false;
+}
+
+/* False: the client is gone. */
+static bool read_client(struct client *client, int64_t now)
+{
+    if (client->ended || client->waits || client->out || client->in_size == CONTROL_LINE_BYTES_MAX)
+        return true;
+    ssize_t got =
+        recv(client->fd, client->in + client->in_size, CONTROL_LINE_BYTES_MAX - client->in_size, 0);
+    if (got < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    if (got == 0)
+        client->ended = true;
+    else
+        client->active_ms = now;
+    client->in_size += (size_t)got;
+    return true;
+}
+
+static bool write_client(struct client *client, int64_t now)
+{
+    if (!client->out)
+        return true;
+    ssize_t sent = send(client->fd, client->out + client->out_sent,
+                        client->out_size - client->out_sent, MSG_NOSIGNAL);
+    if (sent < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    client->active_ms = now;
+    client->out_sent += (size_t)sent;
+    if (client->out_sent == client->out_size) {
+        free(client->out);
+        client->out = NULL;
+    }
+    return true;
+}
+
+void control_step(struct control *control)
+{
+    for (unsigned i = 0; i < CONTROL_CLIENTS; i++) { /* so many at once: others have their turn */
+        int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0)
+            break;
+        welcome(control, fd);
+    }
+    int64_t now = now_ms();
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+        struct client *client = &control->clients[i];
+        if (client->fd < 0)
+            continue;
+        if (!write_client(client, now) || !read_client(client, now)) {
+            hang_up(client);
+            continue;
+        }
+        find_line(client);
+        if (client->fd < 0)
+            continue;
+        if (is_done(client) || is_idle(control, client, now))
+            hang_up(client);
+    }
+}
+
+bool control_request(struct control *control, size_t i, struct control_request *request)
+{
+    struct client *client = &control->clients[i];
+    if (client->fd < 0 || !client->waits)
+        return false;
+    *request = (struct control_request){client->in, client->line_size, &client->begun};
+    return true;
+}
+
+void control_answer(struct control *control, size_t i, const char *text, size_t size)
+{
+    struct client *client = &control->clients[i];
+    client->waits = false;
+    client->in_size -= client->line_end;
+    memmove(client->in, client->in + client->line_end, client->in_size);
+    client->active_ms = now_ms();
+    if (!put_line(client, text, size)) {
+        hang_up(client);
+        return;
+    }
+    /* most answers go out at once; what does not waits for poll */
+    if (!write_client(client, client->active_ms)) {
+        hang_up(client);
+        return;
+    }
+    find_line(client);
+}

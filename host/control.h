@@ -1,0 +1,50 @@
+/*
+ * The control socket: lines in, lines out, for many clients that nobody trusts. It never waits:
+ * whoever owns it polls, lets it step, answers the requests that stand, and goes round again.
+ * What the lines say is none of its business (host/service.h).
+ */
+#ifndef HOST_CONTROL_H
+#define HOST_CONTROL_H
+
+#include "formats/base/error.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define CONTROL_CLIENTS 16u
+#define CONTROL_POLLS   (CONTROL_CLIENTS + 1u)
+
+struct control;
+
+/* A line that waits for its answer. A client's next line is only looked at behind the answer. */
+struct control_request {
+    const char *line; /* without its newline; valid until it is answered */
+    size_t size;
+    bool *begun; /* the answerer's own mark, false at first */
+};
+
+/*
+ * Listens on path (mode 0660), in place of what a dead daemon left there. A client that says
+ * nothing, or takes nothing, for idle_ms is hung up on. NULL and *error on failure; BT_BUSY names
+ * the process that listens there.
+ */
+struct control *control_new(const char *path, int idle_ms, struct bt_error *error);
+
+/* Hangs up, and removes the socket. NULL is allowed. */
+void control_free(struct control *control);
+
+/* Fills polls (room for CONTROL_POLLS) for poll(2), returns how many. *timeout_ms is lowered to
+ * when the next client becomes idle. */
+size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms);
+
+/* Accepts, reads, writes and hangs up, as far as it goes without waiting. Call after every poll. */
+void control_step(struct control *control);
+
+/* The request of client i < CONTROL_CLIENTS that waits for an answer, if there is one. */
+bool control_request(struct control *control, size_t i, struct control_request *request);
+
+/* Answers it: size bytes of text, to which a newline is added. */
+void control_answer(struct control *control, size_t i, const char *text, size_t size);
+
+#endif

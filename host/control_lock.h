@@ -1,0 +1,14 @@
+/* One daemon a socket: a lock file beside it, which the kernel lets go of when its holder dies. */
+#ifndef HOST_CONTROL_LOCK_H
+#define HOST_CONTROL_LOCK_H
+
+#include "formats/base/error.h"
+
+/* Locks PATH.lock and writes this process into it. Returns its descriptor, BT_BUSY (the message
+ * names who has it) or BT_IO. */
+int control_lock_take(const char *path, struct bt_error *error);
+
+/* Removes the file and lets go. */
+void control_lock_release(int lock, const char *path);
+
+#endif

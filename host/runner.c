@@ -1,0 +1,331 @@
+#include "host/runner.h"
+
+#include "capture/board_capture.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_NS    1000000000ll
+#define WATCH_MS     250 /* between looks at a capture: how soon the journal names a file */
+#define SETTLED_NS   (60 * SECOND_NS) /* a capture that lasted so long was a good one */
+#define RETRY_MAX_NS (600 * SECOND_NS)
+
+struct runner {
+    const struct config_capture *settings;
+    const struct journal *journal;
+    int wake;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* everything below */
+    pthread_cond_t changed;
+    bool quit;
+    bool wanted; /* somebody wants the capture to run */
+    bool again;  /* ... and does not want to wait for the next attempt */
+    enum runner_state state;
+    struct capture *capture; /* only while it runs */
+    uint64_t starts;
+    unsigned failures;     /* captures that began and soon failed, one after the other */
+    int64_t down_since_ns; /* CLOCK_MONOTONIC; 0: not down, or not against anybody's wish */
+    int64_t gap_ns;
+    struct bt_error error;
+    bool has_status;
+    struct capture_status status; /* of the last capture */
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static void set_state(struct runner *runner, enum runner_state state)
+{
+    static const uint64_t one = 1;
+    runner->state = state;
+    pthread_cond_broadcast(&runner->changed);
+    /* the eventfd is never full: its owner empties it, and it counts to 2^64 */
+    if (write(runner->wake, &one, sizeof one) < 0)
+        return;
+}
+
+/* A missing board is asked for at a steady pace; a capture that fails again and again (a full disk)
+ * leaves a file each time, and must take its time. */
+static int64_t retry_after(const struct runner *runner)
+{
+    int64_t wait = runner->settings->retry_ns;
+    for (unsigned i = 1; i < runner->failures && wait < RETRY_MAX_NS / 2; i++)
+        wait *= 2;
+    return wait;
+}
+
+/* Waits for the next attempt, or until somebody changes their mind. */
+static void wait_to_retry(struct runner *runner)
+{
+    int64_t until = now_ns() + retry_after(runner);
+    struct timespec time = {(time_t)(until / SECOND_NS), (long)(until % SECOND_NS)};
+    set_state(runner, RUNNER_WAITING);
+    int result = 0;
+    while (runner->wanted && !runner->again && !runner->quit && result == 0)
+        result = pthread_cond_timedwait(&runner->changed, &runner->mutex, &time);
+    if (!runner->wanted)
+        set_state(runner, RUNNER_STOPPED);
+}
+
+/* The capture could not start, or failed. Says so once, not at every attempt. */
+static void fail(struct runner *runner, const struct bt_error *error)
+{
+    const char *name = runner->settings->name;
+    bool usage = error->code == BT_USAGE;
+    if (runner->down_since_ns == 0)
+        runner->down_since_ns = now_ns();
+    if (strcmp(runner->error.message, error->message) != 0) {
+        if (usage)
+            journal_write(runner->journal, JOURNAL_ERROR, "capture %s: %s", name, error->message);
+        else
+            journal_write(runner->journal, JOURNAL_WARNING,
+                          "capture %s: %s; trying again in %.3g s", name, error->message,
+                          (double)retry_after(runner) / SECOND_NS);
+    }
+    runner->error = *error;
+    if (usage || !runner->wanted) {
+        runner->wanted = false;
+        set_state(runner, RUNNER_STOPPED);
+    } else {
+        wait_to_retry(runner);
+    }
+}
+
+static void tell_files(const struct runner *runner, struct capture *capture)
+{
+    char name[sizeof((struct capture_status *)NULL)->file];
+    while (capture_take_name(capture, name, sizeof name))
+        journal_write(runner->journal, JOURNAL_INFO, "capture %s: wrote %s", runner->settings->name,
+                      name);
+}
+
+static void tell_started(struct runner *runner)
+{
+    const struct config_capture *settings = runner->settings;
+    runner->starts++;
+    runner->error = (struct bt_error){0};
+    if (runner->starts > 1 && runner->down_since_ns) {
+        int64_t gap = now_ns() - runner->down_since_ns;
+        runner->gap_ns += gap;
+        journal_write(runner->journal, JOURNAL_WARNING,
+                      "capture %s: runs again on %s; nothing was captured for %.1f s",
+                      settings->name, settings->board, (double)gap / SECOND_NS);
+    } else {
+        journal_write(runner->journal, JOURNAL_INFO, "capture %s: runs on %s, files %s_*",
+                      settings->name, settings->board, settings->settings.prefix);
+    }
+    runner->down_since_ns = 0;
+}
+
+/* Goes along with a capture to its end. */
+static void watch(struct runner *runner, struct capture *capture)
+{
+    runner->capture = capture;
+    tell_started(runner);
+    if (!runner->wanted)
+        capture_stop(capture);
+    set_state(runner, runner->wanted ? RUNNER_RUNNING : RUNNER_STOPPING);
+    bool ended = false;
+    while (!ended) {
+        pthread_mutex_unlock(&runner->mutex);
+        ended = capture_wait(capture, WATCH_MS);
+        tell_files(runner, capture);
+        pthread_mutex_lock(&runner->mutex);
+    }
+    capture_get_status(capture, &runner->status);
+    runner->has_status = true;
+    runner->capture = NULL;
+}
+
+/* What happens after a capture's end. */
+static void conclude(struct runner *runner)
+{
+    const struct capture_status *status = &runner->status;
+    if (status->failed) {
+        runner->failures = status->elapsed_ns < SETTLED_NS ? runner->failures + 1 : 1;
+        fail(runner, &status->error);
+        return;
+    }
+    runner->failures = 0;
+    journal_write(runner->journal, JOURNAL_INFO, "capture %s: %s after %llu records",
+                  runner->settings->name, capture_end_name(status->end),
+                  (unsigned long long)status->records);
+    if (status->end != CAPTURE_END_STOPPED) {
+        runner->wanted = false;
+        set_state(runner, RUNNER_FINISHED);
+    } else {
+        set_state(runner, runner->wanted ? RUNNER_STARTING : RUNNER_STOPPED);
+    }
+}
+
+static void attempt(struct runner *runner)
+{
+    const struct config_capture *settings = runner->settings;
+    struct session_settings session = settings->session;
+    session.filter_text = settings->filter;
+    struct bt_error error = {0};
+    runner->again = false;
+    set_state(runner, RUNNER_STARTING);
+    pthread_mutex_unlock(&runner->mutex);
+    struct capture *capture =
+        board_capture_new(settings->board, &session, &settings->settings, &error);
+    pthread_mutex_lock(&runner->mutex);
+    if (!capture) {
+        fail(runner, &error);
+        return;
+    }
+    watch(runner, capture);
+    pthread_mutex_unlock(&runner->mutex);
+    capture_free(capture);
+    pthread_mutex_lock(&runner->mutex);
+    conclude(runner);
+}
+
+static void *run(void *context)
+{
+    struct runner *runner = context;
+    pthread_mutex_lock(&runner->mutex);
+    while (!runner->quit) {
+        if (runner->wanted)
+            attempt(runner);
+        else
+            pthread_cond_wait(&runner->changed, &runner->mutex);
+    }
+    pthread_mutex_unlock(&runner->mutex);
+    return NULL;
+}
+
+struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
+                          int wake, struct bt_error *error)
+{
+    struct runner *runner = calloc(1, sizeof *runner);
+    if (!runner) {
+        bt_fail(error, BT_MEMORY, "no memory for capture %s", settings->name);
+        return NULL;
+    }
+    runner->settings = settings;
+    runner->journal = journal;
+    runner->wake = wake;
+    runner->wanted = settings->automatic;
+    runner->state = settings->automatic ? RUNNER_STARTING : RUNNER_STOPPED;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&runner->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&runner->mutex, NULL);
+    if (pthread_create(&runner->thread, NULL, run, runner) != 0) {
+        bt_fail(error, BT_MEMORY, "cannot start a thread for capture %s", settings->name);
+        pthread_cond_destroy(&runner->changed);
+        pthread_mutex_destroy(&runner->mutex);
+        free(runner);
+        return NULL;
+    }
+    return runner;
+}
+
+void runner_free(struct runner *runner)
+{
+    if (!runner)
+        return;
+    runner_stop(runner);
+    pthread_mutex_lock(&runner->mutex);
+    runner->quit = true;
+    pthread_cond_broadcast(&runner->changed);
+    pthread_mutex_unlock(&runner->mutex);
+    pthread_join(runner->thread, NULL);
+    pthread_cond_destroy(&runner->changed);
+    pthread_mutex_destroy(&runner->mutex);
+    free(runner);
+}
+
+void runner_start(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    runner->wanted = true;
+    switch (runner->state) {
+    case RUNNER_WAITING:
+        runner->again = true;
+        /* fall through */
+    case RUNNER_STOPPED:
+    case RUNNER_FINISHED:
+        runner->down_since_ns = runner->state == RUNNER_WAITING ? runner->down_since_ns : 0;
+        set_state(runner, RUNNER_STARTING);
+        break;
+    default:
+        break;
+    }
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+void runner_stop(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    runner->wanted = false;
+    switch (runner->state) {
+    case RUNNER_RUNNING:
+    case RUNNER_STARTING:
+        if (runner->capture)
+            capture_stop(runner->capture);
+        set_state(runner, RUNNER_STOPPING);
+        break;
+    case RUNNER_WAITING:
+        set_state(runner, RUNNER_STOPPED);
+        break;
+    default:
+        break;
+    }
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+bool runner_rotate(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    bool running = runner->capture != NULL;
+    if (running)
+        capture_rotate(runner->capture);
+    pthread_mutex_unlock(&runner->mutex);
+    return running;
+}
+
+enum runner_state runner_state(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    enum runner_state state = runner->state;
+    pthread_mutex_unlock(&runner->mutex);
+    return state;
+}
+
+void runner_report(struct runner *runner, struct runner_report *report)
+{
+    pthread_mutex_lock(&runner->mutex);
+    report->state = runner->state;
+    report->starts = runner->starts;
+    report->gap_ns = runner->gap_ns;
+    report->error = runner->error;
+    report->has_status = runner->has_status || runner->capture;
+    if (runner->capture)
+        capture_get_status(runner->capture, &report->status);
+    else if (runner->has_status)
+        report->status = runner->status;
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+const struct config_capture *runner_settings(const struct runner *runner)
+{
+    return runner->settings;
+}
+
+const char *runner_state_name(enum runner_state state)
+{
+    static const char *const names[RUNNER_STATES] = {"stopped",  "starting", "running",
+                                                     "stopping", "finished", "waiting"};
+    return names[state];
+}

@@ -1,0 +1,59 @@
+/*
+ * One configured capture and its board's lifetime: a thread that opens the board, watches the
+ * capture, and tries again when the board was missing or went away. Nothing here waits for it but
+ * runner_free.
+ */
+#ifndef HOST_RUNNER_H
+#define HOST_RUNNER_H
+
+#include "capture/capture.h"
+#include "host/config.h"
+#include "host/journal.h"
+
+struct runner;
+
+/* The states of capture/control_protocol.h. */
+enum runner_state {
+    RUNNER_STOPPED,
+    RUNNER_STARTING,
+    RUNNER_RUNNING,
+    RUNNER_STOPPING,
+    RUNNER_FINISHED,
+    RUNNER_WAITING,
+    RUNNER_STATES
+};
+
+struct runner_report {
+    enum runner_state state;
+    uint64_t starts;       /* captures begun */
+    int64_t gap_ns;        /* without a capture between two of them, by no wish of the user's */
+    struct bt_error error; /* why it waits or will not start; empty otherwise */
+    bool has_status;
+    struct capture_status status; /* of the capture that runs, or ran last */
+};
+
+/*
+ * Makes the thread; the capture starts if its configuration says so. settings and journal must
+ * outlive the runner. wake is an eventfd that is written at every change of state. NULL and *error
+ * on failure.
+ */
+struct runner *runner_new(const struct config_capture *settings, const struct journal *journal,
+                          int wake, struct bt_error *error);
+
+/* Stops the capture, waits for its files to be complete, frees. NULL is allowed. */
+void runner_free(struct runner *runner);
+
+/* Any thread; what they ask for happens soon. */
+void runner_start(struct runner *runner);
+void runner_stop(struct runner *runner);
+/* False if the capture does not run. */
+bool runner_rotate(struct runner *runner);
+
+enum runner_state runner_state(struct runner *runner);
+void runner_report(struct runner *runner, struct runner_report *report);
+const struct config_capture *runner_settings(const struct runner *runner);
+
+/* "running", ... */
+const char *runner_state_name(enum runner_state state);
+
+#endif

@@ -1,0 +1,262 @@
+#include "host/service.h"
+
+#include "capture/control_protocol.h"
+#include "capture/status_json.h"
+#include "host/command.h"
+#include "host/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <yajl/yajl_gen.h>
+
+struct service {
+    size_t count;
+    struct runner **runners;
+    bool closing;                /* nothing starts any more */
+    struct runner_report report; /* room for one, too large for a stack */
+    struct timespec started;
+};
+
+struct service *service_new(const struct config *config, const struct journal *journal, int wake,
+                            struct bt_error *error)
+{
+    struct service *service = calloc(1, sizeof *service);
+    if (service)
+        service->runners = calloc(config->count + 1, sizeof *service->runners);
+    if (!service || !service->runners) {
+        bt_fail(error, BT_MEMORY, "no memory for %zu captures", config->count);
+        service_free(service);
+        return NULL;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &service->started);
+    for (size_t i = 0; i < config->count; i++) {
+        service->runners[i] = runner_new(&config->captures[i], journal, wake, error);
+        if (!service->runners[i]) {
+            service_free(service);
+            return NULL;
+        }
+        service->count++;
+    }
+    return service;
+}
+
+void service_free(struct service *service)
+{
+    if (!service)
+        return;
+    service_stop_all(service); /* all at once, then one after the other */
+    for (size_t i = 0; i < service->count; i++)
+        runner_free(service->runners[i]);
+    free(service->runners);
+    free(service);
+}
+
+void service_rotate_all(struct service *service)
+{
+    for (size_t i = 0; i < service->count; i++)
+        runner_rotate(service->runners[i]);
+}
+
+void service_stop_all(struct service *service)
+{
+    service->closing = true;
+    for (size_t i = 0; i < service->count; i++)
+        runner_stop(service->runners[i]);
+}
+
+bool service_is_quiet(struct service *service)
+{
+    for (size_t i = 0; i < service->count; i++) {
+        enum runner_state state = runner_state(service->runners[i]);
+        if (state != RUNNER_STOPPED && state != RUNNER_FINISHED && state != RUNNER_WAITING)
+            return false;
+    }
+    return true;
+}
+
+void service_summary(struct service *service, char *text, size_t size)
+{
+    unsigned counts[RUNNER_STATES] = {0};
+    for (size_t i = 0; i < service->count; i++)
+        counts[runner_state(service->runners[i])]++;
+    snprintf(text, size, "%zu capture%s", service->count, service->count == 1 ? "" : "s");
+    const char *separator = ": ";
+    for (int i = 0; i < RUNNER_STATES; i++) {
+        size_t used = strlen(text);
+        if (counts[i] == 0)
+            continue;
+        snprintf(text + used, size - used, "%s%u %s", separator, counts[i],
+                 runner_state_name((enum runner_state)i));
+        separator = ", ";
+    }
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+static void put_text(yajl_gen json, const char *key, const char *text)
+{
+    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
+    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
+}
+
+static void put_integer(yajl_gen json, const char *key, long long value)
+{
+    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
+    yajl_gen_integer(json, value);
+}
+
+static void put_seconds(yajl_gen json, const char *key, double seconds)
+{
+    char text[40];
+    int size = snprintf(text, sizeof text, "%.3f", seconds);
+    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
+    yajl_gen_number(json, text, (size_t)size);
+}
+
+static void put_capture(yajl_gen json, const struct config_capture *settings,
+                        const struct runner_report *report)
+{
+    yajl_gen_map_open(json);
+    put_text(json, "name", settings->name);
+    put_text(json, "board", settings->board);
+    put_text(json, "output", settings->settings.prefix);
+    put_text(json, "state", runner_state_name(report->state));
+    put_integer(json, "starts", (long long)report->starts);
+    put_seconds(json, "gap_s", (double)report->gap_ns / 1e9);
+    put_text(json, "error", report->error.message);
+    yajl_gen_string(json, (const unsigned char *)"status", 6);
+    if (!report->has_status || status_json_put(json, &report->status, NULL) < 0)
+        yajl_gen_null(json);
+    yajl_gen_map_close(json);
+}
+
+static bool is_selected(const struct runner *runner, const struct command *command)
+{
+    return command->capture[0] == '\0' ||
+           strcmp(command->capture, runner_settings(runner)->name) == 0;
+}
+
+static void put_captures(struct service *service, yajl_gen json, const struct command *command)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    put_text(json, "version", BUSTAP_VERSION);
+    put_integer(json, "pid", (long long)getpid());
+    put_seconds(json, "uptime_s",
+                (double)(now.tv_sec - service->started.tv_sec) +
+                    (double)(now.tv_nsec - service->started.tv_nsec) / 1e9);
+    yajl_gen_string(json, (const unsigned char *)"captures", 8);
+    yajl_gen_array_open(json);
+    for (size_t i = 0; i < service->count; i++) {
+        struct runner *runner = service->runners[i];
+        if (!is_selected(runner, command))
+            continue;
+        runner_report(runner, &service->report);
+        put_capture(json, runner_settings(runner), &service->report);
+    }
+    yajl_gen_array_close(json);
+}
+
+/* command is NULL where there was none to obey. */
+static int make_answer(struct service *service, const struct command *command,
+                       const struct bt_error *error, struct service_answer *answer)
+{
+    yajl_gen json = yajl_gen_alloc(NULL);
+    if (!json)
+        return BT_MEMORY;
+    yajl_gen_map_open(json);
+    yajl_gen_string(json, (const unsigned char *)"ok", 2);
+    yajl_gen_bool(json, error->code == 0);
+    if (error->code)
+        put_text(json, "error", error->message);
+    if (command)
+        put_captures(service, json, command);
+    yajl_gen_map_close(json);
+    const unsigned char *text;
+    size_t size;
+    *answer = (struct service_answer){NULL, 0};
+    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok &&
+        size < CONTROL_ANSWER_BYTES_MAX && (answer->text = malloc(size)))
+        memcpy(answer->text, text, size);
+    answer->size = size;
+    yajl_gen_free(json);
+    return answer->text ? 1 : BT_MEMORY;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Does what is asked for; the rest happens in the runners. */
+static int obey(struct service *service, const struct command *command, struct bt_error *error)
+{
+    size_t selected = 0;
+    if (service->closing && command->code == COMMAND_START)
+        return bt_fail(error, BT_BUSY, "bustapd is being stopped");
+    for (size_t i = 0; i < service->count; i++) {
+        struct runner *runner = service->runners[i];
+        if (!is_selected(runner, command))
+            continue;
+        selected++;
+        if (command->code == COMMAND_START)
+            runner_start(runner);
+        else if (command->code == COMMAND_STOP)
+            runner_stop(runner);
+        else if (command->code == COMMAND_ROTATE && !runner_rotate(runner) && command->capture[0])
+            return bt_fail(error, BT_USAGE, "capture %s does not run", command->capture);
+    }
+    if (selected == 0 && command->capture[0])
+        return bt_fail(error, BT_USAGE, "there is no capture %s in the configuration",
+                       command->capture);
+    return 0;
+}
+
+/* Whether a command is still under way: a stop until the files are complete, a start until the
+ * board answered. */
+static bool is_under_way(struct service *service, const struct command *command)
+{
+    for (size_t i = 0; i < service->count; i++) {
+        if (!is_selected(service->runners[i], command))
+            continue;
+        enum runner_state state = runner_state(service->runners[i]);
+        if (state == RUNNER_STOPPING &&
+            (command->code == COMMAND_STOP || command->code == COMMAND_START))
+            return true;
+        if (state == RUNNER_STARTING && command->code == COMMAND_START)
+            return true;
+    }
+    return false;
+}
+
+/* What came of a start. */
+static void look_for_failures(struct service *service, const struct command *command,
+                              struct bt_error *error)
+{
+    for (size_t i = 0; i < service->count && error->code == 0; i++) {
+        struct runner *runner = service->runners[i];
+        if (!is_selected(runner, command))
+            continue;
+        runner_report(runner, &service->report);
+        if (service->report.error.code && service->report.state != RUNNER_RUNNING)
+            bt_fail(error, service->report.error.code, "capture %s: %s",
+                    runner_settings(runner)->name, service->report.error.message);
+    }
+}
+
+int service_answer(struct service *service, const char *line, size_t size, bool *begun,
+                   struct service_answer *answer)
+{
+    struct command command;
+    struct bt_error error = {0};
+    if (command_parse(&command, line, size, &error) < 0)
+        return make_answer(service, NULL, &error, answer);
+    if (!*begun && obey(service, &command, &error) < 0)
+        return make_answer(service, NULL, &error, answer);
+    *begun = true;
+    if (is_under_way(service, &command))
+        return 0;
+    if (command.code == COMMAND_START)
+        look_for_failures(service, &command, &error);
+    return make_answer(service, &command, &error, answer);
+}

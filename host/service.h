@@ -1,0 +1,45 @@
+/* All captures of a configuration, and what the control socket can ask of them. */
+#ifndef HOST_SERVICE_H
+#define HOST_SERVICE_H
+
+#include "host/config.h"
+#include "host/journal.h"
+
+struct service;
+
+/* One answer, JSON text of size bytes. */
+struct service_answer {
+    char *text; /* the caller frees it */
+    size_t size;
+};
+
+/*
+ * Starts the captures that start by themselves. config and journal must outlive the service; wake
+ * is an eventfd that is written when a capture changed its state. NULL and *error on failure.
+ */
+struct service *service_new(const struct config *config, const struct journal *journal, int wake,
+                            struct bt_error *error);
+
+/* Stops every capture and waits. NULL is allowed. */
+void service_free(struct service *service);
+
+/*
+ * Obeys a request (capture/control_protocol.h), size bytes without the newline. *begun is false the
+ * first time. Returns 1 with an answer; 0 if what was asked for is under way: ask again after a
+ * wake; BT_MEMORY.
+ */
+int service_answer(struct service *service, const char *line, size_t size, bool *begun,
+                   struct service_answer *answer);
+
+void service_rotate_all(struct service *service);
+
+/* For good: what a client asks to start from now on is refused. */
+void service_stop_all(struct service *service);
+
+/* Whether no capture runs or is about to. */
+bool service_is_quiet(struct service *service);
+
+/* "2 captures: 1 running, 1 waiting" */
+void service_summary(struct service *service, char *text, size_t size);
+
+#endif

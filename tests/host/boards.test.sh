@@ -1,0 +1,45 @@
+#!/bin/sh
+# A board that is not there is asked for again, and takes nobody down; one whose bus ends is finished.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+cat >conf <<END
+[capture absent]
+board = virtual:replay=trace.byu
+output = out/absent
+retry = 200ms
+[capture good]
+board = virtual:smp=2,rate=200000
+output = out/good
+[capture nonsense]
+board = abacus
+output = out/nonsense
+END
+start_daemon
+await is_state good running
+await is_state absent waiting
+await is_state nonsense stopped
+status '.captures[0].error' | grep -q trace.byu || fail "no reason: $(status '.captures[0].error')"
+status '.captures[2].error' | grep -q abacus || fail "no reason: $(status '.captures[2].error')"
+! ctl start absent 2>error || fail "started a board that is not there"
+grep -q 'capture absent: .*trace.byu' error
+sleep 1
+[ "$(grep -c 'capture absent' log)" -eq 1 ] || fail "said more than once"
+[ -z "$(ls out | grep absent)" ] || fail "files of a board that is not there"
+
+# it comes: 60000 records of an earlier capture
+bustap capture --board virtual:smp=1,requests=60000 -o source --quiet 2>/dev/null
+zcat source_*.byu.gz >new.byu
+mv new.byu trace.byu
+await is_state absent finished
+[ "$(status '.captures[0].starts')" -eq 1 ]
+bustap verify out/absent_*.byu.gz >/dev/null
+zcat out/absent_*.byu.gz | cmp - trace.byu
+is_state good running || fail "the good one was disturbed"
+
+# it runs again when told to, and not before
+ctl start absent
+await is_state absent finished
+[ "$(status '.captures[0].starts')" -eq 2 ]
+stop_daemon INT
+bustap verify out/*.byu.gz >/dev/null

@@ -1,0 +1,35 @@
+#!/bin/sh
+# The configuration and the options: what is wrong is said, with the line.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+expect() {
+    wanted=$1
+    sentence=$2
+    shift 2
+    status=0
+    "$@" >output 2>&1 || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: exit status $status, wanted $wanted: $(cat output)"
+    grep -qxF -- "$sentence" output || fail "$*: $(cat output)"
+}
+
+bustapd -c "$TOP/doc/bustapd.conf" --check
+printf '[capture a]\nboard=virtual:smp=1\noutput=a\n\nspeed=9\n' >bad
+expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, queue, workers, when-full, start, retry' \
+    bustapd -c bad --check
+expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, queue, workers, when-full, start, retry' \
+    bustapd -c bad
+expect 3 'bustapd: cannot read the configuration none: No such file or directory' bustapd -c none
+head -c 2000000 /dev/zero | tr '\0' '\n' >large
+expect 2 'bustapd: large has more than 1048576 bytes' bustapd -c large
+: >empty
+expect 0 'empty: 0 captures, no mistakes' bustapd -c empty --check
+expect 2 "see 'bustapd --help'" bustapd --nonsense
+expect 2 "bustapd: there is nothing to do with 'x'" bustapd x
+expect 3 'bustapd: cannot make the lock no/socket.lock: No such file or directory' \
+    bustapd -c empty --socket no/socket
+: >file
+expect 3 'bustapd: file is there and is not a socket' bustapd -c empty --socket file
+[ -f file ] && [ ! -e file.lock ]
+bustapd --help | grep -q '^usage: bustapd'
+bustapd --version | grep -q '^bustapd [0-9]'

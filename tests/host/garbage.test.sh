@@ -1,0 +1,52 @@
+#!/bin/bash
+# Whatever comes over the control socket, the captures go on and others get their answers.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+cat >conf <<END
+[capture one]
+board = virtual:smp=2,rate=200000
+output = out/one
+END
+start_daemon
+await has_records one 1
+
+head -c 200000 /dev/urandom | talk 5 >answer || true
+printf 'status\n{"command":"halt"}\n{"command":"status","capture":"x"}\n{"command":"status"}' |
+    talk 5 >answer
+[ "$(wc -l <answer)" -eq 4 ] || fail "answers: $(cat answer)"
+sed -n 1p answer | jq -e '.ok == false and .error == "this is not a line of JSON"' >/dev/null
+sed -n 2p answer | jq -e '.ok == false' >/dev/null
+sed -n 3p answer | jq -e '.error | test("no capture x")' >/dev/null
+sed -n 4p answer | jq -e '.ok and .captures[0].name == "one"' >/dev/null
+
+head -c 70000 /dev/zero | tr '\0' ' ' | talk 5 >answer
+jq -e '.error == "the request is too long"' answer >/dev/null
+
+# as many clients as there are places, all silent; the next is told so
+pids=
+for _ in $(seq 16); do
+    printf '' | talk 20 stay &
+    pids="$pids $!"
+done
+await sh -c 'bustap ctl --socket socket status 2>&1 | grep -q "too many clients"'
+kill $pids
+wait $pids 2>/dev/null || true
+await ctl status
+
+# requests without end, answers nobody reads
+yes '{"command":"status"}' | head -n 100000 | perl -MIO::Socket::UNIX -e '
+    my $s = IO::Socket::UNIX->new(Peer => "socket") or die;
+    $SIG{ALRM} = sub { exit 0 };
+    alarm 3;
+    print $s $_ while <STDIN>;' &
+flood=$!
+before=$(status '.captures[0].status.records')
+sleep 0.5
+ctl status >/dev/null || fail "no answer beside a flood"
+has_records one "$before" || fail "the capture stands still"
+wait "$flood" || true
+
+is_state one running
+stop_daemon
+bustap verify out/one_*.byu.gz >/dev/null

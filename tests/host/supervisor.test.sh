@@ -1,0 +1,38 @@
+#!/bin/bash
+# What the supervisor is told: ready, status, alive, stopping; and the journal's priorities.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+cat >conf <<END
+[capture one]
+board = virtual:smp=2,rate=100000
+output = out/one
+[capture none]
+board = virtual:replay=none.byu
+output = out/none
+END
+perl -MSocket -e '
+    socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
+    bind($s, pack_sockaddr_un("notify")) or die;
+    $| = 1;
+    while (recv($s, my $text, 4096, 0) // exit) { print "$text\n" }' >notices &
+listener=$!
+trap 'kill $listener' EXIT
+await test -S notify
+
+: >log
+export NOTIFY_SOCKET="$PWD/notify" WATCHDOG_USEC=400000
+JOURNAL_STREAM=$(stat -c '%d:%i' log)
+export JOURNAL_STREAM
+start_daemon
+await grep -qx 'READY=1' notices
+await grep -qx 'STATUS=2 captures: 1 running, 1 waiting' notices
+sleep 1.2
+alive=$(grep -c '^WATCHDOG=1' notices)
+[ "$alive" -ge 4 ] || fail "told to be alive $alive times in 1.2 s"
+kill -TERM "$daemon"
+wait "$daemon"
+await grep -qx 'STOPPING=1' notices
+grep -q '^<6>ready: 2 captures' log
+grep -q '^<4>capture none: .*none.byu' log
+grep -q '^<6>capture one: wrote out/one_00001_' log

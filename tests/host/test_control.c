@@ -1,0 +1,283 @@
+#define _GNU_SOURCE /* SOCK_NONBLOCK, mkdtemp */
+#include "capture/control_protocol.h"
+#include "host/control.h"
+#include "tests/suites.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define IDLE_MS 200
+
+struct place {
+    char folder[64];
+    char path[96];
+    struct control *control;
+    struct bt_error error;
+};
+
+static void place_open(struct place *place)
+{
+    memset(place, 0, sizeof *place);
+    strcpy(place->folder, "/tmp/bustap-control-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place->folder));
+    snprintf(place->path, sizeof place->path, "%s/socket", place->folder);
+    place->control = control_new(place->path, IDLE_MS, &place->error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(place->control);
+}
+
+static void place_close(struct place *place)
+{
+    control_free(place->control);
+    CU_ASSERT_NOT_EQUAL(access(place->path, F_OK), 0);
+    CU_ASSERT_EQUAL(rmdir(place->folder), 0); /* nothing is left behind, the lock neither */
+}
+
+static int connect_to(const struct place *place)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, place->path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    CU_ASSERT_EQUAL(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void say(int fd, const char *text)
+{
+    CU_ASSERT_EQUAL(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+/* Answers every request that stands with its own text in brackets. */
+static unsigned echo(struct place *place)
+{
+    unsigned answered = 0;
+    struct control_request request;
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+        while (control_request(place->control, i, &request)) {
+            char text[CONTROL_LINE_BYTES_MAX + 2];
+            text[0] = '[';
+            memcpy(text + 1, request.line, request.size);
+            text[request.size + 1] = ']';
+            control_answer(place->control, i, text, request.size + 2);
+            answered++;
+            if (!control_request(place->control, i, &request))
+                break;
+        }
+    return answered;
+}
+
+/* One turn of the daemon's loop. */
+static unsigned turn(struct place *place, int timeout_ms)
+{
+    struct pollfd polls[CONTROL_POLLS];
+    size_t count = control_polls(place->control, polls, &timeout_ms);
+    CU_ASSERT_TRUE(count <= CONTROL_POLLS);
+    poll(polls, (nfds_t)count, timeout_ms);
+    control_step(place->control);
+    return echo(place);
+}
+
+/* What the client gets: -1 nothing yet, 0 hung up. */
+static ssize_t hear(int fd, char *text, size_t size)
+{
+    ssize_t got = recv(fd, text, size - 1, 0);
+    text[got > 0 ? got : 0] = '\0';
+    return got < 0 && errno == ECONNRESET ? 0 : got;
+}
+
+static void test_talk(void)
+{
+    struct place place;
+    char text[200];
+    place_open(&place);
+    int fd = connect_to(&place);
+    say(fd, "one\ntwo\nthr");
+    CU_ASSERT_EQUAL(turn(&place, 1000), 2);
+    CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "[one]\n[two]\n");
+    say(fd, "ee\n");
+    CU_ASSERT_EQUAL(turn(&place, 1000), 1);
+    CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "[three]\n");
+    struct stat status;
+    CU_ASSERT_EQUAL(stat(place.path, &status), 0);
+    CU_ASSERT_EQUAL(status.st_mode & 0777, 0660);
+    close(fd);
+    place_close(&place);
+}
+
+static void test_half_closed(void)
+{
+    struct place place;
+    char text[200];
+    place_open(&place);
+    int fd = connect_to(&place);
+    say(fd, "one\nlast");
+    shutdown(fd, SHUT_WR);
+    unsigned answered = 0;
+    for (int i = 0; i < 6; i++)
+        answered += turn(&place, 50);
+    CU_ASSERT_EQUAL(answered, 2);
+    CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "[one]\n[last]\n");
+    CU_ASSERT_EQUAL(hear(fd, text, sizeof text), 0);
+    close(fd);
+    place_close(&place);
+}
+
+static void test_too_long(void)
+{
+    struct place place;
+    static char line[CONTROL_LINE_BYTES_MAX + 1];
+    char text[200];
+    memset(line, 'x', sizeof line);
+    place_open(&place);
+    int fd = connect_to(&place);
+    size_t sent = 0;
+    for (int i = 0; i < 100; i++) {
+        ssize_t put = 0;
+        if (sent < sizeof line)
+            put = send(fd, line + sent, sizeof line - sent, MSG_NOSIGNAL);
+        sent += put > 0 ? (size_t)put : 0;
+        CU_ASSERT_EQUAL(turn(&place, 10), 0);
+    }
+    CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "{\"ok\":false,\"error\":\"the request is too long\"}\n");
+    close(fd);
+
+    /* the longest that is allowed */
+    line[CONTROL_LINE_BYTES_MAX - 1] = '\n';
+    fd = connect_to(&place);
+    unsigned answered = 0;
+    sent = 0;
+    for (int i = 0; i < 100 && !answered; i++) {
+        if (sent < CONTROL_LINE_BYTES_MAX) {
+            ssize_t put = send(fd, line + sent, CONTROL_LINE_BYTES_MAX - sent, MSG_NOSIGNAL);
+            sent += put > 0 ? (size_t)put : 0;
+        }
+        answered += turn(&place, 10);
+    }
+    CU_ASSERT_EQUAL(answered, 1);
+    close(fd);
+    place_close(&place);
+}
+
+/* A client that asks and never listens is not read any further, and is hung up on in the end. */
+static void test_slow(void)
+{
+    struct place place;
+    static char line[30000];
+    char text[200];
+    memset(line, 'y', sizeof line - 1);
+    line[sizeof line - 1] = '\n';
+    place_open(&place);
+    int slow = connect_to(&place);
+    int other = connect_to(&place);
+    size_t sent = 0;
+    for (int i = 0; i < 200; i++) {
+        ssize_t put =
+            send(slow, line + sent % sizeof line, sizeof line - sent % sizeof line, MSG_NOSIGNAL);
+        sent += put > 0 ? (size_t)put : 0;
+        turn(&place, 0);
+    }
+    CU_ASSERT_TRUE(sent < 100 * sizeof line); /* it was stopped */
+    say(other, "hello\n");
+    CU_ASSERT_EQUAL(turn(&place, 1000), 1);
+    CU_ASSERT_TRUE(hear(other, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "[hello]\n");
+    usleep(1000 * (IDLE_MS + 20));
+    turn(&place, 1000);
+    while (recv(slow, line, sizeof line, 0) > 0)
+        continue;
+    CU_ASSERT_EQUAL(hear(slow, text, sizeof text), 0);
+    close(slow);
+    close(other);
+    place_close(&place);
+}
+
+static void test_many(void)
+{
+    struct place place;
+    char text[200];
+    int fds[CONTROL_CLIENTS + 1];
+    place_open(&place);
+    for (size_t i = 0; i <= CONTROL_CLIENTS; i++) {
+        fds[i] = connect_to(&place);
+        turn(&place, 1000);
+    }
+    CU_ASSERT_TRUE(hear(fds[CONTROL_CLIENTS], text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(
+        text, "{\"ok\":false,\"error\":\"bustapd has too many clients; try again\"}\n");
+    for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+        say(fds[i], "x\n");
+    CU_ASSERT_EQUAL(turn(&place, 1000), CONTROL_CLIENTS);
+    close(fds[0]); /* there is room again */
+    turn(&place, 1000);
+    int fd = connect_to(&place);
+    say(fd, "y\n");
+    unsigned answered = 0;
+    for (int i = 0; i < 3; i++)
+        answered += turn(&place, 50);
+    CU_ASSERT_EQUAL(answered, 1);
+    close(fd);
+    for (size_t i = 1; i <= CONTROL_CLIENTS; i++)
+        close(fds[i]);
+    place_close(&place);
+}
+
+static void test_one_daemon(void)
+{
+    struct place place;
+    struct bt_error error = {0};
+    char sentence[300];
+    place_open(&place);
+    CU_ASSERT_PTR_NULL(control_new(place.path, IDLE_MS, &error));
+    CU_ASSERT_EQUAL(error.code, BT_BUSY);
+    snprintf(sentence, sizeof sentence,
+             "another bustapd, process %ld, listens on %s; stop it, or use --socket",
+             (long)getpid(), place.path);
+    CU_ASSERT_STRING_EQUAL(error.message, sentence);
+    CU_ASSERT_EQUAL(access(place.path, F_OK), 0); /* the refused one took nothing away */
+    place_close(&place);
+}
+
+/* What a killed daemon leaves is replaced; what is no socket is not. */
+static void test_left_behind(void)
+{
+    struct place place;
+    place_open(&place);
+    control_free(place.control);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, place.path);
+    int dead = socket(AF_UNIX, SOCK_STREAM, 0);
+    CU_ASSERT_EQUAL(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
+    close(dead);
+    CU_ASSERT_EQUAL(access(place.path, F_OK), 0);
+    place.control = control_new(place.path, IDLE_MS, &place.error);
+    CU_ASSERT_PTR_NOT_NULL(place.control);
+    control_free(place.control);
+
+    close(open(place.path, O_CREAT | O_WRONLY, 0600));
+    place.control = control_new(place.path, IDLE_MS, &place.error);
+    CU_ASSERT_PTR_NULL(place.control);
+    CU_ASSERT_EQUAL(place.error.code, BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(place.error.message, "is there and is not a socket"));
+    unlink(place.path);
+    place_close(&place);
+}
+
+static const struct test_case cases[] = {{"requests and answers", test_talk},
+                                         {"a client that has said all", test_half_closed},
+                                         {"a line too long", test_too_long},
+                                         {"a client that does not listen", test_slow},
+                                         {"more clients than there are places", test_many},
+                                         {"one daemon a socket", test_one_daemon},
+                                         {"what others left behind", test_left_behind},
+                                         {NULL, NULL}};
+TEST_SUITE(control, cases)

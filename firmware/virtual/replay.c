@@ -1,0 +1,149 @@
+#include "firmware/virtual/replay.h"
+
+#include "firmware/p6.h"
+#include "formats/trace_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_RECORDS 4096u
+
+struct replay {
+    char path[4096];
+    bool loop;
+    bool ended;
+    struct source *source; /* the trace; NULL once it is closed */
+    uint64_t clock_hz;
+    struct batch batch;
+    size_t position;         /* in the batch */
+    uint64_t number;         /* of the record at position, in the trace */
+    uint64_t tick;           /* of the record before it */
+    uint64_t trace_tick;     /* the same, as the trace counts */
+    struct bt_error failure; /* code 0: none */
+};
+
+static int open_trace(struct replay *replay, struct bt_error *error)
+{
+    struct trace_reader *reader;
+    int code = trace_reader_open(&reader, replay->path, false, error);
+    if (code < 0)
+        return code;
+    replay->source = trace_reader_source(reader);
+    replay->clock_hz = source_info(replay->source)->clock_hz;
+    replay->number = 0;
+    replay->trace_tick = 0;
+    return 0;
+}
+
+struct replay *replay_new(const char *path, bool loop, struct bt_error *error)
+{
+    struct replay *replay = NULL;
+    if (strlen(path) >= sizeof replay->path) {
+        bt_fail(error, BT_USAGE, "the trace's name is longer than %zu bytes",
+                sizeof replay->path - 1);
+        return NULL;
+    }
+    if (loop && strcmp(path, "-") == 0) {
+        bt_fail(error, BT_USAGE, "a trace from standard input cannot be looped");
+        return NULL;
+    }
+    replay = calloc(1, sizeof *replay);
+    if (!replay || !(replay->batch.records = malloc(BATCH_RECORDS * sizeof(struct record)))) {
+        bt_fail(error, BT_MEMORY, "no memory to replay %s", path);
+        goto out;
+    }
+    replay->batch.capacity = BATCH_RECORDS;
+    replay->loop = loop;
+    strcpy(replay->path, path);
+    if (open_trace(replay, error) < 0)
+        goto out;
+    return replay;
+out:
+    replay_free(replay);
+    return NULL;
+}
+
+void replay_free(struct replay *replay)
+{
+    if (!replay)
+        return;
+    source_close(replay->source);
+    free(replay->batch.records);
+    free(replay);
+}
+
+/* At the end of the trace: starts it again if it should loop and has any records. */
+static bool start_again(struct replay *replay)
+{
+    bool again = replay->loop && replay->number > 0;
+    source_close(replay->source);
+    replay->source = NULL;
+    return again && open_trace(replay, &replay->failure) == 0;
+}
+
+/* Makes sure that there is a record at position. False at the end. */
+static bool have_record(struct replay *replay)
+{
+    while (!replay->ended && replay->position == replay->batch.count) {
+        replay->position = 0;
+        batch_clear(&replay->batch);
+        struct bt_error error = {0};
+        int code = source_next(replay->source, &replay->batch, -1, &error);
+        if (code == 0)
+            replay->ended = !start_again(replay);
+        else if (code < 0 && code != BT_NOTE && code != BT_TIMEOUT) {
+            /* What is behind a damaged place would follow without the gap that belongs there. */
+            replay->failure = error;
+            replay->batch.count = 0;
+            replay->ended = true;
+        }
+        if (code < 0)
+            replay->batch.count = 0;
+    }
+    return !replay->ended;
+}
+
+/* Ticks between the record at position and the one before. */
+static uint64_t gap(const struct replay *replay)
+{
+    uint32_t time = replay->batch.records[replay->position].time;
+    uint64_t whole = replay->batch.first_tick - replay->trace_tick;
+    bool first = replay->position == 0 && replay->batch.first_tick >= replay->trace_tick;
+    /* A saturated time hides how long it was; a capture knows. */
+    return first && replay->number > 0 && time == UINT32_MAX && whole > time ? whole : time;
+}
+
+size_t replay_fill(struct replay *replay, struct bus_phase *phases, size_t capacity)
+{
+    size_t count = 0;
+    while (count < capacity && have_record(replay)) {
+        const struct record *record = &replay->batch.records[replay->position];
+        const char *refusal = p6_encode(record, &phases[count]);
+        if (refusal) {
+            bt_fail(&replay->failure, BT_DATA,
+                    "record %" PRIu64 " of %s cannot be a P6 request: %s", replay->number,
+                    replay->path, refusal);
+            replay->ended = true;
+            break;
+        }
+        replay->tick += gap(replay);
+        phases[count++].tick = replay->tick;
+        replay->number++;
+        if (++replay->position == replay->batch.count)
+            replay->trace_tick = replay->batch.last_tick;
+    }
+    return count;
+}
+
+int replay_failure(const struct replay *replay, struct bt_error *error)
+{
+    if (replay->failure.code && error)
+        *error = replay->failure;
+    return replay->failure.code;
+}
+
+uint64_t replay_clock_hz(const struct replay *replay)
+{
+    return replay->clock_hz;
+}

@@ -1,0 +1,243 @@
+#include "firmware/virtual/virtual_bus.h"
+
+#include "firmware/board.h"
+#include "firmware/virtual/replay.h"
+#include "firmware/virtual/smp.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define AHEAD         256u                  /* phases made before they are asked for */
+#define CLOCK_HZ      UINT64_C(100000000)   /* of the workload, unless told otherwise */
+#define FREQUENCY_MAX UINT64_C(10000000000) /* keeps nanoseconds times frequency in 64 bits */
+#define SECOND        UINT64_C(1000000000)  /* in ns */
+#define UNKNOWN_GAP   UINT64_C(0xffffffff)  /* a saturated time: nobody knows how long it was */
+
+struct virtual_bus {
+    struct replay *replay; /* one of the two */
+    struct smp *smp;
+    const struct board *board;
+    enum bus_pace pace;
+    uint64_t frequency; /* ticks or phases a second, as the pace counts; 0 for BUS_PACE_MAX */
+    uint64_t clock_hz;
+    uint64_t left; /* phases to make yet; UINT64_MAX: no end */
+    uint64_t sent;
+    uint64_t last_tick;  /* of the last phase handed to the board */
+    uint64_t start_ns;   /* when the bus began, or went on after an unknown gap */
+    uint64_t start;      /* the tick, or the phase, that belongs to it */
+    bool started;        /* a host has armed the board */
+    bool exhausted;      /* nothing more can be made */
+    size_t first, count; /* what is made: phases[first .. first + count) */
+    struct bus_phase phases[AHEAD];
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
+}
+
+static int check(const struct virtual_bus_settings *settings, struct bt_error *error)
+{
+    if (!settings->replay[0] && (settings->processors < 1 || settings->processors > 8))
+        return bt_fail(error, BT_USAGE, "a virtual multiprocessor has 1 to 8 processors");
+    if (settings->clock_hz > FREQUENCY_MAX)
+        return bt_fail(error, BT_USAGE, "a virtual bus has a clock of at most 10 GHz");
+    if (settings->pace == BUS_PACE_RATE &&
+        (settings->phases_per_second == 0 || settings->phases_per_second > FREQUENCY_MAX))
+        return bt_fail(error, BT_USAGE, "a rate is 1 to 10 G requests a second");
+    return 0;
+}
+
+static int open_origin(struct virtual_bus *bus, const struct virtual_bus_settings *settings,
+                       struct bt_error *error)
+{
+    if (settings->replay[0]) {
+        bus->replay = replay_new(settings->replay, settings->loop, error);
+        if (bus->replay && bus->clock_hz == 0)
+            bus->clock_hz = replay_clock_hz(bus->replay);
+    } else {
+        bus->smp = smp_new(settings->processors, settings->seed);
+        if (!bus->smp)
+            bt_fail(error, BT_MEMORY, "no memory for a virtual multiprocessor");
+        if (bus->clock_hz == 0)
+            bus->clock_hz = CLOCK_HZ;
+    }
+    if (!bus->replay && !bus->smp)
+        return BT_MEMORY;
+    if (bus->pace == BUS_PACE_REAL && (bus->clock_hz == 0 || bus->clock_hz > FREQUENCY_MAX))
+        return bt_fail(error, BT_USAGE,
+                       "%s does not say how fast its clock is: rate=real needs clock=HZ too",
+                       settings->replay);
+    return 0;
+}
+
+struct virtual_bus *virtual_bus_new(const struct virtual_bus_settings *settings,
+                                    struct bt_error *error)
+{
+    if (check(settings, error) < 0)
+        return NULL;
+    struct virtual_bus *bus = calloc(1, sizeof *bus);
+    if (!bus) {
+        bt_fail(error, BT_MEMORY, "no memory for a virtual bus");
+        return NULL;
+    }
+    bus->pace = settings->pace;
+    bus->clock_hz = settings->clock_hz;
+    bus->left = settings->requests ? settings->requests : UINT64_MAX;
+    if (open_origin(bus, settings, error) < 0) {
+        virtual_bus_free(bus);
+        return NULL;
+    }
+    if (bus->pace != BUS_PACE_MAX)
+        bus->frequency = bus->pace == BUS_PACE_REAL ? bus->clock_hz : settings->phases_per_second;
+    return bus;
+}
+
+void virtual_bus_free(struct virtual_bus *bus)
+{
+    if (!bus)
+        return;
+    replay_free(bus->replay);
+    smp_free(bus->smp);
+    free(bus);
+}
+
+/* Makes phases ahead. False if there will never be another. */
+static bool refill(struct virtual_bus *bus)
+{
+    if (bus->count > 0)
+        return true;
+    size_t wanted = bus->left < AHEAD ? (size_t)bus->left : AHEAD;
+    bus->first = 0;
+    if (!bus->exhausted && wanted > 0)
+        bus->count = bus->replay ? replay_fill(bus->replay, bus->phases, wanted)
+                                 : smp_fill(bus->smp, bus->phases, wanted);
+    if (bus->left != UINT64_MAX)
+        bus->left -= bus->count;
+    bus->exhausted = bus->count == 0;
+    return bus->count > 0;
+}
+
+/* How far the bus has come by now: a tick or a number of phases, as the pace counts. */
+static uint64_t progress(const struct virtual_bus *bus)
+{
+    uint64_t ns = now_ns() - bus->start_ns;
+    return bus->start + ns / SECOND * bus->frequency + ns % SECOND * bus->frequency / SECOND;
+}
+
+/* Phases at the front of those made that follow each other by known times and lie close enough
+ * for what board_room promises. */
+static size_t run_length(const struct virtual_bus *bus, size_t limit)
+{
+    const struct bus_phase *phases = bus->phases + bus->first;
+    size_t length = bus->count < limit ? bus->count : limit;
+    /* Almost always all of them. */
+    while (length > 1 && phases[length - 1].tick - phases[0].tick >= UNKNOWN_GAP)
+        length--;
+    return length;
+}
+
+/* Of those, the ones whose time has come. */
+static size_t due(struct virtual_bus *bus, size_t limit)
+{
+    const struct bus_phase *phases = bus->phases + bus->first;
+    uint64_t now = progress(bus);
+    if (bus->pace == BUS_PACE_RATE) {
+        uint64_t behind = now > bus->sent ? now - bus->sent : 0;
+        return behind < limit ? (size_t)behind : limit;
+    }
+    if (phases[0].tick - bus->last_tick >= UNKNOWN_GAP) {
+        /* Nobody waits for a time that is only known to be long. */
+        bus->start_ns = now_ns();
+        bus->start = phases[0].tick;
+        now = bus->start;
+    }
+    size_t length = 0;
+    while (length < limit && phases[length].tick <= now)
+        length++;
+    return length;
+}
+
+static bool start(struct virtual_bus *bus)
+{
+    if (!bus->started && bus->board && board_armed(bus->board)) {
+        bus->started = true;
+        bus->start_ns = now_ns();
+    }
+    return bus->started;
+}
+
+static size_t bus_take(void *context, struct bus_phase *phases, size_t capacity)
+{
+    struct virtual_bus *bus = context;
+    if (!start(bus))
+        return 0;
+    if (bus->pace == BUS_PACE_MAX) {
+        uint32_t room = board_room(bus->board);
+        capacity = room < capacity ? room : capacity;
+    }
+    if (capacity == 0 || !refill(bus))
+        return 0;
+    size_t count = run_length(bus, capacity);
+    if (bus->pace != BUS_PACE_MAX)
+        count = due(bus, count);
+    if (count == 0)
+        return 0;
+    memcpy(phases, bus->phases + bus->first, count * sizeof *phases);
+    bus->first += count;
+    bus->count -= count;
+    bus->sent += count;
+    bus->last_tick = phases[count - 1].tick;
+    return count;
+}
+
+static uint64_t bus_now(void *context)
+{
+    const struct virtual_bus *bus = context;
+    if (bus->pace != BUS_PACE_REAL || !bus->started || bus->count == 0)
+        return bus->last_tick;
+    /* Time does not pass a phase that the board has not taken yet. */
+    uint64_t now = progress(bus), next = bus->phases[bus->first].tick;
+    now = now < next ? now : next;
+    return now > bus->last_tick ? now : bus->last_tick;
+}
+
+static uint64_t bus_microseconds(void *context)
+{
+    (void)context;
+    return now_ns() / 1000;
+}
+
+static bool bus_ended(void *context)
+{
+    struct virtual_bus *bus = context;
+    return bus->started && !refill(bus);
+}
+
+struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *board)
+{
+    bus->board = board;
+    return (struct bus_front){.take = bus_take,
+                              .now = bus_now,
+                              .microseconds = bus_microseconds,
+                              .ended = bus_ended,
+                              .context = bus};
+}
+
+uint64_t virtual_bus_sent(const struct virtual_bus *bus)
+{
+    return bus->sent;
+}
+
+int virtual_bus_failure(const struct virtual_bus *bus, struct bt_error *error)
+{
+    return bus->replay ? replay_failure(bus->replay, error) : 0;
+}
+
+uint64_t virtual_bus_clock_hz(const struct virtual_bus *bus)
+{
+    return bus->clock_hz;
+}

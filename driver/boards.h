@@ -1,9 +1,11 @@
 /*
  * Board specifications, as users write them, and the streams they stand for:
  *
- *   virtual:replay=FILE[,loop][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
+ *   virtual:replay=FILE[,loop][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
  *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
  *   ftdi[:serial=S][,description=D][,vid=V,pid=P][,channel=A|B]
+ *
+ * Numbers are those of quantity_count; HZ and a rate's N are per second. FILE holds no comma.
  */
 #ifndef DRIVER_BOARDS_H
 #define DRIVER_BOARDS_H

@@ -1,0 +1,199 @@
+#include "driver/boards.h"
+
+#include "driver/ftdi.h"
+#include "driver/virtual_board.h"
+#include "formats/base/quantity.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define SPECIFICATION_MAX 4352u /* the longest file name, and the options */
+
+/* --- options of virtual boards ------------------------------------------------------------------
+ */
+
+static int parse_number(uint64_t *number, const char *name, const char *value, uint64_t low,
+                        uint64_t high, struct bt_error *error)
+{
+    int code = quantity_count(number, value, error);
+    if (code < 0)
+        return bt_fail_within(error, "%s=%s", name, value);
+    if (*number < low || *number > high)
+        return bt_fail(error, BT_USAGE, "%s=%s: %llu to %llu are allowed", name, value,
+                       (unsigned long long)low, (unsigned long long)high);
+    return 0;
+}
+
+static int parse_replay(struct virtual_board_settings *settings, const char *value,
+                        struct bt_error *error)
+{
+    if (!value[0] || strlen(value) >= sizeof settings->bus.replay)
+        return bt_fail(error, BT_USAGE, "replay= needs the name of a trace file");
+    strcpy(settings->bus.replay, value);
+    return 0;
+}
+
+static int parse_smp(struct virtual_board_settings *settings, const char *value,
+                     struct bt_error *error)
+{
+    uint64_t number;
+    int code = parse_number(&number, "smp", value, 1, 8, error);
+    if (code == 0)
+        settings->bus.processors = (uint32_t)number;
+    return code;
+}
+
+static int parse_loop(struct virtual_board_settings *settings, const char *value,
+                      struct bt_error *error)
+{
+    (void)value;
+    (void)error;
+    settings->bus.loop = true;
+    return 0;
+}
+
+static int parse_seed(struct virtual_board_settings *settings, const char *value,
+                      struct bt_error *error)
+{
+    return parse_number(&settings->bus.seed, "seed", value, 0, UINT64_MAX, error);
+}
+
+static int parse_requests(struct virtual_board_settings *settings, const char *value,
+                          struct bt_error *error)
+{
+    return parse_number(&settings->bus.requests, "requests", value, 1, UINT64_MAX - 1, error);
+}
+
+static int parse_rate(struct virtual_board_settings *settings, const char *value,
+                      struct bt_error *error)
+{
+    settings->bus.pace = BUS_PACE_MAX;
+    if (strcmp(value, "max") == 0)
+        return 0;
+    settings->bus.pace = BUS_PACE_REAL;
+    if (strcmp(value, "real") == 0)
+        return 0;
+    settings->bus.pace = BUS_PACE_RATE;
+    if (quantity_count(&settings->bus.phases_per_second, value, error) < 0 ||
+        settings->bus.phases_per_second == 0)
+        return bt_fail(error, BT_USAGE,
+                       "rate=%s: max, real, or a number of requests a second is allowed", value);
+    return 0;
+}
+
+static int parse_clock(struct virtual_board_settings *settings, const char *value,
+                       struct bt_error *error)
+{
+    return parse_number(&settings->bus.clock_hz, "clock", value, 1, UINT64_C(10000000000), error);
+}
+
+static int parse_queue(struct virtual_board_settings *settings, const char *value,
+                       struct bt_error *error)
+{
+    uint64_t number;
+    int code = parse_number(&number, "queue", value, VIRTUAL_BOARD_FRAMES_MIN,
+                            VIRTUAL_BOARD_FRAMES_MAX, error);
+    if (code == 0)
+        settings->frames = (uint32_t)number;
+    return code;
+}
+
+enum { WITH_REPLAY = 1, WITH_SMP = 2, WITH_BOTH = WITH_REPLAY | WITH_SMP };
+
+static const struct option {
+    const char *name;
+    bool value; /* name=VALUE, not name alone */
+    unsigned with;
+    int (*parse)(struct virtual_board_settings *settings, const char *value,
+                 struct bt_error *error);
+} options[] = {
+    {"replay", true, WITH_REPLAY, parse_replay},   {"smp", true, WITH_SMP, parse_smp},
+    {"loop", false, WITH_REPLAY, parse_loop},      {"seed", true, WITH_SMP, parse_seed},
+    {"requests", true, WITH_BOTH, parse_requests}, {"rate", true, WITH_BOTH, parse_rate},
+    {"clock", true, WITH_BOTH, parse_clock},       {"queue", true, WITH_BOTH, parse_queue}};
+
+#define OPTIONS (sizeof options / sizeof *options)
+
+static const char *allowed(unsigned with)
+{
+    if (with == WITH_REPLAY)
+        return "loop, requests=N, rate=max|real|N, clock=HZ and queue=FRAMES are allowed with "
+               "replay=FILE";
+    return "seed=S, requests=N, rate=max|real|N, clock=HZ and queue=FRAMES are allowed with smp=N";
+}
+
+/* One option, "name" or "name=value"; *with is the kind of board, 0 before it is known. */
+static int parse_option(struct virtual_board_settings *settings, char *text, unsigned *with,
+                        unsigned *seen, struct bt_error *error)
+{
+    char *value = strchr(text, '=');
+    if (value)
+        *value++ = '\0';
+    for (unsigned i = 0; i < OPTIONS; i++) {
+        const struct option *option = &options[i];
+        if (strcmp(text, option->name) != 0)
+            continue;
+        if (*seen >> i & 1)
+            return bt_fail(error, BT_USAGE, "%s stands there twice", text);
+        if (!value != !option->value)
+            return bt_fail(error, BT_USAGE,
+                           option->value ? "%s needs a value: %s=..." : "%s takes no value", text,
+                           text);
+        if (*with && !(option->with & *with))
+            break;
+        *with = *with ? *with : option->with;
+        *seen |= 1u << i;
+        return option->parse(settings, value ? value : "", error);
+    }
+    return bt_fail(error, BT_USAGE, "no option '%s' here: %s", text, allowed(*with));
+}
+
+static int open_virtual(struct stream **stream, const char *specification, const char *text,
+                        struct bt_error *error)
+{
+    struct virtual_board_settings settings = {0};
+    char copy[SPECIFICATION_MAX];
+    unsigned with = 0, seen = 0;
+
+    if (strncmp(text, "replay=", 7) != 0 && strncmp(text, "smp=", 4) != 0)
+        return bt_fail(error, BT_USAGE,
+                       "board '%s': behind virtual: comes replay=FILE or smp=N, then options",
+                       specification);
+    if (strlen(text) >= sizeof copy)
+        return bt_fail(error, BT_USAGE, "a board specification has at most %u characters",
+                       SPECIFICATION_MAX - 1);
+    strcpy(copy, text);
+    for (char *at = copy, *next; at; at = next) {
+        next = strchr(at, ',');
+        if (next)
+            *next++ = '\0';
+        if (parse_option(&settings, at, &with, &seen, error) < 0)
+            return bt_fail_within(error, "board '%s'", specification);
+    }
+    int code = virtual_board_open(stream, &settings, specification, error);
+    return code < 0 ? bt_fail_within(error, "board '%s'", specification) : 0;
+}
+
+/* --- all boards ---------------------------------------------------------------------------------
+ */
+
+int boards_open(struct stream **stream, const char *specification, struct bt_error *error)
+{
+    struct bt_error own;
+    error = error ? error : &own;
+    if (strncmp(specification, "virtual:", 8) == 0)
+        return open_virtual(stream, specification, specification + 8, error);
+    if (strcmp(specification, "ftdi") == 0)
+        return ftdi_open(stream, "", error);
+    if (strncmp(specification, "ftdi:", 5) == 0)
+        return ftdi_open(stream, specification + 5, error);
+    return bt_fail(error, BT_USAGE,
+                   "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
+                   "ftdi[:serial=S], each with options",
+                   specification);
+}
+
+int boards_list(struct board_listing **listings, size_t *count, struct bt_error *error)
+{
+    return ftdi_list(listings, count, error);
+}

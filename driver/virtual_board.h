@@ -1,0 +1,28 @@
+/* A board in this process: the firmware itself, on a simulated bus, behind a bounded FIFO. */
+#ifndef DRIVER_VIRTUAL_BOARD_H
+#define DRIVER_VIRTUAL_BOARD_H
+
+#include "driver/stream.h"
+#include "firmware/virtual/virtual_bus.h"
+
+#define VIRTUAL_BOARD_FIFO_BYTES                                                                   \
+    65536u                           /* to the host, as large as a USB chip's and its driver's     \
+                                      */
+#define VIRTUAL_BOARD_FRAMES     64u /* the board's frame queue */
+#define VIRTUAL_BOARD_FRAMES_MIN 4u
+#define VIRTUAL_BOARD_FRAMES_MAX 65535u
+
+struct virtual_board_settings {
+    struct virtual_bus_settings bus;
+    uint32_t frames;     /* of the board's queue; 0: VIRTUAL_BOARD_FRAMES */
+    uint32_t fifo_bytes; /* to the host; 0: VIRTUAL_BOARD_FIFO_BYTES */
+};
+
+/*
+ * Starts a board and its bus (which begins when a host arms it). name is for messages. The stream's
+ * diagnose tells why the bus ended early. 0 or a negative code.
+ */
+int virtual_board_open(struct stream **stream, const struct virtual_board_settings *settings,
+                       const char *name, struct bt_error *error);
+
+#endif

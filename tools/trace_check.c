@@ -97,7 +97,7 @@ int trace_check(struct trace_file *file, const char *path, struct transfer *tran
                 struct tally *tally, struct bt_error *error)
 {
     memset(file, 0, sizeof *file);
-    file->path = path;
+    file->path = strcmp(path, "-") == 0 ? "standard input" : path;
     struct trace_reader *reader = transfer_open(transfer, path);
     if (!reader)
         return 0;
@@ -110,7 +110,7 @@ int trace_check(struct trace_file *file, const char *path, struct transfer *tran
     file->end_index = file->info.first_index;
     struct check_sink check = {{&check_operations}, file, tally, false};
     int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
-    file->info = *source_info(source);
+    file->last_number = source_info(source)->file_number;
     file->damaged = transfer->damaged - damaged;
     file->notes = transfer->notes - notes;
     file->bytes =

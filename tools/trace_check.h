@@ -7,11 +7,12 @@
 
 /* One file, read. */
 struct trace_file {
-    const char *path;
+    const char *path; /* for messages */
     enum trace_kind kind;
     bool opened;              /* false: nothing below is known */
     bool closed;              /* totals is its closing member */
     struct capture_info info; /* zero where it has no header */
+    uint32_t last_number;     /* of the last header: files may be put one behind the other */
     struct capture_totals totals;
     uint64_t bytes;     /* of the file */
     uint64_t records;   /* read */

@@ -102,6 +102,8 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
     const char *path = file->path;
     if (!file->opened)
         incomplete(verdict, "%.100s could not be opened", path);
+    else if (file->kind == TRACE_RAW && file->bytes == 0)
+        incomplete(verdict, "%.100s is empty", path);
     else if (file->missing > 0)
         incomplete(verdict, "%.100s lacks %" PRIu64 " requests", path, file->missing);
     else if (file->damaged > 0 && (file->closed || file->kind != TRACE_CAPTURE))
@@ -116,7 +118,8 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
         incomplete(verdict, "%.100s has no header", path);
     else if (file->kind == TRACE_CAPTURE && !file->closed)
         incomplete(verdict, "%.100s has no closing block", path);
-    else if (file->closed && file->records != file->totals.file_records)
+    else if (file->closed && file->last_number == file->info.file_number &&
+             file->records != file->totals.file_records)
         incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
                    file->totals.file_records, file->records);
 }
@@ -125,11 +128,11 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
                        const struct trace_file *next)
 {
-    uint32_t number = file->info.file_number;
+    uint32_t number = file->last_number;
     uint32_t next_number = next->info.file_number;
-    if (next_number == number)
-        incomplete(verdict, "%.60s and %.60s are both file %" PRIu32, file->path, next->path,
-                   number);
+    if (next_number <= number)
+        incomplete(verdict, "%.60s and %.60s both hold file %" PRIu32, file->path, next->path,
+                   next_number);
     else if (next_number - number == 2)
         incomplete(verdict, "file %" PRIu32 " is missing", number + 1);
     else if (next_number - number > 2)
@@ -154,7 +157,8 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
     uint32_t number = first->info.file_number;
     if (number <= 1)
         return;
-    if (first->info.keep == 0 || count < first->info.keep) {
+    uint32_t present = files[count - 1].last_number - number + 1;
+    if (first->info.keep == 0 || present < first->info.keep) {
         if (number == 2)
             incomplete(verdict, "file 1 is missing");
         else
@@ -170,8 +174,10 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
 {
     const struct capture_totals *totals = &last->totals;
     if (!last->closed || !totals->final) {
-        incomplete(verdict, "the end of the capture is not there: %.100s %s", last->path,
-                   last->closed ? "goes on in another file" : "was cut off");
+        const char *why = !last->closed                          ? "was cut off"
+                          : totals->end == CAPTURE_END_RECOVERED ? "was recovered without it"
+                                                                 : "goes on in another file";
+        incomplete(verdict, "the end of the capture is not there: %.100s %s", last->path, why);
         return;
     }
     verdict->last = last;

@@ -1,0 +1,30 @@
+/* Rolled capture files as a capture would have left them, for tests of what reads them. */
+#ifndef TESTS_SUPPORT_CAPTURE_SET_H
+#define TESTS_SUPPORT_CAPTURE_SET_H
+
+#include "formats/capture_file.h"
+
+struct capture_set {
+    uint64_t seed;
+    uint32_t files;   /* of the whole capture */
+    uint32_t removed; /* of those, files 1 to this are not written: the ring had them removed */
+    uint32_t keep;    /* the ring's size, 0 for none */
+    uint32_t file_records; /* in each */
+    uint32_t block_records;
+    uint64_t lost[LOSS_STAGES]; /* in front of the second block of every file */
+    uint64_t lost_behind;       /* the bus lost these behind the last block of the last file */
+    uint64_t after_stop, filtered, above_4gib, undecoded;
+    bool unclosed;       /* the last file has no closing member */
+    bool source_unknown; /* the board did not tell its counts */
+};
+
+/*
+ * Writes PREFIX_1.byu.gz and so on. Its times and its capture's id come from the seed alone.
+ * Returns 0, or -1 where a file could not be written.
+ */
+int capture_set_write(const struct capture_set *set, const char *prefix);
+
+/* Requests that a file accounts for: its records and its losses. */
+uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file);
+
+#endif

@@ -1,0 +1,148 @@
+#include "driver/session_state.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#define WRITE_TIMEOUT_MS 1000
+#define REPLY_TIMEOUT_MS 700 /* three tries make about two seconds */
+#define TRIES            3
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t session_now_ns(void)
+{
+    return now_ns(CLOCK_MONOTONIC);
+}
+
+int64_t session_now_ms(void)
+{
+    return now_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+int64_t session_realtime_ns(void)
+{
+    return now_ns(CLOCK_REALTIME);
+}
+
+uint32_t session_random(void)
+{
+    uint32_t number = 0;
+    /* where the kernel has none yet, the clock must do: it only has to differ from the last one */
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
+        number = (uint32_t)(now_ns(CLOCK_REALTIME) ^ now_ns(CLOCK_MONOTONIC) << 7);
+    return number ? number : 1;
+}
+
+int session_send(struct session *session, enum wire_command_code code, const uint8_t *body,
+                 size_t size, uint32_t *tag, struct bt_error *error)
+{
+    uint8_t bytes[WIRE_COMMAND_MAX];
+    *tag = session_random();
+    const struct wire_command command = {.version = WIRE_VERSION,
+                                         .code = (uint8_t)code,
+                                         .body_bytes = (uint16_t)size,
+                                         .tag = *tag,
+                                         .body = body};
+    size_t whole = wire_command_put(bytes, &command);
+    return stream_write(session->stream, bytes, whole, WRITE_TIMEOUT_MS, error);
+}
+
+int session_fill(struct session *session, int timeout_ms, struct bt_error *error)
+{
+    size_t capacity;
+    uint8_t *space = wire_reader_space(session->reader, &capacity);
+    long size = stream_read(session->stream, space, capacity, timeout_ms, error);
+    if (size < 0)
+        return (int)size;
+    if (size == 0)
+        return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", stream_name(session->stream));
+    wire_reader_added(session->reader, (size_t)size);
+    session->arrival_ns = session_realtime_ns();
+    return 1;
+}
+
+int session_receive(struct session *session, int64_t deadline_ms, struct bt_error *error)
+{
+    while (!wire_reader_next(session->reader, &session->frame)) {
+        int64_t left = deadline_ms - session_now_ms();
+        if (left <= 0)
+            return bt_fail(error, BT_TIMEOUT, "board %s sent no answer in time",
+                           stream_name(session->stream));
+        int result = session_fill(session, (int)left, error);
+        if (result < 0 && result != BT_TIMEOUT)
+            return result;
+    }
+    return 1;
+}
+
+int session_exchange(struct session *session, enum wire_command_code code, const uint8_t *body,
+                     size_t size, int timeout_ms, struct wire_reply *reply, struct bt_error *error)
+{
+    uint32_t tag;
+    int64_t deadline = session_now_ms() + timeout_ms;
+    int result = session_send(session, code, body, size, &tag, error);
+    while (result >= 0 && session_now_ms() < deadline) {
+        result = session_receive(session, deadline, error);
+        if (result < 0)
+            break;
+        const struct wire_frame *frame = &session->frame;
+        if (frame->session != 0 && frame->kind != WIRE_REPLY)
+            session->statistics.stale_frames++;
+        if (frame->kind != WIRE_REPLY ||
+            wire_reply_get(reply, frame->payload, frame->payload_bytes) < 0 || reply->tag != tag ||
+            reply->code != code)
+            continue;
+        /* the start of a reply is the same in every version, so that this can be told */
+        return frame->version == WIRE_VERSION
+                   ? 0
+                   : session_other_protocol(session, frame->version, error);
+    }
+    return result < 0 ? result
+                      : bt_fail(error, BT_TIMEOUT, "board %s sends, but no answer",
+                                stream_name(session->stream));
+}
+
+int session_command(struct session *session, enum wire_command_code code, const uint8_t *body,
+                    size_t size, struct wire_reply *reply, struct bt_error *error)
+{
+    static const char *const names[] = {
+        [WIRE_IDENTIFY] = "identify", [WIRE_CONFIGURE] = "configure",
+        [WIRE_ARM] = "arm",           [WIRE_STOP] = "stop",
+        [WIRE_STATUS] = "status",     [WIRE_SELF_TEST] = "self-test"};
+    for (int i = 0; i < TRIES; i++) {
+        int result = session_exchange(session, code, body, size, REPLY_TIMEOUT_MS, reply, error);
+        if (result == 0 && reply->status != WIRE_OK)
+            return session_refused(session, reply, names[code], error);
+        if (result != BT_TIMEOUT)
+            return result;
+    }
+    return bt_fail(error, BT_DEVICE,
+                   "board %s does not answer the %s command; unplug it, plug it in and try again",
+                   stream_name(session->stream), names[code]);
+}
+
+int session_refused(struct session *session, const struct wire_reply *reply, const char *what,
+                    struct bt_error *error)
+{
+    static const char *const reasons[] = {[WIRE_OK] = "for no reason",
+                                          [WIRE_BAD_COMMAND] = "it does not know it",
+                                          [WIRE_BAD_BODY] = "a value is out of its range",
+                                          [WIRE_BAD_STATE] = "it is busy with something else",
+                                          [WIRE_BAD_VERSION] = "it speaks another protocol"};
+    const char *reason = reply->status < sizeof reasons / sizeof reasons[0]
+                             ? reasons[reply->status]
+                             : "for a reason this bustap does not know";
+    return bt_fail(error, BT_DEVICE, "board %s refuses the %s command: %s (status %u)",
+                   stream_name(session->stream), what, reason, reply->status);
+}
+
+int session_other_protocol(struct session *session, unsigned version, struct bt_error *error)
+{
+    return bt_fail(error, BT_DEVICE, "board %s speaks protocol %u, this bustap speaks %u",
+                   stream_name(session->stream), version, WIRE_VERSION);
+}

@@ -1,0 +1,243 @@
+/* Frames become batches here: what is lost, told twice or makes no sense is found and counted. */
+#include "driver/session_state.h"
+
+#include <string.h>
+
+/* More requests than any bus has in a year at one go: a board that says so has lost its mind. */
+#define GAP_MAX (UINT64_C(1) << 52)
+
+static bool has_records(const struct wire_frame *frame)
+{
+    return (frame->kind == WIRE_RECORDS || frame->kind == WIRE_PACKED) && frame->count > 0;
+}
+
+/* The batch goes out first; the frame is looked at again with an empty one. */
+static int hand_out(struct session *session)
+{
+    session->frame_waits = true;
+    return 1;
+}
+
+static int nonsense(struct session *session, const struct batch *batch, const char *what,
+                    struct bt_error *error)
+{
+    if (batch->count > 0)
+        return hand_out(session);
+    session->statistics.bad_frames++;
+    return bt_fail(error, BT_DATA, "board %s sent a frame that makes no sense: %s (frame %lu)",
+                   stream_name(session->stream), what, (unsigned long)session->frame.sequence);
+}
+
+/* The frame's number is behind that of one which was there before. */
+static bool is_late(const struct session *session, const struct wire_frame *frame)
+{
+    return frame->sequence - session->position.sequence > UINT32_MAX / 2;
+}
+
+static void note_sequence(struct session *session, const struct wire_frame *frame)
+{
+    if (is_late(session, frame))
+        return;
+    session->statistics.sequence_gaps += frame->sequence != session->position.sequence;
+    session->position.sequence = frame->sequence + 1;
+}
+
+static struct loss make_loss(enum loss_stage stage, uint64_t count, uint64_t tick, uint64_t other)
+{
+    struct loss loss = {.first_tick = tick < other ? tick : other,
+                        .last_tick = tick < other ? other : tick};
+    loss.count[stage] = count;
+    return loss;
+}
+
+/* What is missing between the stream's position and the frame: what the board says it dropped, and
+ * the rest, which did not arrive. */
+static struct loss loss_before(const struct session *session, const struct wire_frame *frame)
+{
+    struct loss loss = {0};
+    uint64_t gap = frame->first_index - session->position.index;
+    struct loss bus =
+        make_loss(LOSS_BUS, frame->lost, frame->lost_first_tick, frame->lost_last_tick);
+    struct loss link =
+        make_loss(LOSS_LINK, gap - frame->lost, session->position.tick, frame->first_tick);
+    loss_add(&loss, &bus);
+    loss_add(&loss, &link);
+    return loss;
+}
+
+/* A batch begins with what is behind the loss, at index and tick. */
+static void start_batch(struct session *session, struct batch *batch, const struct loss *loss,
+                        uint64_t index, uint64_t tick)
+{
+    batch->first_index = index;
+    batch->first_tick = tick;
+    batch->last_tick = tick;
+    batch->lost = *loss;
+    batch->host_time_ns = session->arrival_ns;
+}
+
+/* The loss in front of a frame without records: a batch of its own. 0 where nothing is lost. */
+static int tell_loss(struct session *session, struct batch *batch, const struct wire_frame *frame)
+{
+    struct loss loss = loss_before(session, frame);
+    if (loss_total(&loss) == 0)
+        return 0;
+    loss_add(&session->statistics.lost, &loss);
+    start_batch(session, batch, &loss, frame->first_index, session->position.tick);
+    session->position.index = frame->first_index;
+    return 1;
+}
+
+void session_take_spare(struct session *session, struct batch *batch)
+{
+    const struct loss none = {0};
+    size_t count = session->spare_count < batch->capacity ? session->spare_count : batch->capacity;
+    const struct record *from = session->spare + session->spare_at;
+    memcpy(batch->records, from, count * sizeof *from);
+    start_batch(session, batch, &none, session->spare_index, session->spare_tick);
+    batch->count = count;
+    batch->last_tick += records_time(from + 1, count - 1);
+    session->spare_at += count;
+    session->spare_count -= count;
+    session->spare_index += count;
+    if (session->spare_count > 0)
+        session->spare_tick = batch->last_tick + from[count].time;
+}
+
+/* The frame's records, at records, are good: they belong to the batch or to the spare. */
+static void accept_records(struct session *session, const struct wire_frame *frame,
+                           uint64_t last_tick)
+{
+    note_sequence(session, frame);
+    session->statistics.records += frame->count;
+    session->position.index = frame->first_index + frame->count;
+    session->position.tick = last_tick;
+}
+
+/* A frame of records whose place in the stream is right. */
+static int take_records(struct session *session, struct batch *batch, struct bt_error *error)
+{
+    const struct wire_frame *frame = &session->frame;
+    bool fits = frame->count <= batch->capacity - batch->count;
+    if (!fits && batch->count > 0)
+        return hand_out(session);
+    struct record *records = fits ? batch->records + batch->count : session->spare;
+    if (wire_frame_records(frame, records) < 0)
+        return nonsense(session, batch, "its payload is not the records it announces", error);
+    uint64_t last_tick;
+    if (__builtin_add_overflow(frame->first_tick, records_time(records + 1, frame->count - 1u),
+                               &last_tick))
+        return nonsense(session, batch, "its ticks overflow", error);
+    if (batch->count > 0 && batch->last_tick + records[0].time != frame->first_tick)
+        return hand_out(session);
+    struct loss loss = loss_before(session, frame);
+    loss_add(&session->statistics.lost, &loss);
+    accept_records(session, frame, last_tick);
+    if (!fits) {
+        session->spare_at = 0;
+        session->spare_count = frame->count;
+        session->spare_index = frame->first_index;
+        session->spare_tick = frame->first_tick;
+        session_take_spare(session, batch);
+        batch->lost = loss;
+        return 1;
+    }
+    if (batch->count == 0)
+        start_batch(session, batch, &loss, frame->first_index, frame->first_tick);
+    batch->count += frame->count;
+    batch->last_tick = last_tick;
+    return batch->count == batch->capacity;
+}
+
+/* HEARTBEAT and END. good: the counters could be read. */
+static void take_counters(struct session *session, const struct wire_counters *counters, bool good,
+                          bool end)
+{
+    if (good) {
+        session->counters = *counters;
+        session->counters_known = true;
+    }
+    if (end)
+        session_ended(session, good, session->frame.flags & WIRE_FLAG_BUS_ENDED);
+}
+
+/* END was lost, but an answer says where the stream ended. */
+static int take_late_end(struct session *session, struct batch *batch)
+{
+    struct wire_frame end = {.first_index = session->counters.accepted,
+                             .first_tick = session->counters.tick};
+    bool sane = end.first_index >= session->position.index &&
+                end.first_index - session->position.index <= GAP_MAX;
+    session_ended(session, sane, false);
+    return sane ? tell_loss(session, batch, &end) : 0;
+}
+
+/* A frame without records whose place in the stream is right. */
+static int take_word(struct session *session, struct batch *batch, bool end, struct bt_error *error)
+{
+    const struct wire_frame *frame = &session->frame;
+    bool counts = end || frame->kind == WIRE_HEARTBEAT;
+    struct wire_counters counters;
+    bool good = wire_counters_get(&counters, frame->payload, frame->payload_bytes) == 0;
+    if (counts && !good && !end)
+        return nonsense(session, batch, "its counters are cut short", error);
+    note_sequence(session, frame);
+    int told = tell_loss(session, batch, frame);
+    if (counts)
+        take_counters(session, &counters, good, end);
+    session->statistics.bad_frames += end && !good;
+    return told;
+}
+
+/* Why the frame cannot be where it says it is; NULL if it can. */
+static const char *misplaced(const struct session *session, const struct wire_frame *frame)
+{
+    uint64_t gap = frame->first_index - session->position.index;
+    if (frame->version != WIRE_VERSION)
+        return "it is of another protocol";
+    if (frame->first_index < session->position.index)
+        return "it overlaps what came before";
+    if (gap > GAP_MAX || frame->first_index > UINT64_MAX - frame->count)
+        return "its index is beyond belief";
+    if (frame->lost > gap)
+        return "it says more is lost than is missing";
+    return NULL;
+}
+
+/* Records are judged by their place alone: it decides whether any is missing or there twice. */
+static bool told_before(const struct session *session, const struct wire_frame *frame)
+{
+    if (!has_records(frame))
+        return is_late(session, frame) || frame->first_index < session->position.index;
+    return frame->first_index < session->position.index &&
+           session->position.index - frame->first_index >= frame->count;
+}
+
+int session_take_frame(struct session *session, struct batch *batch, struct bt_error *error)
+{
+    const struct wire_frame *frame = &session->frame;
+    bool ended = frame->kind == WIRE_REPLY && frame->version == WIRE_VERSION &&
+                 session_take_reply(session, frame);
+    if (ended)
+        return batch->count > 0 ? hand_out(session) : take_late_end(session, batch);
+    if (frame->session != session->id) {
+        session->statistics.stale_frames += frame->session != 0;
+        return 0;
+    }
+    session->heard_ms = session_now_ms();
+    bool end = frame->kind == WIRE_END;
+    if (told_before(session, frame) && !end) {
+        session->statistics.duplicate_frames++;
+        return 0;
+    }
+    const char *wrong = misplaced(session, frame);
+    if (wrong && end && batch->count == 0)
+        session_ended(session, false, false);
+    if (wrong)
+        return nonsense(session, batch, wrong, error);
+    if (batch->count > 0 && (end || frame->first_index != session->position.index))
+        return hand_out(session);
+    if (has_records(frame))
+        return take_records(session, batch, error);
+    return take_word(session, batch, end, error);
+}

@@ -1,0 +1,77 @@
+/* What can be asked of a board that is not armed: its counters, and a test of the link. */
+#include "driver/session_state.h"
+
+#define PATTERN_WAIT_MS 1000
+
+/* An armed board must not be asked: its answers would be behind all it has queued. */
+static int idle_only(struct session *session, const char *what, struct bt_error *error)
+{
+    if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
+        return 0;
+    return bt_fail(error, BT_USAGE, "board %s cannot do a %s while it captures",
+                   stream_name(session->stream), what);
+}
+
+int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error)
+{
+    struct wire_reply reply;
+    int result = idle_only(session, "status request", error);
+    if (result == 0)
+        result = session_command(session, WIRE_STATUS, NULL, 0, &reply, error);
+    if (result == 0 && wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
+        result = bt_fail(error, BT_DEVICE, "board %s sent its counters in %zu bytes, not %u",
+                         stream_name(session->stream), reply.body_bytes, WIRE_COUNTERS_BYTES);
+    if (result == 0)
+        session->counters = *counters;
+    return result;
+}
+
+/* Compares a frame with the pattern that its first index stands for. */
+static void compare(const struct wire_frame *frame, struct session_test_result *result)
+{
+    uint8_t expected[WIRE_PAYLOAD_MAX];
+    wire_pattern_fill(expected, frame->payload_bytes, frame->first_index);
+    result->frames++;
+    result->bytes += frame->payload_bytes;
+    for (size_t i = 0; i < frame->payload_bytes; i++)
+        result->bad_bytes += frame->payload[i] != expected[i];
+}
+
+int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
+                      struct bt_error *error)
+{
+    uint8_t body[4];
+    uint32_t tag;
+    *result = (struct session_test_result){0};
+    int code = idle_only(session, "self-test", error);
+    if (code < 0)
+        return code;
+    bytes_put32(body, frames);
+    int64_t started_ns = session_now_ns();
+    int64_t last_ns = started_ns;
+    int64_t deadline = session_now_ms() + PATTERN_WAIT_MS;
+    code = session_send(session, WIRE_SELF_TEST, body, sizeof body, &tag, error);
+    while (code >= 0 && result->frames < frames) {
+        code = session_receive(session, deadline, error);
+        struct wire_reply reply;
+        if (code < 0)
+            break;
+        const struct wire_frame *frame = &session->frame;
+        if (frame->kind == WIRE_PATTERN && frame->version == WIRE_VERSION) {
+            compare(frame, result);
+            last_ns = session_now_ns();
+            deadline = last_ns / 1000000 + PATTERN_WAIT_MS;
+        } else if (frame->kind == WIRE_REPLY &&
+                   wire_reply_get(&reply, frame->payload, frame->payload_bytes) == 0 &&
+                   reply.tag == tag && reply.status != WIRE_OK) {
+            return session_refused(session, &reply, "self-test", error);
+        }
+    }
+    if (code < 0 && (code != BT_TIMEOUT || result->frames == 0))
+        return code == BT_TIMEOUT ? bt_fail(error, BT_DEVICE, "board %s sent no pattern",
+                                            stream_name(session->stream))
+                                  : code;
+    result->missing_frames = frames - result->frames;
+    result->seconds = (double)(last_ns - started_ns) / 1e9;
+    return 0;
+}

@@ -1,0 +1,158 @@
+/* A session as a source: waits for bytes, and hands out batches. */
+#include "driver/session_state.h"
+
+#define TEND_MS 100 /* how often a stop under way is looked after */
+
+/* One call of source_next. */
+struct call {
+    struct batch *batch;
+    int64_t deadline_ms; /* INT64_MAX: none */
+    bool has_read;
+};
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int pause_ms(const struct session *session, const struct call *call, int64_t now)
+{
+    int64_t wait = call->deadline_ms - now;
+    if (call->deadline_ms == INT64_MAX && call->batch->count > 0)
+        wait = 0; /* who waits for ever wants the first that is there */
+    if (session->phase == SESSION_STOPPING)
+        wait = least(wait, TEND_MS);
+    else if (session->settings.silence_ms > 0)
+        wait = least(wait, session->heard_ms + session->settings.silence_ms - now);
+    return (int)least(wait < 0 ? 0 : wait, 60000);
+}
+
+/* Only a board that sends heartbeats can be told from an idle bus. */
+static bool fell_silent(const struct session *session, int64_t now)
+{
+    return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
+           session->settings.heartbeat_ms > 0 &&
+           now - session->heard_ms >= session->settings.silence_ms;
+}
+
+/* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session
+ * broken, which the next look tells. */
+static int wait_for_bytes(struct session *session, struct call *call, struct bt_error *error)
+{
+    if (session->phase == SESSION_STOPPING && session_tend_stop(session) < 0)
+        return 0;
+    int64_t now = session_now_ms();
+    if (call->has_read && now >= call->deadline_ms)
+        return call->batch->count > 0 ? 1
+                                      : bt_fail(error, BT_TIMEOUT, "board %s sent no requests",
+                                                stream_name(session->stream));
+    call->has_read = true;
+    int result = session_fill(session, pause_ms(session, call, now), &session->broken);
+    if (result > 0)
+        return 0;
+    if (result != BT_TIMEOUT) {
+        if (session->broken.code != result)
+            bt_fail(&session->broken, result, "board %s is gone", stream_name(session->stream));
+        (void)session_break(session);
+        return 0;
+    }
+    if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
+        return 1;
+    if (fell_silent(session, session_now_ms())) {
+        bt_fail(&session->broken, BT_DEVICE,
+                "board %s has stopped answering: nothing came for %d.%03d s",
+                stream_name(session->stream), session->settings.silence_ms / 1000,
+                session->settings.silence_ms % 1000);
+        (void)session_break(session);
+    }
+    return 0;
+}
+
+/* The session is over: what is in the batch first, then the reason, then how it ended. */
+static int over(struct session *session, const struct batch *batch, struct bt_error *error)
+{
+    if (batch->count > 0)
+        return 1;
+    if (session->reason.code < 0) {
+        int code = session->reason.code;
+        session->reason.code = 0;
+        return bt_fail(error, code, "%s", session->reason.message);
+    }
+    if (session->phase == SESSION_BROKEN)
+        return bt_fail(error, session->broken.code, "%s", session->broken.message);
+    return 0;
+}
+
+static int next_batch(struct session *session, struct call *call, struct bt_error *error)
+{
+    for (;;) {
+        int result;
+        if (session->spare_count > 0) {
+            session_take_spare(session, call->batch);
+            return 1;
+        }
+        if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
+            return over(session, call->batch, error);
+        if (session->frame_waits || wire_reader_next(session->reader, &session->frame)) {
+            session->frame_waits = false;
+            result = session_take_frame(session, call->batch, error);
+        } else {
+            result = wait_for_bytes(session, call, error);
+        }
+        if (result != 0)
+            return result;
+    }
+}
+
+static int source_next_batch(struct source *source, struct batch *batch, int timeout_ms,
+                             struct bt_error *error)
+{
+    struct session *session = (struct session *)source;
+    batch_clear(batch);
+    if (batch->capacity == 0)
+        return bt_fail(error, BT_USAGE, "a batch without room for records");
+    int64_t now = session_now_ms();
+    /* while nobody listens, nothing can be heard */
+    session->heard_ms += now - session->away_ms;
+    session->stop_ms += now - session->away_ms;
+    struct call call = {.batch = batch,
+                        .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
+    int result = next_batch(session, &call, error);
+    session->away_ms = session_now_ms();
+    return result;
+}
+
+static const struct capture_info *source_describe(struct source *source)
+{
+    return &((struct session *)source)->info;
+}
+
+static void source_count(struct source *source, struct source_totals *totals)
+{
+    const struct session *session = (const struct session *)source;
+    const struct wire_counters *counters = &session->counters;
+    bool running = session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING;
+    *totals =
+        (struct source_totals){.known = running ? session->counters_known : session->totals_final,
+                               .seen = counters->seen,
+                               .accepted = counters->accepted,
+                               .filtered = counters->filtered,
+                               .above_4gib = counters->above_4gib,
+                               .undecoded = counters->undecoded,
+                               .lost_bus = counters->lost};
+}
+
+static void source_free(struct source *source)
+{
+    session_free((struct session *)source);
+}
+
+const struct source_operations *session_source_operations(void)
+{
+    static const struct source_operations operations = {.next = source_next_batch,
+                                                        .info = source_describe,
+                                                        .totals = source_count,
+                                                        .stop = session_stop,
+                                                        .close = source_free};
+    return &operations;
+}

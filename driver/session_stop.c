@@ -1,0 +1,99 @@
+/* How a session ends: asked to, by itself, or because the board or its link failed. */
+#include "driver/session_state.h"
+
+#define REPEAT_MS  500   /* an unanswered STOP is repeated */
+#define OVERDUE_MS 700   /* END is overdue once the board has been quiet for so long */
+#define LIMIT_MS   30000 /* for all that a board can have queued */
+#define TRIES      3u
+
+void session_ended(struct session *session, bool counters_are_final, bool bus_ended)
+{
+    session->phase = SESSION_ENDED;
+    session->totals_final = counters_are_final;
+    session->reason.code = 0;
+    if (bus_ended && stream_diagnose(session->stream, &session->reason) == 0)
+        session->reason.code = 0;
+}
+
+int session_break(struct session *session)
+{
+    session->phase = SESSION_BROKEN;
+    session->reason.code = 0;
+    if (stream_diagnose(session->stream, &session->reason) == 0)
+        session->reason.code = 0;
+    /* a reader goes on after these: not behind a stream that has failed */
+    int code = session->broken.code;
+    if (code >= 0 || code == BT_DATA || code == BT_NOTE || code == BT_TIMEOUT)
+        session->broken.code = BT_DEVICE;
+    return session->broken.code;
+}
+
+static int send_stop(struct session *session, struct bt_error *error)
+{
+    uint32_t tag;
+    session->stops_sent++;
+    session->asked_ms = session_now_ms();
+    int result = session_send(session, WIRE_STOP, NULL, 0, &tag, error);
+    return result == BT_TIMEOUT ? 0 : result; /* it is repeated anyway */
+}
+
+int session_stop(struct source *source, struct bt_error *error)
+{
+    struct session *session = (struct session *)source;
+    if (session->phase != SESSION_ARMED)
+        return 0;
+    session->phase = SESSION_STOPPING;
+    session->stop_ms = session_now_ms();
+    return send_stop(session, error);
+}
+
+static int send_status(struct session *session)
+{
+    session->statuses_sent++;
+    session->asked_ms = session_now_ms();
+    int result =
+        session_send(session, WIRE_STATUS, NULL, 0, &session->status_tag, &session->broken);
+    return result == BT_TIMEOUT ? 0 : result;
+}
+
+int session_tend_stop(struct session *session)
+{
+    int64_t now = session_now_ms();
+    int64_t quiet_since =
+        session->heard_ms > session->asked_ms ? session->heard_ms : session->asked_ms;
+    int result = 0;
+    if (now - session->stop_ms >= LIMIT_MS) {
+        result = bt_fail(&session->broken, BT_DEVICE,
+                         "board %s goes on sending %d s after it was told to stop; unplug it",
+                         stream_name(session->stream), LIMIT_MS / 1000);
+    } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
+        if (now - session->asked_ms >= REPEAT_MS)
+            result = send_stop(session, &session->broken);
+    } else if (now - quiet_since >= OVERDUE_MS) {
+        result = session->statuses_sent < TRIES
+                     ? send_status(session)
+                     : bt_fail(&session->broken, BT_DEVICE,
+                               "board %s does not say how its capture ended; what it sent last may "
+                               "be missing",
+                               stream_name(session->stream));
+    }
+    return result < 0 ? session_break(session) : 0;
+}
+
+bool session_take_reply(struct session *session, const struct wire_frame *frame)
+{
+    struct wire_reply reply;
+    if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 ||
+        reply.status != WIRE_OK || session->phase != SESSION_STOPPING)
+        return false;
+    if (reply.code == WIRE_STOP)
+        session->stop_confirmed = true;
+    struct wire_counters counters;
+    if (reply.code != WIRE_STATUS || reply.tag != session->status_tag ||
+        session->statuses_sent == 0 ||
+        wire_counters_get(&counters, reply.body, reply.body_bytes) < 0)
+        return false;
+    session->counters = counters;
+    session->counters_known = true;
+    return counters.state == 0;
+}

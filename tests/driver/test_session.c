@@ -1,0 +1,682 @@
+#include "driver/session.h"
+
+#include "tests/suites.h"
+#include "tests/support/fake_board.h"
+#include "tests/support/wire_frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY 4096u
+
+/* A session with a fake board, and what it delivered. */
+struct fixture {
+    struct fake_board *board;
+    struct session *session;
+    struct source *source;
+    struct batch batch;
+    struct bt_error error;
+    uint64_t records;
+    uint64_t end; /* index behind what was delivered or told as lost */
+    struct loss lost;
+    unsigned batches, damaged;
+};
+
+static void fixture_start(struct fixture *f, struct fake_board *board)
+{
+    *f = (struct fixture){.board = board};
+    f->session = session_new(&board->stream, &f->error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f->session);
+    f->source = session_source(f->session);
+    f->batch.records = malloc(CAPACITY * sizeof *f->batch.records);
+    f->batch.capacity = CAPACITY;
+}
+
+static void fixture_arm(struct fixture *f, struct fake_board *board)
+{
+    fixture_start(f, board);
+    struct session_settings settings = session_settings_default();
+    CU_ASSERT_EQUAL_FATAL(session_arm(f->session, &settings, &f->error), 0);
+}
+
+static void fixture_end(struct fixture *f)
+{
+    source_close(f->source);
+    free(f->batch.records);
+}
+
+/* The next batch, whose place and contents must fit what came before. */
+static int fixture_next(struct fixture *f, int timeout_ms)
+{
+    const struct batch *batch = &f->batch;
+    int result = source_next(f->source, &f->batch, timeout_ms, &f->error);
+    if (result == BT_DATA)
+        f->damaged++;
+    if (result != 1)
+        return result;
+    f->batches++;
+    CU_ASSERT(batch->count > 0 || loss_total(&batch->lost) > 0);
+    CU_ASSERT_EQUAL(batch->first_index, f->end + loss_total(&batch->lost));
+    for (size_t i = 0; i < batch->count; i++) {
+        struct record expected = fake_record(batch->first_index + i);
+        CU_ASSERT_EQUAL(memcmp(&batch->records[i], &expected, sizeof expected), 0);
+    }
+    if (batch->count > 0) {
+        CU_ASSERT_EQUAL(batch->first_tick, FAKE_TICK(batch->first_index));
+        CU_ASSERT_EQUAL(batch->last_tick, FAKE_TICK(batch->first_index + batch->count - 1));
+        CU_ASSERT(batch->host_time_ns > 0);
+    }
+    f->records += batch->count;
+    f->end = batch->first_index + batch->count;
+    loss_add(&f->lost, &batch->lost);
+    return result;
+}
+
+/* Everything up to the end; returns what next returned last. */
+static int fixture_drain(struct fixture *f)
+{
+    int result;
+    do
+        result = fixture_next(f, 1000);
+    while (result == 1 || result == BT_DATA);
+    return result;
+}
+
+/* The same, however long the end takes. */
+static int fixture_end_of(struct fixture *f)
+{
+    int result;
+    do
+        result = fixture_drain(f);
+    while (result == BT_TIMEOUT);
+    return result;
+}
+
+static struct session_statistics statistics(const struct fixture *f)
+{
+    struct session_statistics s;
+    session_statistics(f->session, &s);
+    return s;
+}
+
+static void test_conversation(void)
+{
+    struct fixture f;
+    bool freed = false;
+    struct fake_board *board = fake_board_new();
+    board->freed = &freed;
+    board->piece = 1000;
+    fixture_start(&f, board);
+    CU_ASSERT_STRING_EQUAL(session_identity(f.session)->serial, "F1");
+    struct session_settings settings = session_settings_default();
+    settings.filter.processors = 5;
+    settings.filter_text = "processor=0|2";
+    settings.packing = WIRE_PLAIN;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    CU_ASSERT_EQUAL(board->configuration.filter.processors, 5);
+    CU_ASSERT_EQUAL(board->configuration.heartbeat_ms, 250);
+    const struct capture_info *info = source_info(f.source);
+    CU_ASSERT_EQUAL(info->clock_hz, 66000000);
+    CU_ASSERT_STRING_EQUAL(info->board, "fake board F1");
+    CU_ASSERT_STRING_EQUAL(info->bus, "p6");
+    CU_ASSERT_STRING_EQUAL(info->filter, "processor=0|2");
+    CU_ASSERT(info->started_ns > 0);
+    for (unsigned i = 0; i < 30; i++)
+        fake_board_records(board, 300, 0);
+    fake_board_heartbeat(board);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT(f.batch.count > CAPACITY - 300); /* frames are put together */
+    board->counters.filtered = 7;
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(board->heard[WIRE_STOP], 2); /* one when the session began */
+    CU_ASSERT_EQUAL(f.records, 9000);
+    CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_TRUE(totals.known);
+    CU_ASSERT_EQUAL(totals.accepted, 9000);
+    CU_ASSERT_EQUAL(totals.filtered, 7);
+    struct session_statistics s = statistics(&f);
+    CU_ASSERT_EQUAL(s.records, 9000);
+    CU_ASSERT_EQUAL(s.sequence_gaps + s.duplicate_frames + s.stale_frames + s.bad_frames, 0);
+    fixture_end(&f);
+    CU_ASSERT_TRUE(freed);
+}
+
+static void test_time_out(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    CU_ASSERT_EQUAL(fixture_next(&f, 0), BT_TIMEOUT);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_TIMEOUT);
+    fake_board_records(board, 5, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
+    fake_board_records(board, 5, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 0), 1);
+    fake_board_records(board, 5, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, -1), 1);
+    CU_ASSERT_EQUAL(f.records, 15);
+    fixture_end(&f);
+}
+
+/* Loss by the board is told in front of the records behind it, with the board's interval. */
+static void test_bus_loss(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    fake_board_records(board, 10, 5);
+    fake_board_end(board, 0, 3);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 10);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 10);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_BUS], 5);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_LINK], 0);
+    CU_ASSERT_EQUAL(f.batch.lost.first_tick, FAKE_TICK(10));
+    CU_ASSERT_EQUAL(f.batch.lost.last_tick, FAKE_TICK(14));
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 0);
+    CU_ASSERT_EQUAL(f.batch.first_index, 28);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_BUS], 3);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_EQUAL(totals.lost_bus, 8);
+    CU_ASSERT_EQUAL(statistics(&f).lost.count[LOSS_BUS], 8);
+    fixture_end(&f);
+}
+
+/* Frames that are missing or spoilt: the jump of the index, from the tick known last. */
+static void test_link_loss(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    board->fate = FAKE_LOST;
+    fake_board_records(board, 20, 0);
+    board->fate = FAKE_SPOILT;
+    fake_board_records(board, 30, 2);
+    fake_board_bytes(board, "garbage\xa5\x0d\xb7", 10);
+    fake_board_records(board, 10, 4);
+    CU_ASSERT_EQUAL(fixture_next(&f, 100), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 10);
+    CU_ASSERT_EQUAL(fixture_next(&f, 100), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 10);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_BUS], 4);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_LINK], 52);
+    CU_ASSERT_EQUAL(f.batch.lost.first_tick, FAKE_TICK(9));
+    CU_ASSERT_EQUAL(f.batch.lost.last_tick, FAKE_TICK(66));
+    struct session_statistics s = statistics(&f);
+    CU_ASSERT_EQUAL(s.sequence_gaps, 1);
+    CU_ASSERT_EQUAL(s.reader.bad_payloads, 1);
+    /* a heartbeat tells of it too, before the next records come */
+    board->fate = FAKE_LOST;
+    fake_board_records(board, 7, 0);
+    fake_board_heartbeat(board);
+    CU_ASSERT_EQUAL(fixture_next(&f, 100), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 0);
+    CU_ASSERT_EQUAL(f.batch.lost.count[LOSS_LINK], 7);
+    fixture_end(&f);
+}
+
+static void test_duplicates_and_reordering(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    board->fate = FAKE_TWICE;
+    fake_board_records(board, 10, 0);
+    board->fate = FAKE_DELAYED; /* comes too late: it counts as lost by then */
+    fake_board_records(board, 10, 0);
+    fake_board_records(board, 10, 0);
+    board->fate = FAKE_TWICE;
+    fake_board_heartbeat(board);
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 20);
+    CU_ASSERT_EQUAL(f.lost.count[LOSS_LINK], 10);
+    CU_ASSERT_EQUAL(statistics(&f).duplicate_frames, 3);
+    CU_ASSERT_EQUAL(f.end, 30);
+    fixture_end(&f);
+}
+
+/* What another session left, before and behind START. */
+static void test_stale_frames(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    board->session = 0x1234;
+    board->sequence = 77;
+    board->armed = true; /* by a host that died */
+    fake_board_bytes(board, "half a frame", 12);
+    fake_board_records(board, 10, 0);
+    fixture_arm(&f, board);
+    CU_ASSERT_NOT_EQUAL(board->session, 0x1234);
+    fake_board_records(board, 10, 0);
+    uint32_t session = board->session;
+    board->session = 0x1234;
+    fake_board_records(board, 500, 0);
+    board->session = session;
+    board->sequence--;
+    board->accepted = 10;
+    fake_board_records(board, 10, 0);
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 20);
+    CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
+    CU_ASSERT(statistics(&f).stale_frames >= 1);
+    fixture_end(&f);
+}
+
+static void test_silence(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_settings settings = session_settings_default();
+    settings.silence_ms = 60;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fake_board_records(board, 10, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_TIMEOUT);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5000), BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "board fake has stopped answering"));
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_DEVICE);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_FALSE(totals.known);
+    fixture_end(&f);
+    /* without heartbeats silence means nothing */
+    board = fake_board_new();
+    fixture_start(&f, board);
+    settings.heartbeat_ms = 0;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 150), BT_TIMEOUT);
+    fixture_end(&f);
+}
+
+static void expect_no_session(struct fake_board *board, int code, const char *message)
+{
+    struct bt_error error = {0};
+    bool freed = false;
+    board->freed = &freed;
+    CU_ASSERT_PTR_NULL(session_new(&board->stream, &error));
+    CU_ASSERT_EQUAL(error.code, code);
+    if (!strstr(error.message, message))
+        printf("%s\n", error.message);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, message));
+    CU_ASSERT_TRUE(freed);
+}
+
+static void test_who_does_not_answer(void)
+{
+    struct fake_board *board = fake_board_new();
+    board->deaf = 100;
+    expect_no_session(board, BT_DEVICE, "board fake does not answer and sends nothing");
+    board = fake_board_new();
+    board->identity.protocol = 7;
+    expect_no_session(board, BT_DEVICE, "board fake speaks protocol 7, this bustap speaks 1");
+    board = fake_board_new();
+    board->version = 2;
+    expect_no_session(board, BT_DEVICE, "board fake speaks protocol 2, this bustap speaks 1");
+    board = fake_board_new();
+    board->closes = true;
+    expect_no_session(board, BT_CLOSED, "unplugged");
+}
+
+static void test_late_and_wrong_replies(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    board->deaf = 2; /* STOP and IDENTIFY of the first try */
+    fixture_start(&f, board);
+    CU_ASSERT_EQUAL(board->heard[WIRE_IDENTIFY], 2);
+    fixture_end(&f);
+    board = fake_board_new();
+    board->wrong_tags = 2;
+    fixture_start(&f, board);
+    CU_ASSERT_EQUAL(board->heard[WIRE_IDENTIFY], 2);
+    fixture_end(&f);
+}
+
+static void test_refusal(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    board->refusal = WIRE_BAD_BODY;
+    struct session_settings settings = session_settings_default();
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "refuses the configure command"));
+    board->refusal = 99;
+    struct wire_counters counters;
+    CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "refuses the status command"));
+    CU_ASSERT_EQUAL(fixture_next(&f, 0), 0); /* not armed: nothing to come */
+    fixture_end(&f);
+}
+
+/* END does not arrive: what the board counts says what is missing. */
+static void test_end_lost(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    board->loses_end = true;
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    board->fate = FAKE_LOST;
+    fake_board_records(board, 5, 0);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_end_of(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 10);
+    CU_ASSERT_EQUAL(f.lost.count[LOSS_LINK], 5);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_TRUE(totals.known);
+    CU_ASSERT_EQUAL(totals.accepted, 15);
+    fixture_end(&f);
+}
+
+static void test_end_never_known(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    fake_board_heartbeat(board);
+    board->deaf = 100;
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_end_of(&f), BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "does not say how its capture ended"));
+    CU_ASSERT_EQUAL(f.records, 10);
+    CU_ASSERT_EQUAL(board->heard[WIRE_STOP], 1 + 3);
+    CU_ASSERT_EQUAL(board->heard[WIRE_STATUS], 3);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_FALSE(totals.known);
+    fixture_end(&f);
+}
+
+static void test_board_gone(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    board->closes = true;
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_CLOSED);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "the fake board was unplugged");
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_CLOSED);
+    fixture_end(&f);
+    /* the stream knows more */
+    board = fake_board_new();
+    fixture_arm(&f, board);
+    board->closes = true;
+    board->diagnosis = BT_DATA;
+    board->explanation = "record 17 is no P6 request";
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_DATA);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "record 17 is no P6 request");
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_CLOSED);
+    fixture_end(&f);
+}
+
+static void test_bus_ended(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    fake_board_end(board, WIRE_FLAG_BUS_ENDED, 0);
+    board->diagnosis = BT_DATA;
+    board->explanation = "record 10 is no P6 request";
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_DATA);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "record 10 is no P6 request");
+    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_TRUE(totals.known);
+    fixture_end(&f);
+}
+
+/* Good checksums around what cannot be: told once each, and the stream goes on. */
+static void test_nonsense(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    uint8_t payload[24] = {0};
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    const struct wire_frame wrong[] = {
+        {.first_index = UINT64_C(1) << 63, .count = 2, .payload_bytes = 24},
+        {.first_index = UINT64_MAX, .count = 2, .payload_bytes = 24},
+        {.first_index = 10, .count = 2, .payload_bytes = 24, .lost = 1},
+        {.first_index = 12, .count = 2, .payload_bytes = 24, .lost = UINT64_MAX},
+        {.first_index = 9, .count = 2, .payload_bytes = 24},
+        {.first_index = 10, .count = 3, .payload_bytes = 24},
+        {.first_index = 10, .count = 2, .payload_bytes = 24, .version = 2},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct wire_frame frame = wrong[i];
+        frame.version = frame.version ? frame.version : WIRE_VERSION;
+        frame.kind = WIRE_RECORDS;
+        frame.session = board->session;
+        frame.sequence = board->sequence++;
+        frame.payload = payload;
+        fake_board_frame(board, &frame);
+    }
+    bytes_put32(payload + 20, 2);
+    const struct wire_frame overflow = {.version = WIRE_VERSION,
+                                        .kind = WIRE_RECORDS,
+                                        .session = board->session,
+                                        .sequence = board->sequence++,
+                                        .first_index = 10,
+                                        .first_tick = UINT64_MAX - 1,
+                                        .count = 2,
+                                        .payload = payload,
+                                        .payload_bytes = 24};
+    fake_board_frame(board, &overflow);
+    const struct wire_frame short_heartbeat = {.version = WIRE_VERSION,
+                                               .kind = WIRE_HEARTBEAT,
+                                               .session = board->session,
+                                               .sequence = board->sequence++,
+                                               .first_index = 10,
+                                               .payload = payload,
+                                               .payload_bytes = 24};
+    fake_board_frame(board, &short_heartbeat);
+    fake_board_records(board, 10, 0);
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.damaged, 9);
+    CU_ASSERT_EQUAL(statistics(&f).bad_frames, 9);
+    CU_ASSERT_EQUAL(f.records, 20);
+    CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
+    fixture_end(&f);
+}
+
+static void test_absurd_end(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    board->accepted = UINT64_C(1) << 63;
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.damaged, 1);
+    struct source_totals totals;
+    source_totals(f.source, &totals);
+    CU_ASSERT_FALSE(totals.known);
+    fixture_end(&f);
+}
+
+/* A batch smaller than a frame gets it in parts. */
+static void test_small_batches(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    f.batch.capacity = 7;
+    fake_board_records(board, 100, 3);
+    fake_board_records(board, 2, 0);
+    fake_board_records(board, 8, 0);
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 110);
+    CU_ASSERT_EQUAL(f.lost.count[LOSS_BUS], 3);
+    f.batch.capacity = 0;
+    CU_ASSERT_EQUAL(source_next(f.source, &f.batch, 0, &f.error), BT_USAGE);
+    fixture_end(&f);
+}
+
+/* A time that saturated, or a clock that jumped: the next frame begins a batch of its own. */
+static void test_tick_discontinuity(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_arm(&f, board);
+    fake_board_records(board, 10, 0);
+    uint8_t payload[RECORD_BYTES];
+    struct record record = fake_record(10);
+    record.time = UINT32_MAX;
+    record_put(payload, &record);
+    const struct wire_frame frame = {.version = WIRE_VERSION,
+                                     .kind = WIRE_RECORDS,
+                                     .session = board->session,
+                                     .sequence = board->sequence++,
+                                     .first_index = 10,
+                                     .first_tick = UINT64_C(1) << 40,
+                                     .count = 1,
+                                     .payload = payload,
+                                     .payload_bytes = RECORD_BYTES};
+    fake_board_frame(board, &frame);
+    CU_ASSERT_EQUAL(fixture_next(&f, 100), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 10);
+    CU_ASSERT_EQUAL(source_next(f.source, &f.batch, 100, &f.error), 1);
+    CU_ASSERT_EQUAL(f.batch.count, 1);
+    CU_ASSERT_EQUAL(f.batch.first_tick, UINT64_C(1) << 40);
+    CU_ASSERT_EQUAL(loss_total(&f.batch.lost), 0);
+    fixture_end(&f);
+}
+
+static void test_again(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    struct session_settings settings = session_settings_default();
+    fixture_arm(&f, board);
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_USAGE);
+    struct wire_counters counters;
+    CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_USAGE);
+    fake_board_records(board, 10, 0);
+    fake_board_end(board, 0, 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), 0);
+    CU_ASSERT_EQUAL(counters.accepted, 10);
+    CU_ASSERT_EQUAL(session_counters(f.session)->accepted, 10);
+    uint32_t before = board->session;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    CU_ASSERT_NOT_EQUAL(board->session, before);
+    f.end = f.records = 0;
+    fake_board_records(board, 4, 0);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 4);
+    fixture_end(&f);
+}
+
+static void test_self_test(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_test_result result;
+    CU_ASSERT_EQUAL(session_self_test(f.session, 50, &result, &f.error), 0);
+    CU_ASSERT_EQUAL(result.frames, 50);
+    CU_ASSERT_EQUAL(result.bytes, 50 * 4080);
+    CU_ASSERT_EQUAL(result.bad_bytes + result.missing_frames, 0);
+    CU_ASSERT(result.seconds > 0);
+    board->pattern_missing = 3;
+    board->pattern_bad = 5; /* two of them in frames that arrive */
+    CU_ASSERT_EQUAL(session_self_test(f.session, 50, &result, &f.error), 0);
+    CU_ASSERT_EQUAL(result.missing_frames, 3);
+    CU_ASSERT_EQUAL(result.bad_bytes, 2);
+    board->refusal = WIRE_BAD_COMMAND;
+    CU_ASSERT_EQUAL(session_self_test(f.session, 50, &result, &f.error), BT_DEVICE);
+    fixture_end(&f);
+}
+
+/* Whatever happens to frames on the way: records and losses together are what the board saw, each
+ * in its place, in batches of any size. */
+static void test_everything_is_accounted_for(void)
+{
+    for (unsigned seed = 0; seed < 3000; seed++) {
+        uint64_t random = random_seed(seed);
+        struct fixture f;
+        struct fake_board *board = fake_board_new();
+        board->impatient = true;
+        board->piece = random_below(&random, 2) * (1 + random_below(&random, 3000));
+        fixture_arm(&f, board);
+        f.batch.capacity = 1 + random_below(&random, random_one_in(&random, 2) ? 100 : CAPACITY);
+        for (unsigned frames = random_below(&random, 30); frames > 0; frames--) {
+            uint8_t garbage[100];
+            random_fill(&random, garbage, sizeof garbage);
+            if (random_one_in(&random, 8))
+                fake_board_bytes(board, garbage, random_below(&random, sizeof garbage));
+            if (random_one_in(&random, 3))
+                board->fate = (enum fake_fate)random_below(&random, FAKE_DELAYED + 1);
+            board->packs = random_one_in(&random, 2);
+            if (random_one_in(&random, 6))
+                fake_board_heartbeat(board);
+            else
+                fake_board_records(board, (unsigned)random_below(&random, 200),
+                                   random_one_in(&random, 5) ? 9 : 0);
+        }
+        board->fate = FAKE_SENT;
+        fake_board_end(board, 0, (unsigned)random_below(&random, 3));
+        CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+        CU_ASSERT_EQUAL(f.damaged, 0);
+        CU_ASSERT_EQUAL(f.end, board->accepted);
+        CU_ASSERT_EQUAL(f.records + loss_total(&f.lost), board->accepted);
+        CU_ASSERT(f.lost.count[LOSS_BUS] <= board->lost);
+        struct session_statistics s = statistics(&f);
+        CU_ASSERT_EQUAL(s.records, f.records);
+        CU_ASSERT_EQUAL(memcmp(&s.lost, &f.lost, sizeof f.lost), 0);
+        fixture_end(&f);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"a conversation", test_conversation},
+    {"time-outs", test_time_out},
+    {"loss on the board", test_bus_loss},
+    {"loss on the link", test_link_loss},
+    {"duplicates and reordering", test_duplicates_and_reordering},
+    {"frames of other sessions", test_stale_frames},
+    {"silence", test_silence},
+    {"boards that do not answer", test_who_does_not_answer},
+    {"late and wrong replies", test_late_and_wrong_replies},
+    {"refusals", test_refusal},
+    {"END lost", test_end_lost},
+    {"END never known", test_end_never_known},
+    {"board gone", test_board_gone},
+    {"bus ended", test_bus_ended},
+    {"nonsense", test_nonsense},
+    {"absurd END", test_absurd_end},
+    {"small batches", test_small_batches},
+    {"tick discontinuity", test_tick_discontinuity},
+    {"armed again", test_again},
+    {"self-test", test_self_test},
+    {"everything is accounted for", test_everything_is_accounted_for},
+    {NULL, NULL}};
+TEST_SUITE(session, cases)

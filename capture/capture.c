@@ -84,11 +84,11 @@ static int start_threads(struct capture *capture, struct bt_error *error)
 
 static int set_up(struct capture *capture, struct bt_error *error)
 {
-    int result = fill_info(capture, error);
-    if (result == 0)
-        result = make_queue(capture, error);
+    int result = make_queue(capture, error);
     if (result == 0)
         result = make_workers(capture, error);
+    if (result == 0)
+        result = fill_info(capture, error);
     if (result < 0)
         return result;
     capture->files = file_set_new(capture->settings.prefix, error);
@@ -137,7 +137,7 @@ struct capture *capture_new(const struct capture_settings *settings, struct sour
                             struct bt_error *error)
 {
     struct capture *capture = NULL;
-    struct bt_error own; /* parts look into it */
+    struct bt_error own = {0}; /* parts look into it */
     error = error ? error : &own;
     if (rules_check(settings, error) < 0)
         goto failed;

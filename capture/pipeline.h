@@ -24,10 +24,9 @@ struct worker {
 /* How reading ended, from the reader to the writer, which closes the last file with it. */
 struct reading_end {
     enum capture_end end;
-    bool failed;            /* error says why the capture as a whole failed */
     bool source_ended;      /* the source said so itself: its totals are final */
     uint64_t after_stop;    /* requests read behind the point of a stop */
-    struct bt_error remark; /* code 0: none */
+    struct bt_error remark; /* with CAPTURE_END_DEVICE why; else code 0, or something to tell */
 };
 
 struct capture {

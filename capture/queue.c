@@ -7,7 +7,9 @@ struct queue {
     struct queue_sizes sizes;
     struct queue_block *blocks;
     struct queue_member *members;
-    pthread_mutex_t mutex; /* guards everything below */
+    struct record *records; /* of all blocks */
+    uint8_t *bytes;         /* of all members */
+    pthread_mutex_t mutex;  /* guards everything below */
     pthread_cond_t block_freed;
     pthread_cond_t job_ready;
     pthread_cond_t member_done;
@@ -20,17 +22,18 @@ struct queue {
     bool closed;
 };
 
+/* One piece of memory for all records, one for all members: pages nobody touches cost nothing. */
 static bool allocate_blocks(struct queue *queue)
 {
+    size_t records = queue->sizes.block_records;
     queue->blocks = calloc(queue->sizes.blocks, sizeof *queue->blocks);
-    if (!queue->blocks)
+    queue->records = malloc(queue->sizes.blocks * records * sizeof *queue->records);
+    if (!queue->blocks || !queue->records)
         return false;
     for (size_t i = queue->sizes.blocks; i-- > 0;) {
         struct queue_block *block = &queue->blocks[i];
-        block->batch.records = malloc(queue->sizes.block_records * sizeof(struct record));
-        block->batch.capacity = queue->sizes.block_records;
-        if (!block->batch.records)
-            return false;
+        block->batch.records = queue->records + i * records;
+        block->batch.capacity = records;
         block->next = queue->free;
         queue->free = block;
         queue->free_count++;
@@ -40,14 +43,14 @@ static bool allocate_blocks(struct queue *queue)
 
 static bool allocate_members(struct queue *queue)
 {
+    size_t capacity = queue->sizes.member_bytes;
     queue->members = calloc(queue->sizes.members, sizeof *queue->members);
-    if (!queue->members)
+    queue->bytes = malloc(queue->sizes.members * capacity);
+    if (!queue->members || !queue->bytes)
         return false;
     for (size_t i = 0; i < queue->sizes.members; i++) {
-        queue->members[i].bytes = malloc(queue->sizes.member_bytes);
-        queue->members[i].capacity = queue->sizes.member_bytes;
-        if (!queue->members[i].bytes)
-            return false;
+        queue->members[i].bytes = queue->bytes + i * capacity;
+        queue->members[i].capacity = capacity;
     }
     return true;
 }
@@ -77,10 +80,8 @@ void queue_free(struct queue *queue)
 {
     if (!queue)
         return;
-    for (size_t i = 0; queue->blocks && i < queue->sizes.blocks; i++)
-        free(queue->blocks[i].batch.records);
-    for (size_t i = 0; queue->members && i < queue->sizes.members; i++)
-        free(queue->members[i].bytes);
+    free(queue->records);
+    free(queue->bytes);
     free(queue->blocks);
     free(queue->members);
     pthread_cond_destroy(&queue->member_done);

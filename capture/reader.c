@@ -190,7 +190,6 @@ static bool read_part(struct reader *reader, int timeout_ms)
         pthread_mutex_unlock(&reader->capture->mutex);
         return true;
     default:
-        reader->result.failed = true;
         reader->result.remark = error;
         if (!error.code)
             bt_fail(&reader->result.remark, BT_DEVICE, "the source failed");
@@ -279,8 +278,6 @@ static void drain(struct reader *reader)
 static void publish_end(struct reader *reader)
 {
     struct capture *capture = reader->capture;
-    if (reader->result.failed)
-        pipeline_fail(capture, &reader->result.remark);
     take_orders(capture);
     pthread_mutex_lock(&capture->mutex);
     capture->reading = reader->result;

@@ -16,15 +16,15 @@ struct writer {
     struct file_name name;
     int descriptor; /* -1: no file is open */
     struct capture_writer *file;
-    bool has_data;         /* the open file holds a data member */
-    uint64_t closed_bytes; /* of the files before */
-    uint64_t index;        /* behind everything that was written */
-    uint64_t closing_bytes;
-    struct capture_totals totals; /* of the capture so far */
-    struct loss unwritten;        /* what the disk refused, stage by stage */
-    uint64_t after_stop;          /* requests that came behind a limit */
-    enum capture_end end;         /* NONE while members are wanted */
-    struct bt_error error;        /* with CAPTURE_END_DISK */
+    bool has_data;                        /* the open file holds a data member */
+    uint64_t closed_bytes;                /* of the files before */
+    uint64_t index;                       /* behind everything that was written */
+    uint64_t header_bytes, closing_bytes; /* of the members every file has */
+    struct capture_totals totals;         /* of the capture so far */
+    struct loss unwritten;                /* what the disk refused, stage by stage */
+    uint64_t after_stop;                  /* requests that came behind a limit */
+    enum capture_end end;                 /* NONE while members are wanted */
+    struct bt_error error;                /* with CAPTURE_END_DISK */
 };
 
 static int open_file(struct writer *writer, struct bt_error *error)
@@ -109,12 +109,15 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     pipeline_fail(writer->capture, &writer->error);
 }
 
-/* The next file is opened before the last is closed: where it cannot be, the last one still says
- * why it is the last. */
-static void rotate(struct writer *writer)
+/* A new file, for a member of next_size bytes. The next file is opened before the last is closed:
+ * where it cannot be, the last one still says why it is the last. */
+static void rotate(struct writer *writer, size_t next_size)
 {
-    uint64_t limit = writer->capture->settings.stop_files;
-    if (limit && writer->info.file_number >= limit) {
+    const struct capture_settings *settings = &writer->capture->settings;
+    uint64_t bytes = writer->closed_bytes + capture_writer_bytes(writer->file) +
+                     2 * writer->closing_bytes + writer->header_bytes + next_size;
+    if ((settings->stop_files && writer->info.file_number >= settings->stop_files) ||
+        (settings->stop_bytes && bytes > settings->stop_bytes)) {
         end_at(writer, CAPTURE_END_LIMIT);
         return;
     }
@@ -193,14 +196,14 @@ static void make_room(struct writer *writer, size_t size)
         writer->closed_bytes + with_it > settings->stop_bytes)
         end_at(writer, CAPTURE_END_LIMIT);
     else if (settings->rotate_bytes && writer->has_data && with_it > settings->rotate_bytes)
-        rotate(writer);
+        rotate(writer, size);
 }
 
 static void take_member(struct writer *writer, const struct queue_member *member)
 {
     bool something = member->batch.count > 0 || loss_total(&member->batch.lost) > 0;
     if (writer->end == CAPTURE_END_NONE && member->rotate)
-        rotate(writer);
+        rotate(writer, member->size);
     if (writer->end == CAPTURE_END_NONE && something)
         make_room(writer, member->size);
     if (!something)
@@ -248,8 +251,8 @@ static void end_capture(struct writer *writer)
     bool failed_elsewhere = capture->status.failed && writer->end != CAPTURE_END_DISK;
     pthread_mutex_unlock(&capture->mutex);
     struct bt_error error = {0};
-    if (failed_elsewhere && !reading.failed)
-        end_at_disk(writer, &failure); /* the finisher */
+    if (failed_elsewhere)
+        end_at_disk(writer, &failure); /* the finisher's */
     struct capture_totals *totals = &writer->totals;
     enum capture_end end = writer->end != CAPTURE_END_NONE ? writer->end : reading.end;
     totals->final = true;
@@ -260,8 +263,9 @@ static void end_capture(struct writer *writer)
     judge_source(totals, reading.source_ended);
     put_message(writer, &reading);
     publish(writer);
-    int result = close_file(writer, end, &error);
-    if (result < 0) {
+    if (end == CAPTURE_END_DEVICE)
+        pipeline_fail(capture, &reading.remark);
+    if (close_file(writer, end, &error) < 0) {
         end = CAPTURE_END_DISK;
         pipeline_fail(capture, &error);
     }
@@ -295,12 +299,13 @@ struct writer *writer_new(struct capture *capture, struct bt_error *error)
         bt_fail(error, BT_MEMORY, "no memory for a capture's writer");
         return NULL;
     }
-    uint8_t closing[CAPTURE_MEMBER_HEADER_MAX];
+    uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     writer->capture = capture;
     writer->info = capture->info;
     writer->index = capture->info.first_index;
     writer->descriptor = -1;
-    writer->closing_bytes = capture_put_closing_member(closing, &writer->totals);
+    writer->header_bytes = capture_put_header_member(member, &writer->info);
+    writer->closing_bytes = capture_put_closing_member(member, &writer->totals);
     if (open_file(writer, error) < 0) {
         writer_free(writer, true);
         return NULL;

@@ -62,6 +62,340 @@ static void test_everything(void)
     tear_down(&s);
 }
 
+static void test_nothing(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 0;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.records, 0);
+    CU_ASSERT_EQUAL(s.check.files, 1);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_SOURCE);
+    tear_down(&s);
+}
+
+/* The last thing a source tells may be a loss. */
+static void test_only_losses(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 5000;
+    s.script.lost_percent = 100;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.records, 0);
+    CU_ASSERT_EQUAL(loss_total(&s.check.lost), 5000);
+    tear_down(&s);
+}
+
+static void test_rotation_by_size(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.settings.rotate_bytes = 20000;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.records, s.script.total);
+    CU_ASSERT(s.check.files > 10);
+    CU_ASSERT(s.check.largest_file <= 20000);
+    CU_ASSERT(s.check.bytes / s.check.files > 15000);
+    CU_ASSERT_EQUAL(s.check.bytes, s.status.compressed_bytes);
+    tear_down(&s);
+}
+
+static void test_ring(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.settings.rotate_bytes = 20000;
+    s.settings.keep = 3;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.files, 3);
+    CU_ASSERT(s.check.first_number > 5);
+    CU_ASSERT_EQUAL(s.status.records, s.script.total);
+    tear_down(&s);
+}
+
+static void test_stop_records(void)
+{
+    static const uint64_t limits[] = {1, 99, 100, 101, 87381, 87382, 99999, 100000};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct setting s;
+        set_up(&s);
+        s.script.lost_percent = 10;
+        s.script.total = 200000;
+        s.script.after_stop = 1234;
+        s.settings.stop_records = limits[i];
+        run(&s);
+        CU_ASSERT_EQUAL(s.check.records, limits[i]);
+        CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_LIMIT);
+        CU_ASSERT(s.check.closing.after_stop > 0);
+        CU_ASSERT(s.check.closing.source.known);
+        tear_down(&s);
+    }
+}
+
+static void test_stop_bytes(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.settings.rotate_bytes = 20000;
+    s.settings.stop_bytes = 100000;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_LIMIT);
+    CU_ASSERT(s.check.bytes <= 100000);
+    CU_ASSERT(s.check.bytes > 80000);
+    CU_ASSERT(s.check.closing.after_stop > 0);
+    tear_down(&s);
+}
+
+static void test_stop_files(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.settings.rotate_bytes = 20000;
+    s.settings.stop_files = 4;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_LIMIT);
+    CU_ASSERT_EQUAL(s.check.files, 4);
+    tear_down(&s);
+}
+
+static void test_stop_time(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = UINT64_MAX / 4;
+    s.script.pause_ns = 1000000;
+    s.script.short_percent = 100;
+    s.settings.block_records = 200;
+    s.settings.stop_ns = 60000000;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_LIMIT);
+    CU_ASSERT(s.check.records > 0);
+    CU_ASSERT(s.status.elapsed_ns >= 60000000);
+    tear_down(&s);
+}
+
+/* A quiet bus: files come from the timer. */
+static void test_rotation_by_time(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 50;
+    s.script.lingers = true;
+    s.settings.rotate_ns = 30000000;
+    s.settings.stop_files = 5;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.files, 5);
+    CU_ASSERT_EQUAL(s.check.records, 50);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_LIMIT);
+    tear_down(&s);
+}
+
+static void test_rotation_by_clock(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 100000000;
+    s.script.pause_ns = 1000000;
+    s.settings.block_records = 100;
+    s.settings.rotate_every_ns = 40000000;
+    s.settings.stop_files = 3;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.files, 3);
+    CU_ASSERT(s.status.started_ns / 40000000 + 3 <=
+              (s.status.started_ns + s.status.elapsed_ns) / 40000000);
+    tear_down(&s);
+}
+
+/* Records of a slow source are on the disk after flush_ns, though their block is not full; and a
+ * board that does not hear does not hold the end up for ever. */
+static void test_flush(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 10;
+    s.script.deaf = true;
+    s.settings.flush_ns = 20000000;
+    struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    do {
+        CU_ASSERT_FALSE(capture_wait(capture, 1));
+        capture_get_status(capture, &s.status);
+    } while (s.status.records < 10);
+    CU_ASSERT(s.status.running);
+    capture_check(&s.check, s.folder, ".byu.gz.part", &s.script, true);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.records, 10);
+    capture_free(capture); /* waits until the deaf board is given up */
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_STOPPED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, "did not end"));
+    tear_down(&s);
+}
+
+/* What somebody stops is written with all that was under way. */
+static void test_stop_by_hand(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = UINT64_MAX / 4;
+    s.script.pause_ns = 100000;
+    s.script.after_stop = 777;
+    s.script.short_percent = 100;
+    s.settings.block_records = 500;
+    s.settings.names = true;
+    struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    for (int file = 1; file < 4;) {
+        char name[4096];
+        capture_rotate(capture);
+        CU_ASSERT_FALSE(capture_wait(capture, 5));
+        while (capture_take_name(capture, name, sizeof name)) {
+            char expected[FOLDER_PATH_BYTES + 16];
+            snprintf(expected, sizeof expected, "%s/t_%05d_", s.folder, file++);
+            CU_ASSERT_NSTRING_EQUAL(name, expected, strlen(expected));
+        }
+    }
+    capture_stop(capture);
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &s.status);
+    CU_ASSERT_EQUAL(s.status.end, CAPTURE_END_STOPPED);
+    CU_ASSERT_EQUAL(s.status.after_stop, 0);
+    CU_ASSERT_EQUAL(s.status.source.accepted, s.status.records);
+    capture_free(capture);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_STOPPED);
+    tear_down(&s);
+}
+
+static void test_unplugged(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.end = BT_CLOSED;
+    s.script.lost_percent = 5;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_DEVICE);
+    CU_ASSERT(s.check.closing.final);
+    CU_ASSERT_STRING_EQUAL(s.check.closing.message, "the scripted board was unplugged");
+    CU_ASSERT(s.status.failed);
+    CU_ASSERT_EQUAL(s.status.error.code, BT_CLOSED);
+    CU_ASSERT_EQUAL(s.check.records + loss_total(&s.check.lost), s.script.total);
+    tear_down(&s);
+}
+
+/* A source that is not held up, before workers that are slow: dropped and counted. */
+static void test_drop(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 2000000;
+    s.script.lost_percent = 1;
+    s.script.chunk = 5000;
+    s.settings.when_full = CAPTURE_DROP;
+    s.settings.workers = 1;
+    s.settings.engine = DEFLATE_ZLIB;
+    s.settings.level = 9;
+    s.settings.block_records = 4000;
+    s.settings.queue_bytes = 1;
+    run(&s);
+    CU_ASSERT(s.check.lost.count[LOSS_QUEUE] > 0);
+    CU_ASSERT(s.check.lost.count[LOSS_BUS] + s.check.lost.count[LOSS_LINK] > 0);
+    CU_ASSERT_EQUAL(s.check.records + loss_total(&s.check.lost), s.script.total);
+    tear_down(&s);
+}
+
+static uint64_t maybe(uint64_t *random, uint64_t low, uint64_t high)
+{
+    return random_below(random, 2) ? low + random_below(random, high - low) : 0;
+}
+
+static void randomise(struct setting *s, uint64_t *random)
+{
+    s->script.seed = random_next(random) | 1;
+    s->script.total = random_below(random, 30000);
+    s->script.chunk = 1 + random_below(random, 300);
+    s->script.lost_percent = (unsigned)maybe(random, 0, 40);
+    s->script.short_percent = (unsigned)maybe(random, 0, 60);
+    s->script.odd_percent = (unsigned)maybe(random, 0, 20);
+    s->script.after_stop = random_below(random, 3000);
+    s->script.end = random_below(random, 8) ? 0 : BT_DEVICE;
+    s->settings.rotate_bytes = maybe(random, 4096, 50000);
+    s->settings.keep = (uint32_t)(random_below(random, 4) ? 0 : 1 + random_below(random, 4));
+    s->settings.stop_records = random_below(random, 3) ? 0 : 1 + random_below(random, 30000);
+    s->settings.stop_bytes = random_below(random, 3) ? 0 : 4096 + random_below(random, 100000);
+    s->settings.stop_files = random_below(random, 3) ? 0 : 1 + random_below(random, 5);
+    s->settings.workers = 1 + (unsigned)random_below(random, 4);
+    s->settings.block_records = (uint32_t)maybe(random, 1, 3000);
+    s->settings.queue_bytes = random_below(random, 8) ? 1 + random_below(random, 200000) : 0;
+    s->settings.flush_ns = (int64_t)maybe(random, 1000, 3000000);
+    s->settings.engine = random_below(random, 4) ? DEFLATE_BEST : DEFLATE_ZLIB;
+    s->settings.when_full = random_below(random, 2) ? CAPTURE_WAIT : CAPTURE_DROP;
+    if (s->settings.block_records && s->settings.block_records < 50)
+        s->script.total /= 20; /* a member for every few records takes its time */
+}
+
+static void check_limits(const struct setting *s)
+{
+    const struct capture_settings *settings = &s->settings;
+    bool own_blocks = settings->block_records == 0;
+    if (settings->rotate_bytes && own_blocks)
+        CU_ASSERT(s->check.largest_file <= settings->rotate_bytes);
+    if (settings->stop_bytes && own_blocks)
+        CU_ASSERT(s->status.compressed_bytes <= settings->stop_bytes);
+    if (settings->stop_records)
+        CU_ASSERT(s->status.records <= settings->stop_records);
+    if (settings->stop_files)
+        CU_ASSERT(s->status.files <= settings->stop_files);
+    if (settings->keep)
+        CU_ASSERT(s->check.files <= settings->keep);
+    if (settings->block_records)
+        CU_ASSERT(s->check.most_records <= settings->block_records);
+    if (s->check.closing.end == CAPTURE_END_LIMIT && !settings->stop_bytes && !settings->stop_files)
+        CU_ASSERT_EQUAL(s->status.records, settings->stop_records);
+    if (s->check.closing.end == CAPTURE_END_SOURCE)
+        CU_ASSERT_EQUAL(s->check.closing.end_index, s->script.total);
+    CU_ASSERT_EQUAL(s->status.end, s->check.closing.end);
+    CU_ASSERT_EQUAL(s->status.failed, s->check.closing.end == CAPTURE_END_DEVICE);
+    CU_ASSERT_EQUAL(s->check.closing.capture_records, s->status.records);
+}
+
+static void test_random(void)
+{
+    uint64_t random = 20261120;
+    for (int i = 0; i < 2000; i++) {
+        struct setting s;
+        set_up(&s);
+        randomise(&s, &random);
+        run(&s);
+        check_limits(&s);
+        bool good = s.check.problem[0] == '\0' && CU_get_number_of_failures() == 0;
+        tear_down(&s);
+        if (!good) {
+            printf("\n  run %d\n", i);
+            return;
+        }
+    }
+}
+
 static const struct test_case cases[] = {
-    {"all that a source gives is in the file", test_everything}, {NULL, NULL}};
+    {"all that a source gives is in the file", test_everything},
+    {"a source that gives nothing", test_nothing},
+    {"a source that gives only losses", test_only_losses},
+    {"files by size", test_rotation_by_size},
+    {"a ring of files", test_ring},
+    {"stop after records, exactly", test_stop_records},
+    {"stop after bytes", test_stop_bytes},
+    {"stop after files", test_stop_files},
+    {"stop after a time", test_stop_time},
+    {"files by time, from a quiet bus", test_rotation_by_time},
+    {"files by the wall clock", test_rotation_by_clock},
+    {"a block that waits is flushed", test_flush},
+    {"stop and rotate by hand", test_stop_by_hand},
+    {"a board that is unplugged", test_unplugged},
+    {"a full queue that drops", test_drop},
+    {"random settings, random sources", test_random},
+    {NULL, NULL}};
 TEST_SUITE(capture, cases)

@@ -104,7 +104,8 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
     pause_for(source->script.pause_ns);
     if (random_below(&source->random, 100) < source->script.odd_percent)
         return odd_answer(source, error);
-    if (source->index >= source->end && source->script.deaf) {
+    if (source->index >= source->end && !source->stopped &&
+        (source->script.deaf || source->script.lingers)) {
         pause_for(timeout_ms < 0 ? 10000000 : (long)timeout_ms * 1000000);
         return BT_TIMEOUT;
     }

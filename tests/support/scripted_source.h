@@ -16,7 +16,8 @@ struct script {
     unsigned odd_percent;   /* of the calls that return BT_TIMEOUT, BT_NOTE or BT_DATA */
     uint64_t after_stop;    /* requests that still come after source_stop */
     int end;                /* 0, or the code with which it breaks */
-    bool deaf;              /* does not hear source_stop, and never ends */
+    bool lingers;           /* does not end before source_stop */
+    bool deaf;              /* lingers, and does not hear source_stop */
     long pause_ns;          /* before each batch */
 };
 

@@ -1,0 +1,365 @@
+/* Captures in bad surroundings: full disks, kills, taken prefixes, folders that refuse. */
+#define _DEFAULT_SOURCE /* mallinfo2, kill, RLIMIT_FSIZE as Linux has them */
+#include "capture/capture.h"
+
+#include "tests/suites.h"
+#include "tests/support/capture_check.h"
+#include "tests/support/folder.h"
+#include "tests/support/random.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct setting {
+    char folder[FOLDER_PATH_BYTES];
+    struct capture_settings settings;
+    struct script script;
+    struct capture_check check;
+};
+
+static void set_up(struct setting *s)
+{
+    memset(s, 0, sizeof *s);
+    folder_make(s->folder);
+    s->settings = capture_settings_default();
+    snprintf(s->settings.prefix, sizeof s->settings.prefix, "%s/t", s->folder);
+    s->settings.workers = 2;
+    s->script = (struct script){.seed = 1, .total = 100000, .chunk = 100};
+}
+
+static struct capture *start(struct setting *s, struct bt_error *error)
+{
+    memset(error, 0, sizeof *error);
+    return capture_new(&s->settings, scripted_source_new(&s->script, NULL), error);
+}
+
+static size_t count_files(const struct setting *s, const char *ending)
+{
+    struct folder_list list = folder_list(s->folder, ending);
+    size_t count = list.count;
+    folder_list_free(&list);
+    return count;
+}
+
+/* --- full disks ------------------------------------------------------------------------------ */
+
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static void run_full(struct setting *s, rlim_t bytes)
+{
+    struct bt_error error;
+    struct capture_status status;
+    limit_files(bytes);
+    struct capture *capture = start(s, &error);
+    if (!capture) {
+        limit_files(RLIM_INFINITY);
+        CU_ASSERT(bytes < 1024);
+        CU_ASSERT_EQUAL(error.code, BT_IO);
+        CU_ASSERT_EQUAL(count_files(s, ""), 0);
+        return;
+    }
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    limit_files(RLIM_INFINITY);
+    bool closed = count_files(s, ".part") == 0;
+    capture_check(&s->check, s->folder, closed ? ".byu.gz" : "", &s->script, !closed);
+    CU_ASSERT_STRING_EQUAL(s->check.problem, "");
+    if (s->check.problem[0])
+        printf("\n  seed %llu: %s\n", (unsigned long long)s->script.seed, s->check.problem);
+    CU_ASSERT(s->check.largest_file <= bytes);
+    CU_ASSERT_EQUAL(status.records, s->check.records);
+    if (status.end != CAPTURE_END_DISK) {
+        CU_ASSERT_FALSE(status.failed);
+        return;
+    }
+    CU_ASSERT(status.failed);
+    CU_ASSERT_PTR_NOT_NULL(strstr(status.error.message, s->folder));
+    CU_ASSERT_PTR_NOT_NULL(strstr(status.error.message, "File too large"));
+    if (closed) {
+        CU_ASSERT_EQUAL(s->check.closing.end, CAPTURE_END_DISK);
+        CU_ASSERT(s->check.closing.capture_lost[LOSS_DISK] > 0);
+        CU_ASSERT_EQUAL(status.lost[LOSS_DISK], s->check.closing.capture_lost[LOSS_DISK]);
+        CU_ASSERT_PTR_NOT_NULL(strstr(s->check.closing.message, "requests from tick"));
+    }
+}
+
+static void test_full_disk(void)
+{
+    uint64_t random = 4711;
+    for (int i = 0; i < 300; i++) {
+        struct setting s;
+        set_up(&s);
+        s.script.seed = random_next(&random) | 1;
+        s.script.lost_percent = 10;
+        s.script.after_stop = 2000;
+        s.settings.block_records = (uint32_t)(1 + random_below(&random, 2000));
+        s.settings.rotate_bytes =
+            random_below(&random, 2) ? 0 : 8192 + random_below(&random, 60000);
+        s.script.total = s.settings.block_records * 100;
+        run_full(&s, i < 20 ? 50 * (rlim_t)i : random_below(&random, 60000));
+        folder_remove(s.folder);
+    }
+}
+
+/* --- kill -9 --------------------------------------------------------------------------------- */
+
+static void run_until_killed(struct setting *s)
+{
+    struct bt_error error;
+    struct capture *capture = start(s, &error);
+    if (capture)
+        capture_wait(capture, -1);
+    _exit(3);
+}
+
+static void rename_parts(const struct setting *s)
+{
+    struct folder_list list = folder_list(s->folder, ".part");
+    for (size_t i = 0; i < list.count; i++) {
+        char from[600];
+        char to[600];
+        snprintf(from, sizeof from, "%s/%s", s->folder, list.names[i]);
+        snprintf(to, sizeof to, "%s", from);
+        to[strlen(to) - strlen(".part")] = '\0';
+        rename(from, to);
+    }
+    folder_list_free(&list);
+}
+
+static void wait_us(long us)
+{
+    struct timespec time = {.tv_nsec = us * 1000};
+    nanosleep(&time, NULL);
+}
+
+static void test_kill(void)
+{
+    uint64_t random = 99;
+    for (int i = 0; i < 30; i++) {
+        struct setting s;
+        set_up(&s);
+        s.script.seed = random_next(&random) | 1;
+        s.script.lost_percent = 5;
+        s.script.total = UINT64_MAX / 4;
+        s.settings.rotate_bytes = 20000;
+        pid_t child = fork();
+        if (child == 0)
+            run_until_killed(&s);
+        while (count_files(&s, ".byu.gz") < 3)
+            wait_us(500);
+        wait_us((long)random_below(&random, 5000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        size_t parts = count_files(&s, ".part");
+        CU_ASSERT(parts >= 1);
+        /* the prefix is free again, and what the dead one left is left alone */
+        struct setting again = s;
+        struct bt_error error;
+        again.script.total = 10;
+        struct capture *capture = start(&again, &error);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+        capture_free(capture);
+        CU_ASSERT_EQUAL(count_files(&s, ".part"), parts);
+        struct folder_list list = folder_list(s.folder, "");
+        folder_list_free(&list);
+        folder_remove(s.folder);
+    }
+}
+
+static void test_kill_content(void)
+{
+    uint64_t random = 5;
+    for (int i = 0; i < 30; i++) {
+        struct setting s;
+        set_up(&s);
+        s.script.seed = random_next(&random) | 1;
+        s.script.lost_percent = 5;
+        s.script.total = UINT64_MAX / 4;
+        s.settings.rotate_bytes = 20000;
+        pid_t child = fork();
+        if (child == 0)
+            run_until_killed(&s);
+        while (count_files(&s, ".byu.gz") < 2)
+            wait_us(500);
+        wait_us((long)random_below(&random, 5000));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        rename_parts(&s);
+        capture_check(&s.check, s.folder, ".byu.gz", &s.script, true);
+        CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+        CU_ASSERT(s.check.records > 0);
+        folder_remove(s.folder);
+    }
+}
+
+/* --- prefixes -------------------------------------------------------------------------------- */
+
+static void test_two_captures(void)
+{
+    struct setting s;
+    struct bt_error error;
+    char expected[32];
+    set_up(&s);
+    s.script.lingers = true;
+    struct capture *first = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    CU_ASSERT_PTR_NULL(start(&s, &error));
+    CU_ASSERT_EQUAL(error.code, BT_BUSY);
+    snprintf(expected, sizeof expected, "process %ld ", (long)getpid());
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, expected));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, s.settings.prefix));
+    /* another prefix in the same folder is another capture */
+    struct setting other = s;
+    strcat(other.settings.prefix, "2");
+    struct capture *second = start(&other, &error);
+    CU_ASSERT_PTR_NOT_NULL(second);
+    capture_free(second);
+    capture_stop(first);
+    CU_ASSERT(capture_wait(first, -1));
+    CU_ASSERT_EQUAL(count_files(&s, ".lock"), 0);
+    /* the prefix is free as soon as the capture has ended, and the same second gives new names */
+    second = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL(second);
+    capture_free(second);
+    capture_free(first);
+    CU_ASSERT_EQUAL(count_files(&s, ".byu.gz"), 3);
+    CU_ASSERT_EQUAL(count_files(&s, ""), 3);
+    folder_remove(s.folder);
+}
+
+static void test_folders(void)
+{
+    struct setting s;
+    struct bt_error error;
+    set_up(&s);
+    snprintf(s.settings.prefix, sizeof s.settings.prefix, "%s/a/b//c/t", s.folder);
+    s.script.total = 10;
+    struct capture *capture = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    capture_free(capture);
+    char deep[FOLDER_PATH_BYTES + 16];
+    snprintf(deep, sizeof deep, "%s/a/b/c", s.folder);
+    capture_check(&s.check, deep, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.files, 1);
+    /* a file where a folder is needed */
+    snprintf(deep, sizeof deep, "%s/file", s.folder);
+    fclose(fopen(deep, "w"));
+    snprintf(s.settings.prefix, sizeof s.settings.prefix, "%s/file/t", s.folder);
+    CU_ASSERT_PTR_NULL(start(&s, &error));
+    CU_ASSERT_EQUAL(error.code, BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, deep));
+    /* a folder nobody may write in */
+    snprintf(s.settings.prefix, sizeof s.settings.prefix, "/proc/t");
+    CU_ASSERT_PTR_NULL(start(&s, &error));
+    CU_ASSERT_EQUAL(error.code, BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/proc"));
+    folder_remove(s.folder);
+}
+
+static void test_bad_settings(void)
+{
+    struct setting s;
+    struct bt_error error;
+    set_up(&s);
+    struct setting bad = s;
+    bad.settings.prefix[0] = '\0';
+    CU_ASSERT_PTR_NULL(start(&bad, &error));
+    CU_ASSERT_EQUAL(error.code, BT_USAGE);
+    bad = s;
+    bad.settings.rotate_bytes = 100;
+    CU_ASSERT_PTR_NULL(start(&bad, &error));
+    CU_ASSERT_EQUAL(error.code, BT_USAGE);
+    bad = s;
+    bad.settings.level = 77;
+    CU_ASSERT_PTR_NULL(start(&bad, &error));
+    CU_ASSERT_EQUAL(error.code, BT_USAGE);
+    bad = s;
+    memset(bad.settings.prefix, 'x', sizeof bad.settings.prefix - 1);
+    CU_ASSERT_PTR_NULL(start(&bad, &error));
+    CU_ASSERT_EQUAL(error.code, BT_USAGE);
+    CU_ASSERT_EQUAL(count_files(&s, ""), 0);
+    folder_remove(s.folder);
+}
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define COUNTS_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define COUNTS_MEMORY 0
+#endif
+#endif
+#ifndef COUNTS_MEMORY
+#define COUNTS_MEMORY 1
+#endif
+
+static size_t allocated(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+static void check_memory(struct setting *s)
+{
+    struct bt_error error;
+    size_t before = allocated();
+    struct capture *capture = start(s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    size_t most = 0;
+    for (bool ended = false; !ended;) {
+        ended = capture_wait(capture, 5);
+        size_t now = allocated() - before;
+        most = now > most ? now : most;
+    }
+    capture_free(capture);
+    CU_ASSERT(most <= capture_memory(&s->settings));
+    CU_ASSERT(most >= capture_memory(&s->settings) / 4);
+}
+
+static void test_memory(void)
+{
+    if (!COUNTS_MEMORY)
+        return;
+    for (int i = 0; i < 12; i++) {
+        struct setting s;
+        set_up(&s);
+        s.script.total = 500000;
+        s.settings.workers = 1u + (unsigned)i % 4;
+        s.settings.engine = i % 2 ? DEFLATE_BEST : DEFLATE_ZLIB;
+        s.settings.level = i % 2 && deflate_has(DEFLATE_ISAL) ? 3 : 1;
+        s.settings.rotate_bytes = i % 3 ? 0 : 100000;
+        s.settings.keep = i % 3 ? 0 : 2;
+        s.settings.queue_bytes = i < 6 ? 0 : (size_t)1 << (10 + i);
+        check_memory(&s);
+        folder_remove(s.folder);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"a full disk", test_full_disk},
+    {"kill -9, and the prefix is free", test_kill},
+    {"kill -9, and all whole blocks are there", test_kill_content},
+    {"two captures to one prefix", test_two_captures},
+    {"folders that are missing, or refuse", test_folders},
+    {"settings that make no sense", test_bad_settings},
+    {"memory is bounded as capture_memory says", test_memory},
+    {NULL, NULL}};
+TEST_SUITE(capture_trouble, cases)

@@ -147,8 +147,9 @@ size_t control_polls(struct control *control, struct pollfd *polls, int *timeout
             events = POLLIN;
         /* without a wish of ours poll would still report a hang-up, again and again */
         polls[count++] = (struct pollfd){.fd = events ? client->fd : -1, .events = events};
-        int64_t left = is_done(client) ? 0 : client->active_ms + control->idle_ms - now;
-        if (!client->waits && (*timeout_ms < 0 || left < *timeout_ms))
+        bool at_once = is_done(client) || (client->waits && !client->begun);
+        int64_t left = at_once ? 0 : client->active_ms + control->idle_ms - now;
+        if ((at_once || !client->waits) && (*timeout_ms < 0 || left < *timeout_ms))
             *timeout_ms = left > 0 ? (int)left : 0;
     }
     return count;

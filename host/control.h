@@ -35,7 +35,7 @@ struct control *control_new(const char *path, int idle_ms, struct bt_error *erro
 void control_free(struct control *control);
 
 /* Fills polls (room for CONTROL_POLLS) for poll(2), returns how many. *timeout_ms is lowered to
- * when the next client becomes idle. */
+ * when the next client becomes idle; to 0 while a request stands that nobody has begun. */
 size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms);
 
 /* Accepts, reads, writes and hangs up, as far as it goes without waiting. Call after every poll. */

@@ -15,7 +15,7 @@ perl -MSocket -e '
     socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
     bind($s, pack_sockaddr_un("notify")) or die;
     $| = 1;
-    while (recv($s, my $text, 4096, 0) // exit) { print "$text\n" }' >notices &
+    while (defined recv($s, my $text, 4096, 0)) { print "$text\n" }' >notices &
 listener=$!
 trap 'kill $listener' EXIT
 await test -S notify

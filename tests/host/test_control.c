@@ -101,7 +101,16 @@ static void test_talk(void)
     CU_ASSERT_EQUAL(turn(&place, 1000), 2);
     CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
     CU_ASSERT_STRING_EQUAL(text, "[one]\n[two]\n");
+    /* a request that stands does not wait for the next thing to happen */
+    struct pollfd polls[CONTROL_POLLS];
     say(fd, "ee\n");
+    int timeout_ms = 1000;
+    control_polls(place.control, polls, &timeout_ms);
+    CU_ASSERT_TRUE(timeout_ms > 0);
+    control_step(place.control);
+    timeout_ms = 1000;
+    control_polls(place.control, polls, &timeout_ms);
+    CU_ASSERT_EQUAL(timeout_ms, 0);
     CU_ASSERT_EQUAL(turn(&place, 1000), 1);
     CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
     CU_ASSERT_STRING_EQUAL(text, "[three]\n");

@@ -1,0 +1,145 @@
+/*
+ * The host's pipeline: frames that are in memory already -> session -> capture -> files. What an
+ * FT601 would deliver is 400 MB/s, 33.3 million plain records a second.
+ *
+ * In the same run, on the same records: gzip -1 and igzip -1.
+ */
+#include "capture/capture.h"
+#include "driver/session.h"
+#include "tests/support/large_trace.h"
+#include "tests/support/measure.h"
+#include "tests/support/memory_board.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUND_RECORDS ((size_t)8 << 20)
+#define ROUNDS        16u
+#define GOAL          33.3e6 /* records a second */
+
+static void die(const struct bt_error *error)
+{
+    fprintf(stderr, "bench_pipeline: %s\n", error->message);
+    exit(3);
+}
+
+static struct source *open_source(const struct record *records, unsigned rounds,
+                                  enum wire_packing packing)
+{
+    struct bt_error error;
+    struct session_settings settings = session_settings_default();
+    settings.packing = packing;
+    struct stream *stream =
+        memory_board_new(records, ROUND_RECORDS, (uint64_t)ROUND_RECORDS * rounds, packing);
+    struct session *session = session_new(stream, &error);
+    if (!session || session_arm(session, &settings, &error) < 0)
+        die(&error);
+    return session_source(session);
+}
+
+/* One capture; returns records a second. */
+static double run(const struct record *records, enum wire_packing packing,
+                  enum deflate_engine engine, unsigned rounds)
+{
+    struct bt_error error;
+    struct capture_status status;
+    struct capture_settings settings = capture_settings_default();
+    struct measure measure;
+    strcpy(settings.prefix, "pipeline/trace");
+    settings.rotate_bytes = 256u << 20;
+    settings.keep = 4;
+    settings.engine = engine;
+    struct source *source = open_source(records, rounds, packing);
+    size_t memory = measure_resident_bytes();
+    measure_begin(&measure);
+    struct capture *capture = capture_new(&settings, source, &error);
+    if (!capture)
+        die(&error);
+    size_t peak = 0;
+    while (!capture_wait(capture, 50)) {
+        size_t now = measure_resident_bytes();
+        peak = now > peak ? now : peak;
+    }
+    measure_end(&measure);
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    if (status.failed)
+        die(&status.error);
+    if (status.records != (uint64_t)ROUND_RECORDS * rounds)
+        printf("INCOMPLETE: %llu records\n", (unsigned long long)status.records);
+    double rate = (double)status.records / measure.wall;
+    printf("%-7s %-6s %6.1f M records/s  %5.0f MB/s  %.2f cores  (33.3 M/s takes %.2f)  ratio %.2f"
+           "  +%zu MiB resident, %zu MiB allowed\n",
+           packing == WIRE_DELTA ? "packed" : "plain", deflate_engine_name(engine), rate / 1e6,
+           rate * RECORD_BYTES / 1e6, measure.cpu / measure.wall,
+           measure.cpu * GOAL / (double)status.records,
+           (double)status.raw_bytes / (double)status.compressed_bytes,
+           peak > memory ? (peak - memory) >> 20 : 0, capture_memory(&settings) >> 20);
+    return rate;
+}
+
+static void write_raw(const struct record *records)
+{
+    static uint8_t bytes[RECORD_BYTES * 4096];
+    FILE *file = fopen("raw.byu", "wb");
+    for (size_t i = 0; file && i < ROUND_RECORDS; i += 4096) {
+        records_put(bytes, records + i, 4096);
+        fwrite(bytes, sizeof bytes, 1, file);
+    }
+    if (!file || fclose(file) != 0) {
+        fputs("bench_pipeline: cannot write raw.byu\n", stderr);
+        exit(3);
+    }
+}
+
+/* A peer on the same records. Returns records a second of one core, 0 if it is not there. */
+static double peer(const char *program)
+{
+    char command[80];
+    struct measure measure;
+    long long bytes = 0;
+    snprintf(command, sizeof command, "%s -1 -c raw.byu 2>/dev/null | wc -c", program);
+    measure_begin(&measure);
+    FILE *pipe = popen(command, "r");
+    if (!pipe || fscanf(pipe, "%lld", &bytes) != 1)
+        bytes = 0;
+    if (pipe)
+        pclose(pipe);
+    measure_end(&measure);
+    if (bytes < 1000) {
+        printf("%-14s is not there\n", program);
+        return 0;
+    }
+    double rate = (double)ROUND_RECORDS / measure.cpu_children;
+    printf("%-8s -1    %6.1f M records/s  %5.0f MB/s  of one core  ratio %.2f\n", program,
+           rate / 1e6, rate * RECORD_BYTES / 1e6,
+           (double)ROUND_RECORDS * RECORD_BYTES / (double)bytes);
+    return rate;
+}
+
+int main(void)
+{
+    const char *shared = getenv("SHARED");
+    char path[4096];
+    struct record *records = malloc(ROUND_RECORDS * sizeof *records);
+    if (!records)
+        return 3;
+    snprintf(path, sizeof path, "%s/data/pentium2.byu", shared ? shared : "../shared");
+    bool real = large_trace_fill(records, ROUND_RECORDS, path);
+    printf("records: %s, enlarged to %zu, sent %u times\n",
+           real ? "a real Pentium II trace" : "made up", ROUND_RECORDS, ROUNDS);
+    double best = run(records, WIRE_PLAIN, DEFLATE_BEST, ROUNDS);
+    run(records, WIRE_DELTA, DEFLATE_BEST, ROUNDS);
+    if (deflate_has(DEFLATE_ISAL))
+        run(records, WIRE_PLAIN, DEFLATE_ZLIB, ROUNDS / 4);
+    write_raw(records);
+    double gzip = peer("gzip");
+    double igzip = peer("igzip");
+    if (gzip > 0)
+        printf("bustap (whole machine) to gzip -1 (one core): %.1f\n", best / gzip);
+    if (igzip > 0)
+        printf("bustap (whole machine) to igzip -1 (one core): %.1f\n", best / igzip);
+    free(records);
+    return best > 0 ? 0 : 1;
+}

@@ -1,0 +1,177 @@
+#include "host/config.h"
+#include "tests/suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct bt_error error;
+
+static struct config *parse(const char *text)
+{
+    struct config *config = NULL;
+    memset(&error, 0, sizeof error);
+    int result = config_parse(&config, "test.conf", text, strlen(text), &error);
+    CU_ASSERT_EQUAL(result, error.code);
+    CU_ASSERT((config == NULL) == (result < 0));
+    return config;
+}
+
+/* Whether text is refused with exactly this sentence. */
+static void refused(const char *text, const char *sentence)
+{
+    struct config *config = parse(text);
+    CU_ASSERT_PTR_NULL(config);
+    CU_ASSERT_EQUAL(error.code, BT_USAGE);
+    CU_ASSERT_STRING_EQUAL(error.message, sentence);
+    if (strcmp(error.message, sentence) != 0)
+        printf("\n    got: %s\n", error.message);
+    config_free(config);
+}
+
+static void test_everything(void)
+{
+    struct config *config = parse("# comment\n"
+                                  "\n"
+                                  "[daemon]\n"
+                                  "socket = /tmp/socket\r\n"
+                                  "  [ capture\tfirst ]  \n"
+                                  "board = virtual:smp=4,seed=3\n"
+                                  "output=/data/first; #1\n"
+                                  "rotate = size=64M, every=1h\n"
+                                  "rotate = time=10m\n"
+                                  "keep = 24\n"
+                                  "stop = records=5k\n"
+                                  "filter = type=FETCH and processor=0-1\n"
+                                  "packing = plain\n"
+                                  "queue = 128M\n"
+                                  "workers = 3\n"
+                                  "when-full = drop\n"
+                                  "start = manual\n"
+                                  "retry = 250ms\n"
+                                  "; another\n"
+                                  "[capture second]\n"
+                                  "board=ftdi\n"
+                                  "output=/data/second");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(config);
+    CU_ASSERT_STRING_EQUAL(config->socket, "/tmp/socket");
+    CU_ASSERT_EQUAL_FATAL(config->count, 2);
+    const struct config_capture *first = &config->captures[0];
+    CU_ASSERT_STRING_EQUAL(first->name, "first");
+    CU_ASSERT_STRING_EQUAL(first->board, "virtual:smp=4,seed=3");
+    CU_ASSERT_STRING_EQUAL(first->settings.prefix, "/data/first; #1");
+    CU_ASSERT_EQUAL(first->settings.rotate_bytes, 64u << 20);
+    CU_ASSERT_EQUAL(first->settings.rotate_ns, 600000000000);
+    CU_ASSERT_EQUAL(first->settings.rotate_every_ns, 3600000000000);
+    CU_ASSERT_EQUAL(first->settings.keep, 24);
+    CU_ASSERT_EQUAL(first->settings.stop_records, 5000);
+    CU_ASSERT_EQUAL(first->session.filter.types, 1);
+    CU_ASSERT_EQUAL(first->session.filter.processors, 3);
+    CU_ASSERT_EQUAL(first->session.packing, WIRE_PLAIN);
+    CU_ASSERT_EQUAL(first->settings.queue_bytes, 128u << 20);
+    CU_ASSERT_EQUAL(first->settings.workers, 3);
+    CU_ASSERT_EQUAL(first->settings.when_full, CAPTURE_DROP);
+    CU_ASSERT_FALSE(first->automatic);
+    CU_ASSERT_EQUAL(first->retry_ns, 250000000);
+    CU_ASSERT_EQUAL(first->line, 5);
+    const struct config_capture *second = &config->captures[1];
+    CU_ASSERT_STRING_EQUAL(second->name, "second");
+    CU_ASSERT_TRUE(second->automatic);
+    CU_ASSERT_EQUAL(second->retry_ns, 5000000000);
+    CU_ASSERT_EQUAL(second->settings.keep, 0);
+    CU_ASSERT_EQUAL(second->session.packing, WIRE_DELTA);
+    config_free(config);
+}
+
+static void test_empty(void)
+{
+    struct config *config = parse("");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(config);
+    CU_ASSERT_EQUAL(config->count, 0);
+    CU_ASSERT_STRING_EQUAL(config->socket, "");
+    config_free(config);
+}
+
+#define GOOD "[capture a]\nboard=b\noutput=/o\n"
+
+static void test_places(void)
+{
+    refused("board=x\n", "test.conf:1: \"board\" stands before any [section]");
+    refused("\n\n[deamon]\n",
+            "test.conf:3: unknown section [deamon]; there are [daemon] and [capture NAME]");
+    refused("[daemon x]\n",
+            "test.conf:1: unknown section [daemon x]; there are [daemon] and [capture NAME]");
+    refused("[daemon]\n[daemon]\n", "test.conf:2: there is a section [daemon] already");
+    refused("[daemon]\nport=1\n", "test.conf:2: unknown key \"port\" in [daemon]; there is socket");
+    refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: socket stands here twice");
+    refused(GOOD "colour=red\n",
+            "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
+            "keep, stop, filter, packing, queue, workers, when-full, start, retry");
+    refused(GOOD "board=c\n", "test.conf:4: board stands twice in [capture a]");
+    refused(GOOD GOOD, "test.conf:4: there is a capture a already, at line 1");
+    refused("\n[capture a]\noutput=/o\n", "test.conf:2: [capture a] needs a board");
+    refused("[capture a]\nboard=b\n", "test.conf:1: [capture a] needs an output");
+    refused(GOOD "[capture b]\nboard=b\noutput=/o\n",
+            "test.conf:4: [capture b] has the same output as [capture a]");
+    refused("[capture]\n",
+            "test.conf:1: a capture needs a name, other than \"all\": [capture NAME]");
+    refused("[capture all]\n",
+            "test.conf:1: a capture needs a name, other than \"all\": [capture NAME]");
+}
+
+static void test_lines(void)
+{
+    refused("[daemon\n", "test.conf:1: a section's name ends with ]");
+    refused("[]\n",
+            "test.conf:1: a section is [daemon] or [capture NAME], NAME at most 63 letters, "
+            "digits, dots, dashes and underscores");
+    refused("[capture a/b]\n",
+            "test.conf:1: a section is [daemon] or [capture NAME], NAME at most 63 letters, "
+            "digits, dots, dashes and underscores");
+    refused("nonsense\n", "test.conf:1: expected \"key = value\", a [section] or a # comment");
+    refused("= 3\n", "test.conf:1: what stands before = is not a key");
+    refused(GOOD "keep=\001\n", "test.conf:4: there is a control character in this line");
+}
+
+static void test_values(void)
+{
+    refused(GOOD "keep=many\n",
+            "test.conf:4: keep: \"many\" is not a number such as 1000, 5k, 2M or 0x100");
+    refused(GOOD "keep=2M\n", "test.conf:4: keep: 2M is more than 1000000");
+    refused(GOOD "packing=zip\n", "test.conf:4: packing: \"zip\" is not plain or delta");
+    refused(GOOD "when-full=\n", "test.conf:4: when-full: \"\" is not wait or drop");
+    refused(GOOD "start=never\n", "test.conf:4: start: \"never\" is not auto or manual");
+    refused(GOOD "queue=1K\n", "test.conf:4: queue: a queue has 1M to 16G");
+    refused(GOOD "retry=0\n", "test.conf:4: retry is 100ms to 1d");
+    refused("[capture a]\nboard=\n", "test.conf:2: board: a value is missing");
+    char text[300] = "[daemon]\nsocket=";
+    memset(text + strlen(text), 's', 108);
+    refused(text, "test.conf:2: socket: the value has 108 bytes; 107 are allowed");
+}
+
+/* Every prefix of a good file, and the file with every byte changed, is read or refused. */
+static void test_damage(void)
+{
+    static const char good[] = "[daemon]\nsocket = /s\n[capture a]\nboard = virtual:smp=2\n"
+                               "output = /o\nrotate = size=1M, time=5s\nstop = files=3\n";
+    for (size_t size = 0; size < sizeof good; size++) {
+        struct config *config;
+        config_parse(&config, "x", good, size, &error);
+        config_free(config);
+        for (unsigned c = 0; c < 256; c++) {
+            char copy[sizeof good];
+            memcpy(copy, good, sizeof good);
+            copy[size] = (char)c;
+            config_parse(&config, "x", copy, sizeof good - 1, &error);
+            config_free(config);
+        }
+    }
+}
+
+static const struct test_case cases[] = {{"everything a file can say", test_everything},
+                                         {"an empty file", test_empty},
+                                         {"keys and sections out of place", test_places},
+                                         {"lines that are none", test_lines},
+                                         {"values that make no sense", test_values},
+                                         {"damage", test_damage},
+                                         {NULL, NULL}};
+TEST_SUITE(config, cases)

@@ -1,0 +1,19 @@
+/*
+ * A trace as large as a benchmark needs, without a pattern that repeats inside a compressor's
+ * window: copies of a small one, each of which starts elsewhere, has its page numbers XORed with a
+ * random value and one time in eight moved by a tick or three.
+ */
+#ifndef TESTS_SUPPORT_LARGE_TRACE_H
+#define TESTS_SUPPORT_LARGE_TRACE_H
+
+#include "formats/record.h"
+
+#include <stdbool.h>
+
+/*
+ * Fills count records from the trace in the file path (raw BYU records), or, where path is NULL or
+ * cannot be read, from records that look like a bus. Returns whether it was the file.
+ */
+bool large_trace_fill(struct record *records, size_t count, const char *path);
+
+#endif

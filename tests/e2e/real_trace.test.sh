@@ -1,0 +1,20 @@
+#!/bin/bash
+# A real trace goes through the whole house, over one file and over many, and comes out byte for byte.
+set -eu
+trace=$SHARED/data/pentium2.byu
+[ -n "$SHARED" ] && [ -f "$trace" ] || { echo "there is no real trace here"; exit 77; }
+
+head -c 280020 "$trace" >records.byu
+bustap capture --quiet --board "virtual:replay=$trace" -o one/p2
+zcat one/p2_*.byu.gz | cmp - records.byu
+bustap capture --quiet --board "virtual:replay=$trace" -o many/p2 --rotate size=20K
+[ "$(ls many | wc -l)" -ge 4 ] || { ls -l many; exit 1; }
+zcat many/p2_*.byu.gz | cmp - records.byu
+bustap verify one/p2_*.byu.gz many/p2_*.byu.gz
+[ "$(bustap info --json many/p2_*.byu.gz | jq -c '[.records, .lost, .complete]')" = '[23335,0,true]' ]
+
+# the text is the text of the original, whichever way it goes
+bustap dump records.byu >wanted.txt
+b2a one/p2_*.byu.gz | cmp - wanted.txt
+zcat many/p2_*.byu.gz | b2a | cmp - wanted.txt
+bustap dump --from 20000 --count 100 many/p2_*.byu.gz | cmp - <(sed -n '20001,20100p' wanted.txt)

@@ -1,0 +1,203 @@
+#include "driver/ftdi.h"
+
+#include "driver/ftdi_devices.h"
+#include "driver/ftdi_packets.h"
+#include "driver/ftdi_ring.h"
+
+#include <ftdi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LATENCY_MS        16 /* few wake-ups; the board itself sends what is part-filled. Never 1 */
+#define HIGH_SPEED_PACKET 512 /* bytes; a full-speed port has 64 */
+
+struct ftdi_stream {
+    struct stream stream; /* first */
+    struct ftdi_context *ftdi;
+    struct ftdi_ring *ring;
+    bool open;
+    char channel;
+    char name[160];
+};
+
+static long ftdi_stream_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
+                             struct bt_error *error)
+{
+    return ftdi_ring_read(((struct ftdi_stream *)stream)->ring, bytes, capacity, timeout_ms, error);
+}
+
+/* Commands are short and rare: one synchronous transfer, while the ring goes on. */
+static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t size,
+                             int timeout_ms, struct bt_error *error)
+{
+    struct ftdi_stream *self = (struct ftdi_stream *)stream;
+    while (size > 0) {
+        int written = 0;
+        int part = size < 4096 ? (int)size : 4096;
+        /* libftdi names endpoints from the chip's side: in_ep is the one the host writes to */
+        int result = libusb_bulk_transfer(self->ftdi->usb_dev, (unsigned char)self->ftdi->in_ep,
+                                          (unsigned char *)bytes, part, &written,
+                                          timeout_ms > 0 ? (unsigned)timeout_ms : 1000);
+        if (result == LIBUSB_ERROR_NO_DEVICE)
+            return bt_fail(error, BT_CLOSED, "board %s was unplugged", self->name);
+        if (result == LIBUSB_ERROR_TIMEOUT && written == 0)
+            return bt_fail(error, BT_TIMEOUT, "board %s takes no commands", self->name);
+        if (result < 0 && result != LIBUSB_ERROR_TIMEOUT)
+            return bt_fail(error, BT_DEVICE, "board %s: a command cannot be sent: %s", self->name,
+                           libusb_error_name(result));
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+static const char *ftdi_stream_name(struct stream *stream)
+{
+    return ((struct ftdi_stream *)stream)->name;
+}
+
+static void ftdi_stream_close(struct stream *stream)
+{
+    struct ftdi_stream *self = (struct ftdi_stream *)stream;
+    if (ftdi_ring_free(self->ring) < 0)
+        return; /* libusb still uses the handle */
+    if (self->open) {
+        /* a chip left in synchronous mode hangs the next program */
+        (void)ftdi_set_bitmode(self->ftdi, 0, BITMODE_RESET);
+        (void)ftdi_usb_close(self->ftdi); /* gives the interface back to the kernel's driver */
+    }
+    if (self->ftdi)
+        ftdi_free(self->ftdi);
+    free(self);
+}
+
+static int failed(struct ftdi_stream *self, const char *what, struct bt_error *error)
+{
+    return bt_fail(error, BT_DEVICE, "board %s: %s: %s", self->name, what,
+                   ftdi_get_error_string(self->ftdi));
+}
+
+/* Finds the device and claims it. */
+static int open_device(struct ftdi_stream *self, const struct ftdi_options *options, int *speed,
+                       struct bt_error *error)
+{
+    struct ftdi_device device;
+    libusb_device **list;
+    ssize_t count = libusb_get_device_list(self->ftdi->usb_ctx, &list);
+    if (count < 0)
+        return bt_fail(error, BT_DEVICE, "USB devices cannot be listed: %s",
+                       libusb_error_name((int)count));
+    int result = 0;
+    libusb_device *usb = ftdi_device_find(list, (size_t)count, options, &device, error);
+    if (!usb) {
+        result = BT_DEVICE;
+        goto out;
+    }
+    *speed = device.speed;
+    snprintf(self->name, sizeof self->name, "%.60s%s%.60s",
+             device.product[0] ? device.product : "FTDI", device.serial[0] ? " serial " : "",
+             device.serial);
+    /* detach and claim are one step for libusb, two would be a race; closing re-attaches */
+    self->ftdi->module_detach_mode = AUTO_DETACH_REATACH_SIO_MODULE;
+    ftdi_set_interface(self->ftdi, options->channel == 'B' ? INTERFACE_B : INTERFACE_A);
+    int code = ftdi_usb_open_dev(self->ftdi, usb);
+    self->open = code == 0;
+    if (code == -5)
+        result = bt_fail(error, BT_BUSY, "board %s is in use by another program", self->name);
+    else if (code < 0)
+        result = failed(self, "it cannot be opened", error);
+out:
+    libusb_free_device_list(list, 1);
+    return result;
+}
+
+static int check_device(struct ftdi_stream *self, int speed, struct bt_error *error)
+{
+    enum ftdi_chip_type type = self->ftdi->type;
+    unsigned short word;
+    if (type != TYPE_232H && type != TYPE_2232H)
+        return bt_fail(
+            error, BT_DEVICE,
+            "board %s has an FTDI chip without synchronous FIFO; an FT232H or FT2232H is "
+            "needed",
+            self->name);
+    if (self->channel == 'B' && type != TYPE_2232H)
+        return bt_fail(error, BT_USAGE, "board %s has no channel B", self->name);
+    if (speed == LIBUSB_SPEED_LOW || speed == LIBUSB_SPEED_FULL ||
+        self->ftdi->max_packet_size < HIGH_SPEED_PACKET)
+        return bt_fail(error, BT_DEVICE,
+                       "board %s is plugged into a slow port: %s, %u-byte packets; use a USB 2 or "
+                       "USB 3 port, without an old hub between",
+                       self->name, ftdi_device_speed(speed), self->ftdi->max_packet_size);
+    /* where it cannot be read nobody knows, and the board's answer will tell */
+    if (ftdi_read_eeprom_location(self->ftdi, 0, &word) == 0 &&
+        !ftdi_packets_fifo_mode(word, type == TYPE_2232H, self->channel))
+        return bt_fail(error, BT_DEVICE,
+                       "board %s: the EEPROM of its USB chip is not set to 245 FIFO mode; set it "
+                       "with ftdi_eeprom or FT_PROG",
+                       self->name);
+    return 0;
+}
+
+static int configure(struct ftdi_stream *self, struct bt_error *error)
+{
+    if (ftdi_set_bitmode(self->ftdi, 0, BITMODE_RESET) < 0)
+        return failed(self, "its mode cannot be reset", error);
+    if (ftdi_set_latency_timer(self->ftdi, LATENCY_MS) < 0)
+        return failed(self, "its latency timer cannot be set", error);
+    if (ftdi_setflowctrl(self->ftdi, SIO_RTS_CTS_HS) < 0)
+        return failed(self, "its flow control cannot be set", error);
+    if (ftdi_tcioflush(self->ftdi) < 0)
+        return failed(self, "its buffers cannot be emptied", error);
+    return 0;
+}
+
+static int start(struct ftdi_stream *self, struct bt_error *error)
+{
+    self->ring =
+        ftdi_ring_new(self->ftdi->usb_ctx, self->ftdi->usb_dev, (uint8_t)self->ftdi->out_ep,
+                      self->ftdi->max_packet_size, self->name, error);
+    if (!self->ring)
+        return error->code;
+    /* behind the transfers, or the first milliseconds are lost. Channel B has no such mode: with
+     * the EEPROM's 245 FIFO it is asynchronous, and slower */
+    if (self->channel == 'A' && ftdi_set_bitmode(self->ftdi, 0xff, BITMODE_SYNCFF) < 0)
+        return failed(self, "synchronous FIFO mode cannot be set", error);
+    return 0;
+}
+
+int ftdi_open(struct stream **stream, const char *options, struct bt_error *error)
+{
+    static const struct stream_operations operations = {.read = ftdi_stream_read,
+                                                        .write = ftdi_stream_write,
+                                                        .name = ftdi_stream_name,
+                                                        .close = ftdi_stream_close};
+    struct bt_error own = {0};
+    struct ftdi_options parsed;
+    int speed = LIBUSB_SPEED_UNKNOWN;
+    error = error ? error : &own;
+    int result = ftdi_options_parse(&parsed, options ? options : "", error);
+    if (result < 0)
+        return result;
+    struct ftdi_stream *self = calloc(1, sizeof *self);
+    if (!self)
+        return bt_fail(error, BT_MEMORY, "no memory for a board");
+    self->stream.operations = &operations;
+    self->channel = parsed.channel;
+    self->ftdi = ftdi_new();
+    if (!self->ftdi)
+        result = bt_fail(error, BT_DEVICE, "USB cannot be used on this machine");
+    if (result == 0)
+        result = open_device(self, &parsed, &speed, error);
+    if (result == 0)
+        result = check_device(self, speed, error);
+    if (result == 0)
+        result = configure(self, error);
+    if (result == 0)
+        result = start(self, error);
+    if (result == 0)
+        *stream = &self->stream;
+    else
+        ftdi_stream_close(&self->stream);
+    return result;
+}

@@ -1,0 +1,33 @@
+/* The FTDI devices that are plugged in. */
+#ifndef DRIVER_FTDI_DEVICES_H
+#define DRIVER_FTDI_DEVICES_H
+
+#include "driver/ftdi_options.h"
+
+#include <libusb.h>
+
+struct ftdi_device {
+    uint16_t vid, pid;
+    char manufacturer[64], product[64], serial[64]; /* empty where they cannot be read */
+    int speed;                                      /* a libusb_speed */
+    int open_error;                                 /* a libusb_error that opening it gave, or 0 */
+};
+
+/* Reads what is known of a device, opening it for a moment. */
+void ftdi_device_read(struct ftdi_device *device, libusb_device *usb);
+
+/*
+ * The one device in the list (of count) that options mean, or NULL and *error. *found gets what is
+ * known of it.
+ */
+libusb_device *ftdi_device_find(libusb_device **list, size_t count,
+                                const struct ftdi_options *options, struct ftdi_device *found,
+                                struct bt_error *error);
+
+/* "high speed (480 Mbit/s)", ... */
+const char *ftdi_device_speed(int speed);
+
+/* Whether the ids are those of options, or of the chips that can be a board. */
+bool ftdi_device_possible(const struct ftdi_options *options, libusb_device *usb);
+
+#endif

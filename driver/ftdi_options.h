@@ -1,0 +1,26 @@
+/* What a user writes behind "ftdi:": which board is meant, and which channel of its chip. */
+#ifndef DRIVER_FTDI_OPTIONS_H
+#define DRIVER_FTDI_OPTIONS_H
+
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ftdi_options {
+    char serial[64];      /* empty: any */
+    char description[64]; /* the product string; empty: any */
+    bool has_ids;
+    uint16_t vid, pid; /* with has_ids; else FTDI's own for chips that can do it */
+    char channel;      /* 'A' or 'B' */
+};
+
+/* Parses "serial=S,description=D,vid=V,pid=P,channel=A|B", each once at most, in any order; ids are
+ * hexadecimal and stand together. 0, or BT_USAGE with what is allowed. */
+int ftdi_options_parse(struct ftdi_options *options, const char *text, struct bt_error *error);
+
+/* Whether a device with these ids and strings is meant. */
+bool ftdi_options_match(const struct ftdi_options *options, uint16_t vid, uint16_t pid,
+                        const char *serial, const char *description);
+
+#endif

@@ -1,0 +1,40 @@
+#!/bin/bash
+# kill -9 in the middle of a capture: complete files are whole, the open one holds its whole blocks,
+# the prefix is free again at once.
+set -eu
+
+for delay in 0.3 0.45 0.7; do
+    rm -rf out
+    bustap capture --board virtual:smp=2 -o out/k --rotate size=64K --flush 20ms --quiet &
+    capture=$!
+    until [ "$(ls out/k_*.byu.gz 2>/dev/null | wc -l)" -ge 3 ]; do sleep 0.02; done
+    sleep "$delay"
+    kill -9 $capture
+    wait $capture 2>/dev/null || true
+
+    parts=$(ls out/k_*.part | wc -l)
+    [ "$parts" -ge 1 ] || { echo "no part file"; ls out; exit 1; }
+    # the complete files are a capture without its end, and nothing else is wrong with them
+    status=0
+    bustap verify out/k_*.byu.gz >verdict || status=$?
+    [ "$status" -eq 1 ] || { echo "verify gave $status"; cat verdict; exit 1; }
+    bustap dump --count 1 out/k_00001_*.byu.gz >first
+    [ -s first ]
+    # what gzip can read of everything, in order, is what the recovered set holds
+    number=0
+    for file in out/k_*.byu.gz out/k_*.part; do
+        number=$((number + 1))
+        bustap recover "$file" -o "$(printf 'recovered_%05d.byu.gz' $number)" >/dev/null 2>&1
+    done
+    for file in recovered_*.byu.gz; do gzip -t "$file"; done
+    zcat out/k_*.byu.gz >whole
+    zcat recovered_*.byu.gz >recovered
+    [ "$(stat -c %s recovered)" -ge "$(stat -c %s whole)" ]
+    cmp -n "$(stat -c %s whole)" whole recovered
+    rm -f recovered*
+
+    # a second capture to the prefix starts, and leaves the dead one's part files alone
+    bustap capture --board virtual:smp=2,requests=1000 -o out/k --quiet
+    [ "$(ls out/k_*.part | wc -l)" -eq "$parts" ]
+    [ ! -e out/k.lock ]
+done

@@ -3,6 +3,7 @@
 #include "driver/ftdi_devices.h"
 #include "driver/ftdi_packets.h"
 #include "driver/ftdi_ring.h"
+#include "formats/base/bytes.h"
 
 #include <ftdi.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ out:
 static int check_device(struct ftdi_stream *self, int speed, struct bt_error *error)
 {
     enum ftdi_chip_type type = self->ftdi->type;
-    unsigned short word;
+    unsigned short word; /* its bytes as they are in the EEPROM */
     if (type != TYPE_232H && type != TYPE_2232H)
         return bt_fail(
             error, BT_DEVICE,
@@ -131,7 +132,8 @@ static int check_device(struct ftdi_stream *self, int speed, struct bt_error *er
                        self->name, ftdi_device_speed(speed), self->ftdi->max_packet_size);
     /* where it cannot be read nobody knows, and the board's answer will tell */
     if (ftdi_read_eeprom_location(self->ftdi, 0, &word) == 0 &&
-        !ftdi_packets_fifo_mode(word, type == TYPE_2232H, self->channel))
+        !ftdi_packets_fifo_mode(bytes_get16((const uint8_t *)&word), type == TYPE_2232H,
+                                self->channel))
         return bt_fail(error, BT_DEVICE,
                        "board %s: the EEPROM of its USB chip is not set to 245 FIFO mode; set it "
                        "with ftdi_eeprom or FT_PROG",
@@ -159,6 +161,9 @@ static int start(struct ftdi_stream *self, struct bt_error *error)
                       self->ftdi->max_packet_size, self->name, error);
     if (!self->ring)
         return error->code;
+    int result = ftdi_ring_start(self->ring, error);
+    if (result < 0)
+        return result;
     /* behind the transfers, or the first milliseconds are lost. Channel B has no such mode: with
      * the EEPROM's 245 FIFO it is asynchronous, and slower */
     if (self->channel == 'A' && ftdi_set_bitmode(self->ftdi, 0xff, BITMODE_SYNCFF) < 0)

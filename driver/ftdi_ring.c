@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define SPARE_BUFFERS   64u  /* what the reader may be behind, beyond what is queued */
@@ -190,8 +190,7 @@ static void *handle_events(void *argument)
     return NULL;
 }
 
-/* --- making it
- * ------------------------------------------------------------------------------------- */
+/* --- making it --- */
 
 /* The kernel's limit for the transfers of the whole system in MiB, 0 for none. */
 static unsigned read_limit(void)
@@ -254,8 +253,49 @@ static int make_locks(struct ftdi_ring *ring, struct bt_error *error)
     return 0;
 }
 
+/* A thread that takes no signals: they are for the program, and would only wake it. */
+static int start_thread(struct ftdi_ring *ring, struct bt_error *error)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&ring->thread, NULL, handle_events, ring);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ring->has_thread = code == 0;
+    errno = code;
+    return code ? bt_fail_errno(error, "no thread for the USB transfers") : 0;
+}
+
+struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *handle,
+                                uint8_t endpoint, size_t packet_bytes, const char *name,
+                                struct bt_error *error)
+{
+    struct ftdi_ring *ring = calloc(1, sizeof *ring);
+    if (!ring) {
+        bt_fail(error, BT_MEMORY, "no memory for the USB transfers");
+        return NULL;
+    }
+    ring->context = context;
+    ring->handle = handle;
+    ring->endpoint = endpoint;
+    ring->packet_bytes = packet_bytes;
+    snprintf(ring->name, sizeof ring->name, "%s", name);
+    ring->limit_mib = read_limit();
+    ring->slot_count =
+        ftdi_ring_clamp(FTDI_RING_TRANSFERS, FTDI_RING_TRANSFER_BYTES, ring->limit_mib);
+    int result = ring->slot_count ? make_locks(ring, error) : no_memory_for_transfers(ring, error);
+    if (result == 0)
+        result = allocate(ring, error);
+    if (result == 0)
+        result = start_thread(ring, error);
+    if (result == 0)
+        return ring;
+    (void)ftdi_ring_free(ring);
+    return NULL;
+}
+
 /* Queues all transfers; where the kernel has no memory for all, half of them, or half of those. */
-static int queue_all(struct ftdi_ring *ring, struct bt_error *error)
+int ftdi_ring_start(struct ftdi_ring *ring, struct bt_error *error)
 {
     int result = 0;
     pthread_mutex_lock(&ring->mutex);
@@ -281,42 +321,7 @@ static int queue_all(struct ftdi_ring *ring, struct bt_error *error)
     return 0;
 }
 
-struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *handle,
-                                uint8_t endpoint, size_t packet_bytes, const char *name,
-                                struct bt_error *error)
-{
-    struct ftdi_ring *ring = calloc(1, sizeof *ring);
-    if (!ring) {
-        bt_fail(error, BT_MEMORY, "no memory for the USB transfers");
-        return NULL;
-    }
-    ring->context = context;
-    ring->handle = handle;
-    ring->endpoint = endpoint;
-    ring->packet_bytes = packet_bytes;
-    snprintf(ring->name, sizeof ring->name, "%s", name);
-    ring->limit_mib = read_limit();
-    ring->slot_count =
-        ftdi_ring_clamp(FTDI_RING_TRANSFERS, FTDI_RING_TRANSFER_BYTES, ring->limit_mib);
-    int result = ring->slot_count ? make_locks(ring, error) : no_memory_for_transfers(ring, error);
-    if (result == 0)
-        result = allocate(ring, error);
-    if (result == 0) {
-        int code = pthread_create(&ring->thread, NULL, handle_events, ring);
-        ring->has_thread = code == 0;
-        errno = code;
-        result = code ? bt_fail_errno(error, "no thread for the USB transfers") : 0;
-    }
-    if (result == 0)
-        result = queue_all(ring, error);
-    if (result == 0)
-        return ring;
-    (void)ftdi_ring_free(ring);
-    return NULL;
-}
-
-/* --- reading
- * --------------------------------------------------------------------------------------- */
+/* --- reading --- */
 
 static const char *status_name(int status)
 {
@@ -409,8 +414,7 @@ long ftdi_ring_read(struct ftdi_ring *ring, uint8_t *bytes, size_t capacity, int
     return (long)size;
 }
 
-/* --- ending
- * ---------------------------------------------------------------------------------------- */
+/* --- ending --- */
 
 /* Cancelled is not done: every callback must have come. True once they have. */
 static bool cancel_all(struct ftdi_ring *ring)

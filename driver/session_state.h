@@ -59,8 +59,7 @@ struct session {
     uint64_t spare_index, spare_tick; /* of spare[spare_at] */
 };
 
-/* --- session_commands.c --------------------------------------------------------------------------
- */
+/* --- session_commands.c --- */
 
 /* CLOCK_MONOTONIC in ms and ns, CLOCK_REALTIME in ns. */
 int64_t session_now_ms(void);
@@ -102,14 +101,12 @@ int session_refused(struct session *session, const struct wire_reply *reply, con
 /* "board NAME speaks protocol N, this bustap speaks 1". Returns BT_DEVICE. */
 int session_other_protocol(struct session *session, unsigned version, struct bt_error *error);
 
-/* --- session_source.c ----------------------------------------------------------------------------
- */
+/* --- session_source.c --- */
 
 /* The operations of a session as a source. */
 const struct source_operations *session_source_operations(void);
 
-/* --- session_frames.c ----------------------------------------------------------------------------
- */
+/* --- session_frames.c --- */
 
 /*
  * Takes session->frame into batch. 0: it is dealt with, go on; 1: the batch must be handed out
@@ -120,8 +117,7 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
 /* Hands out the next part of a frame that was larger than a whole batch. */
 void session_take_spare(struct session *session, struct batch *batch);
 
-/* --- session_stop.c ------------------------------------------------------------------------------
- */
+/* --- session_stop.c --- */
 
 /* source_stop. */
 int session_stop(struct source *source, struct bt_error *error);

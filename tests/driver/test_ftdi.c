@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- status bytes --------------------------------------------------------------------------------
- */
+/* --- status bytes --- */
 
 /* Byte by byte: every packet's first two are not data. */
 static size_t slow_strip(uint8_t *out, const uint8_t *transfer, size_t size, size_t packet)
@@ -83,8 +82,7 @@ static void test_eeprom(void)
     CU_ASSERT_TRUE(ftdi_packets_fifo_mode(0x0100, true, 'B'));
 }
 
-/* --- memory for transfers
- * -------------------------------------------------------------------------- */
+/* --- memory for transfers --- */
 
 static void test_clamp(void)
 {
@@ -104,8 +102,7 @@ static void test_clamp(void)
     CU_ASSERT_EQUAL(ftdi_ring_halve(64, 0), 0);
 }
 
-/* --- options
- * --------------------------------------------------------------------------------------- */
+/* --- options --- */
 
 static void test_options(void)
 {
@@ -155,8 +152,7 @@ static void test_wrong_options(void)
     }
 }
 
-/* --- without a board
- * ------------------------------------------------------------------------------- */
+/* --- without a board --- */
 
 static void test_no_board(void)
 {

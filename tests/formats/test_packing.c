@@ -8,8 +8,7 @@
 
 #define RECORDS_MAX 600u
 
-/* --- the slow twin: a decoder written from doc/wire-protocol.md, byte by byte --------------------
- */
+/* --- the slow twin: a decoder written from doc/wire-protocol.md, byte by byte --- */
 
 struct twin {
     const uint8_t *bytes;
@@ -81,8 +80,7 @@ static int twin_get_all(struct record *records, size_t count, const uint8_t *byt
     return twin.left == 0 ? 0 : -1;
 }
 
-/* --- tests
- * ----------------------------------------------------------------------------------------- */
+/* --- tests --- */
 
 static void round_trip(const struct record *records, size_t count)
 {

@@ -129,8 +129,7 @@ void fake_board_end(struct fake_board *board, uint16_t flags, unsigned lost)
     board->session = 0;
 }
 
-/* --- commands
- * --------------------------------------------------------------------------------------- */
+/* --- commands --- */
 
 static void reply(struct fake_board *board, const struct wire_command *command, uint8_t status,
                   const uint8_t *body, size_t size)
@@ -214,8 +213,7 @@ static void obey(struct fake_board *board, const struct wire_command *command)
         self_test(board, bytes_get32(command->body));
 }
 
-/* --- the stream
- * ------------------------------------------------------------------------------------- */
+/* --- the stream --- */
 
 static long fake_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                       struct bt_error *error)

@@ -7,25 +7,18 @@ static smp_line *set_of(struct smp_cache *cache, uint32_t address)
     return cache->lines[address / SMP_LINE_BYTES % SMP_CACHE_SETS];
 }
 
-static bool holds(smp_line line, uint32_t address)
-{
-    return smp_line_address(line ^ address) == 0 && smp_line_state(line) != SMP_INVALID;
-}
-
 smp_line *smp_cache_find(struct smp_cache *cache, uint32_t address)
 {
     smp_line *set = set_of(cache, address);
-    if (holds(set[0], address))
+    if (smp_line_holds(set[0], address))
         return &set[0];
-    return holds(set[1], address) ? &set[1] : NULL;
+    return smp_line_holds(set[1], address) ? &set[1] : NULL;
 }
 
-smp_line *smp_cache_use(struct smp_cache *cache, uint32_t address)
+smp_line *smp_cache_use_slow(struct smp_cache *cache, uint32_t address)
 {
     smp_line *set = set_of(cache, address);
-    if (holds(set[0], address))
-        return &set[0];
-    if (!holds(set[1], address))
+    if (!smp_line_holds(set[1], address))
         return NULL;
     smp_line used = set[1];
     set[1] = set[0];

@@ -30,11 +30,23 @@ static inline uint32_t smp_line_address(smp_line line)
     return line & ~(SMP_LINE_BYTES - 1u);
 }
 
+/* Whether the line is there and holds address. */
+static inline bool smp_line_holds(smp_line line, uint32_t address)
+{
+    return smp_line_address(line ^ address) == 0 && smp_line_state(line) != SMP_INVALID;
+}
+
 /* The line that holds address, or NULL; does not count as a use. */
 smp_line *smp_cache_find(struct smp_cache *cache, uint32_t address);
 
 /* As smp_cache_find, and makes the line the one used last in its set. */
-smp_line *smp_cache_use(struct smp_cache *cache, uint32_t address);
+smp_line *smp_cache_use_slow(struct smp_cache *cache, uint32_t address);
+static inline smp_line *smp_cache_use(struct smp_cache *cache, uint32_t address)
+{
+    /* Most uses are of the line used last. */
+    smp_line *set = cache->lines[address / SMP_LINE_BYTES % SMP_CACHE_SETS];
+    return smp_line_holds(set[0], address) ? &set[0] : smp_cache_use_slow(cache, address);
+}
 
 /* Puts a line in, over the one of its set that was not used for longest, which is returned. */
 smp_line smp_cache_put(struct smp_cache *cache, uint32_t address, enum smp_state state);

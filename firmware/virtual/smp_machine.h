@@ -7,9 +7,10 @@
 #include "firmware/virtual/smp_program.h"
 #include "formats/record.h"
 
-#define SMP_PENDING  1024u /* phases made and not yet asked for: a power of two */
-#define SMP_FILL_MAX 256u  /* made at a time; one instruction may add a cache full of write backs  \
-                            */
+#define SMP_PENDING 1024u /* phases made and not yet asked for: a power of two */
+#define SMP_FILL_MAX                                                                               \
+    256u /* made at a time; one instruction may add a cache full of write backs                    \
+          */
 #define SMP_CALL_DEPTH 4u
 
 struct smp_processor {

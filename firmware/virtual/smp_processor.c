@@ -171,6 +171,9 @@ static void execute(struct smp *smp, struct smp_processor *processor,
     case SMP_LOAD:
         *d = smp_load(smp, processor, a + number);
         break;
+    case SMP_ADD_LOAD:
+        *d += smp_load(smp, processor, a + number);
+        break;
     case SMP_STORE:
         smp_store(smp, processor, a + number, b);
         break;
@@ -190,6 +193,11 @@ static void execute(struct smp *smp, struct smp_processor *processor,
         break;
     case SMP_EQUAL:
         if (a == b)
+            branch(smp, processor, number);
+        break;
+    case SMP_LOOP:
+        *d += instruction->b;
+        if (*d < a)
             branch(smp, processor, number);
         break;
     case SMP_JUMP:

@@ -47,36 +47,34 @@ static void point(struct maker *maker, unsigned at, uint32_t bytes)
 /* Ends a loop over R_AT: goes back to start until R_END. */
 static void loop(struct maker *maker, uint32_t start, uint32_t step)
 {
-    put(maker, SMP_ADDI, R_AT, R_AT, 0, step);
-    put(maker, SMP_LESS, 0, R_AT, R_END, start);
+    put(maker, SMP_LOOP, R_AT, R_END, step, start);
 }
 
 static void make_sum(struct maker *maker)
 {
-    uint32_t step = pick(maker, 1, 4) * 4, bytes = pick(maker, 8, 96) * 32;
+    uint32_t step = pick(maker, 1, 4) * 8, bytes = pick(maker, 8, 96) * 32;
     point(maker, R_AT, bytes);
     put(maker, SMP_ADDI, R_END, R_AT, 0, bytes);
     put(maker, SMP_SET, R_SUM, 0, 0, 0);
-    uint32_t start = put(maker, SMP_LOAD, R_VALUE, R_AT, 0, 0);
-    put(maker, SMP_ADD, R_SUM, R_SUM, R_VALUE, 0);
+    uint32_t start = put(maker, SMP_ADD_LOAD, R_SUM, R_AT, 0, 0);
     loop(maker, start, step);
 }
 
 static void make_copy(struct maker *maker)
 {
-    uint32_t bytes = pick(maker, 8, 64) * 32;
+    uint32_t step = pick(maker, 1, 2) * 8, bytes = pick(maker, 8, 64) * 32;
     point(maker, R_FROM, bytes);
     point(maker, R_AT, bytes);
     put(maker, SMP_ADDI, R_END, R_AT, 0, bytes);
     uint32_t start = put(maker, SMP_LOAD, R_VALUE, R_FROM, 0, 0);
     put(maker, SMP_STORE, 0, R_AT, R_VALUE, 0);
-    put(maker, SMP_ADDI, R_FROM, R_FROM, 0, 4);
-    loop(maker, start, 4);
+    put(maker, SMP_ADDI, R_FROM, R_FROM, 0, step);
+    loop(maker, start, step);
 }
 
 static void make_update(struct maker *maker)
 {
-    uint32_t step = pick(maker, 1, 8) * 4, bytes = pick(maker, 8, 64) * 32;
+    uint32_t step = pick(maker, 1, 4) * 8, bytes = pick(maker, 8, 64) * 32;
     point(maker, R_AT, bytes);
     put(maker, SMP_ADDI, R_END, R_AT, 0, bytes);
     uint32_t start = put(maker, SMP_LOAD, R_VALUE, R_AT, 0, 0);
@@ -96,8 +94,7 @@ static void make_chain(struct maker *maker)
     put(maker, SMP_SET, R_LIMIT, 0, 0, pick(maker, 8, 64));
     uint32_t start = put(maker, SMP_ADD, R_FROM, R_AT, SMP_R_PRIVATE, 0);
     put(maker, SMP_LOAD, R_AT, R_FROM, 0, 0);
-    put(maker, SMP_ADDI, R_SUM, R_SUM, 0, 1);
-    put(maker, SMP_LESS, 0, R_SUM, R_LIMIT, start);
+    put(maker, SMP_LOOP, R_SUM, R_LIMIT, 1, start);
 }
 
 /* Counts in a table what a random number says, a number of times. */
@@ -116,14 +113,13 @@ static void make_table(struct maker *maker)
     put(maker, SMP_LOAD, R_END, R_AT, 0, 0);
     put(maker, SMP_ADDI, R_END, R_END, 0, 1);
     put(maker, SMP_STORE, 0, R_AT, R_END, 0);
-    put(maker, SMP_ADDI, R_SUM, R_SUM, 0, 1);
-    put(maker, SMP_LESS, 0, R_SUM, R_LIMIT, start);
+    put(maker, SMP_LOOP, R_SUM, R_LIMIT, 1, start);
 }
 
 /* Long code without a loop. */
 static void make_straight(struct maker *maker)
 {
-    uint32_t length = pick(maker, 40, 200);
+    uint32_t length = pick(maker, 20, 160);
     put(maker, SMP_SET, R_SUM, 0, 0, 1);
     for (uint32_t i = 0; i < length; i++)
         if (i % 12 == 5)

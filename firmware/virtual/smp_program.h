@@ -16,11 +16,13 @@ enum smp_operation {
     SMP_AND,        /* d = a & number */
     SMP_SHIFT,      /* d = a >> number */
     SMP_LOAD,       /* d = memory[a + number] */
+    SMP_ADD_LOAD,   /* d = d + memory[a + number] */
     SMP_STORE,      /* memory[a + number] = b */
     SMP_SWAP,       /* atomically: d with memory[a + number] */
     SMP_LESS,       /* if a < b go to number */
     SMP_NOT_EQUAL,  /* if a != b go to number */
     SMP_EQUAL,      /* if a == b go to number */
+    SMP_LOOP,       /* d = d + b itself; if d < a go to number */
     SMP_JUMP,       /* go to number */
     SMP_CALL,       /* call the function whose ordinal is a, modulo how many there are */
     SMP_RETURN,     /* from a function or an interrupt */
@@ -40,7 +42,7 @@ struct smp_instruction {
 };
 
 #define SMP_REGISTERS   16u
-#define SMP_INSTRUCTION 4u /* bytes in the processor's memory */
+#define SMP_INSTRUCTION 8u /* bytes in the processor's memory */
 #define SMP_TEXT_MAX    8192u
 #define SMP_FUNCTIONS   64u
 

@@ -1,0 +1,97 @@
+#include "driver/boards.h"
+#include "tests/suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_good_specifications(void)
+{
+    static const char *const good[] = {
+        "virtual:smp=1",
+        "virtual:smp=8,seed=0x10,requests=1M,rate=max,clock=66M,queue=4",
+        "virtual:smp=2,rate=real",
+        "virtual:smp=2,rate=2.5M,queue=65535",
+        "virtual:replay=/dev/null",
+        "virtual:replay=/dev/null,loop,rate=real,clock=100M,requests=5",
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct stream *stream = NULL;
+        struct bt_error error = {0};
+        CU_ASSERT_EQUAL(boards_open(&stream, good[i], &error), 0);
+        if (!stream) {
+            printf("\n%s: %s\n", good[i], error.message);
+            continue;
+        }
+        CU_ASSERT_STRING_EQUAL(stream_name(stream), good[i]);
+        CU_ASSERT_EQUAL(stream_diagnose(stream, &error), 0);
+        stream_close(stream);
+    }
+}
+
+static void test_bad_specifications(void)
+{
+    static const struct {
+        const char *text, *part;
+    } bad[] = {
+        {"", "virtual:smp=N"},
+        {"usb", "ftdi[:serial=S]"},
+        {"virtual", "virtual:replay=FILE"},
+        {"virtual:", "replay=FILE or smp=N"},
+        {"virtual:seed=3,smp=2", "replay=FILE or smp=N"},
+        {"virtual:smp=0", "1 to 8"},
+        {"virtual:smp=9", "1 to 8"},
+        {"virtual:smp=two", "smp=two"},
+        {"virtual:smp=2,loop", "seed=S, requests=N"},
+        {"virtual:smp=2,loop=1", "takes no value"},
+        {"virtual:smp=2,,", "no option ''"},
+        {"virtual:smp=2,rate", "needs a value"},
+        {"virtual:smp=2,rate=0", "max, real, or a number"},
+        {"virtual:smp=2,rate=fast", "max, real, or a number"},
+        {"virtual:smp=2,smp=3", "twice"},
+        {"virtual:smp=2,replay=x", "seed=S, requests=N"},
+        {"virtual:smp=2,queue=3", "4 to 65535"},
+        {"virtual:smp=2,queue=65536", "4 to 65535"},
+        {"virtual:smp=2,clock=20G", "10000000000"},
+        {"virtual:smp=2,requests=0", "requests=0"},
+        {"virtual:smp=2,colour=red", "no option 'colour'"},
+        {"virtual:replay=,loop", "name of a trace file"},
+        {"virtual:replay=no/such.byu", "no/such.byu"},
+        {"virtual:replay=/dev/null,seed=3", "loop, requests=N"},
+        {"virtual:replay=/dev/null,rate=real", "clock=HZ"},
+        {"virtual:replay=-,loop", "standard input"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct stream *stream;
+        struct bt_error error = {0};
+        CU_ASSERT(boards_open(&stream, bad[i].text, &error) < 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, bad[i].part));
+        if (!strstr(error.message, bad[i].part))
+            printf("\n%s: %s\n", bad[i].text, error.message);
+        CU_ASSERT(boards_open(&stream, bad[i].text, NULL) < 0);
+    }
+}
+
+static void test_a_name_that_is_too_long(void)
+{
+    struct stream *stream;
+    struct bt_error error = {0};
+    char *text = malloc(20000);
+    memset(text, 'x', 20000);
+    memcpy(text, "virtual:replay=", 15);
+    for (size_t length = 4090; length < 4400; length++) {
+        text[length] = '\0';
+        CU_ASSERT(boards_open(&stream, text, &error) < 0);
+        text[length] = 'x';
+    }
+    text[19999] = '\0';
+    CU_ASSERT_EQUAL(boards_open(&stream, text, &error), BT_USAGE);
+    free(text);
+}
+
+static const struct test_case cases[] = {
+    {"specifications that make sense", test_good_specifications},
+    {"specifications that do not", test_bad_specifications},
+    {"a name that is too long", test_a_name_that_is_too_long},
+    {NULL, NULL}};
+TEST_SUITE(boards, cases)

@@ -1,5 +1,7 @@
 #include "formats/deflate.h"
 
+#include "formats/deflate_records.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -10,8 +12,9 @@
 #define ZLIB_RAW_WINDOW (-15)
 
 struct deflate_encoder {
-    enum deflate_engine engine;
+    enum deflate_engine engine; /* never DEFLATE_BEST */
     z_stream zlib;
+    struct deflate_records *records;
 #ifdef HAVE_ISAL
     int level;
     uint32_t level_bytes;
@@ -31,17 +34,33 @@ struct deflate_decoder {
 bool deflate_has(enum deflate_engine engine)
 {
 #ifdef HAVE_ISAL
-    return engine == DEFLATE_BEST || engine == DEFLATE_ZLIB || engine == DEFLATE_ISAL;
+    return (unsigned)engine < DEFLATE_ENGINES;
 #else
-    return engine == DEFLATE_BEST || engine == DEFLATE_ZLIB;
+    return (unsigned)engine < DEFLATE_ENGINES && engine != DEFLATE_ISAL;
 #endif
 }
 
 const char *deflate_engine_name(enum deflate_engine engine)
 {
-    if (engine == DEFLATE_BEST)
-        engine = deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
-    return engine == DEFLATE_ISAL ? "isa-l" : "zlib";
+    static const char *const names[DEFLATE_ENGINES] = {"best", "zlib", "isa-l", "records"};
+    return names[engine];
+}
+
+static enum deflate_engine resolve(enum deflate_engine engine, int level)
+{
+    if (engine != DEFLATE_BEST)
+        return engine;
+    if (level < 0)
+        return DEFLATE_RECORDS;
+    return deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
+}
+
+static int records_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
+{
+    if (level != -1)
+        return bt_fail(error, BT_USAGE, "the engine for records has no levels");
+    encoder->records = deflate_records_new();
+    return encoder->records ? 0 : bt_fail(error, BT_MEMORY, "no memory for a compressor");
 }
 
 static int zlib_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
@@ -81,16 +100,21 @@ struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int leve
         bt_fail(error, BT_MEMORY, "no memory for a compressor");
         return NULL;
     }
-    encoder->engine = engine;
-    if (engine == DEFLATE_BEST)
-        encoder->engine = deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
+    encoder->engine = resolve(engine, level);
     int result;
+    switch (encoder->engine) {
+    case DEFLATE_RECORDS:
+        result = records_setup(encoder, level, error);
+        break;
 #ifdef HAVE_ISAL
-    if (encoder->engine == DEFLATE_ISAL)
+    case DEFLATE_ISAL:
         result = isal_setup(encoder, level, error);
-    else
+        break;
 #endif
+    default:
         result = zlib_setup(encoder, level, error);
+        break;
+    }
     if (result < 0) {
         free(encoder);
         return NULL;
@@ -104,6 +128,7 @@ void deflate_encoder_free(struct deflate_encoder *encoder)
         return;
     if (encoder->engine == DEFLATE_ZLIB)
         deflateEnd(&encoder->zlib);
+    deflate_records_free(encoder->records);
 #ifdef HAVE_ISAL
     free(encoder->level_memory);
 #endif
@@ -157,6 +182,16 @@ static bool zlib_encode(struct deflate_encoder *encoder, const uint8_t *in, size
     return true;
 }
 
+/* gzip's CRC-32 of the input. */
+static uint32_t gzip_crc(const uint8_t *in, size_t size)
+{
+#ifdef HAVE_ISAL
+    return crc32_gzip_refl(0, in, size);
+#else
+    return (uint32_t)crc32(0, in, (uInt)size);
+#endif
+}
+
 int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t size, uint8_t *out,
                    size_t capacity, size_t *out_size, uint32_t *crc, struct bt_error *error)
 {
@@ -164,17 +199,21 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
         return bt_fail(error, BT_USAGE, "no room to compress a block of %zu bytes", size);
     if (capacity > UINT32_MAX)
         capacity = UINT32_MAX;
-    bool done;
+    bool done = true;
+    switch (encoder->engine) {
+    case DEFLATE_RECORDS:
+        *out_size = deflate_records_encode(encoder->records, in, size, out, capacity);
+        break;
 #ifdef HAVE_ISAL
-    if (encoder->engine == DEFLATE_ISAL) {
+    case DEFLATE_ISAL:
         done = isal_encode(encoder, in, size, out, capacity, out_size);
-        *crc = crc32_gzip_refl(0, in, size);
-    } else
+        break;
 #endif
-    {
+    default:
         done = zlib_encode(encoder, in, size, out, capacity, out_size);
-        *crc = (uint32_t)crc32(0, in, (uInt)size);
+        break;
     }
+    *crc = gzip_crc(in, size);
     return done ? 0
                 : bt_fail(error, BT_MEMORY, "%s failed to compress a block",
                           deflate_engine_name(encoder->engine));
@@ -215,7 +254,7 @@ static bool decode(struct deflate_decoder *decoder, const uint8_t *in, size_t si
     state->avail_out = (uint32_t)out_size;
     if (isal_inflate_stateless(state) != ISAL_DECOMP_OK || state->avail_in || state->avail_out)
         return false;
-    *crc = crc32_gzip_refl(0, out, out_size);
+    *crc = gzip_crc(out, out_size);
     return true;
 }
 #else
@@ -231,7 +270,7 @@ static bool decode(struct deflate_decoder *decoder, const uint8_t *in, size_t si
     stream->avail_out = (uInt)out_size;
     if (inflate(stream, Z_FINISH) != Z_STREAM_END || stream->avail_in || stream->avail_out)
         return false;
-    *crc = (uint32_t)crc32(0, out, (uInt)out_size);
+    *crc = gzip_crc(out, out_size);
     return true;
 }
 #endif

@@ -1,5 +1,6 @@
 /*
- * One-shot deflate and gzip, through zlib always and through ISA-L where the build found it.
+ * One-shot deflate, by one of three engines: our own for 12-byte records and zlib always, ISA-L
+ * where the build found it.
  */
 #ifndef FORMATS_DEFLATE_H
 #define FORMATS_DEFLATE_H
@@ -11,9 +12,12 @@
 #include <stdint.h>
 
 enum deflate_engine {
-    DEFLATE_BEST, /* the fastest there is */
+    DEFLATE_BEST, /* the fastest there is: records, or ISA-L (else zlib) where a level is asked for
+                   */
     DEFLATE_ZLIB,
-    DEFLATE_ISAL
+    DEFLATE_ISAL,
+    DEFLATE_RECORDS, /* formats/deflate_records.h */
+    DEFLATE_ENGINES
 };
 
 struct deflate_encoder;
@@ -21,11 +25,13 @@ struct deflate_decoder;
 
 /* Whether the engine is built in. */
 bool deflate_has(enum deflate_engine engine);
-/* "zlib" or "isa-l". */
+/* "best", "zlib", "isa-l" or "records". */
 const char *deflate_engine_name(enum deflate_engine engine);
 
-/* level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1). NULL and *error on
- * failure. */
+/*
+ * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); records has none but
+ * -1. NULL and *error on failure.
+ */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);
 void deflate_encoder_free(struct deflate_encoder *encoder);

@@ -75,10 +75,11 @@ static int take_packing(void *settings, const char *argument, struct bt_error *e
 
 static int take_engine(void *settings, const char *argument, struct bt_error *error)
 {
-    int choice = choose(argument, "zlib", "isa-l", error);
-    if (choice < 0)
-        return choice;
-    enum deflate_engine engine = choice == 0 ? DEFLATE_ZLIB : DEFLATE_ISAL;
+    enum deflate_engine engine = DEFLATE_ZLIB;
+    while (engine < DEFLATE_ENGINES && strcmp(deflate_engine_name(engine), argument) != 0)
+        engine++;
+    if (engine == DEFLATE_ENGINES)
+        return bt_fail(error, BT_USAGE, "\"%s\" should be records, isa-l or zlib", argument);
     if (!deflate_has(engine))
         return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
     ((struct capture_options *)settings)->capture.engine = engine;
@@ -92,7 +93,7 @@ static int take_level(void *settings, const char *argument, struct bt_error *err
     if (result < 0)
         return result;
     if (level > 9)
-        return bt_fail(error, BT_USAGE, "levels go from 1 to 9, isa-l's from 0 to 3");
+        return bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, isa-l 0 to 3, records none");
     ((struct capture_options *)settings)->capture.level = (int)level;
     return 0;
 }
@@ -144,9 +145,9 @@ static const struct option_row capture_rows[] = {
      OPTION(capture.block_records), NULL},
     {OPTION_DURATION, 0, "flush", "TIME", "no record waits longer for its block to fill; 1s",
      OPTION(capture.flush_ns), NULL},
-    {OPTION_CALL, 0, "engine", "NAME", "compress with zlib or isa-l; the fastest there is", 0,
-     take_engine},
-    {OPTION_CALL, 0, "level", "N", "compression level: 1 to 9, isa-l 0 to 3", 0, take_level},
+    {OPTION_CALL, 0, "engine", "NAME",
+     "compress with records, isa-l or zlib; records is the fastest", 0, take_engine},
+    {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3", 0, take_level},
     {OPTION_CALL, 0, "when-full", "WHAT",
      "with a full queue: wait (the default), or drop and count", 0, take_when_full},
     {OPTION_FLAG, 0, "print-names", NULL, "print the name of each complete file",

@@ -48,7 +48,7 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
                             .last_tick = 5000,
                             .lost = {{5, 6, 7, 8}, 900, 950},
                             .host_time_ns = -1};
-    bytes_append_data(&member, random_below(random, 2) ? DEFLATE_BEST : DEFLATE_ZLIB, batch);
+    bytes_append_data(&member, (enum deflate_engine)random_below(random, DEFLATE_ENGINES), batch);
     return member;
 }
 

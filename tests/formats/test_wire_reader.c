@@ -3,6 +3,7 @@
 #include "tests/suites.h"
 #include "tests/support/wire_frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,11 +213,71 @@ static void test_records(void)
     CU_ASSERT_EQUAL(wire_frame_records(&frame, back), -1);
 }
 
+/* The bytes of the lines that are indented and nothing but hexadecimal bytes, from one heading to
+ * the next. */
+static size_t read_example(const char *path, const char *heading, uint8_t *bytes, size_t capacity)
+{
+    char line[300];
+    size_t size = 0;
+    int inside = 0;
+    FILE *file = fopen(path, "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#')
+            inside = strncmp(line, heading, strlen(heading)) == 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (!inside || strncmp(line, "    ", 4) != 0 || line[4] == ' ' ||
+            line[strspn(line, "0123456789abcdef ")])
+            continue;
+        for (const char *at = line + 4; at[0] && at[1] && size < capacity; at += at[2] ? 3 : 2)
+            bytes[size++] = (uint8_t)strtoul(at, NULL, 16);
+    }
+    fclose(file);
+    return size;
+}
+
+/* doc/wire-protocol.md, "Worked example": the bytes that are printed there. */
+static void test_worked_example(void)
+{
+    static const struct record expected[] = {{0x000f1000, REQUEST_FETCH, 8, 7, 0, 96},
+                                             {0x000f1008, REQUEST_FETCH, 8, 7, 0, 110},
+                                             {0x007016c0, REQUEST_MEMWRITE, 8, 7, 1, 900},
+                                             {0x000f0ff8, REQUEST_FETCH, 8, 7, 0, 110},
+                                             {0xfee00300, REQUEST_MEMWRITE, 4, 0, 1, 100000},
+                                             {0x007016e0, REQUEST_MEMWRITE, 8, 7, 1, 100000}};
+    uint8_t bytes[300];
+    size_t size = read_example("doc/wire-protocol.md", "### Worked example", bytes, sizeof bytes);
+    CU_ASSERT_EQUAL(size, 111);
+    struct wire_reader *reader = wire_reader_new();
+    struct wire_frame frame;
+    struct record records[6];
+    add(reader, bytes, size);
+    CU_ASSERT_EQUAL_FATAL(wire_reader_next(reader, &frame), 1);
+    CU_ASSERT_EQUAL(frame.session, 0x1b2c3d4e);
+    CU_ASSERT_EQUAL(frame.sequence, 7);
+    CU_ASSERT_EQUAL(frame.first_tick, 1000000);
+    CU_ASSERT_EQUAL(frame.first_index, 5003);
+    CU_ASSERT_EQUAL(frame.lost, 3);
+    CU_ASSERT_EQUAL(frame.lost_first_tick, 999000);
+    CU_ASSERT_EQUAL(frame.lost_last_tick, 999600);
+    CU_ASSERT_EQUAL_FATAL(frame.count, 6);
+    CU_ASSERT_EQUAL(wire_frame_records(&frame, records), 0);
+    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof expected), 0);
+    wire_reader_free(reader);
+    struct wire_command command;
+    size = read_example("doc/wire-protocol.md", "## Commands", bytes, sizeof bytes);
+    CU_ASSERT_EQUAL(size, 24);
+    CU_ASSERT_EQUAL_FATAL(wire_command_get(&command, bytes, size), 24);
+    CU_ASSERT_EQUAL(command.tag, 0x12345678);
+    CU_ASSERT_EQUAL(bytes_get32(command.body), 0xdeadbeef);
+}
+
 static const struct test_case cases[] = {
     {"every good frame, once, in order", test_every_good_frame},
     {"a frame inside a bad one", test_frame_inside_a_bad_one},
     {"reset", test_reset},
     {"full", test_full},
     {"records of a frame", test_records},
+    {"the specification's examples", test_worked_example},
     {NULL, NULL}};
 TEST_SUITE(wire_reader, cases)

@@ -1,5 +1,7 @@
 #include "capture/finisher.h"
 
+#include "formats/base/thread.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -93,6 +95,7 @@ static void finish(struct finisher *finisher, const struct waiting_file *file)
 static void *finisher_run(void *argument)
 {
     struct finisher *finisher = argument;
+    thread_set_name("finisher");
     for (;;) {
         pthread_mutex_lock(&finisher->mutex);
         while (finisher->count == 0 && !finisher->closed)

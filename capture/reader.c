@@ -3,6 +3,7 @@
 #include "capture/clock.h"
 #include "capture/pipeline.h"
 #include "capture/timer.h"
+#include "formats/base/thread.h"
 
 #include <string.h>
 
@@ -300,6 +301,7 @@ void *reader_run(void *argument)
 {
     struct capture *capture = argument;
     struct reader reader;
+    thread_set_name("reader");
     start(&reader, capture);
     while (step(&reader))
         continue;

@@ -1,6 +1,8 @@
 /* The compression workers: a block of records in, a gzip member out. */
 #include "capture/pipeline.h"
 
+#include "formats/base/thread.h"
+
 static void compress_block(struct deflate_encoder *encoder, const struct queue_block *block,
                            struct queue_member *member)
 {
@@ -19,6 +21,7 @@ void *worker_run(void *argument)
     struct worker *worker = argument;
     struct queue_block *block;
     struct queue_member *member;
+    thread_set_name("worker");
     while (queue_take_job(worker->queue, &block, &member)) {
         compress_block(worker->encoder, block, member);
         queue_job_done(worker->queue, block, member);

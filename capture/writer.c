@@ -2,6 +2,7 @@
  * bytes: a new file by size, the end by bytes or files, what to do when the disk refuses. */
 #include "capture/clock.h"
 #include "capture/finisher.h"
+#include "formats/base/thread.h"
 #include "formats/capture_writer.h"
 
 #include <inttypes.h>
@@ -280,6 +281,7 @@ void *writer_run(void *argument)
 {
     struct writer *writer = argument;
     struct queue *queue = writer->capture->queue;
+    thread_set_name("writer");
     for (struct queue_member *member = queue_take_member(queue); member;
          member = queue_take_member(queue)) {
         take_member(writer, member);

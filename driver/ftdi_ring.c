@@ -1,6 +1,7 @@
 #include "driver/ftdi_ring.h"
 
 #include "driver/ftdi_packets.h"
+#include "formats/base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -180,6 +181,7 @@ static void *handle_events(void *argument)
 {
     struct ftdi_ring *ring = argument;
     bool more = true;
+    thread_set_name("usb");
     while (more) {
         struct timeval wait = {.tv_usec = EVENT_WAIT_US};
         libusb_handle_events_timeout_completed(ring->context, &wait, NULL);

@@ -1,6 +1,7 @@
 #include "driver/virtual_board.h"
 
 #include "firmware/board_state.h"
+#include "formats/base/thread.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -132,6 +133,7 @@ static bool nap(struct virtual_board *virtual, bool busy)
 static void *run(void *context)
 {
     struct virtual_board *virtual = context;
+    thread_set_name("virtual board");
     for (bool busy = true; !nap(virtual, busy);)
         busy = board_step(virtual->board);
     return NULL;

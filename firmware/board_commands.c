@@ -3,8 +3,6 @@
 #include "firmware/board_frames.h"
 #include "firmware/board_records.h"
 
-#include <string.h>
-
 /* A command queues two frames at most: its reply, and START or END. */
 #define FRAMES_PER_COMMAND 2u
 
@@ -155,7 +153,8 @@ bool board_commands_step(struct board *board)
             obey(board, &command);
         used += length > 0 ? (size_t)length : 1u;
     }
-    memmove(bytes, bytes + used, size - used);
+    for (size_t i = 0; used > 0 && i < size - used; i++)
+        bytes[i] = bytes[used + i];
     board->command_bytes = (uint32_t)(size - used);
     return received > 0 || used > 0;
 }

@@ -62,8 +62,8 @@ struct capture_status {
     uint64_t last_tick;
     uint64_t clock_hz;
     struct source_totals source;
-    char file[4096]; /* the one being written */
-    struct bt_error error;
+    char file[4096];       /* the one being written */
+    struct bt_error error; /* why it failed; else the first damage the source told; code 0: none */
 };
 
 /*

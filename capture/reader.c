@@ -168,6 +168,19 @@ static bool end_reading(struct reader *reader, enum capture_end end)
     return false;
 }
 
+/* Damaged input is gone over, and told: in the status, and in the last file's closing member. */
+static void take_damage(struct reader *reader, const struct bt_error *error)
+{
+    struct capture *capture = reader->capture;
+    if (reader->result.remark.code == 0)
+        reader->result.remark = *error;
+    pthread_mutex_lock(&capture->mutex);
+    capture->status.damaged++;
+    if (!capture->status.failed && capture->status.error.code == 0)
+        capture->status.error = *error;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
 /* One call of the source. False: reading has ended. */
 static bool read_part(struct reader *reader, int timeout_ms)
 {
@@ -186,9 +199,7 @@ static bool read_part(struct reader *reader, int timeout_ms)
     case BT_NOTE:
         return true;
     case BT_DATA:
-        pthread_mutex_lock(&reader->capture->mutex);
-        reader->capture->status.damaged++;
-        pthread_mutex_unlock(&reader->capture->mutex);
+        take_damage(reader, &error);
         return true;
     default:
         reader->result.remark = error;

@@ -144,7 +144,7 @@ int status_json_put(yajl_gen generator, const struct capture_status *status, str
     put_count(generator, "clock_hz", status->clock_hz);
     put_count(generator, "last_tick", status->last_tick);
     put_string(generator, "file", status->file);
-    put_string(generator, "error", status->failed ? status->error.message : "");
+    put_string(generator, "error", status->error.code ? status->error.message : "");
     if (yajl_gen_map_close(generator) == yajl_gen_in_error_state)
         return bt_fail(error, BT_MEMORY, "no memory for a status");
     return 0;

@@ -6,7 +6,8 @@
  * source's own count agrees where it is known), files, raw_bytes, compressed_bytes, ratio,
  * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, source {known, seen,
  * accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null where none
- * is being written), error (null where there is none).
+ * is being written), error (why it failed, or the first damage the source told; null where there is
+ * none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H

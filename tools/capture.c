@@ -238,8 +238,8 @@ static int conclude(struct capture *capture, const struct capture_options *optio
     capture_get_status(capture, status);
     struct bt_error error;
     int exit_status = status_json_complete(status) ? 0 : STATUS_DATA;
-    if (status->failed)
-        exit_status = command_failure(&status->error);
+    if (status->error.code && command_failure(&status->error) > exit_status)
+        exit_status = bt_exit_status(status->error.code);
     if (!options->quiet)
         capture_report_summary(status);
     if (options->json) {

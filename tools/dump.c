@@ -15,8 +15,16 @@
 struct dump_settings {
     bool csv, json, lp64;
     uint64_t from, count;
-    const char *filter;
+    bool filtered;
+    struct filter filter;
 };
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct dump_settings *dump = settings;
+    dump->filtered = true;
+    return filter_parse(&dump->filter, argument, error);
+}
 
 static const struct option_row dump_options[] = {
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
@@ -27,9 +35,8 @@ static const struct option_row dump_options[] = {
      offsetof(struct dump_settings, from), NULL},
     {OPTION_COUNT, 'n', "count", "N", "stop N records further on",
      offsetof(struct dump_settings, count), NULL},
-    {OPTION_TEXT, 'f', "filter", "EXPR",
-     "of those, only what matches: 'type=FETCH and processor=0'",
-     offsetof(struct dump_settings, filter), NULL},
+    {OPTION_CALL, 'f', "filter", "EXPR",
+     "of those, only what matches: 'type=FETCH and processor=0'", 0, take_filter},
     {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
      offsetof(struct dump_settings, lp64), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -116,8 +123,8 @@ static const struct sink_operations dump_operations = {dump_put, dump_close};
 static void tell_losses(struct dump_sink *dump, const char *path)
 {
     if (dump->places > 0)
-        fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " places\n", path,
-                loss_total(&dump->lost), dump->places);
+        fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " %s\n", path,
+                loss_total(&dump->lost), dump->places, dump->places == 1 ? "place" : "places");
     dump->lost = (struct loss){.first_tick = 0};
     dump->places = 0;
 }
@@ -184,9 +191,8 @@ static int dump_main(struct invocation *call)
                              .form = settings.csv    ? RECORD_TEXT_CSV
                                      : settings.json ? RECORD_TEXT_JSON
                                                      : RECORD_TEXT_B2A,
-                             .filtered = settings.filter != NULL};
-    if (settings.filter && filter_parse(&dump.filter, settings.filter, &error) < 0)
-        return command_usage(call, "--filter: %s", error.message);
+                             .filtered = settings.filtered,
+                             .filter = settings.filter};
     dump.output = output_new(STDOUT_FILENO, "standard output", &error);
     if (!dump.output)
         return command_failure(&error);

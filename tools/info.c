@@ -185,6 +185,8 @@ static void print_description(const struct summary *summary)
         printf("%-13s %s, bus %s\n", "board", info->board, info->bus);
     if (info->filter[0])
         printf("%-13s %s\n", "filter", info->filter);
+    if (summary->captures > 1)
+        return;
     if (info->started_ns)
         printf("%-13s %s\n", "started", words_time(text, info->started_ns));
     if (summary->last)

@@ -111,6 +111,18 @@ static int wrong(const struct getopt_tables *tables, const struct option_row *ro
     return bt_fail(error, BT_USAGE, "unknown option -%c", optopt);
 }
 
+/* Puts the option's name in front of the message, if that does not begin with it already. */
+static int name_option(const struct option_row *row, struct bt_error *error)
+{
+    size_t length = strlen(row->name);
+    if (strncmp(error->message, row->name, length) != 0)
+        return bt_fail_within(error, "--%s", row->name);
+    memmove(error->message + 2, error->message, sizeof error->message - 2);
+    memcpy(error->message, "--", 2);
+    error->message[sizeof error->message - 1] = '\0';
+    return error->code;
+}
+
 int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
                   struct bt_error *error)
 {
@@ -129,7 +141,7 @@ int options_parse(const struct option_row *rows, void *settings, int count, char
             return 0;
         int result = take(&rows[n], settings, optarg, error);
         if (result < 0)
-            return bt_fail_within(error, "--%s", rows[n].name);
+            return name_option(&rows[n], error);
     }
 }
 

@@ -1,0 +1,86 @@
+#!/bin/bash
+# bustap capture: what it makes of its options, signals, and what it prints.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+make_trace --types all --first-time-max 30000 >t.byu
+
+# one file, many files, a ring: the same records
+bustap capture --board virtual:replay=t.byu -o a/one 2>summary
+zcat a/one_*.byu.gz | cmp - t.byu
+grep -q '^bustap: source ended: 30000 records in 1 file, 0 lost$' summary
+bustap capture -q --board virtual:replay=t.byu -o a/many --rotate size=20K --print-names >names
+[ "$(wc -l <names)" -gt 5 ]
+ls a/many_*.byu.gz | cmp - names
+# shellcheck disable=SC2046
+zcat $(cat names) | cmp - t.byu
+bustap verify a/many_*.byu.gz | grep -q '^complete: 30000 records in [0-9]* files, nothing lost$'
+bustap capture -q --board virtual:replay=t.byu -o a/ring --rotate size=20K --keep 3
+[ "$(ls a/ring_*.byu.gz | wc -l)" = 3 ]
+bustap verify a/ring_*.byu.gz >verdict
+grep -q 'were removed by the ring of 3$' verdict
+# shellcheck disable=SC2046
+zcat $(ls a/ring_*.byu.gz) | cmp - <(tail -c "$(zcat $(ls a/ring_*.byu.gz) | wc -c)" t.byu)
+
+# forms of compression and of the link
+for option in '--engine zlib --level 6' '--packing plain' '--packing delta --workers 1' \
+    '--block 100 --queue 4M --flush 10ms'; do
+    rm -rf b
+    # shellcheck disable=SC2086
+    bustap capture -q --board virtual:replay=t.byu -o b/p $option
+    zcat b/p_*.byu.gz | cmp - t.byu
+done
+
+# a filter
+bustap capture --json --board virtual:replay=t.byu -o a/filtered --filter 'type=FETCH and processor=1' \
+    >json 2>summary
+zcat a/filtered_*.byu.gz | b2a | awk '$2 != "FETCH" || $5 != 1 { exit 1 }'
+wanted=$(b2a t.byu | awk '$2 == "FETCH" && $5 == 1' | wc -l)
+[ "$(jq .records json)" = "$wanted" ]
+[ "$(jq .source.filtered json)" = "$((30000 - wanted))" ]
+bustap info a/filtered_*.byu.gz | grep -q '^filter *type=FETCH and processor=1$'
+
+# a number of records, exactly
+bustap capture --json --board virtual:smp=2 -o a/some --stop records=12345 >json 2>summary
+[ "$(jq -c '[.records, .lost.total, .end, .complete]' json)" = '[12345,0,"limit",true]' ]
+bustap verify a/some_*.byu.gz >verdict
+
+# signals: status, a new file, stop
+bustap capture --board virtual:smp=2,rate=100k -o a/signals 2>told &
+capture=$!
+for _ in $(seq 100); do
+    ! ls a/signals_00001_* >/dev/null 2>&1 || break
+    sleep 0.05
+done
+sleep 0.3
+kill -USR1 $capture
+sleep 0.3
+kill -HUP $capture
+for _ in $(seq 100); do
+    ! ls a/signals_00002_* >/dev/null 2>&1 || break
+    sleep 0.05
+done
+sleep 0.3
+kill -TERM $capture
+wait $capture
+grep -q '^bustap: [0-9]* records, .* lost 0$' told
+grep -q '^bustap: stopped: [0-9]* records in 2 files, 0 lost$' told
+bustap verify a/signals_*.byu.gz >verdict
+
+# a record that cannot be on the bus is told with its number; those before it are there
+{ head -c 1200 t.byu; printf '\0\0\0\0\177\0\0\0\0\0\0\0'; } >bad.byu
+status=0
+bustap capture -q --board virtual:replay=bad.byu -o a/bad 2>told || status=$?
+[ "$status" -ne 0 ] && [ "$status" -ne 2 ]
+grep -q 'record 100' told
+zcat a/bad_*.byu.gz | cmp - <(head -c 1200 t.byu)
+
+# the real thing
+trace=${SHARED:+$SHARED/data/pentium2.byu}
+if [ -n "$trace" ] && [ -f "$trace" ]; then
+    bustap capture -q --board "virtual:replay=$trace" -o c/p2
+    zcat c/p2_*.byu.gz | cmp - <(head -c 280020 "$trace")
+    bustap capture -q --board "virtual:replay=$trace" -o c/many --rotate size=20K
+    zcat c/many_*.byu.gz | cmp - <(head -c 280020 "$trace")
+    bustap verify c/many_*.byu.gz >verdict
+fi

@@ -1,0 +1,44 @@
+#!/bin/bash
+# A reader that goes away early is no error; a disk that is full is one.
+set -eu
+PATH="$BUILD/tests/e2e:$PATH"
+make_trace 300000 >t.byu
+
+early() {
+    set +e
+    "$@" 2>told | head -n 1 >/dev/null
+    status=${PIPESTATUS[0]}
+    set -e
+    [ "$status" -eq 0 ] && [ ! -s told ] || { echo "$*: status $status"; cat told; exit 1; }
+}
+early b2a t.byu
+early bustap dump --json t.byu
+early bustap info --json t.byu
+early bustap -h
+early bustap dump -h
+
+full() {
+    status=0
+    "$@" >/dev/full 2>told || status=$?
+    [ "$status" -eq 3 ] && grep -q 'No space left on device' told ||
+        { echo "$*: status $status"; cat told; exit 1; }
+}
+full b2a t.byu
+full bustap info t.byu
+full bustap verify t.byu
+full bustap --version
+full bustap dump -h
+
+# a slow writer's records can be seen at once
+mkfifo slow
+b2a slow >out &
+exec 3>slow
+head -c 2400 t.byu >&3
+for _ in $(seq 100); do
+    [ ! -s out ] || break
+    sleep 0.05
+done
+[ "$(head -n 1 out)" = "$(b2a -n 1 t.byu)" ]
+exec 3>&-
+wait
+head -c 2400 t.byu | b2a | cmp - out

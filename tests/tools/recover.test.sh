@@ -9,7 +9,7 @@ fail() {
     exit 1
 }
 
-for seed in $(seq 1 60); do
+for seed in $(seq 1 24); do
     rm -f ./*.byu.gz
     make_capture seed="$seed" file_records=2000 block_records=150 bus=$((seed % 3)) \
         lost_behind=$((seed % 2)) p

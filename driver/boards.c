@@ -179,7 +179,7 @@ static int open_virtual(struct stream **stream, const char *specification, const
 
 int boards_open(struct stream **stream, const char *specification, struct bt_error *error)
 {
-    struct bt_error own;
+    struct bt_error own = {0};
     error = error ? error : &own;
     if (strncmp(specification, "virtual:", 8) == 0)
         return open_virtual(stream, specification, specification + 8, error);

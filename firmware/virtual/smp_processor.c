@@ -143,6 +143,44 @@ static void execute_seldom(struct smp *smp, struct smp_processor *processor,
     }
 }
 
+/* The instructions that change where the program goes. */
+static void execute_branch(struct smp *smp, struct smp_processor *processor,
+                           const struct smp_instruction *instruction)
+{
+    uint32_t *r = processor->registers;
+    uint32_t a = r[instruction->a], b = r[instruction->b];
+    bool taken = true;
+    switch (instruction->operation) {
+    case SMP_LESS:
+        taken = a < b;
+        break;
+    case SMP_NOT_EQUAL:
+        taken = a != b;
+        break;
+    case SMP_EQUAL:
+        taken = a == b;
+        break;
+    case SMP_LOOP:
+        r[instruction->d] += instruction->b;
+        taken = r[instruction->d] < a;
+        break;
+    case SMP_CALL:
+        processor->pc--;
+        if (disturbed(smp, processor))
+            return;
+        processor->pc++;
+        call(processor, smp->program.functions[a % SMP_FUNCTIONS]);
+        return;
+    case SMP_RETURN:
+        processor->pc = processor->returns[--processor->depth % SMP_CALL_DEPTH];
+        return;
+    default: /* SMP_JUMP */
+        break;
+    }
+    if (taken)
+        branch(smp, processor, instruction->number);
+}
+
 static void execute(struct smp *smp, struct smp_processor *processor,
                     const struct smp_instruction *instruction)
 {
@@ -183,38 +221,11 @@ static void execute(struct smp *smp, struct smp_processor *processor,
         smp_store(smp, processor, a + number, *d);
         *d = b;
         break;
-    case SMP_LESS:
-        if (a < b)
-            branch(smp, processor, number);
-        break;
-    case SMP_NOT_EQUAL:
-        if (a != b)
-            branch(smp, processor, number);
-        break;
-    case SMP_EQUAL:
-        if (a == b)
-            branch(smp, processor, number);
-        break;
-    case SMP_LOOP:
-        *d += instruction->b;
-        if (*d < a)
-            branch(smp, processor, number);
-        break;
-    case SMP_JUMP:
-        branch(smp, processor, number);
-        break;
-    case SMP_CALL:
-        processor->pc--;
-        if (!disturbed(smp, processor)) {
-            processor->pc++;
-            call(processor, smp->program.functions[a % SMP_FUNCTIONS]);
-        }
-        break;
-    case SMP_RETURN:
-        processor->pc = processor->returns[--processor->depth % SMP_CALL_DEPTH];
-        break;
     default:
-        execute_seldom(smp, processor, instruction);
+        if (instruction->operation <= SMP_RETURN)
+            execute_branch(smp, processor, instruction);
+        else
+            execute_seldom(smp, processor, instruction);
         break;
     }
 }

@@ -52,7 +52,7 @@ struct result {
 
 static void run(struct source *source, struct result *result, size_t stop_after)
 {
-    struct record records[4096];
+    struct record records[4096] = {0};
     struct batch batch = {.records = records, .capacity = sizeof records / sizeof *records};
     uint64_t index = 0;
     *result = (struct result){.capacity = 1u << 20};

@@ -16,7 +16,7 @@ static int ask(struct board_rig *rig, enum wire_command_code code, const uint8_t
 {
     static uint32_t tag = 1000;
     struct wire_frame frame;
-    struct wire_reply own;
+    struct wire_reply own = {0};
     reply = reply ? reply : &own;
     board_rig_command(rig, code, ++tag, body, size);
     while (board_rig_await(rig, WIRE_REPLY, &frame))

@@ -94,7 +94,7 @@ void board_rig_say(struct board_rig *rig, const uint8_t *bytes, size_t size)
 void board_rig_command(struct board_rig *rig, enum wire_command_code code, uint32_t tag,
                        const uint8_t *body, size_t size)
 {
-    uint8_t bytes[WIRE_COMMAND_MAX];
+    uint8_t bytes[WIRE_COMMAND_MAX] = {0};
     struct wire_command command = {.version = WIRE_VERSION,
                                    .code = (uint8_t)code,
                                    .body_bytes = (uint16_t)size,

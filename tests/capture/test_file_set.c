@@ -1,0 +1,142 @@
+#include "capture/file_set.h"
+
+#include "tests/suites.h"
+#include "tests/support/folder.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ll
+
+static void prefix_in(const char *folder, char prefix[FOLDER_PATH_BYTES + 8])
+{
+    snprintf(prefix, FOLDER_PATH_BYTES + 8, "%s/p", folder);
+}
+
+static struct file_set *make(char folder[FOLDER_PATH_BYTES])
+{
+    char prefix[FOLDER_PATH_BYTES + 8];
+    folder_make(folder);
+    prefix_in(folder, prefix);
+    struct file_set *set = file_set_new(prefix, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(set);
+    return set;
+}
+
+static bool there(const char *folder, const char *name)
+{
+    char path[2 * FOLDER_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Creates and completes file 1 of the second 1000000000. */
+static void put_file(struct file_set *set, struct file_name *name)
+{
+    int descriptor = file_set_create(set, 1, 1000000000 * SECOND + 5, name, NULL);
+    CU_ASSERT(descriptor >= 0);
+    CU_ASSERT_EQUAL(file_set_complete(set, name, descriptor, NULL), 0);
+    close(descriptor);
+}
+
+static void test_names(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    char path[FILE_SET_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_name name;
+    int descriptor = file_set_create(set, 7, 1000000000 * SECOND + 999999999, &name, NULL);
+    CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz.part"));
+    CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz"));
+    CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, NULL), 0);
+    CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz.part"));
+    CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz"));
+    file_set_path(set, &name, false, path, sizeof path);
+    CU_ASSERT_EQUAL(access(path, F_OK), 0);
+    CU_ASSERT_EQUAL(file_set_remove(set, &name, NULL), 0);
+    CU_ASSERT_EQUAL(file_set_remove(set, &name, NULL), 0);
+    CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz"));
+    close(descriptor);
+    file_set_free(set);
+    folder_remove(folder);
+}
+
+static void test_taken_names(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_name name;
+    struct bt_error error;
+    put_file(set, &name);
+    put_file(set, &name);
+    CU_ASSERT_EQUAL(name.second, 1000000001);
+    int descriptor = file_set_create(set, 1, 1000000000 * SECOND, &name, NULL);
+    CU_ASSERT_EQUAL(name.second, 1000000002);
+    /* somebody takes the name while the file is written: nothing is overwritten */
+    char path[FILE_SET_PATH_BYTES];
+    file_set_path(set, &name, false, path, sizeof path);
+    fclose(fopen(path, "w"));
+    CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "File exists"));
+    CU_ASSERT(there(folder, "p_00001_20010909T014642Z.byu.gz.part"));
+    close(descriptor);
+    file_set_free(set);
+    folder_remove(folder);
+}
+
+/* Many that want one prefix: at any time at most one has it. */
+struct contest {
+    char prefix[FOLDER_PATH_BYTES + 8];
+    atomic_int holders;
+    atomic_int clashes;
+    atomic_int won;
+};
+
+static void *contend(void *argument)
+{
+    struct contest *contest = argument;
+    for (int i = 0; i < 20000; i++) {
+        struct bt_error error;
+        struct file_set *set = file_set_new(contest->prefix, &error);
+        if (!set) {
+            if (error.code != BT_BUSY)
+                atomic_fetch_add(&contest->clashes, 1);
+            continue;
+        }
+        if (atomic_fetch_add(&contest->holders, 1) != 0)
+            atomic_fetch_add(&contest->clashes, 1);
+        atomic_fetch_add(&contest->won, 1);
+        sched_yield();
+        atomic_fetch_sub(&contest->holders, 1);
+        file_set_free(set);
+    }
+    return NULL;
+}
+
+static void test_contest(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    struct contest contest = {.prefix = ""};
+    pthread_t threads[8];
+    folder_make(folder);
+    prefix_in(folder, contest.prefix);
+    for (int i = 0; i < 8; i++)
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, contend, &contest), 0);
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    CU_ASSERT_EQUAL(contest.clashes, 0);
+    CU_ASSERT(contest.won > 0);
+    CU_ASSERT_FALSE(there(folder, "p.lock"));
+    folder_remove(folder);
+}
+
+static const struct test_case cases[] = {
+    {"names and part names", test_names},
+    {"names that are taken are never overwritten", test_taken_names},
+    {"one prefix, many that want it", test_contest},
+    {NULL, NULL}};
+TEST_SUITE(file_set, cases)

@@ -154,9 +154,11 @@ static void conclude(struct runner *runner)
         return;
     }
     runner->failures = 0;
-    journal_write(runner->journal, JOURNAL_INFO, "capture %s: %s after %llu records",
-                  runner->settings->name, capture_end_name(status->end),
-                  (unsigned long long)status->records);
+    runner->error = status->error; /* a simulated bus that ended in the middle of something */
+    journal_write(runner->journal, status->error.code ? JOURNAL_WARNING : JOURNAL_INFO,
+                  "capture %s: %s after %llu records%s%s", runner->settings->name,
+                  capture_end_name(status->end), (unsigned long long)status->records,
+                  status->error.code ? "; " : "", status->error.message);
     if (status->end != CAPTURE_END_STOPPED) {
         runner->wanted = false;
         set_state(runner, RUNNER_FINISHED);

@@ -27,7 +27,7 @@ struct runner_report {
     enum runner_state state;
     uint64_t starts;       /* captures begun */
     int64_t gap_ns;        /* without a capture between two of them, by no wish of the user's */
-    struct bt_error error; /* why it waits or will not start; empty otherwise */
+    struct bt_error error; /* why it waits, will not start, or what it met; empty otherwise */
     bool has_status;
     struct capture_status status; /* of the capture that runs, or ran last */
 };

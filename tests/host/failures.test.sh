@@ -1,0 +1,50 @@
+#!/bin/bash
+# Captures that fail in the middle: what came before is whole, the reason is told, the capture goes on in
+# new files where that can help, the time between is told, and the other capture never hears of it.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+bustap capture --board virtual:smp=2,requests=50000 -o source --quiet
+zcat source_*.byu.gz >good.byu
+# record 20000 becomes something that no bus can carry
+{ head -c 240000 good.byu; printf '\0\0\0\0\177\0\0\0\1\0\0\0'; tail -c +240013 good.byu; } >trace.byu
+
+cat >conf <<END
+[capture trace]
+board = virtual:replay=trace.byu
+output = out/trace
+[capture disk]
+board = virtual:smp=2,requests=60000
+output = full/disk
+retry = 200ms
+[capture good]
+board = virtual:smp=1,rate=20000
+output = out/good
+rotate = size=64K
+END
+# a disk that is full after 100 KiB a file
+(ulimit -f 100 && exec bustapd -c conf --socket socket 2>log) &
+daemon=$!
+await ctl status
+
+await is_state trace finished
+status '.captures[0].error' | grep -q 20000 || fail "it says: $(status '.captures[0].error')"
+grep -q '^bustapd: capture trace: source ended after 20000 records; .*20000' log
+zcat out/trace_*.byu.gz | cmp - <(head -c 240000 good.byu)
+
+await is_state disk waiting
+status '.captures[1].error' | grep -q full/disk || fail "it says: $(status '.captures[1].error')"
+restarted() { [ "$(status '.captures[1].starts')" -ge 3 ]; }
+await restarted
+status '.captures[1].gap_s > 0.4' | grep -qx true || fail "no gap: $(status '.captures[1].gap_s')"
+grep -q 'capture disk: runs again on virtual:smp=2,requests=60000; nothing was captured for' log
+ctl stop disk
+[ "$(state_of disk)" = stopped ] || fail "it is $(state_of disk)"
+for file in full/disk_*.byu.gz; do
+    gzip -t "$file" || fail "$file is damaged"
+done
+
+is_state good running || fail "the good one was disturbed"
+[ "$(status '.captures[2].starts')" -eq 1 ]
+stop_daemon
+bustap verify out/good_*.byu.gz >/dev/null

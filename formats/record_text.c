@@ -154,9 +154,10 @@ static void clear_middles(struct middle middles[MIDDLES])
 #define LINE_ENDS_2(hundreds)                                                                      \
     LINE_ENDS_1(hundreds "0")                                                                      \
     LINE_ENDS_1(hundreds "1")                                                                      \
-    LINE_ENDS_1(hundreds "2") LINE_ENDS_1(hundreds "3") LINE_ENDS_1(hundreds "4")                  \
-        LINE_ENDS_1(hundreds "5") LINE_ENDS_1(hundreds "6") LINE_ENDS_1(hundreds "7")              \
-            LINE_ENDS_1(hundreds "8") LINE_ENDS_1(hundreds "9")
+    LINE_ENDS_1(hundreds "2")                                                                      \
+    LINE_ENDS_1(hundreds "3") LINE_ENDS_1(hundreds "4") LINE_ENDS_1(hundreds "5")                  \
+        LINE_ENDS_1(hundreds "6") LINE_ENDS_1(hundreds "7") LINE_ENDS_1(hundreds "8")              \
+            LINE_ENDS_1(hundreds "9")
 static const char line_ends[] =
     LINE_ENDS_2("0") LINE_ENDS_2("1") LINE_ENDS_2("2") LINE_ENDS_2("3") LINE_ENDS_2("4")
         LINE_ENDS_2("5") LINE_ENDS_2("6") LINE_ENDS_2("7") LINE_ENDS_2("8") LINE_ENDS_2("9");

@@ -73,7 +73,10 @@ struct capture_status {
 struct capture *capture_new(const struct capture_settings *settings, struct source *source,
                             struct bt_error *error);
 
-/* Ends the capture soon: what was read so far is written. Any thread; not from a signal handler. */
+/*
+ * Ends the capture soon: tells the source to stop and writes what it still delivers, for at most 5
+ * s. Any thread; not from a signal handler.
+ */
 void capture_stop(struct capture *capture);
 
 /* Starts a new file soon. Any thread. */
@@ -94,7 +97,8 @@ bool capture_take_name(struct capture *capture, char *name, size_t size);
 /* Stops, waits, frees. NULL is allowed. */
 void capture_free(struct capture *capture);
 
-/* Bytes that a capture with these settings allocates at most. */
+/* Bytes that a capture with these settings allocates at most, its threads' stacks and names that
+ * nobody takes (16 bytes each) aside. */
 size_t capture_memory(const struct capture_settings *settings);
 
 #endif

@@ -3,7 +3,6 @@
 #include "driver/ftdi_devices.h"
 #include "driver/ftdi_packets.h"
 #include "driver/ftdi_ring.h"
-#include "formats/base/bytes.h"
 
 #include <ftdi.h>
 #include <stdio.h>
@@ -104,7 +103,10 @@ static int open_device(struct ftdi_stream *self, const struct ftdi_options *opti
     int code = ftdi_usb_open_dev(self->ftdi, usb);
     self->open = code == 0;
     if (code == -5)
-        result = bt_fail(error, BT_BUSY, "board %s is in use by another program", self->name);
+        result = bt_fail(error, BT_BUSY,
+                         "board %s is in use by another program, "
+                         "or by a kernel driver that does not let go",
+                         self->name);
     else if (code < 0)
         result = failed(self, "it cannot be opened", error);
 out:
@@ -115,7 +117,7 @@ out:
 static int check_device(struct ftdi_stream *self, int speed, struct bt_error *error)
 {
     enum ftdi_chip_type type = self->ftdi->type;
-    unsigned short word; /* its bytes as they are in the EEPROM */
+    unsigned short word;
     if (type != TYPE_232H && type != TYPE_2232H)
         return bt_fail(
             error, BT_DEVICE,
@@ -132,8 +134,7 @@ static int check_device(struct ftdi_stream *self, int speed, struct bt_error *er
                        self->name, ftdi_device_speed(speed), self->ftdi->max_packet_size);
     /* where it cannot be read nobody knows, and the board's answer will tell */
     if (ftdi_read_eeprom_location(self->ftdi, 0, &word) == 0 &&
-        !ftdi_packets_fifo_mode(bytes_get16((const uint8_t *)&word), type == TYPE_2232H,
-                                self->channel))
+        !ftdi_packets_fifo_mode(word, type == TYPE_2232H, self->channel))
         return bt_fail(error, BT_DEVICE,
                        "board %s: the EEPROM of its USB chip is not set to 245 FIFO mode; set it "
                        "with ftdi_eeprom or FT_PROG",

@@ -19,6 +19,8 @@
 #define LIMIT_FILE      "/sys/module/usbcore/parameters/usbfs_memory_mb"
 #define LIMIT_MIB_USUAL 16u
 
+_Static_assert(FTDI_RING_TRANSFER_BYTES % 512 == 0, "transfers are whole packets");
+
 struct buffer {
     struct buffer *next;
     size_t size; /* bytes that came */

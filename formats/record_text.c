@@ -148,19 +148,19 @@ static void clear_middles(struct middle middles[MIDDLES])
 }
 
 /* "000\n" to "999\n" */
+/* clang-format off */
 #define LINE_ENDS_1(tens)                                                                          \
-    tens "0\n" tens "1\n" tens "2\n" tens "3\n" tens "4\n" tens "5\n" tens "6\n" tens "7\n" tens   \
-         "8\n" tens "9\n"
+    tens "0\n" tens "1\n" tens "2\n" tens "3\n" tens "4\n"                                         \
+    tens "5\n" tens "6\n" tens "7\n" tens "8\n" tens "9\n"
 #define LINE_ENDS_2(hundreds)                                                                      \
-    LINE_ENDS_1(hundreds "0")                                                                      \
-    LINE_ENDS_1(hundreds "1")                                                                      \
-    LINE_ENDS_1(hundreds "2")                                                                      \
+    LINE_ENDS_1(hundreds "0") LINE_ENDS_1(hundreds "1") LINE_ENDS_1(hundreds "2")                  \
     LINE_ENDS_1(hundreds "3") LINE_ENDS_1(hundreds "4") LINE_ENDS_1(hundreds "5")                  \
-        LINE_ENDS_1(hundreds "6") LINE_ENDS_1(hundreds "7") LINE_ENDS_1(hundreds "8")              \
-            LINE_ENDS_1(hundreds "9")
+    LINE_ENDS_1(hundreds "6") LINE_ENDS_1(hundreds "7") LINE_ENDS_1(hundreds "8")                  \
+    LINE_ENDS_1(hundreds "9")
 static const char line_ends[] =
     LINE_ENDS_2("0") LINE_ENDS_2("1") LINE_ENDS_2("2") LINE_ENDS_2("3") LINE_ENDS_2("4")
-        LINE_ENDS_2("5") LINE_ENDS_2("6") LINE_ENDS_2("7") LINE_ENDS_2("8") LINE_ENDS_2("9");
+    LINE_ENDS_2("5") LINE_ENDS_2("6") LINE_ENDS_2("7") LINE_ENDS_2("8") LINE_ENDS_2("9");
+/* clang-format on */
 
 /* "%u\n". Most times of a real trace are below 1000, nearly all below 10^8. */
 static inline char *put_line_end(char *out, uint32_t time)

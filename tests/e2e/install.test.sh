@@ -1,0 +1,22 @@
+#!/bin/sh
+# What is installed is complete, works, and is taken back without a trace.
+set -eu
+install() {
+    # what is built stays as it is: another compiler's flags must not rebuild it
+    make -s -C "$TOP" -o all BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/opt/bustap "$1"
+}
+
+install install
+cd root/opt/bustap
+for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/man1/b2a.1 \
+    share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules lib/systemd/system/bustapd.service \
+    share/doc/bustap/README.md share/doc/bustap/capture-file.md share/doc/bustap/wire-protocol.md; do
+    [ -e "$file" ] || { echo "$file is not there"; exit 1; }
+done
+grep -q '^ExecStart=/opt/bustap/sbin/bustapd$' lib/systemd/system/bustapd.service
+bin/bustap capture --quiet --board virtual:smp=1,requests=1000 -o "$TMPDIR/trace"
+bin/b2a "$TMPDIR"/trace_*.byu.gz | wc -l | grep -qx 1000
+sbin/bustapd -c share/doc/bustap/bustapd.conf --check >/dev/null
+cd ../../..
+install uninstall
+[ -z "$(find root ! -type d)" ] || { find root ! -type d; exit 1; }

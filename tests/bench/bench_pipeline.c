@@ -24,14 +24,11 @@ static void die(const struct bt_error *error)
     exit(3);
 }
 
-static struct source *open_source(const struct record *records, unsigned rounds,
-                                  enum wire_packing packing)
+static struct source *open_source(struct stream *stream, enum wire_packing packing)
 {
     struct bt_error error;
     struct session_settings settings = session_settings_default();
     settings.packing = packing;
-    struct stream *stream =
-        memory_board_new(records, ROUND_RECORDS, (uint64_t)ROUND_RECORDS * rounds, packing);
     struct session *session = session_new(stream, &error);
     if (!session || session_arm(session, &settings, &error) < 0)
         die(&error);
@@ -50,7 +47,9 @@ static double run(const struct record *records, enum wire_packing packing,
     settings.rotate_bytes = 256u << 20;
     settings.keep = 4;
     settings.engine = engine;
-    struct source *source = open_source(records, rounds, packing);
+    struct stream *board =
+        memory_board_new(records, ROUND_RECORDS, (uint64_t)ROUND_RECORDS * rounds, packing);
+    struct source *source = open_source(board, packing);
     size_t memory = measure_resident_bytes();
     measure_begin(&measure);
     struct capture *capture = capture_new(&settings, source, &error);
@@ -63,6 +62,7 @@ static double run(const struct record *records, enum wire_packing packing,
     }
     measure_end(&measure);
     capture_get_status(capture, &status);
+    uint64_t link_bytes = memory_board_bytes(board);
     capture_free(capture);
     if (status.failed)
         die(&status.error);
@@ -70,12 +70,13 @@ static double run(const struct record *records, enum wire_packing packing,
         printf("INCOMPLETE: %llu records\n", (unsigned long long)status.records);
     double rate = (double)status.records / measure.wall;
     printf("%-7s %-6s %6.1f M records/s  %5.0f MB/s  %.2f cores  (33.3 M/s takes %.2f)  ratio %.2f"
-           "  +%zu MiB resident, %zu MiB allowed\n",
+           "  %.1f bytes a record on the link  +%zu MiB resident, %zu MiB allowed\n",
            packing == WIRE_DELTA ? "packed" : "plain", deflate_engine_name(engine), rate / 1e6,
            rate * RECORD_BYTES / 1e6, measure.cpu / measure.wall,
            measure.cpu * GOAL / (double)status.records,
            (double)status.raw_bytes / (double)status.compressed_bytes,
-           peak > memory ? (peak - memory) >> 20 : 0, capture_memory(&settings) >> 20);
+           (double)link_bytes / (double)status.records, peak > memory ? (peak - memory) >> 20 : 0,
+           capture_memory(&settings) >> 20);
     return measure.cpu / (double)status.records;
 }
 

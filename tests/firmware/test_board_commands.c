@@ -149,6 +149,37 @@ static void test_session_frames(void)
     board_rig_free(rig);
 }
 
+/* The bus ends while no slot is free: END waits for one, and whatever the host says waits for END.
+ */
+static void test_end_without_room(void)
+{
+    struct wire_configuration configuration = plain();
+    struct board_rig *rig = board_rig_new(4);
+    struct wire_frame frame;
+    static const enum wire_kind expected[] = {WIRE_REPLY,     WIRE_REPLY, WIRE_REPLY,
+                                              WIRE_HEARTBEAT, WIRE_END,   WIRE_REPLY};
+    configuration.heartbeat_ms = 1;
+    board_rig_arm(rig, &configuration, 5);
+    rig->link_room = 0;
+    for (unsigned i = 0; i < 4; i++)
+        board_rig_command(rig, WIRE_STATUS, i, NULL, 0);
+    board_rig_settle(rig); /* the fourth waits: its reply would take the last slot */
+    rig->microseconds += 1000;
+    board_rig_settle(rig);
+    CU_ASSERT_EQUAL(board_queue_free(&rig->board.queue), 0);
+    rig->ended = true;
+    board_rig_settle(rig);
+    CU_ASSERT_EQUAL(rig->board.state, BOARD_DRAINING);
+    CU_ASSERT_FALSE(board_armed(&rig->board));
+    rig->link_room = SIZE_MAX;
+    board_rig_settle(rig);
+    CU_ASSERT_EQUAL(rig->board.state, BOARD_IDLE);
+    for (unsigned i = 0; i < 6; i++)
+        CU_ASSERT(board_rig_frame(rig, &frame) && frame.kind == expected[i]);
+    CU_ASSERT_EQUAL(frame.session, 0);
+    board_rig_free(rig);
+}
+
 static void test_self_test(void)
 {
     struct board_rig *rig = board_rig_new(4);
@@ -211,6 +242,7 @@ static const struct test_case cases[] = {
     {"bodies that make no sense", test_bad_bodies},
     {"commands of another version", test_other_versions},
     {"the frames of a session", test_session_frames},
+    {"END when the queue is full", test_end_without_room},
     {"self-test", test_self_test},
     {"garbage between commands", test_garbage_between_commands},
     {NULL, NULL}};

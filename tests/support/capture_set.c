@@ -42,13 +42,16 @@ uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file)
 }
 
 /* One block of count records, behind a loss. */
-static int put_block(struct progress *progress, uint32_t count, const struct loss *lost)
+static int put_block(struct progress *progress, uint32_t count, const struct loss *lost, bool skew,
+                     bool leave_out)
 {
     struct batch batch = {.records = progress->records, .count = count, .lost = *lost};
     size_t size;
     records_fill_like_a_bus(batch.records, count, &progress->random);
     batch.lost.first_tick = progress->tick;
     batch.first_tick = progress->tick + batch.records[0].time;
+    if (skew)
+        batch.first_tick++;
     batch.lost.last_tick = batch.first_tick;
     batch.last_tick = batch.first_tick + records_time(batch.records + 1, count - 1);
     batch.first_index = progress->index + loss_total(lost);
@@ -57,7 +60,7 @@ static int put_block(struct progress *progress, uint32_t count, const struct los
     progress->totals.capture_records += count;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         progress->totals.capture_lost[stage] += lost->count[stage];
-    if (!progress->writer)
+    if (!progress->writer || leave_out)
         return 0;
     if (capture_put_data_member(progress->encoder, &batch, progress->member,
                                 capture_data_member_bound(count), &size, NULL) < 0)
@@ -65,7 +68,7 @@ static int put_block(struct progress *progress, uint32_t count, const struct los
     return capture_writer_put(progress->writer, progress->member, size, &batch, NULL);
 }
 
-static int put_blocks(struct progress *progress)
+static int put_blocks(struct progress *progress, uint32_t number)
 {
     const struct capture_set *set = progress->set;
     uint32_t left = set->file_records;
@@ -74,7 +77,9 @@ static int put_blocks(struct progress *progress)
         if (block == 1)
             memcpy(lost.count, set->lost, sizeof lost.count);
         uint32_t count = left < set->block_records ? left : set->block_records;
-        if (put_block(progress, count, &lost) < 0)
+        bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;
+        bool leave_out = set->lie == LIE_HOLE && block == 1 && number == 1;
+        if (put_block(progress, count, &lost, skew, leave_out) < 0)
             return -1;
         left -= count;
     }
@@ -101,6 +106,8 @@ static int close_file(struct progress *progress, uint32_t number)
                                                 .above_4gib = set->above_4gib,
                                                 .undecoded = set->undecoded,
                                                 .accepted = progress->index + set->after_stop};
+        totals->source.accepted += set->lie == LIE_ACCEPTED;
+        totals->capture_records += set->lie == LIE_CAPTURED;
         totals->source.seen = totals->source.accepted + set->filtered;
     }
     if (!progress->writer || (last && set->unclosed))
@@ -120,6 +127,8 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
+    if (set->lie == LIE_SEAM && number > 1)
+        info.first_index = progress->index += 7;
     uint64_t id = random_seed(set->seed);
     random_fill(&id, info.id, sizeof info.id);
     snprintf(name, sizeof name, "%s_%u.byu.gz", prefix, number);
@@ -132,7 +141,7 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
         if (!progress->writer)
             return -1;
     }
-    int result = put_blocks(progress);
+    int result = put_blocks(progress, number);
     if (result == 0)
         result = close_file(progress, number);
     capture_writer_free(progress->writer);

@@ -4,6 +4,16 @@
 
 #include "formats/capture_file.h"
 
+/* What is not true in files that are well formed otherwise. */
+enum capture_set_lie {
+    LIE_NONE,
+    LIE_SEAM,     /* indices jump from one file to the next */
+    LIE_ACCEPTED, /* the board counted one request more */
+    LIE_CAPTURED, /* the last closing member counts one record of the capture more */
+    LIE_TICK,     /* the last file's second block begins one tick late */
+    LIE_HOLE /* the first file lacks its second block, and its closing member does not count it */
+};
+
 struct capture_set {
     uint64_t seed;
     uint32_t files;   /* of the whole capture */
@@ -16,6 +26,7 @@ struct capture_set {
     uint64_t after_stop, filtered, above_4gib, undecoded;
     bool unclosed;       /* the last file has no closing member */
     bool source_unknown; /* the board did not tell its counts */
+    enum capture_set_lie lie;
 };
 
 /*

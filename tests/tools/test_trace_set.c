@@ -184,6 +184,33 @@ static void test_damage(void)
     }
 }
 
+/* Well formed files that do not agree: each is found, and named. */
+static void test_lies(void)
+{
+    static const struct {
+        enum capture_set_lie lie;
+        const char *word;
+    } lies[] = {{LIE_SEAM, "begins with request"},
+                {LIE_ACCEPTED, "the board accepted"},
+                {LIE_CAPTURED, "the capture counted"},
+                {LIE_TICK, "the ticks of"},
+                {LIE_HOLE, "lacks 40 requests"}};
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        struct capture_set set = {.seed = 9 + i,
+                                  .files = 2,
+                                  .file_records = 100,
+                                  .block_records = 40,
+                                  .lie = lies[i].lie};
+        struct set_files files;
+        struct trace_verdict verdict;
+        write_files(&files, &set);
+        judge(&verdict, &files);
+        CU_ASSERT_FALSE(verdict.complete);
+        CU_ASSERT_PTR_NOT_NULL(strstr(verdict.why, lies[i].word));
+        folder_remove(files.folder);
+    }
+}
+
 static void test_board_without_counts(void)
 {
     struct capture_set set = {
@@ -201,6 +228,7 @@ static const struct test_case cases[] = {
     {"whole sets are complete or accounted for", test_whole_sets},
     {"a file taken away is missed", test_a_file_taken_away},
     {"a changed or missing byte is seen", test_damage},
+    {"files that do not agree", test_lies},
     {"a board that did not tell its counts", test_board_without_counts},
     {NULL, NULL}};
 TEST_SUITE(trace_set, cases)

@@ -45,6 +45,7 @@ make_trace --types all --lp64 1000 >wide.byu
 make_trace --types all 1000 | b2a | cmp - <(b2a --lp64 wide.byu)
 
 # CSV and JSON say the same, and JSON is JSON
+make_capture files=3 file_records=4000 block_records=3900 p
 bustap dump --csv p_?.byu.gz | tail -n +2 >p.csv
 bustap dump --json p_?.byu.gz |
     jq -r '[.index, .tick, .address, .type, .size, .attribute, .processor, .time] | join(",")' |

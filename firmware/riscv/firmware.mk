@@ -1,8 +1,9 @@
 # The board's firmware for riscv32: make firmware.
 
 RISCV       ?= riscv64-unknown-elf-
-RISCV_BUILD := build/firmware
-RISCV_FLAGS := -march=rv32imac -mabi=ilp32 -mcmodel=medany -std=c11 -Os -g -ffreestanding \
+RISCV_MARCH ?= rv32imac
+RISCV_BUILD ?= build/firmware
+RISCV_FLAGS := -march=$(RISCV_MARCH) -mabi=ilp32 -mcmodel=medany -std=c11 -Os -g -ffreestanding \
                -ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns \
                $(WARNINGS) -Werror -Wstack-usage=512 -I. -Ifirmware/riscv -DBOARD_PHASES=16
 RISCV_LINK  := -nostdlib -nostartfiles -static -Wl,--gc-sections -Wl,--no-warn-rwx-segments \
@@ -33,6 +34,6 @@ $(RISCV_BUILD)/%.o: %.c firmware/riscv/firmware.mk
 $(RISCV_BUILD)/%.o: %.S firmware/riscv/firmware.mk
 	@mkdir -p $(@D)
 	@echo '  RISCV  $<'
-	@$(RISCV)gcc -march=rv32imac_zicsr -mabi=ilp32 -c -o $@ $<
+	@$(RISCV)gcc -march=$(RISCV_MARCH)_zicsr -mabi=ilp32 -c -o $@ $<
 
 -include $(shell [ -d $(RISCV_BUILD) ] && find $(RISCV_BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,232 @@
+/*
+ * Runs the board's riscv32 image in a simulator, between simulated FIFOs, and compares every
+ * record.
+ *
+ * usage: run_firmware IMAGE plain|delta      (IMAGE: the raw contents of the ROM, built for rv32im)
+ */
+#include "firmware/p6.h"
+#include "formats/wire_reader.h"
+#include "tests/support/rv32.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROM_BYTES    32768u
+#define RAM_ADDRESS  0x10000000u
+#define RAM_BYTES    131072u
+#define PHASES       3000u
+#define LINK_ROOM    64u
+#define INSTRUCTIONS UINT64_C(100000000) /* it must be done by then */
+
+/* What is around the processor: firmware/README.md, "Registers". */
+struct machine {
+    struct rv32 processor;
+    uint8_t rom[ROM_BYTES], ram[RAM_BYTES];
+    uint8_t commands[512];
+    size_t command_size, command_taken;
+    struct bus_phase phases[PHASES];
+    struct record records[PHASES];
+    size_t there, taken; /* phases */
+    uint64_t taken_when; /* instructions done when the last was */
+    struct wire_reader *reader;
+};
+
+static uint32_t phase_register(const struct machine *machine, uint32_t address)
+{
+    const struct bus_phase *phase = &machine->phases[machine->taken];
+    switch (address & 0xffu) {
+    case 0x20:
+        return (uint32_t)phase->tick;
+    case 0x24:
+        return (uint32_t)(phase->tick >> 32);
+    case 0x28:
+        return (uint32_t)phase->address_a;
+    case 0x2c:
+        return (uint32_t)(phase->address_a >> 32 & 15u) | (uint32_t)phase->request_a << 8 |
+               (uint32_t)phase->request_b << 16;
+    case 0x30:
+        return phase->address_b;
+    default:
+        return phase->missed;
+    }
+}
+
+static uint32_t device_load(struct machine *machine, uint32_t address)
+{
+    switch (address) {
+    case 0x80000000:
+        return machine->taken < machine->there;
+    case 0x80000004:
+        return (uint32_t)machine->processor.instructions;
+    case 0x8000000c:
+        return (uint32_t)(machine->processor.instructions / 100);
+    case 0x80001000:
+        return (uint32_t)(machine->command_size - machine->command_taken);
+    case 0x80001004:
+        return LINK_ROOM;
+    case 0x80001008:
+        return machine->commands[machine->command_taken++];
+    case 0x80002000:
+        return 100000000;
+    default:
+        return address >= 0x80000020 && address <= 0x80000034 ? phase_register(machine, address)
+                                                              : 0;
+    }
+}
+
+static void device_store(struct machine *machine, uint32_t address, uint32_t value)
+{
+    size_t capacity, size = address == 0x8000100c ? 4 : 1;
+    if (address == 0x80000038 && ++machine->taken == PHASES)
+        machine->taken_when = machine->processor.instructions;
+    if (address != 0x80001008 && address != 0x8000100c)
+        return;
+    uint8_t *space = wire_reader_space(machine->reader, &capacity);
+    for (size_t i = 0; i < size; i++)
+        space[i] = (uint8_t)(value >> 8 * i);
+    wire_reader_added(machine->reader, size);
+}
+
+/* Memory at an address; ends the program where there is none. */
+static uint8_t *memory(struct machine *machine, uint32_t address, unsigned bytes, bool write)
+{
+    if (!write && address < ROM_BYTES && address % bytes == 0)
+        return machine->rom + address;
+    if (address - RAM_ADDRESS < RAM_BYTES && address % bytes == 0)
+        return machine->ram + (address - RAM_ADDRESS);
+    fprintf(stderr, "run_firmware: bad address %08x at %08x\n", address, machine->processor.pc);
+    exit(1);
+}
+
+static uint32_t load(void *context, uint32_t address, unsigned bytes)
+{
+    if (address >= 0x80000000u)
+        return device_load(context, address);
+    const uint8_t *at = memory(context, address, bytes, false);
+    return bytes == 1 ? at[0] : bytes == 2 ? bytes_get16(at) : bytes_get32(at);
+}
+
+static void store(void *context, uint32_t address, uint32_t value, unsigned bytes)
+{
+    if (address >= 0x80000000u) {
+        device_store(context, address, value);
+        return;
+    }
+    uint8_t *at = memory(context, address, bytes, true);
+    for (unsigned i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void say(struct machine *machine, enum wire_command_code code, const uint8_t *body,
+                size_t size)
+{
+    struct wire_command command = {
+        .version = WIRE_VERSION, .code = (uint8_t)code, .body_bytes = (uint16_t)size, .body = body};
+    machine->command_size += wire_command_put(machine->commands + machine->command_size, &command);
+}
+
+static void arm(struct machine *machine, enum wire_packing packing)
+{
+    uint8_t body[WIRE_CONFIGURATION_BYTES], id[4] = {7};
+    struct wire_configuration configuration = {
+        .filter = filter_all(), .packing = (uint8_t)packing, .flush_us = 20000};
+    wire_configuration_put(body, &configuration);
+    say(machine, WIRE_IDENTIFY, NULL, 0);
+    say(machine, WIRE_CONFIGURE, body, sizeof body);
+    say(machine, WIRE_ARM, id, sizeof id);
+}
+
+/* Puts the phases on the bus, from now on. */
+static void make_phases(struct machine *machine)
+{
+    uint64_t tick = machine->processor.instructions;
+    for (uint32_t i = 0; i < PHASES; i++) {
+        struct record *record = &machine->records[i];
+        *record = (struct record){.address = i * 24,
+                                  .type = (uint8_t)(i % 3),
+                                  .size = (uint8_t)(i % 9),
+                                  .attribute = i & 7,
+                                  .processor = i >> 3 & 7,
+                                  .time = 10 + i % 50};
+        machine->phases[i].tick = tick += record->time;
+        if (p6_encode(record, &machine->phases[i]))
+            abort();
+    }
+    machine->there = PHASES;
+}
+
+/* Compares a frame's records with what was on the bus, from number on. Returns how many there are.
+ * The first time counts from the arming, and is not compared. */
+static size_t compare(const struct machine *machine, const struct wire_frame *frame, size_t number)
+{
+    static struct record records[WIRE_FRAME_RECORDS_MAX];
+    bool good = frame->lost == 0 && wire_frame_records(frame, records) == 0 &&
+                number + frame->count <= PHASES;
+    for (size_t i = 0; good && i < frame->count; i++) {
+        if (number + i == 0)
+            records[i].time = machine->records[0].time;
+        good = memcmp(&records[i], &machine->records[number + i], sizeof *records) == 0;
+    }
+    if (!good) {
+        fprintf(stderr, "run_firmware: frame %u is not what was on the bus\n", frame->sequence);
+        exit(1);
+    }
+    return frame->count;
+}
+
+/* Runs until END. Returns the records that came. */
+static size_t run(struct machine *machine)
+{
+    struct wire_frame frame;
+    size_t records = 0;
+    uint64_t began = 0;
+    bool stopped = false;
+    while (machine->processor.instructions < INSTRUCTIONS) {
+        if (!rv32_step(&machine->processor)) {
+            fprintf(stderr, "run_firmware: no instruction at %08x\n", machine->processor.pc);
+            exit(1);
+        }
+        if (machine->taken == PHASES && !stopped) {
+            say(machine, WIRE_STOP, NULL, 0);
+            stopped = true;
+        }
+        while (machine->processor.instructions % 256 == 0 &&
+               wire_reader_next(machine->reader, &frame)) {
+            if (frame.kind == WIRE_START) {
+                make_phases(machine);
+                began = machine->processor.instructions;
+            } else if (frame.kind == WIRE_RECORDS || frame.kind == WIRE_PACKED) {
+                records += compare(machine, &frame, records);
+            } else if (frame.kind == WIRE_END) {
+                printf("%zu records, %llu instructions each\n", records,
+                       (unsigned long long)(machine->taken_when - began) / PHASES);
+                return records;
+            }
+        }
+    }
+    fprintf(stderr, "run_firmware: no END\n");
+    exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    struct machine *machine = calloc(1, sizeof *machine);
+    FILE *image = fopen(argv[1], "rb");
+    if (!machine || !image || fread(machine->rom, 1, ROM_BYTES, image) == 0)
+        return 3;
+    fclose(image);
+    /* Memory is not zero when the power comes. */
+    memset(machine->ram, 0x5a, RAM_BYTES);
+    machine->reader = wire_reader_new();
+    machine->processor.load = load;
+    machine->processor.store = store;
+    machine->processor.context = machine;
+    arm(machine, strcmp(argv[2], "delta") == 0 ? WIRE_DELTA : WIRE_PLAIN);
+    size_t records = run(machine);
+    wire_reader_free(machine->reader);
+    free(machine);
+    return records == PHASES ? 0 : 1;
+}

@@ -1,0 +1,22 @@
+/* A simulator of riscv32 processors (RV32IM, no traps), to run what is built for the board. */
+#ifndef TESTS_SUPPORT_RV32_H
+#define TESTS_SUPPORT_RV32_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rv32 {
+    uint32_t registers[32];
+    uint32_t pc;
+    uint64_t instructions; /* done so far */
+    /* Reads or writes 1, 2 or 4 bytes, little endian; the owner ends the program on bad addresses.
+     */
+    uint32_t (*load)(void *context, uint32_t address, unsigned bytes);
+    void (*store)(void *context, uint32_t address, uint32_t value, unsigned bytes);
+    void *context;
+};
+
+/* One instruction. False where it is none that the simulator knows. */
+bool rv32_step(struct rv32 *processor);
+
+#endif

@@ -1,26 +1,35 @@
 #include "tests/support/rv32.h"
 
+/* A number of so many bits, with its sign carried on to 32. */
+static uint32_t extend(uint32_t value, unsigned bits)
+{
+    uint32_t sign = 1u << (bits - 1);
+    return (value ^ sign) - sign;
+}
+
 /* The instruction formats: RISC-V unprivileged specification, section 2.3. */
-static int32_t immediate_i(uint32_t code)
+static uint32_t immediate_i(uint32_t code)
 {
-    return (int32_t)code >> 20;
+    return extend(code >> 20, 12);
 }
 
-static int32_t immediate_s(uint32_t code)
+static uint32_t immediate_s(uint32_t code)
 {
-    return (int32_t)(code & 0xfe000000u) >> 20 | (int32_t)(code >> 7 & 31u);
+    return extend((code >> 20 & 0xfe0u) | (code >> 7 & 0x1fu), 12);
 }
 
-static int32_t immediate_b(uint32_t code)
+static uint32_t immediate_b(uint32_t code)
 {
-    return (int32_t)(code & 0x80000000u) >> 19 | (int32_t)(code << 4 & 0x800u) |
-           (int32_t)(code >> 20 & 0x7e0u) | (int32_t)(code >> 7 & 0x1eu);
+    return extend((code >> 19 & 0x1000u) | (code << 4 & 0x800u) | (code >> 20 & 0x7e0u) |
+                      (code >> 7 & 0x1eu),
+                  13);
 }
 
-static int32_t immediate_j(uint32_t code)
+static uint32_t immediate_j(uint32_t code)
 {
-    return (int32_t)(code & 0x80000000u) >> 11 | (int32_t)(code & 0xff000u) |
-           (int32_t)(code >> 9 & 0x800u) | (int32_t)(code >> 20 & 0x7feu);
+    return extend((code >> 11 & 0x100000u) | (code & 0xff000u) | (code >> 9 & 0x800u) |
+                      (code >> 20 & 0x7feu),
+                  21);
 }
 
 static uint32_t shift_right(uint32_t value, unsigned bits, bool arithmetic)
@@ -114,24 +123,24 @@ bool rv32_step(struct rv32 *processor)
         break;
     case 0x6f: /* JAL */
         result = next;
-        next = processor->pc + (uint32_t)immediate_j(code);
+        next = processor->pc + immediate_j(code);
         break;
     case 0x67: /* JALR */
         result = next;
-        next = (a + (uint32_t)immediate_i(code)) & ~1u;
+        next = (a + immediate_i(code)) & ~1u;
         break;
     case 0x63:
         if (branches(function, a, b))
-            next = processor->pc + (uint32_t)immediate_b(code);
+            next = processor->pc + immediate_b(code);
         break;
     case 0x03:
-        result = load(processor, function, a + (uint32_t)immediate_i(code));
+        result = load(processor, function, a + immediate_i(code));
         break;
     case 0x23:
-        processor->store(processor->context, a + (uint32_t)immediate_s(code), b, 1u << function);
+        processor->store(processor->context, a + immediate_s(code), b, 1u << function);
         break;
     case 0x13:
-        result = compute(function, a, (uint32_t)immediate_i(code), function == 5 && other);
+        result = compute(function, a, immediate_i(code), function == 5 && other);
         break;
     case 0x33:
         result = code >> 25 == 1 ? multiply(function, a, b) : compute(function, a, b, other);

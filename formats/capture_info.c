@@ -2,8 +2,8 @@
 
 const char *capture_end_name(enum capture_end end)
 {
-    static const char *const names[CAPTURE_ENDS] = {"none",        "rotated",      "stopped",
-                                                    "limit",       "source ended", "device failed",
-                                                    "disk failed", "recovered"};
+    static const char *const names[CAPTURE_ENDS] = {
+        "none",         "rotated",       "stopped",     "limit reached",
+        "source ended", "device failed", "disk failed", "recovered"};
     return (unsigned)end < CAPTURE_ENDS ? names[end] : "unknown";
 }

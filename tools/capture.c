@@ -201,11 +201,12 @@ static void obey_signals(struct capture *capture, const sigset_t *signals,
     }
 }
 
-static void print_names(struct capture *capture)
+static void print_names(struct capture *capture, struct capture_report *report)
 {
     char name[4096];
     bool any = false;
     while (capture_take_name(capture, name, sizeof name)) {
+        capture_report_clear(report); /* both may go to one terminal */
         puts(name);
         any = true;
     }
@@ -223,7 +224,7 @@ static void attend(struct capture *capture, const struct capture_options *option
         ended = capture_wait(capture, POLL_MS);
         obey_signals(capture, signals, report, &stopping);
         if (options->print_names)
-            print_names(capture);
+            print_names(capture, report);
         capture_report_live(report, capture);
     } while (!ended);
     capture_report_clear(report);

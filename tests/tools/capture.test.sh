@@ -42,7 +42,7 @@ bustap info a/filtered_*.byu.gz | grep -q '^filter *type=FETCH and processor=1$'
 
 # a number of records, exactly
 bustap capture --json --board virtual:smp=2 -o a/some --stop records=12345 >json 2>summary
-[ "$(jq -c '[.records, .lost.total, .end, .complete]' json)" = '[12345,0,"limit",true]' ]
+[ "$(jq -c '[.records, .lost.total, .end, .complete]' json)" = '[12345,0,"limit reached",true]' ]
 bustap verify a/some_*.byu.gz >verdict
 
 # signals: status, a new file, stop

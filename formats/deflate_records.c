@@ -53,6 +53,7 @@ struct deflate_records {
     packed heads[2][NO_LITERAL + 1];
     /* what the sample holds */
     uint32_t literal_counts[LITERALS];
+    uint32_t length_counts[MATCH_MAX + 1];
     uint32_t distance_counts[DISTANCE_CODES];
 };
 
@@ -200,7 +201,7 @@ static void count_literals(struct deflate_records *deflater, const uint8_t *byte
 
 static void count_match(struct deflate_records *deflater, uint32_t length, uint32_t back)
 {
-    deflater->literal_counts[257 + length_symbol(length)]++;
+    deflater->length_counts[length]++;
     deflater->distance_counts[distance_code(back * RECORD_BYTES)]++;
 }
 
@@ -231,6 +232,7 @@ static void clear_counts(struct deflate_records *deflater)
 {
     for (size_t s = 0; s < LITERALS; s++)
         deflater->literal_counts[s] = 1;
+    memset(deflater->length_counts, 0, sizeof deflater->length_counts);
     for (size_t d = 0; d < DISTANCE_CODES; d++)
         deflater->distance_counts[d] = 1;
 }
@@ -257,6 +259,8 @@ static void take_sample(struct deflate_records *deflater, const uint8_t *in, uin
             count_piece(deflater, in, piece * step, piece * step + SAMPLE_RECORDS,
                         SAMPLE_WARM_RECORDS);
     }
+    for (uint32_t length = 3; length <= MATCH_MAX; length++)
+        deflater->literal_counts[257 + length_symbol(length)] += deflater->length_counts[length];
     forget(deflater);
 }
 

@@ -25,7 +25,7 @@ BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)
 
 .PHONY: check check-run tests
 check:
-	@.ci/packages build check
+	@.ci/packages build check firmware
 	@$(MAKE) --no-print-directory check-run
 
 tests: all $(BUILD)/tests/unit $(FUZZ_REPLAYS) $(E2E_TOOLS)

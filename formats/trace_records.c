@@ -163,14 +163,21 @@ static int finish(struct trace_records *records, size_t stray, struct bt_error *
     return 0;
 }
 
-static void get_lp64(struct trace_records *records, struct record *out, const uint8_t *bytes,
-                     size_t count)
+static void get_lp64(struct record *out, const uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (record_get_lp64(&out[i], bytes + i * RECORD_LP64_BYTES) < 0) {
-            if (records->too_wide++ == 0)
-                records->first_too_wide = records->ordinal + i;
-        }
+        (void)record_get_lp64(&out[i], bytes + i * RECORD_LP64_BYTES);
+}
+
+/* Counts the records, of those handed out now, that need more than 32 bits. */
+static void count_too_wide(struct trace_records *records, const uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct record ignored;
+        if (record_get_lp64(&ignored, bytes + i * RECORD_LP64_BYTES) < 0 &&
+            records->too_wide++ == 0)
+            records->first_too_wide = records->ordinal + i;
+    }
 }
 
 /* How many records can go into one batch: a time that saturated starts a new one. */
@@ -203,12 +210,13 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
         return finish(records, available, error);
     if (count > batch->capacity)
         count = batch->capacity;
-    if (records->record_bytes == RECORD_BYTES) {
+    if (records->record_bytes == RECORD_BYTES)
         records_get(batch->records, bytes, count);
-        count = until_saturated(batch->records, count);
-    } else {
-        get_lp64(records, batch->records, bytes, count);
-    }
+    else
+        get_lp64(batch->records, bytes, count);
+    count = until_saturated(batch->records, count);
+    if (records->record_bytes == RECORD_LP64_BYTES)
+        count_too_wide(records, bytes, count);
     uint32_t first = batch->records[0].time;
     /* A first time that is saturated says "unknown", as the first record of many traces does. */
     if (records->begun || first != UINT32_MAX)

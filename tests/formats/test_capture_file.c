@@ -48,7 +48,11 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
                             .last_tick = 5000,
                             .lost = {{5, 6, 7, 8}, 900, 950},
                             .host_time_ns = -1};
-    bytes_append_data(&member, (enum deflate_engine)random_below(random, DEFLATE_ENGINES), batch);
+    enum deflate_engine engine;
+    do
+        engine = (enum deflate_engine)random_below(random, DEFLATE_ENGINES);
+    while (!deflate_has(engine));
+    bytes_append_data(&member, engine, batch);
     return member;
 }
 

@@ -20,6 +20,7 @@ struct reading {
     uint64_t indices[4 * RECORDS];
     uint64_t ticks[4 * RECORDS];
     size_t count;
+    unsigned batches;
     unsigned damage;
     unsigned notes;
     bool closed;
@@ -50,6 +51,7 @@ static void read_all(struct trace_reader *reader, struct reading *reading, size_
             break;
         CU_ASSERT_FATAL(reading->count + batch.count <= 4 * RECORDS);
         uint64_t tick = batch.first_tick;
+        reading->batches++;
         for (size_t i = 0; i < batch.count; i++) {
             tick += i ? batch.records[i].time : 0;
             reading->ticks[reading->count] = tick;
@@ -160,9 +162,9 @@ static void test_saturated_times(void)
     CU_ASSERT_EQUAL(r.ticks[3] - r.ticks[2], UINT32_MAX);
 }
 
-static void test_lp64(void)
+/* The sample as programs with 8-byte longs write it. */
+static void fill_lp64(uint8_t *bytes)
 {
-    static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
     for (size_t i = 0; i < RECORDS; i++) {
         const struct record *r = &sample()[i];
         uint8_t *p = bytes + i * RECORD_LP64_BYTES;
@@ -171,6 +173,12 @@ static void test_lp64(void)
         memcpy(p + 8, (const uint8_t *)r + 4, 4);
         bytes_put64(p + 16, r->time);
     }
+}
+
+static void test_lp64(void)
+{
+    static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
+    fill_lp64(bytes);
     struct reading r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
     CU_ASSERT_TRUE(is_sample(&r, 0));
     CU_ASSERT_EQUAL(r.damage, 0);
@@ -180,6 +188,12 @@ static void test_lp64(void)
     r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
     CU_ASSERT_TRUE(is_sample(&r, 0));
     CU_ASSERT_EQUAL(r.damage, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "1 records, the first is number 7"));
+    bytes_put64(bytes + 3 * RECORD_LP64_BYTES + 16, UINT32_MAX); /* saturated: a new batch */
+    r = read_bytes(bytes, sizeof bytes, false, true, 0, RECORDS);
+    CU_ASSERT_EQUAL(r.count, RECORDS);
+    CU_ASSERT_EQUAL(r.batches, 2);
+    CU_ASSERT_EQUAL(r.ticks[3] - r.ticks[2], UINT32_MAX);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "1 records, the first is number 7"));
 }
 

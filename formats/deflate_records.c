@@ -98,14 +98,26 @@ ALWAYS_INLINE uint32_t mask_if(bool condition)
     return 0u - (uint32_t)condition;
 }
 
-/* Puts record i into the slot; returns how many records back the one is that was there, 0 if it
- * cannot be. */
-ALWAYS_INLINE uint32_t exchange(uint16_t *place, uint32_t i)
+/* The same for a < b, both below 2^31, in one instruction less than compilers find. */
+ALWAYS_INLINE uint32_t mask_if_below(uint32_t a, uint32_t b)
 {
-    uint32_t back = (uint16_t)(i - *place);
-    uint32_t furthest = i < WINDOW_RECORDS ? i : WINDOW_RECORDS;
+    return (uint32_t)((int32_t)(a - b) >> 31);
+}
+
+/* Puts record i into the slot; returns the number that was there. */
+ALWAYS_INLINE uint16_t exchange(uint16_t *place, uint32_t i)
+{
+    uint16_t before = *place;
     *place = (uint16_t)i;
-    return back & mask_if(back <= furthest);
+    return before;
+}
+
+/* How many records back from i the number of a slot is; 0 if it cannot be. */
+ALWAYS_INLINE uint32_t records_back(uint32_t i, uint16_t number)
+{
+    uint32_t back = (uint16_t)(i - number);
+    uint32_t furthest = i < WINDOW_RECORDS ? i : WINDOW_RECORDS;
+    return back & mask_if_below(back, furthest + 1);
 }
 
 /* What is known of a record from those before it. */
@@ -114,7 +126,7 @@ struct found {
     uint32_t whole; /* all ones: the match goes to the record's end; 0: to that of its kind */
     uint32_t
         literal;    /* the low byte of the address, or NO_LITERAL where the match begins with it */
-    uint32_t timed; /* records back to one of the same kind and time, not yet compared */
+    uint16_t timed; /* number of a record that may have the same kind and time */
 };
 
 /* Asks the first two questions, and puts record i into all tables. Without a branch: the answers
@@ -126,9 +138,10 @@ ALWAYS_INLINE struct found find(struct deflate_records *deflater, const uint8_t 
     const uint64_t place = low >> 8;         /* the address without its low byte, and the kind */
     const uint64_t place_spread = place * SPREAD_PLACE;
     const uint64_t both_spread = place_spread ^ (high >> 32) * SPREAD_TIME;
-    uint32_t back_a = exchange(slot(deflater->same_but_low_byte, both_spread), i);
-    uint32_t back_b = exchange(slot(deflater->same_place_and_kind, place_spread), i);
-    uint32_t timed = exchange(slot(deflater->same_kind_and_time, high * SPREAD_TIME), i);
+    uint32_t back_a = records_back(i, exchange(slot(deflater->same_but_low_byte, both_spread), i));
+    uint32_t back_b =
+        records_back(i, exchange(slot(deflater->same_place_and_kind, place_spread), i));
+    uint16_t timed = exchange(slot(deflater->same_kind_and_time, high * SPREAD_TIME), i);
     const uint8_t *a = bytes - (size_t)back_a * RECORD_BYTES;
     const uint8_t *b = bytes - (size_t)back_b * RECORD_BYTES;
     const uint64_t low_a = load64(a) ^ low;
@@ -219,10 +232,11 @@ static uint32_t count_record(struct deflate_records *deflater, const uint8_t *in
         count_literals(deflater, bytes + 8, found.whole ? 0 : 4);
         return 1 + run;
     }
-    bool timed = same_kind_and_time(bytes, found.timed);
+    uint32_t back = records_back(i, found.timed);
+    bool timed = same_kind_and_time(bytes, back);
     count_literals(deflater, bytes, timed ? 4 : 12);
     if (timed)
-        count_match(deflater, 8, found.timed);
+        count_match(deflater, 8, back);
     return 1;
 }
 
@@ -313,7 +327,10 @@ struct bit_writer {
     uint8_t *out;
 };
 
-/* Sends at most 57 bits. Writes 8 bytes, of which the ones behind the last whole one do not count.
+#define BITS_PUT_MAX 57u
+
+/* Sends at most BITS_PUT_MAX bits. Writes 8 bytes, of which the ones behind the last whole one do
+ * not count.
  */
 ALWAYS_INLINE void bits_put(struct bit_writer *writer, uint64_t bits, unsigned count)
 {
@@ -341,9 +358,14 @@ ALWAYS_INLINE void put_packed_pair(struct bit_writer *writer, packed first, pack
              packed_count(first) + packed_count(second));
 }
 
+struct bits {
+    uint64_t bits;
+    unsigned count;
+};
+
 /* Four literals: at most 48 bits. */
-ALWAYS_INLINE void put_literals(const struct deflate_records *deflater, struct bit_writer *writer,
-                                const uint8_t *bytes, uint64_t wanted)
+ALWAYS_INLINE struct bits four_literals(const struct deflate_records *deflater,
+                                        const uint8_t *bytes)
 {
     const packed a = deflater->literals[bytes[0]];
     const packed b = deflater->literals[bytes[1]];
@@ -352,20 +374,45 @@ ALWAYS_INLINE void put_literals(const struct deflate_records *deflater, struct b
     const uint64_t first = packed_bits(a) | packed_bits(b) << packed_count(a);
     const uint64_t second = packed_bits(c) | packed_bits(d) << packed_count(c);
     const unsigned half = packed_count(a) + packed_count(b);
-    bits_put(writer, (first | second << half) & wanted,
-             (half + packed_count(c) + packed_count(d)) & (unsigned)wanted);
+    return (struct bits){first | second << half, half + packed_count(c) + packed_count(d)};
+}
+
+ALWAYS_INLINE void put_literals(const struct deflate_records *deflater, struct bit_writer *writer,
+                                const uint8_t *bytes)
+{
+    const struct bits four = four_literals(deflater, bytes);
+    bits_put(writer, four.bits, four.count);
+}
+
+/* The low byte, if it is not in the match, the match, and the time, if it is not. */
+ALWAYS_INLINE void put_found(const struct deflate_records *deflater, struct bit_writer *writer,
+                             const uint8_t *bytes, const struct found *found)
+{
+    const packed head = deflater->heads[found->whole & 1][found->literal];
+    const packed distance = deflater->distances[found->back];
+    const uint64_t match = packed_bits(head) | packed_bits(distance) << packed_count(head);
+    const unsigned match_count = packed_count(head) + packed_count(distance);
+    const struct bits time = four_literals(deflater, bytes + 8);
+    const unsigned time_count = time.count & ~found->whole;
+    const uint64_t time_bits = time.bits & ~(uint64_t)(int64_t)(int32_t)found->whole;
+    if (match_count + time_count <= BITS_PUT_MAX) {
+        bits_put(writer, match | time_bits << match_count, match_count + time_count);
+    } else {
+        bits_put(writer, match, match_count);
+        bits_put(writer, time_bits, time_count);
+    }
 }
 
 /* A record that neither of the first two questions found. */
 static void put_other(const struct deflate_records *deflater, struct bit_writer *writer,
                       const uint8_t *bytes, uint32_t timed)
 {
-    put_literals(deflater, writer, bytes, UINT64_MAX);
+    put_literals(deflater, writer, bytes);
     if (same_kind_and_time(bytes, timed)) {
         put_packed_pair(writer, deflater->lengths[8], deflater->distances[timed]);
     } else {
-        put_literals(deflater, writer, bytes + 4, UINT64_MAX);
-        put_literals(deflater, writer, bytes + 8, UINT64_MAX);
+        put_literals(deflater, writer, bytes + 4);
+        put_literals(deflater, writer, bytes + 8);
     }
 }
 
@@ -379,7 +426,7 @@ ALWAYS_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer *
         const uint8_t *bytes = in + (size_t)i * RECORD_BYTES;
         const struct found found = find(deflater, bytes, i);
         if (!found.back) {
-            put_other(deflater, &writer, bytes, found.timed);
+            put_other(deflater, &writer, bytes, records_back(i, found.timed));
             continue;
         }
         /* one question to the branch predictor, not two: whether the match is whole is a toss-up */
@@ -395,9 +442,7 @@ ALWAYS_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer *
             i += run;
             continue;
         }
-        put_packed_pair(&writer, deflater->heads[found.whole & 1][found.literal],
-                        deflater->distances[found.back]);
-        put_literals(deflater, &writer, bytes + 8, ~(0u - (uint64_t)(found.whole & 1)));
+        put_found(deflater, &writer, bytes, &found);
     }
     *to = writer;
     return i == records;

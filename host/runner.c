@@ -197,6 +197,8 @@ static void *run(void *context)
     while (!runner->quit) {
         if (runner->wanted)
             attempt(runner);
+        else if (runner->state == RUNNER_STOPPING) /* before anything came of the start */
+            set_state(runner, RUNNER_STOPPED);
         else
             pthread_cond_wait(&runner->changed, &runner->mutex);
     }
@@ -254,10 +256,9 @@ void runner_start(struct runner *runner)
     runner->wanted = true;
     switch (runner->state) {
     case RUNNER_WAITING:
-        runner->again = true;
-        /* fall through */
-    case RUNNER_STOPPED:
+    case RUNNER_STOPPED: /* a moment ago, perhaps, and the thread has not yet stopped waiting */
     case RUNNER_FINISHED:
+        runner->again = true;
         runner->down_since_ns = runner->state == RUNNER_WAITING ? runner->down_since_ns : 0;
         set_state(runner, RUNNER_STARTING);
         break;

@@ -1,0 +1,118 @@
+#define _DEFAULT_SOURCE /* mkdtemp, usleep */
+#include "host/runner.h"
+#include "tests/suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct place {
+    char folder[64];
+    struct config_capture settings;
+    struct journal journal;
+    int wake;
+    struct runner *runner;
+};
+
+static void place_open(struct place *place, const char *board)
+{
+    struct bt_error error = {0};
+    memset(place, 0, sizeof *place);
+    strcpy(place->folder, "/tmp/bustap-runner-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place->folder));
+    strcpy(place->settings.name, "test");
+    strcpy(place->settings.board, board);
+    place->settings.session = session_settings_default();
+    place->settings.settings = capture_settings_default();
+    snprintf(place->settings.settings.prefix, sizeof place->settings.settings.prefix, "%s/t",
+             place->folder);
+    place->settings.retry_ns = INT64_C(600000000000);
+    place->journal = (struct journal){.stream = fopen("/dev/null", "w")};
+    place->wake = eventfd(0, EFD_NONBLOCK);
+    place->runner = runner_new(&place->settings, &place->journal, place->wake, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(place->runner);
+}
+
+static void place_close(struct place *place)
+{
+    runner_free(place->runner);
+    close(place->wake);
+    fclose(place->journal.stream);
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", place->folder);
+    CU_ASSERT_EQUAL(system(command), 0);
+}
+
+/* Whether the runner comes to a state within 20 seconds. */
+static bool comes_to(struct place *place, enum runner_state state)
+{
+    for (int i = 0; i < 20000; i++) {
+        if (runner_state(place->runner) == state)
+            return true;
+        usleep(1000);
+    }
+    printf("\n    state is %s, not %s\n", runner_state_name(runner_state(place->runner)),
+           runner_state_name(state));
+    return false;
+}
+
+/* Who stops and starts a capture that waits for its board does not wait for the next attempt. */
+static void test_restart_while_waiting(void)
+{
+    struct place place;
+    place_open(&place, "ftdi:vid=fffe,pid=fffe");
+    runner_start(place.runner);
+    for (int i = 0; i < 20; i++) {
+        CU_ASSERT_TRUE_FATAL(comes_to(&place, RUNNER_WAITING));
+        runner_stop(place.runner);
+        runner_start(place.runner);
+    }
+    CU_ASSERT_TRUE(comes_to(&place, RUNNER_WAITING));
+    runner_stop(place.runner);
+    CU_ASSERT_TRUE(comes_to(&place, RUNNER_STOPPED));
+    place_close(&place);
+}
+
+/* A start that is taken back before anything came of it. */
+static void test_start_and_stop(void)
+{
+    struct place place;
+    place_open(&place, "ftdi:vid=fffe,pid=fffe");
+    for (int i = 0; i < 200; i++) {
+        runner_start(place.runner);
+        runner_stop(place.runner);
+        CU_ASSERT_TRUE_FATAL(comes_to(&place, RUNNER_STOPPED));
+    }
+    place_close(&place);
+}
+
+/* The board answers only after the stop: its capture ends as one that was stopped. */
+static void test_stop_while_opening(void)
+{
+    struct place place;
+    struct runner_report *report = malloc(sizeof *report);
+    place_open(&place, "virtual:smp=1");
+    runner_start(place.runner);
+    usleep(5000); /* a session waits 20 ms for a quiet line before it asks anything */
+    CU_ASSERT_EQUAL(runner_state(place.runner), RUNNER_STARTING);
+    runner_stop(place.runner);
+    CU_ASSERT_EQUAL(runner_state(place.runner), RUNNER_STOPPING);
+    CU_ASSERT_TRUE(comes_to(&place, RUNNER_STOPPED));
+    runner_report(place.runner, report);
+    CU_ASSERT_EQUAL(report->error.code, 0);
+    CU_ASSERT_TRUE(report->starts <= 1);
+    if (report->starts == 1) {
+        CU_ASSERT_EQUAL(report->status.end, CAPTURE_END_STOPPED);
+        CU_ASSERT_FALSE(report->status.failed);
+    }
+    place_close(&place);
+    free(report);
+}
+
+static const struct test_case cases[] = {{"restarted while waiting", test_restart_while_waiting},
+                                         {"started and stopped at once", test_start_and_stop},
+                                         {"stopped while opening", test_stop_while_opening},
+                                         {NULL, NULL}};
+TEST_SUITE(runner, cases)

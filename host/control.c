@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NO_DESCRIPTOR_MS 100 /* before it is tried again */
+
 struct client {
     int fd; /* -1: the place is free */
     char *in;
@@ -33,6 +35,7 @@ struct control {
     int fd;
     int lock;
     int idle_ms;
+    int64_t accept_ms; /* nobody is let in before: there was no descriptor for them */
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
 };
@@ -135,7 +138,10 @@ size_t control_polls(struct control *control, struct pollfd *polls, int *timeout
 {
     size_t count = 0;
     int64_t now = now_ms();
-    polls[count++] = (struct pollfd){.fd = control->fd, .events = POLLIN};
+    bool full = now < control->accept_ms;
+    polls[count++] = (struct pollfd){.fd = full ? -1 : control->fd, .events = POLLIN};
+    if (full && (*timeout_ms < 0 || control->accept_ms - now < *timeout_ms))
+        *timeout_ms = (int)(control->accept_ms - now);
     for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
         const struct client *client = &control->clients[i];
         if (client->fd < 0)
@@ -245,14 +251,23 @@ static bool write_client(struct client *client, int64_t now)
     return true;
 }
 
-void control_step(struct control *control)
+static void let_in(struct control *control)
 {
     for (unsigned i = 0; i < CONTROL_CLIENTS; i++) { /* so many at once: others have their turn */
         int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0)
+        if (fd < 0) {
+            /* whoever knocks goes on knocking: without a pause poll would return at once */
+            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                control->accept_ms = now_ms() + NO_DESCRIPTOR_MS;
             break;
+        }
         welcome(control, fd);
     }
+}
+
+void control_step(struct control *control)
+{
+    let_in(control);
     int64_t now = now_ms();
     for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
         struct client *client = &control->clients[i];

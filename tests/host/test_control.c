@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -256,6 +257,37 @@ static void test_one_daemon(void)
     place_close(&place);
 }
 
+/* Out of descriptors, a client that cannot be let in must not keep the daemon awake. */
+static void test_no_descriptors(void)
+{
+    struct place place;
+    struct rlimit limit;
+    struct rlimit few;
+    char text[200];
+    place_open(&place);
+    int fd = connect_to(&place); /* has the lowest number that was free */
+    say(fd, "hello\n");
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    few = limit;
+    few.rlim_cur = (rlim_t)fd + 1;
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+    CU_ASSERT_EQUAL(turn(&place, 1000), 0);
+    struct pollfd polls[CONTROL_POLLS];
+    int timeout_ms = -1;
+    CU_ASSERT_EQUAL(control_polls(place.control, polls, &timeout_ms), 1);
+    CU_ASSERT_EQUAL(polls[0].fd, -1);
+    CU_ASSERT_TRUE(timeout_ms > 0 && timeout_ms <= 100);
+    CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    unsigned answered = 0;
+    for (int i = 0; i < 20 && !answered; i++)
+        answered += turn(&place, 1000);
+    CU_ASSERT_EQUAL(answered, 1);
+    CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
+    CU_ASSERT_STRING_EQUAL(text, "[hello]\n");
+    close(fd);
+    place_close(&place);
+}
+
 /* What a killed daemon leaves is replaced; what is no socket is not. */
 static void test_left_behind(void)
 {
@@ -287,6 +319,7 @@ static const struct test_case cases[] = {{"requests and answers", test_talk},
                                          {"a client that does not listen", test_slow},
                                          {"more clients than there are places", test_many},
                                          {"one daemon a socket", test_one_daemon},
+                                         {"no descriptors left", test_no_descriptors},
                                          {"what others left behind", test_left_behind},
                                          {NULL, NULL}};
 TEST_SUITE(control, cases)

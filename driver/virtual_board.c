@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define COMMAND_FIFO_BYTES 1024u
+#define MILLISECOND_NS     INT64_C(1000000)
 
 /* How long a board sleeps that has nothing to do, unless the host wakes it. A bus with a clock of
  * its own is looked at this often; what happens in between comes at once. */
@@ -159,7 +160,8 @@ static long virtual_read(struct stream *stream, uint8_t *bytes, size_t capacity,
                          struct bt_error *error)
 {
     struct virtual_board *virtual = board_of(stream);
-    struct timespec until = after(CLOCK_MONOTONIC, (timeout_ms > 0 ? timeout_ms : 0) * NAP_NS);
+    struct timespec until =
+        after(CLOCK_MONOTONIC, (timeout_ms > 0 ? timeout_ms : 0) * MILLISECOND_NS);
     pthread_mutex_lock(&virtual->mutex);
     while (virtual->up.count == 0 && timeout_ms != 0)
         if (!wait_host(virtual, timeout_ms < 0 ? NULL : &until))
@@ -178,7 +180,8 @@ static int virtual_write(struct stream *stream, const uint8_t *bytes, size_t siz
                          struct bt_error *error)
 {
     struct virtual_board *virtual = board_of(stream);
-    struct timespec until = after(CLOCK_MONOTONIC, (timeout_ms > 0 ? timeout_ms : 0) * NAP_NS);
+    struct timespec until =
+        after(CLOCK_MONOTONIC, (timeout_ms > 0 ? timeout_ms : 0) * MILLISECOND_NS);
     pthread_mutex_lock(&virtual->mutex);
     for (;;) {
         size_t taken = fifo_put(&virtual->down, bytes, size);

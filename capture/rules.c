@@ -46,7 +46,7 @@ int rules_check(const struct capture_settings *settings, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "at most %u compression workers are possible",
                        RULES_WORKERS_MAX);
     if (settings->queue_bytes > RULES_QUEUE_MAX)
-        return bt_fail(error, BT_USAGE, "a queue of more than 64G is not possible");
+        return bt_fail(error, BT_USAGE, RULES_QUEUE_TOO_LARGE);
     if (settings->block_records > CAPTURE_MEMBER_RECORDS_MAX)
         return bt_fail(error, BT_USAGE, "a block has at most %u records",
                        CAPTURE_MEMBER_RECORDS_MAX);

@@ -4,10 +4,11 @@
 
 #include "capture/capture.h"
 
-#define RULES_FILE_BYTES_MIN 4096u    /* the smallest rotate_bytes and stop_bytes */
-#define RULES_KEEP_MAX       1000000u /* files in a ring */
-#define RULES_WORKERS_MAX    64u
-#define RULES_QUEUE_MAX      ((size_t)1 << 36)
+#define RULES_FILE_BYTES_MIN  4096u    /* the smallest rotate_bytes and stop_bytes */
+#define RULES_KEEP_MAX        1000000u /* files in a ring */
+#define RULES_WORKERS_MAX     64u
+#define RULES_QUEUE_MAX       (UINT64_C(1) << 36)
+#define RULES_QUEUE_TOO_LARGE "a queue of more than 64G is not possible"
 
 /* Refuses settings that make no sense: 0, or BT_USAGE with the setting and what it may be. */
 int rules_check(const struct capture_settings *settings, struct bt_error *error);

@@ -82,3 +82,14 @@ int settings_text_stop(struct capture_settings *settings, const char *text, stru
     return parse_rule(stop_rules, "stop", "time=10s, records=1M, size=1G, files=3", settings, text,
                       error);
 }
+
+int settings_text_queue(struct capture_settings *settings, const char *text, struct bt_error *error)
+{
+    uint64_t bytes;
+    int result = quantity_bytes(&bytes, text, error);
+    if (result == 0 && (bytes > RULES_QUEUE_MAX || bytes > SIZE_MAX))
+        result = bt_fail(error, BT_USAGE, RULES_QUEUE_TOO_LARGE);
+    if (result == 0)
+        settings->queue_bytes = (size_t)bytes;
+    return result;
+}

@@ -1,8 +1,9 @@
 /*
- * Rotation and stop rules as users write them, on the command line and in bustapd's configuration:
+ * Settings as users write them, on the command line and in bustapd's configuration:
  *
  *   rotate   size=64M | time=10m | every=1h
  *   stop     time=10s | records=1M | size=1G | files=3
+ *   queue    64M
  */
 #ifndef CAPTURE_SETTINGS_TEXT_H
 #define CAPTURE_SETTINGS_TEXT_H
@@ -13,5 +14,9 @@
 int settings_text_rotate(struct capture_settings *settings, const char *text,
                          struct bt_error *error);
 int settings_text_stop(struct capture_settings *settings, const char *text, struct bt_error *error);
+
+/* Sets the queue's size. 0, or BT_USAGE. */
+int settings_text_queue(struct capture_settings *settings, const char *text,
+                        struct bt_error *error);
 
 #endif

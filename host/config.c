@@ -1,5 +1,6 @@
 #include "host/config.h"
 
+#include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "formats/base/quantity.h"
 #include "formats/filter_text.h"
@@ -84,26 +85,20 @@ static int set_number(uint32_t *number, const char *value, uint32_t max, struct 
 
 static int set_keep(struct config_capture *capture, const char *value, struct bt_error *error)
 {
-    return set_number(&capture->settings.keep, value, 1000000, error);
+    return set_number(&capture->settings.keep, value, RULES_KEEP_MAX, error);
 }
 
 static int set_workers(struct config_capture *capture, const char *value, struct bt_error *error)
 {
     uint32_t workers = 0;
-    int result = set_number(&workers, value, 64, error);
+    int result = set_number(&workers, value, RULES_WORKERS_MAX, error);
     capture->settings.workers = workers;
     return result;
 }
 
 static int set_queue(struct config_capture *capture, const char *value, struct bt_error *error)
 {
-    uint64_t bytes;
-    int result = quantity_bytes(&bytes, value, error);
-    if (result == 0 && (bytes < (1u << 20) || bytes > (16ull << 30)))
-        result = bt_fail(error, BT_USAGE, "a queue has 1M to 16G");
-    if (result == 0)
-        capture->settings.queue_bytes = (size_t)bytes;
-    return result;
+    return settings_text_queue(&capture->settings, value, error);
 }
 
 static int set_filter(struct config_capture *capture, const char *value, struct bt_error *error)
@@ -290,6 +285,10 @@ static int check(const struct config *config, unsigned *line, struct bt_error *e
         if (!capture->board[0] || !capture->settings.prefix[0])
             return bt_fail(error, BT_USAGE, "[capture %s] needs %s", capture->name,
                            capture->board[0] ? "an output" : "a board");
+        if (rules_check(&capture->settings, error) < 0) {
+            bt_fail_within(error, "[capture %s]", capture->name);
+            return BT_USAGE;
+        }
         for (size_t j = 0; j < i; j++)
             if (strcmp(config->captures[j].settings.prefix, capture->settings.prefix) == 0)
                 return bt_fail(error, BT_USAGE, "[capture %s] has the same output as [capture %s]",

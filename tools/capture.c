@@ -110,14 +110,7 @@ static int take_when_full(void *settings, const char *argument, struct bt_error 
 
 static int take_queue(void *settings, const char *argument, struct bt_error *error)
 {
-    uint64_t bytes;
-    int result = quantity_bytes(&bytes, argument, error);
-    if (result < 0)
-        return result;
-    if (bytes > SIZE_MAX)
-        return bt_fail(error, BT_USAGE, "\"%.40s\" is too large", argument);
-    ((struct capture_options *)settings)->capture.queue_bytes = (size_t)bytes;
-    return 0;
+    return settings_text_queue(&((struct capture_options *)settings)->capture, argument, error);
 }
 
 #define OPTION(member) offsetof(struct capture_options, member)

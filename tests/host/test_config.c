@@ -140,7 +140,8 @@ static void test_values(void)
     refused(GOOD "packing=zip\n", "test.conf:4: packing: \"zip\" is not plain or delta");
     refused(GOOD "when-full=\n", "test.conf:4: when-full: \"\" is not wait or drop");
     refused(GOOD "start=never\n", "test.conf:4: start: \"never\" is not auto or manual");
-    refused(GOOD "queue=1K\n", "test.conf:4: queue: a queue has 1M to 16G");
+    refused(GOOD "queue=65G\n", "test.conf:4: queue: a queue of more than 64G is not possible");
+    refused(GOOD "workers=65\n", "test.conf:4: workers: 65 is more than 64");
     refused(GOOD "retry=0\n", "test.conf:4: retry is 100ms to 1d");
     refused("[capture a]\nboard=\n", "test.conf:2: board: a value is missing");
     char text[300] = "[daemon]\nsocket=";

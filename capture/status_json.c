@@ -1,6 +1,7 @@
 #include "capture/status_json.h"
 
-#include <stdio.h>
+#include "capture/json_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,33 +10,12 @@ static void put_text(yajl_gen generator, const char *text)
     yajl_gen_string(generator, (const unsigned char *)text, strlen(text));
 }
 
-/* Bytes of the UTF-8 character at text, 0 if there is none: enough to keep other octets out of
- * JSON, which must be UTF-8. */
-static size_t utf8_size(const unsigned char *text)
-{
-    size_t size = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : 3;
-    if (text[0] >= 0xf0)
-        size = text[0] < 0xf5 ? 4 : 0;
-    for (size_t i = 1; i < size; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    return size;
-}
-
 /* A key with a text, or with null where the text is empty. File names may hold any octets. */
 static void put_string(yajl_gen generator, const char *key, const char *text)
 {
-    char clean[sizeof((struct capture_status *)0)->file];
-    snprintf(clean, sizeof clean, "%s", text);
-    for (char *at = clean; *at;) {
-        size_t size = utf8_size((const unsigned char *)at);
-        if (size == 0)
-            *at = '?';
-        at += size ? size : 1;
-    }
     put_text(generator, key);
-    if (clean[0])
-        put_text(generator, clean);
+    if (text[0])
+        json_text_put(generator, text);
     else
         yajl_gen_null(generator);
 }

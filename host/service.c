@@ -1,6 +1,7 @@
 #include "host/service.h"
 
 #include "capture/control_protocol.h"
+#include "capture/json_text.h"
 #include "capture/status_json.h"
 #include "host/command.h"
 #include "host/runner.h"
@@ -98,13 +99,13 @@ void service_summary(struct service *service, char *text, size_t size)
 
 static void put_text(yajl_gen json, const char *key, const char *text)
 {
-    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
-    yajl_gen_string(json, (const unsigned char *)text, strlen(text));
+    json_text_put(json, key);
+    json_text_put(json, text);
 }
 
 static void put_integer(yajl_gen json, const char *key, long long value)
 {
-    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
+    json_text_put(json, key);
     yajl_gen_integer(json, value);
 }
 
@@ -112,7 +113,7 @@ static void put_seconds(yajl_gen json, const char *key, double seconds)
 {
     char text[40];
     int size = snprintf(text, sizeof text, "%.3f", seconds);
-    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
+    json_text_put(json, key);
     yajl_gen_number(json, text, (size_t)size);
 }
 
@@ -127,7 +128,7 @@ static void put_capture(yajl_gen json, const struct config_capture *settings,
     put_integer(json, "starts", (long long)report->starts);
     put_seconds(json, "gap_s", (double)report->gap_ns / 1e9);
     put_text(json, "error", report->error.message);
-    yajl_gen_string(json, (const unsigned char *)"status", 6);
+    json_text_put(json, "status");
     if (!report->has_status || status_json_put(json, &report->status, NULL) < 0)
         yajl_gen_null(json);
     yajl_gen_map_close(json);
@@ -148,7 +149,7 @@ static void put_captures(struct service *service, yajl_gen json, const struct co
     put_seconds(json, "uptime_s",
                 (double)(now.tv_sec - service->started.tv_sec) +
                     (double)(now.tv_nsec - service->started.tv_nsec) / 1e9);
-    yajl_gen_string(json, (const unsigned char *)"captures", 8);
+    json_text_put(json, "captures");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < service->count; i++) {
         struct runner *runner = service->runners[i];
@@ -168,7 +169,7 @@ static int make_answer(struct service *service, const struct command *command,
     if (!json)
         return BT_MEMORY;
     yajl_gen_map_open(json);
-    yajl_gen_string(json, (const unsigned char *)"ok", 2);
+    json_text_put(json, "ok");
     yajl_gen_bool(json, error->code == 0);
     if (error->code)
         put_text(json, "error", error->message);

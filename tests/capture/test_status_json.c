@@ -45,6 +45,20 @@ static yajl_val get(yajl_val root, const char *first, const char *second)
     return value;
 }
 
+/* A file's name may hold any octets; JSON may not. */
+static void test_octets(void)
+{
+    struct capture_status status = example();
+    snprintf(status.file, sizeof status.file, "a\xff\xc3\xa4\xed\xa0\x80");
+    status.error.code = BT_IO;
+    snprintf(status.error.message, sizeof status.error.message, "cannot write \xff");
+    yajl_val root = tree(&status);
+    CU_ASSERT_STRING_EQUAL(YAJL_GET_STRING(get(root, "file", NULL)),
+                           "a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+    CU_ASSERT_STRING_EQUAL(YAJL_GET_STRING(get(root, "error", NULL)), "cannot write \xef\xbf\xbd");
+    yajl_tree_free(root);
+}
+
 static void test_running(void)
 {
     struct capture_status status = example();
@@ -77,7 +91,7 @@ static void test_failed(void)
     CU_ASSERT_STRING_EQUAL(YAJL_GET_STRING(get(root, "state", NULL)), "failed");
     CU_ASSERT_STRING_EQUAL(YAJL_GET_STRING(get(root, "end", NULL)), "disk failed");
     CU_ASSERT_STRING_EQUAL(YAJL_GET_STRING(get(root, "error", NULL)),
-                           "cannot write out/p2??: No space");
+                           "cannot write out/p2\xef\xbf\xbd\xef\xbf\xbd: No space");
     CU_ASSERT(YAJL_IS_NULL(get(root, "file", NULL)));
     yajl_tree_free(root);
 }
@@ -96,6 +110,7 @@ static void test_complete(void)
 
 static const struct test_case cases[] = {{"of a capture that runs", test_running},
                                          {"of a capture that failed", test_failed},
+                                         {"of names that are not UTF-8", test_octets},
                                          {"what complete means", test_complete},
                                          {NULL, NULL}};
 TEST_SUITE(status_json, cases)

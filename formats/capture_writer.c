@@ -6,6 +6,7 @@
 
 struct capture_writer {
     int file;
+    off_t start;    /* where it begins: another capture file may stand in front of it */
     uint64_t bytes; /* whole members in the file */
     uint64_t records;
     uint64_t end_index;
@@ -35,8 +36,9 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
         int result = bt_fail_errno(error, "cannot write");
         /* What was cut short is no block: take it back, so that the file ends with a whole one. A
          * pipe cannot be cut; its reader sees the torn block and says so. */
-        if (ftruncate(writer->file, (off_t)writer->bytes) == 0)
-            lseek(writer->file, (off_t)writer->bytes, SEEK_SET);
+        off_t whole = writer->start + (off_t)writer->bytes;
+        if (writer->start >= 0 && ftruncate(writer->file, whole) == 0)
+            lseek(writer->file, whole, SEEK_SET);
         return result;
     }
     writer->bytes += size;
@@ -52,6 +54,7 @@ struct capture_writer *capture_writer_new(int fd, const struct capture_info *inf
         return NULL;
     }
     writer->file = fd;
+    writer->start = lseek(fd, 0, SEEK_CUR);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     if (append(writer, member, capture_put_header_member(member, info), error) < 0) {

@@ -7,6 +7,8 @@
 struct trace_members {
     struct trace_input *input;
     struct deflate_decoder *decoder;
+    void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
+    void *watcher_context;
     struct capture_info info;
     struct capture_totals totals;
     bool closed;      /* totals is the closing member of what was read last */
@@ -116,6 +118,8 @@ static void take_description(struct trace_members *members, const struct capture
         members->totals = member->totals;
         members->closed = true;
     }
+    if (members->watcher)
+        members->watcher(members->watcher_context, member);
 }
 
 /* --- handing out records --------------------------------------------------------------------- */
@@ -400,6 +404,14 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
 uint64_t trace_members_position(const struct trace_members *members)
 {
     return members->ordinal;
+}
+
+void trace_members_watch(struct trace_members *members,
+                         void (*watcher)(void *context, const struct capture_member *member),
+                         void *context)
+{
+    members->watcher = watcher;
+    members->watcher_context = context;
 }
 
 const struct capture_info *trace_members_info(const struct trace_members *members)

@@ -26,6 +26,11 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
 /* As trace_reader_position. */
 uint64_t trace_members_position(const struct trace_members *members);
 
+/* As trace_reader_watch. */
+void trace_members_watch(struct trace_members *members,
+                         void (*watcher)(void *context, const struct capture_member *member),
+                         void *context);
+
 /* The header member met last, all zero if none was; the closing member met last, NULL if none was.
  */
 const struct capture_info *trace_members_info(const struct trace_members *members);

@@ -140,6 +140,12 @@ const struct capture_totals *trace_reader_closing(const struct trace_reader *rea
     return reader->members ? trace_members_closing(reader->members) : NULL;
 }
 
+void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context)
+{
+    if (reader->members)
+        trace_members_watch(reader->members, watcher, context);
+}
+
 uint64_t trace_reader_offset(const struct trace_reader *reader)
 {
     return trace_input_offset(reader->input);

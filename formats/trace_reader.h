@@ -38,6 +38,15 @@ uint64_t trace_reader_position(const struct trace_reader *reader);
 /* The closing member, once source_next has returned 0; NULL if there is none. */
 const struct capture_totals *trace_reader_closing(const struct trace_reader *reader);
 
+/*
+ * Has watcher called for each header and closing member as it is met, before anything behind it is
+ * returned: files may be put one behind the other, and these tell where one ends and the next
+ * begins. trace_reader_offset is then where the member begins. Traces of other kinds have none.
+ */
+struct capture_member;
+typedef void trace_watcher(void *context, const struct capture_member *member);
+void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context);
+
 /* Bytes of the file consumed so far, and its size (0 where it has none: a pipe). */
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 uint64_t trace_reader_size(const struct trace_reader *reader);

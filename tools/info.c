@@ -238,7 +238,7 @@ static int info_main(struct invocation *call)
 {
     struct info_settings settings = {false, false};
     struct transfer transfer;
-    struct trace_set set = {NULL, 0};
+    struct trace_set set = {NULL, 0, 0};
     struct summary summary = {.captures = 0};
     struct bt_error error;
     int status;

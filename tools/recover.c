@@ -26,33 +26,53 @@ static const struct option_row recover_options[] = {
      offsetof(struct recover_settings, force), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Writes what is put into it as a new capture file, holes as losses. */
+/* Of all files that stand one behind the other. */
+struct recover_sums {
+    uint64_t files;
+    uint64_t blocks;
+    uint64_t records;
+    uint64_t missing;  /* found missing by us */
+    uint64_t left_out; /* records that stood twice */
+};
+
+/* Writes what is put into it as new capture files, one behind the other; holes as losses. */
 struct recover_sink {
     struct sink sink;
     struct trace_reader *reader;
     int file;
-    struct capture_info info;
-    struct capture_writer *writer; /* NULL until the first batch tells where the file begins */
     struct deflate_encoder *encoder;
     uint8_t *member;
-    uint64_t end_index; /* behind what was written */
+    struct recover_sums sums;
+    struct bt_error failed; /* to write, between two batches; code 0: it has not */
+    /* the capture file that is being written */
+    struct capture_writer *writer; /* NULL before the first */
+    struct capture_info info;
+    struct capture_totals closing; /* the closing member it had, */
+    bool closed;                   /* if that has been met */
+    bool ended;                    /* what comes is of another file, unless a header says not */
+    uint64_t end_index;            /* behind what was written */
     uint64_t last_tick;
-    uint64_t blocks;
-    struct loss lost;     /* told by the blocks and by us */
-    uint64_t missing;     /* of that, found missing by us */
-    uint64_t left_out;    /* records that stood twice */
-    uint64_t first_index; /* of the file */
+    struct loss lost; /* told by the blocks and by us */
+    uint64_t missing; /* of that, found missing by us */
 };
 
-static int begin_file(struct recover_sink *recover, uint64_t first_index, struct bt_error *error)
+/* A new file, with the header that was read, or one made up where there was none. */
+static int begin_file(struct recover_sink *recover, const struct capture_info *info,
+                      uint64_t first_index, struct bt_error *error)
 {
     static const uint8_t none[CAPTURE_ID_BYTES] = {0};
-    recover->info = *source_info(trace_reader_source(recover->reader));
-    if (memcmp(recover->info.id, none, sizeof none) == 0) {
+    if (memcmp(info->id, recover->info.id, sizeof info->id) != 0)
+        recover->last_tick = 0;
+    recover->info = *info;
+    if (memcmp(info->id, none, sizeof none) == 0) {
         recover->info.first_index = first_index;
         recover->info.file_number = 1;
     }
-    recover->first_index = recover->end_index = recover->info.first_index;
+    recover->closed = recover->ended = false;
+    recover->end_index = recover->info.first_index;
+    memset(&recover->lost, 0, sizeof recover->lost);
+    recover->missing = 0;
+    recover->sums.files++;
     recover->writer = capture_writer_new(recover->file, &recover->info, error);
     return recover->writer ? 0 : error->code;
 }
@@ -67,33 +87,6 @@ static void mark_hole(struct recover_sink *recover, struct batch *batch, uint64_
     hole.count[LOSS_DISK] = start - recover->end_index;
     recover->missing += hole.count[LOSS_DISK];
     loss_add(&batch->lost, &hole);
-}
-
-static int recover_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
-{
-    struct recover_sink *recover = (struct recover_sink *)sink;
-    uint64_t start = batch->first_index - loss_total(&batch->lost);
-    if (!recover->writer && begin_file(recover, start, error) < 0)
-        return error->code;
-    if (start < recover->end_index) {
-        recover->left_out += batch->count;
-        return 0;
-    }
-    struct batch block = *batch;
-    if (start > recover->end_index)
-        mark_hole(recover, &block, start);
-    size_t size;
-    int result = capture_put_data_member(recover->encoder, &block, recover->member,
-                                         capture_data_member_bound(block.count), &size, error);
-    if (result == 0)
-        result = capture_writer_put(recover->writer, recover->member, size, &block, error);
-    if (result < 0)
-        return result;
-    recover->blocks++;
-    recover->end_index = batch->first_index + batch->count;
-    recover->last_tick = batch->last_tick;
-    loss_add(&recover->lost, &block.lost);
-    return 0;
 }
 
 /*
@@ -114,44 +107,182 @@ static void close_hole(struct recover_sink *recover, struct capture_totals *tota
     recover->missing += behind;
 }
 
+/* Takes at most *excess off *count, and that off *excess. */
+static void take_off(uint64_t *count, uint64_t *excess)
+{
+    uint64_t step = *count < *excess ? *count : *excess;
+    *count -= step;
+    *excess -= step;
+}
+
+/*
+ * What the capture had in front of the file, by its closing member, goes to totals. Where that
+ * member is of a later file, whose header is gone, part of it is in the file: first_index says how
+ * much is not.
+ */
+static void take_before(const struct recover_sink *recover, struct capture_totals *totals,
+                        const struct capture_totals *was)
+{
+    uint64_t sum = totals->capture_records =
+        was->capture_records -
+        (was->file_records < was->capture_records ? was->file_records : was->capture_records);
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        uint64_t lost = was->capture_lost[stage];
+        totals->capture_lost[stage] =
+            lost - (was->file_lost[stage] < lost ? was->file_lost[stage] : lost);
+        sum += totals->capture_lost[stage];
+    }
+    uint64_t first = recover->info.first_index;
+    uint64_t excess = sum > first ? sum - first : 0;
+    take_off(&totals->capture_records, &excess);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        take_off(&totals->capture_lost[stage], &excess);
+}
+
 /* The totals of the new file, from those of the old one where it had any. */
 static void make_totals(struct recover_sink *recover, struct capture_totals *totals)
 {
-    const struct capture_totals *was = trace_reader_closing(recover->reader);
+    const struct capture_totals *was = recover->closed ? &recover->closing : NULL;
     uint64_t records = capture_writer_records(recover->writer);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     *totals = (struct capture_totals){.end = CAPTURE_END_RECOVERED,
                                       .ended_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
-                                      .last_tick = recover->last_tick,
-                                      .capture_records = records};
+                                      .last_tick = recover->last_tick};
     if (was) {
         totals->final = was->final;
         totals->source = was->source;
         totals->after_stop = was->after_stop;
         totals->ended_ns = was->ended_ns;
         totals->last_tick = was->last_tick;
-        totals->capture_records = was->capture_records - (was->file_records - records);
+        take_before(recover, totals, was);
         close_hole(recover, totals, was);
     }
-    for (int stage = 0; stage < LOSS_STAGES; stage++) {
-        uint64_t file_lost = recover->lost.count[stage] + totals->file_lost[stage];
-        totals->capture_lost[stage] =
-            file_lost + (was ? was->capture_lost[stage] - was->file_lost[stage] : 0);
+    totals->capture_records += records;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        totals->capture_lost[stage] += recover->lost.count[stage] + totals->file_lost[stage];
+}
+
+/* Whether next is the header of the file behind the one that is being written. */
+static bool is_next_file(const struct recover_sink *recover, const struct capture_info *next)
+{
+    static const uint8_t none[CAPTURE_ID_BYTES] = {0};
+    const struct capture_info *info = &recover->info;
+    return memcmp(info->id, none, sizeof none) != 0 &&
+           memcmp(info->id, next->id, sizeof none) == 0 &&
+           next->file_number == info->file_number + 1;
+}
+
+/* Closes the file that is being written. next: the header that follows, NULL if none does. */
+static int end_file(struct recover_sink *recover, const struct capture_info *next,
+                    struct bt_error *error)
+{
+    struct capture_totals totals;
+    make_totals(recover, &totals);
+    /* without its own closing member, the next file's header tells how far it went */
+    if (!recover->closed && next && is_next_file(recover, next) &&
+        next->first_index > recover->end_index) {
+        uint64_t behind = next->first_index - recover->end_index;
+        totals.file_lost[LOSS_DISK] = behind;
+        totals.capture_lost[LOSS_DISK] += behind;
+        recover->missing += behind;
     }
-    snprintf(totals->message, sizeof totals->message,
+    uint64_t records = capture_writer_records(recover->writer);
+    snprintf(totals.message, sizeof totals.message,
              "recovered: %" PRIu64 " records saved, %" PRIu64 " requests missing", records,
              recover->missing);
+    int result = capture_writer_close(recover->writer, &totals, error);
+    capture_writer_free(recover->writer);
+    recover->writer = NULL;
+    recover->sums.records += records;
+    recover->sums.missing += recover->missing;
+    return result;
+}
+
+/* Members without records: they tell where a capture file ends and the next one begins. */
+static void recover_member(void *context, const struct capture_member *member)
+{
+    struct recover_sink *recover = context;
+    struct bt_error *error = &recover->failed;
+    if (error->code)
+        return;
+    if (member->kind == CAPTURE_MEMBER_CLOSING) {
+        recover->closing = member->totals;
+        recover->closed = recover->ended = true;
+        return;
+    }
+    const struct capture_info *info = &member->info;
+    int result = 0;
+    bool same = recover->writer && recover->info.file_number == info->file_number &&
+                memcmp(recover->info.id, info->id, sizeof info->id) == 0;
+    if (same) {
+        /* a copy: what it has in front of end_index stood twice */
+        recover->ended = false;
+        return;
+    }
+    if (recover->writer)
+        result = end_file(recover, info, error);
+    if (result == 0)
+        result = begin_file(recover, info, info->first_index, error);
+    if (result == 0)
+        error->code = 0;
+}
+
+/* Sees to it that there is a file for a block that begins with request start. 0 or negative. */
+static int continue_file(struct recover_sink *recover, uint64_t start, struct bt_error *error)
+{
+    static const struct capture_info no_header = {.file_number = 0};
+    if (recover->failed.code) {
+        *error = recover->failed;
+        return error->code;
+    }
+    if (!recover->writer)
+        return begin_file(recover, source_info(trace_reader_source(recover->reader)), start, error);
+    if (!recover->ended)
+        return 0;
+    /* behind a closing member another file begins, whose header is gone */
+    if (start == recover->end_index) {
+        recover->closed = recover->ended = false;
+        return 0;
+    }
+    int result = end_file(recover, NULL, error);
+    return result < 0 ? result : begin_file(recover, &no_header, start, error);
+}
+
+static int recover_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct recover_sink *recover = (struct recover_sink *)sink;
+    uint64_t start = batch->first_index - loss_total(&batch->lost);
+    if (continue_file(recover, start, error) < 0)
+        return error->code;
+    if (start < recover->end_index) {
+        recover->sums.left_out += batch->count;
+        return 0;
+    }
+    struct batch block = *batch;
+    if (start > recover->end_index)
+        mark_hole(recover, &block, start);
+    size_t size;
+    int result = capture_put_data_member(recover->encoder, &block, recover->member,
+                                         capture_data_member_bound(block.count), &size, error);
+    if (result == 0)
+        result = capture_writer_put(recover->writer, recover->member, size, &block, error);
+    if (result < 0)
+        return result;
+    recover->sums.blocks++;
+    recover->end_index = batch->first_index + batch->count;
+    recover->last_tick = batch->last_tick;
+    loss_add(&recover->lost, &block.lost);
+    return 0;
 }
 
 static int recover_close(struct sink *sink, struct bt_error *error)
 {
     struct recover_sink *recover = (struct recover_sink *)sink;
-    struct capture_totals totals;
-    if (!recover->writer && begin_file(recover, 0, error) < 0)
-        return error->code;
-    make_totals(recover, &totals);
-    return capture_writer_close(recover->writer, &totals, error);
+    int result = 0;
+    if (recover->failed.code || !recover->writer)
+        result = continue_file(recover, 0, error);
+    return result < 0 ? result : end_file(recover, NULL, error);
 }
 
 static const struct sink_operations recover_operations = {recover_put, recover_close};
@@ -174,13 +305,17 @@ static void free_sink(struct recover_sink *recover)
 
 static void tell_result(const struct recover_sink *recover, const char *output)
 {
-    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " blocks saved", output,
-            capture_writer_records(recover->writer), recover->blocks);
-    if (recover->missing > 0)
+    const struct recover_sums *sums = &recover->sums;
+    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " blocks", output, sums->records,
+            sums->blocks);
+    if (sums->files > 1)
+        fprintf(stderr, " of %" PRIu64 " files", sums->files);
+    fputs(" saved", stderr);
+    if (sums->missing > 0)
         fprintf(stderr, "; %" PRIu64 " requests are missing, and marked as lost by the disk",
-                recover->missing);
-    if (recover->left_out > 0)
-        fprintf(stderr, "; %" PRIu64 " records that stood twice are left out", recover->left_out);
+                sums->missing);
+    if (sums->left_out > 0)
+        fprintf(stderr, "; %" PRIu64 " records that stood twice are left out", sums->left_out);
     fputc('\n', stderr);
 }
 
@@ -196,6 +331,7 @@ static int recover_into(const char *path, int file, const char *output)
     recover.reader = transfer_open(&transfer, path);
     if (!recover.reader)
         goto out;
+    trace_reader_watch(recover.reader, recover_member, &recover);
     result = make_sink(&recover, &error);
     if (result == 0)
         result = transfer_pull(&transfer, recover.reader, path, &recover.sink, NULL, &error);
@@ -207,7 +343,7 @@ static int recover_into(const char *path, int file, const char *output)
         /* Only the end was missing: everything that was in the file is saved. */
         bool unclosed = !trace_reader_closing(recover.reader);
         if (transfer.status == STATUS_DATA && unclosed && transfer.damaged == 1 &&
-            recover.missing == 0)
+            recover.sums.missing == 0)
             transfer.status = 0;
     } else {
         bt_fail_within(&error, "%s", output);

@@ -1,14 +1,89 @@
 #include "tools/trace_check.h"
 
+#include "formats/capture_file.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* A sink that checks and counts. */
 struct check_sink {
     struct sink sink;
-    struct trace_file *file;
+    struct trace_set *set;
+    size_t first;            /* of the set's files, the first in this path */
+    struct trace_file *file; /* that is being read, NULL before the first */
+    const char *path;
+    struct trace_reader *reader;
+    const struct transfer *transfer;
     struct tally *tally;
-    bool begun; /* a batch has come */
+    bool begun;           /* a batch of the file has come */
+    uint64_t offset;      /* where the file begins */
+    uint64_t damaged;     /* of transfer, what is not yet counted for a file */
+    uint64_t notes;       /* likewise */
+    struct bt_error full; /* no room for another file; code 0: there was */
 };
+
+/* What has been told since the file began is about it. */
+static void end_file(struct check_sink *check, uint64_t offset)
+{
+    struct trace_file *file = check->file;
+    if (!file)
+        return;
+    file->bytes = offset - check->offset;
+    file->damaged = check->transfer->damaged - check->damaged;
+    file->notes = check->transfer->notes - check->notes;
+    check->damaged = check->transfer->damaged;
+    check->notes = check->transfer->notes;
+    check->offset = offset;
+}
+
+/* Room for one more file. 0 or a negative code. */
+static int make_room(struct trace_set *set, struct bt_error *error)
+{
+    if (set->count < set->capacity)
+        return 0;
+    size_t capacity = set->capacity ? 2 * set->capacity : 16;
+    struct trace_file *files = realloc(set->files, capacity * sizeof *files);
+    if (!files)
+        return bt_fail(error, BT_MEMORY, "no memory for %zu files", capacity);
+    set->files = files;
+    set->capacity = capacity;
+    return 0;
+}
+
+/* Another file begins; info is NULL where it has no header. False where there is no room for it. */
+static bool begin_file(struct check_sink *check, const struct capture_info *info)
+{
+    struct trace_set *set = check->set;
+    if (check->full.code)
+        return false;
+    end_file(check, trace_reader_offset(check->reader));
+    if (set->count - check->first >= TRACE_FILES_MAX)
+        bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one behind the other",
+                check->path, TRACE_FILES_MAX);
+    else if (make_room(set, &check->full) == 0)
+        check->full.code = 0;
+    if (check->full.code)
+        return false;
+    struct trace_file *file = &set->files[set->count++];
+    memset(file, 0, sizeof *file);
+    file->path = check->path;
+    file->opened = true;
+    file->kind = trace_reader_kind(check->reader);
+    if (info)
+        file->info = *info;
+    file->end_index = file->info.first_index;
+    check->file = file;
+    check->begun = false;
+    return true;
+}
+
+/* Sees to it that there is a file; what stands behind a closing member belongs to another one. */
+static bool continue_file(struct check_sink *check)
+{
+    if (!check->file)
+        return begin_file(check, source_info(trace_reader_source(check->reader)));
+    return check->file->closed ? begin_file(check, NULL) : !check->full.code;
+}
 
 /* Whether the batch's place follows on the last one's. */
 static void check_index(struct check_sink *check, const struct batch *batch)
@@ -48,8 +123,11 @@ static void check_ticks(struct check_sink *check, const struct batch *batch, boo
 static int check_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct check_sink *check = (struct check_sink *)sink;
+    if (!continue_file(check)) {
+        *error = check->full;
+        return error->code;
+    }
     struct trace_file *file = check->file;
-    (void)error;
     uint64_t missing = file->missing + file->misplaced;
     check_index(check, batch);
     bool gap = loss_total(&batch->lost) > 0 || file->missing + file->misplaced != missing;
@@ -93,30 +171,51 @@ static void take_closing(struct trace_file *file, const struct capture_totals *t
     file->end_index = totals->end_index;
 }
 
-int trace_check(struct trace_file *file, const char *path, struct transfer *transfer,
+static void check_member(void *context, const struct capture_member *member)
+{
+    struct check_sink *check = context;
+    if (member->kind == CAPTURE_MEMBER_HEADER)
+        begin_file(check, &member->info);
+    else if (continue_file(check))
+        take_closing(check->file, &member->totals);
+}
+
+/* A path that cannot be opened is a file too, of which nothing is known. */
+static int add_unopened(struct trace_set *set, const char *path, struct bt_error *error)
+{
+    int result = make_room(set, error);
+    if (result < 0)
+        return result;
+    struct trace_file *file = &set->files[set->count++];
+    memset(file, 0, sizeof *file);
+    file->path = path;
+    return 0;
+}
+
+int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
                 struct tally *tally, struct bt_error *error)
 {
-    memset(file, 0, sizeof *file);
-    file->path = strcmp(path, "-") == 0 ? "standard input" : path;
-    struct trace_reader *reader = transfer_open(transfer, path);
+    struct check_sink check = {.sink = {&check_operations},
+                               .set = set,
+                               .first = set->count,
+                               .path = strcmp(path, "-") == 0 ? "standard input" : path,
+                               .transfer = transfer,
+                               .tally = tally,
+                               .damaged = transfer->damaged,
+                               .notes = transfer->notes};
+    struct trace_reader *reader = check.reader = transfer_open(transfer, path);
     if (!reader)
-        return 0;
-    struct source *source = trace_reader_source(reader);
-    uint64_t damaged = transfer->damaged;
-    uint64_t notes = transfer->notes;
-    file->opened = true;
-    file->kind = trace_reader_kind(reader);
-    file->info = *source_info(source);
-    file->end_index = file->info.first_index;
-    struct check_sink check = {{&check_operations}, file, tally, false};
+        return add_unopened(set, check.path, error);
+    trace_reader_watch(reader, check_member, &check);
     int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
-    file->last_number = source_info(source)->file_number;
-    file->damaged = transfer->damaged - damaged;
-    file->notes = transfer->notes - notes;
-    file->bytes =
-        trace_reader_size(reader) ? trace_reader_size(reader) : trace_reader_offset(reader);
-    if (trace_reader_closing(reader))
-        take_closing(file, trace_reader_closing(reader));
-    source_close(source);
+    if (result == 0 && !check.file)
+        begin_file(&check, source_info(trace_reader_source(reader)));
+    end_file(&check,
+             trace_reader_size(reader) ? trace_reader_size(reader) : trace_reader_offset(reader));
+    if (result == 0 && check.full.code) {
+        *error = check.full;
+        result = error->code;
+    }
+    source_close(trace_reader_source(reader));
     return result;
 }

@@ -1,18 +1,20 @@
-/* Reads one trace from beginning to end and keeps what info and verify want to know of it. */
+/* Reads traces from beginning to end and keeps what info and verify want to know of them. */
 #ifndef TOOLS_TRACE_CHECK_H
 #define TOOLS_TRACE_CHECK_H
 
 #include "tools/tally.h"
 #include "tools/transfer.h"
 
+/* Capture files that may stand one behind the other in what one path names. */
+#define TRACE_FILES_MAX 65536u
+
 /* One file, read. */
 struct trace_file {
-    const char *path; /* for messages */
+    const char *path; /* for messages; several files may stand one behind the other in it */
     enum trace_kind kind;
     bool opened;              /* false: nothing below is known */
     bool closed;              /* totals is its closing member */
     struct capture_info info; /* zero where it has no header */
-    uint32_t last_number;     /* of the last header: files may be put one behind the other */
     struct capture_totals totals;
     uint64_t bytes;     /* of the file */
     uint64_t records;   /* read */
@@ -26,11 +28,19 @@ struct trace_file {
     uint64_t notes;   /* and as odd */
 };
 
+/* Files that have been read. */
+struct trace_set {
+    struct trace_file *files;
+    size_t count;
+    size_t capacity;
+};
+
 /*
- * Reads path; what is wrong with it is told through transfer. Counts into tally unless that is
- * NULL. 0, or a negative code where no more can be done.
+ * Reads path and appends to set each file that is in it, at least one; what is wrong is told
+ * through transfer. Counts into tally unless that is NULL. 0, or a negative code where no more can
+ * be done.
  */
-int trace_check(struct trace_file *file, const char *path, struct transfer *transfer,
+int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
                 struct tally *tally, struct bt_error *error);
 
 #endif

@@ -33,15 +33,11 @@ static int compare_files(const void *left, const void *right)
 int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
                    struct transfer *transfer, struct tally *tally, struct bt_error *error)
 {
-    set->count = 0;
-    set->files = calloc((size_t)paths->count, sizeof *set->files);
-    if (!set->files)
-        return bt_fail(error, BT_MEMORY, "no memory for %d files", paths->count);
+    memset(set, 0, sizeof *set);
     for (int i = 0; i < paths->count; i++) {
-        int result = trace_check(&set->files[i], paths->paths[i], transfer, tally, error);
+        int result = trace_check(set, paths->paths[i], transfer, tally, error);
         if (result < 0)
             return result;
-        set->count++;
     }
     qsort(set->files, set->count, sizeof *set->files, compare_files);
     return 0;
@@ -118,8 +114,7 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
         incomplete(verdict, "%.100s has no header", path);
     else if (file->kind == TRACE_CAPTURE && !file->closed)
         incomplete(verdict, "%.100s has no closing block", path);
-    else if (file->closed && file->last_number == file->info.file_number &&
-             file->records != file->totals.file_records)
+    else if (file->closed && file->records != file->totals.file_records)
         incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
                    file->totals.file_records, file->records);
 }
@@ -128,7 +123,7 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
                        const struct trace_file *next)
 {
-    uint32_t number = file->last_number;
+    uint32_t number = file->info.file_number;
     uint32_t next_number = next->info.file_number;
     if (next_number <= number)
         incomplete(verdict, "%.60s and %.60s both hold file %" PRIu32, file->path, next->path,
@@ -157,7 +152,7 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
     uint32_t number = first->info.file_number;
     if (number <= 1)
         return;
-    uint32_t present = files[count - 1].last_number - number + 1;
+    uint32_t present = files[count - 1].info.file_number - number + 1;
     if (first->info.keep == 0 || present < first->info.keep) {
         if (number == 2)
             incomplete(verdict, "file 1 is missing");

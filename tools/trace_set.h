@@ -4,12 +4,8 @@
 
 #include "tools/trace_check.h"
 
-struct trace_set {
-    struct trace_file *files; /* sorted: captures together, their files by number */
-    size_t count;
-};
-
-/* Reads all paths. 0 or a negative code; *set is freed with trace_set_free in any case. */
+/* Reads all paths into set, and sorts it: captures together, their files by number. 0 or a negative
+ * code; *set is freed with trace_set_free in any case. */
 int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
                    struct transfer *transfer, struct tally *tally, struct bt_error *error);
 void trace_set_free(struct trace_set *set);

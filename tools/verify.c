@@ -179,7 +179,7 @@ static int verify_main(struct invocation *call)
 {
     struct verify_settings settings = {false, false};
     struct transfer transfer;
-    struct trace_set set = {NULL, 0};
+    struct trace_set set = {NULL, 0, 0};
     struct bt_error error;
     int status;
     if (!command_options(call, &settings, &status))

@@ -327,7 +327,7 @@ struct bit_writer {
     uint8_t *out;
 };
 
-#define BITS_PUT_MAX 57u
+#define BITS_PUT_MAX 56u
 
 /* Sends at most BITS_PUT_MAX bits. Writes 8 bytes, of which the ones behind the last whole one do
  * not count.

@@ -63,7 +63,8 @@ struct capture_status {
     uint64_t clock_hz;
     struct source_totals source;
     char file[4096];       /* the one being written */
-    struct bt_error error; /* why it failed; else the first damage the source told; code 0: none */
+    struct bt_error error; /* why it failed; else why the source's count is not known at the end, or
+                              the first damage the source told; code 0: none */
 };
 
 /*
@@ -74,8 +75,9 @@ struct capture *capture_new(const struct capture_settings *settings, struct sour
                             struct bt_error *error);
 
 /*
- * Ends the capture soon: tells the source to stop and writes what it still delivers, for at most 5
- * s. Any thread; not from a signal handler.
+ * Ends the capture: tells the source to stop and writes what it still delivers, however much that
+ * is; a source that neither delivers nor ends is given up after 5 s, its count then is not known.
+ * Any thread; not from a signal handler.
  */
 void capture_stop(struct capture *capture);
 

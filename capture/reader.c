@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define POLL_NS  50000000   /* stop and rotate are heard within this */
-#define DRAIN_NS 5000000000 /* for a board to end once it was told to stop */
+#define QUIET_NS 5000000000 /* a board that was told to stop is given up after such a silence */
 #define NS_A_MS  1000000
 #define NO_LIMIT UINT64_MAX
 
@@ -22,7 +22,8 @@ struct reader {
     struct loss pending;       /* of dropped batches: told with the next block */
     uint64_t index, tick;      /* behind everything that was read */
     int64_t flush_at;          /* monotonic; when the block has waited long enough */
-    int64_t stop_at;           /* monotonic: the limit in time, or of patience while stopping */
+    int64_t stop_at;           /* monotonic: the limit in time */
+    int64_t quiet_ns;          /* listened since something came, or since the stop */
     struct rotation_timer timer;
     struct reading_end result;
 };
@@ -181,12 +182,32 @@ static void take_damage(struct reader *reader, const struct bt_error *error)
     pthread_mutex_unlock(&capture->mutex);
 }
 
+/* The source's next answer. Only time spent here is silence of the source: it must not be blamed
+ * for a queue that is full. */
+static int listen(struct reader *reader, struct batch *part, int timeout_ms, struct bt_error *error)
+{
+    int64_t before = clock_monotonic_ns();
+    int result = source_next(reader->capture->source, part, timeout_ms, error);
+    reader->quiet_ns = result == BT_TIMEOUT ? reader->quiet_ns + clock_monotonic_ns() - before : 0;
+    return result;
+}
+
+/* Whether a source that was told to stop has neither sent nor ended for too long. */
+static bool has_gone_deaf(struct reader *reader)
+{
+    if (reader->quiet_ns < QUIET_NS)
+        return false;
+    bt_fail(&reader->result.remark, BT_DATA,
+            "the board did not end when it was told to stop; what it sent last may be missing");
+    return true;
+}
+
 /* One call of the source. False: reading has ended. */
 static bool read_part(struct reader *reader, int timeout_ms)
 {
     struct batch part = room(reader);
     struct bt_error error = {0};
-    switch (source_next(reader->capture->source, &part, timeout_ms, &error)) {
+    switch (listen(reader, &part, timeout_ms, &error)) {
     case 1:
         accept(reader, &part);
         if (reader->block && reader->block->batch.count == reader->block->batch.capacity)
@@ -222,21 +243,14 @@ static int patience_ms(const struct reader *reader, int64_t now)
 }
 
 /* Somebody asked for the end: what is under way is still wanted. */
-static void begin_stop(struct reader *reader, int64_t now)
+static void begin_stop(struct reader *reader)
 {
     if (reader->stopping)
         return;
     reader->stopping = true;
-    reader->stop_at = now + DRAIN_NS;
+    reader->stop_at = TIMER_NEVER;
+    reader->quiet_ns = 0;
     source_stop(reader->capture->source, &reader->result.remark);
-}
-
-static bool time_is_up(struct reader *reader)
-{
-    if (!reader->stopping)
-        return end_reading(reader, CAPTURE_END_LIMIT);
-    bt_fail(&reader->result.remark, BT_TIMEOUT, "the board did not end when it was told to stop");
-    return end_reading(reader, CAPTURE_END_STOPPED);
 }
 
 /* One turn: orders, clocks, then the source. False: reading has ended. */
@@ -248,9 +262,11 @@ static bool step(struct reader *reader)
     if (orders.halted)
         return end_reading(reader, CAPTURE_END_LIMIT);
     if (orders.stop)
-        begin_stop(reader, now);
+        begin_stop(reader);
     if (now >= reader->stop_at)
-        return time_is_up(reader);
+        return end_reading(reader, CAPTURE_END_LIMIT);
+    if (reader->stopping && has_gone_deaf(reader))
+        return end_reading(reader, CAPTURE_END_STOPPED);
     rotation_timer_file_began(&reader->timer, orders.file_began_ns);
     if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
         reader->rotate = true;
@@ -272,19 +288,20 @@ static void drain(struct reader *reader)
 {
     struct source *source = reader->capture->source;
     struct batch *part = &reader->capture->spare;
-    struct bt_error error;
-    int64_t deadline = clock_monotonic_ns() + DRAIN_NS;
-    int result = reader->stopping ? 0 : source_stop(source, &error);
-    while (result == 0 && clock_monotonic_ns() < deadline) {
+    struct bt_error error = {0};
+    int result = reader->stopping ? 1 : source_stop(source, &error);
+    bool goes_on = result >= 0;
+    reader->quiet_ns = 0;
+    while (goes_on && !has_gone_deaf(reader)) {
         batch_clear(part);
-        int next = source_next(source, part, POLL_NS / NS_A_MS, &error);
-        if (next == 1)
+        result = listen(reader, part, POLL_NS / NS_A_MS, &error);
+        if (result == 1)
             reader->result.after_stop += part->count + loss_total(&part->lost);
-        else if (next == 0)
-            reader->result.source_ended = true;
-        if (next != 1 && next != BT_TIMEOUT && next != BT_NOTE && next != BT_DATA)
-            break;
+        goes_on = result == 1 || result == BT_TIMEOUT || result == BT_NOTE || result == BT_DATA;
     }
+    reader->result.source_ended = result == 0;
+    if (!goes_on && result < 0)
+        reader->result.remark = error;
 }
 
 static void publish_end(struct reader *reader)

@@ -57,8 +57,8 @@ bool status_json_complete(const struct capture_status *status)
     const struct source_totals *source = &status->source;
     if (loss_total(&lost) > 0 || status->failed)
         return false;
-    return status->running || !source->known ||
-           source->accepted == status->records + status->after_stop;
+    return status->running ||
+           (source->known && source->accepted == status->records + status->after_stop);
 }
 
 static void put_lost(yajl_gen generator, const struct capture_status *status)

@@ -2,12 +2,12 @@
  * A capture's status as one JSON object: what `bustap capture --json` prints and bustapd answers.
  *
  * Keys: state ("running", "ended", "failed"), end (capture_end_name; null while running), records,
- * lost {bus, link, queue, disk, total}, complete (nothing failed, nothing was lost, and the
- * source's own count agrees where it is known), files, raw_bytes, compressed_bytes, ratio,
+ * lost {bus, link, queue, disk, total}, complete (nothing failed, nothing was lost, and at the end
+ * the source's own count is known and agrees), files, raw_bytes, compressed_bytes, ratio,
  * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, source {known, seen,
  * accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file (null where none
- * is being written), error (why it failed, or the first damage the source told; null where there is
- * none).
+ * is being written), error (why it failed, why the source's count is not known, or the first damage
+ * the source told; null where there is none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H
@@ -24,7 +24,8 @@ int status_json_put(yajl_gen generator, const struct capture_status *status,
  * failure. */
 char *status_json_text(const struct capture_status *status, struct bt_error *error);
 
-/* Whether all that the source accepted until its stop is in the files. */
+/* Whether all that the source accepted until its stop is known to be in the files; of a capture
+ * that runs: whether nothing is missing so far. */
 bool status_json_complete(const struct capture_status *status);
 
 #endif

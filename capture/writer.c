@@ -217,14 +217,32 @@ static void take_member(struct writer *writer, const struct queue_member *member
         writer->after_stop += member->batch.count + loss_total(&member->batch.lost);
 }
 
-/* Totals of a source that did not come to its end are believed only if they agree with ours. */
-static void judge_source(struct capture_totals *totals, bool source_ended)
+/* What a source counted so far that did not come to its end is not what it counted in all. Where
+ * nobody knows what is missing, there is always something to tell. */
+static void judge_source(struct source_totals *source, struct reading_end *reading)
 {
-    struct loss lost = {.count = {0}};
-    memcpy(lost.count, totals->capture_lost, sizeof lost.count);
-    uint64_t ours = totals->capture_records + loss_total(&lost) + totals->after_stop;
-    if (!source_ended && totals->source.accepted != ours)
-        totals->source.known = false;
+    if (!reading->source_ended)
+        source->known = false;
+    if (!source->known && reading->remark.code == 0)
+        bt_fail(&reading->remark, BT_DATA,
+                "the board did not say how many requests it accepted; some may be missing");
+}
+
+/* The end of a capture in its status. Without the source's count it did not fail, but something may
+ * be missing. */
+static void publish_end(struct writer *writer, enum capture_end end,
+                        const struct reading_end *reading)
+{
+    struct capture_status *status = &writer->capture->status;
+    pthread_mutex_lock(&writer->capture->mutex);
+    status->end = end;
+    status->after_stop = writer->totals.after_stop;
+    status->source = writer->totals.source;
+    if (!status->source.known && !status->failed) {
+        status->error = reading->remark;
+        status->error.code = BT_DATA;
+    }
+    pthread_mutex_unlock(&writer->capture->mutex);
 }
 
 static void put_message(struct writer *writer, const struct reading_end *reading)
@@ -261,7 +279,7 @@ static void end_capture(struct writer *writer)
     totals->source = source;
     add_counts(totals->capture_lost, &writer->unwritten);
     add_counts(totals->file_lost, &writer->unwritten);
-    judge_source(totals, reading.source_ended);
+    judge_source(&totals->source, &reading);
     put_message(writer, &reading);
     publish(writer);
     if (end == CAPTURE_END_DEVICE)
@@ -270,11 +288,7 @@ static void end_capture(struct writer *writer)
         end = CAPTURE_END_DISK;
         pipeline_fail(capture, &error);
     }
-    pthread_mutex_lock(&capture->mutex);
-    capture->status.end = end;
-    capture->status.after_stop = totals->after_stop;
-    capture->status.source = totals->source;
-    pthread_mutex_unlock(&capture->mutex);
+    publish_end(writer, end, &reading);
 }
 
 void *writer_run(void *argument)

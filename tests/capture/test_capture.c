@@ -1,6 +1,7 @@
 /* Captures of scripted sources: what is in the files is what the source gave, loss for loss. */
 #include "capture/capture.h"
 
+#include "capture/status_json.h"
 #include "tests/suites.h"
 #include "tests/support/capture_check.h"
 #include "tests/support/folder.h"
@@ -207,6 +208,32 @@ static void test_rotation_by_clock(void)
     tear_down(&s);
 }
 
+/* An end at which the board's count is not known: told, and not called complete. */
+static void check_unknown(struct capture *capture, const char *why)
+{
+    struct capture_status status;
+    capture_get_status(capture, &status);
+    CU_ASSERT_FALSE(status.running);
+    CU_ASSERT_FALSE(status.failed);
+    CU_ASSERT_FALSE(status.source.known);
+    CU_ASSERT_FALSE(status_json_complete(&status));
+    CU_ASSERT_EQUAL(bt_exit_status(status.error.code), 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(status.error.message, why));
+}
+
+/* Waits for an end at which nothing is missing. */
+static void check_ended(struct setting *s, struct capture *capture)
+{
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &s->status);
+    capture_free(capture);
+    CU_ASSERT(s->status.source.known);
+    CU_ASSERT(status_json_complete(&s->status));
+    CU_ASSERT_EQUAL(s->status.error.code, 0);
+    capture_check(&s->check, s->folder, ".byu.gz", &s->script, false);
+    CU_ASSERT_STRING_EQUAL(s->check.problem, "");
+}
+
 /* Records of a slow source are on the disk after flush_ns, though their block is not full; and a
  * board that does not hear does not hold the end up for ever. */
 static void test_flush(void)
@@ -226,12 +253,73 @@ static void test_flush(void)
     capture_check(&s.check, s.folder, ".byu.gz.part", &s.script, true);
     CU_ASSERT_STRING_EQUAL(s.check.problem, "");
     CU_ASSERT_EQUAL(s.check.records, 10);
-    capture_free(capture); /* waits until the deaf board is given up */
+    capture_stop(capture); /* waits until the deaf board is given up */
+    CU_ASSERT(capture_wait(capture, -1));
+    check_unknown(capture, "did not end");
+    capture_free(capture);
     capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
     CU_ASSERT_STRING_EQUAL(s.check.problem, "");
     CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_STOPPED);
+    CU_ASSERT_FALSE(s.check.closing.source.known);
     CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, "did not end"));
     tear_down(&s);
+}
+
+/* As above, where a limit ends the capture: nobody knows how much a deaf board goes on to accept.
+ */
+static void test_deaf_at_a_limit(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 10;
+    s.script.deaf = true;
+    s.settings.stop_records = 5;
+    struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    CU_ASSERT(capture_wait(capture, -1));
+    check_unknown(capture, "did not end");
+    capture_free(capture);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.records, 5);
+    CU_ASSERT_EQUAL(s.check.closing.after_stop, 5);
+    CU_ASSERT_FALSE(s.check.closing.source.known);
+    tear_down(&s);
+}
+
+/* A board with so much to send that it takes longer than the patience with one that is quiet: all
+ * of it is written, or counted behind a limit. */
+static void test_long_backlog(void)
+{
+    struct setting limited;
+    struct setting stopped;
+    set_up(&limited);
+    limited.script.total = 10000;
+    limited.script.chunk = 20;
+    limited.script.after_stop = 1000;
+    limited.script.pause_ns = 200000000;
+    limited.settings.block_records = 25;
+    stopped = limited;
+    folder_make(stopped.folder);
+    snprintf(stopped.settings.prefix, sizeof stopped.settings.prefix, "%s/t", stopped.folder);
+    limited.settings.stop_records = 50;
+    struct capture *first =
+        capture_new(&limited.settings, scripted_source_new(&limited.script, NULL), NULL);
+    struct capture *second =
+        capture_new(&stopped.settings, scripted_source_new(&stopped.script, NULL), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+    capture_stop(second);
+    check_ended(&limited, first);
+    check_ended(&stopped, second);
+    CU_ASSERT_EQUAL(limited.check.records, 50);
+    CU_ASSERT_EQUAL(limited.check.closing.after_stop, 1000);
+    CU_ASSERT_EQUAL(limited.check.closing.end, CAPTURE_END_LIMIT);
+    CU_ASSERT(stopped.check.records >= 1000);
+    CU_ASSERT_EQUAL(stopped.check.closing.after_stop, 0);
+    CU_ASSERT_EQUAL(stopped.check.closing.end, CAPTURE_END_STOPPED);
+    tear_down(&limited);
+    tear_down(&stopped);
 }
 
 /* What somebody stops is written with all that was under way. */
@@ -393,6 +481,8 @@ static const struct test_case cases[] = {
     {"files by time, from a quiet bus", test_rotation_by_time},
     {"files by the wall clock", test_rotation_by_clock},
     {"a block that waits is flushed", test_flush},
+    {"a limit, and a board that does not hear", test_deaf_at_a_limit},
+    {"a stop, and a board with much to send", test_long_backlog},
     {"stop and rotate by hand", test_stop_by_hand},
     {"a board that is unplugged", test_unplugged},
     {"a full queue that drops", test_drop},

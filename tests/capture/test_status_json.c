@@ -99,7 +99,10 @@ static void test_failed(void)
 static void test_complete(void)
 {
     struct capture_status status = {.records = 10, .end = CAPTURE_END_LIMIT, .after_stop = 5};
+    CU_ASSERT_FALSE(status_json_complete(&status)); /* nobody knows what the board sent */
+    status.running = true;
     CU_ASSERT(status_json_complete(&status));
+    status.running = false;
     status.source = (struct source_totals){.known = true, .accepted = 15};
     CU_ASSERT(status_json_complete(&status));
     status.source.accepted = 16;

@@ -29,9 +29,9 @@ struct capture_settings {
         rotate_every_ns; /* aligned to the wall clock: a new file at each multiple since 1970 UTC */
     uint32_t keep;       /* complete files kept; older ones are removed */
     int64_t stop_ns;
-    uint64_t stop_records; /* exactly so many, if the source has them */
-    uint64_t stop_bytes;   /* in all files together */
-    uint64_t stop_files;
+    uint64_t stop_records;  /* exactly so many, if the source has them */
+    uint64_t stop_bytes;    /* in all files together */
+    uint64_t stop_files;    /* needs one of the rotate_ limits */
     unsigned workers;       /* compression threads; 0: one per processor */
     size_t queue_bytes;     /* records waiting at most; 0: 64 MiB */
     uint32_t block_records; /* records per member; 0: CAPTURE_BLOCK_RECORDS, less where rotate_bytes

@@ -33,6 +33,11 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
     if (settings->rotate_ns < 0 || settings->rotate_every_ns < 0 || settings->stop_ns < 0 ||
         settings->flush_ns < 0)
         return bt_fail(error, BT_USAGE, "a time must not be negative");
+    if (settings->stop_files && !settings->rotate_bytes && !settings->rotate_ns &&
+        !settings->rotate_every_ns)
+        return bt_fail(error, BT_USAGE,
+                       "a stop after a number of files needs a rule that begins new ones: rotate "
+                       "by size=64M, time=10m or every=1h");
     if (settings->keep > RULES_KEEP_MAX)
         return bt_fail(error, BT_USAGE, "at most %u files can be kept in a ring", RULES_KEEP_MAX);
     return 0;

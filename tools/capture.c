@@ -49,6 +49,9 @@ static int take_stop(void *settings, const char *argument, struct bt_error *erro
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
 {
     struct session_settings *session = &((struct capture_options *)settings)->session;
+    size_t longest = sizeof((struct capture_info *)NULL)->filter - 1; /* files say it whole */
+    if (strlen(argument) > longest)
+        return bt_fail(error, BT_USAGE, "the expression is too long: at most %zu bytes", longest);
     session->filter_text = argument;
     return filter_parse(&session->filter, argument, error);
 }

@@ -411,10 +411,13 @@ static void randomise(struct setting *s, uint64_t *random)
     s->script.after_stop = random_below(random, 3000);
     s->script.end = random_below(random, 8) ? 0 : BT_DEVICE;
     s->settings.rotate_bytes = maybe(random, 4096, 50000);
+    uint64_t file_bytes = 4096 + random_below(random, 46000);
     s->settings.keep = (uint32_t)(random_below(random, 4) ? 0 : 1 + random_below(random, 4));
     s->settings.stop_records = random_below(random, 3) ? 0 : 1 + random_below(random, 30000);
     s->settings.stop_bytes = random_below(random, 3) ? 0 : 4096 + random_below(random, 100000);
     s->settings.stop_files = random_below(random, 3) ? 0 : 1 + random_below(random, 5);
+    if (s->settings.stop_files && !s->settings.rotate_bytes)
+        s->settings.rotate_bytes = file_bytes;
     s->settings.workers = 1 + (unsigned)random_below(random, 4);
     s->settings.block_records = (uint32_t)maybe(random, 1, 3000);
     s->settings.queue_bytes = random_below(random, 8) ? 1 + random_below(random, 200000) : 0;

@@ -144,6 +144,9 @@ static void test_values(void)
     refused(GOOD "workers=65\n", "test.conf:4: workers: 65 is more than 64");
     refused(GOOD "retry=0\n", "test.conf:4: retry is 100ms to 1d");
     refused("[capture a]\nboard=\n", "test.conf:2: board: a value is missing");
+    refused(GOOD "stop=files=3\n",
+            "test.conf:1: [capture a]: a stop after a number of files needs a rule that begins new "
+            "ones: rotate by size=64M, time=10m or every=1h");
     char text[300] = "[daemon]\nsocket=";
     memset(text + strlen(text), 's', 108);
     refused(text, "test.conf:2: socket: the value has 108 bytes; 107 are allowed");

@@ -15,6 +15,7 @@
 #define ERRORS_MAX      8u   /* so many transfers failed in a row are a storm */
 #define SILENCE_MS      3000 /* about 190 latency periods */
 #define EVENT_WAIT_US   100000
+#define EVENT_RETRY_NS  20000000 /* behind an error of libusb's; the transfers last longer */
 #define CANCEL_WAIT_MS  5000
 #define LIMIT_FILE      "/sys/module/usbcore/parameters/usbfs_memory_mb"
 #define LIMIT_MIB_USUAL 16u
@@ -64,8 +65,11 @@ struct ftdi_ring {
     unsigned errors;     /* transfers failed in a row */
     int last_error;      /* a libusb_transfer_status */
     int submit_error;    /* a libusb_error that queueing ended with */
+    unsigned deaf;       /* times in a row that libusb could not be asked for events */
+    int event_error;     /* the libusb_error it answered with */
     bool gone, stopping;
     int64_t heard_ms; /* the last transfer that came back */
+    int silence_ms;
 
     struct buffer *reading; /* the reader's own; no lock needed */
     size_t position;
@@ -132,6 +136,9 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
                               (int)FTDI_RING_TRANSFER_BYTES, completed, slot, 0);
     int result = libusb_submit_transfer(slot->transfer);
     if (result == 0) {
+        /* from now on there is something to answer: a reader that stood still is no silence */
+        if (ring->queued == 0)
+            ring->heard_ms = now_ms();
         slot->queued = true;
         ring->queued++;
         return 0;
@@ -186,10 +193,18 @@ static void *handle_events(void *argument)
     thread_set_name("usb");
     while (more) {
         struct timeval wait = {.tv_usec = EVENT_WAIT_US};
-        libusb_handle_events_timeout_completed(ring->context, &wait, NULL);
+        int result = libusb_handle_events_timeout_completed(ring->context, &wait, NULL);
+        bool failed = result < 0 && result != LIBUSB_ERROR_INTERRUPTED;
         pthread_mutex_lock(&ring->mutex);
+        ring->deaf = failed ? ring->deaf + 1 : 0;
+        ring->event_error = failed ? result : 0;
+        if (ring->deaf > ERRORS_MAX)
+            pthread_cond_broadcast(&ring->changed);
         more = !ring->stopping || ring->queued > 0;
         pthread_mutex_unlock(&ring->mutex);
+        /* such an error comes at once: without a pause this would be all that the processor does */
+        if (failed)
+            nanosleep(&(struct timespec){.tv_nsec = EVENT_RETRY_NS}, NULL);
     }
     return NULL;
 }
@@ -283,6 +298,7 @@ struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *h
     ring->handle = handle;
     ring->endpoint = endpoint;
     ring->packet_bytes = packet_bytes;
+    ring->silence_ms = SILENCE_MS;
     snprintf(ring->name, sizeof ring->name, "%s", name);
     ring->limit_mib = read_limit();
     ring->slot_count =
@@ -296,6 +312,11 @@ struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *h
         return ring;
     (void)ftdi_ring_free(ring);
     return NULL;
+}
+
+void ftdi_ring_set_silence(struct ftdi_ring *ring, int milliseconds)
+{
+    ring->silence_ms = milliseconds;
 }
 
 /* Queues all transfers; where the kernel has no memory for all, half of them, or half of those. */
@@ -354,10 +375,14 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
     if (ring->queued == 0 && ring->submit_error)
         return bt_fail(error, BT_DEVICE, "board %s: USB transfers cannot be queued: %s", ring->name,
                        libusb_error_name(ring->submit_error));
-    if (ring->queued > 0 && now_ms() - ring->heard_ms > SILENCE_MS)
-        return bt_fail(error, BT_DEVICE,
-                       "board %s: its USB chip has not answered for %d s; unplug it and plug it in",
-                       ring->name, SILENCE_MS / 1000);
+    if (ring->deaf > ERRORS_MAX)
+        return bt_fail(error, BT_DEVICE, "board %s: USB events cannot be had: %s", ring->name,
+                       libusb_error_name(ring->event_error));
+    if (ring->queued > 0 && now_ms() - ring->heard_ms > ring->silence_ms)
+        return bt_fail(
+            error, BT_DEVICE,
+            "board %s: its USB chip has not answered for %.3g s; unplug it and plug it in",
+            ring->name, (double)ring->silence_ms / 1000);
     return 0;
 }
 

@@ -38,14 +38,18 @@ struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *h
                                 uint8_t endpoint, size_t packet_bytes, const char *name,
                                 struct bt_error *error);
 
+/* How long the chip may say nothing while transfers wait for it: 3 s unless set, before the start.
+ */
+void ftdi_ring_set_silence(struct ftdi_ring *ring, int milliseconds);
+
 /* Queues the transfers. 0 or a negative code; then the ring is of no use but must be freed. */
 int ftdi_ring_start(struct ftdi_ring *ring, struct bt_error *error);
 
 /*
  * Takes data, status bytes removed: at most capacity bytes, waiting up to timeout_ms (< 0: for
  * ever) for the first. Returns the bytes (> 0); BT_TIMEOUT; BT_CLOSED where the device was
- * unplugged; BT_DEVICE where transfers fail one after the other, or the chip has fallen silent:
- * even an idle one sends its status at each latency period.
+ * unplugged; BT_DEVICE where transfers fail one after the other, libusb fails, or the chip has
+ * fallen silent: even an idle one sends its status at each latency period.
  */
 long ftdi_ring_read(struct ftdi_ring *ring, uint8_t *bytes, size_t capacity, int timeout_ms,
                     struct bt_error *error);

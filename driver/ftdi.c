@@ -7,9 +7,11 @@
 #include <ftdi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define LATENCY_MS        16 /* few wake-ups; the board itself sends what is part-filled. Never 1 */
-#define HIGH_SPEED_PACKET 512 /* bytes; a full-speed port has 64 */
+#define WRITE_BYTES       4096 /* in one transfer */
+#define HIGH_SPEED_PACKET 512  /* bytes; a full-speed port has 64 */
 
 struct ftdi_stream {
     struct stream stream; /* first */
@@ -26,27 +28,39 @@ static long ftdi_stream_read(struct stream *stream, uint8_t *bytes, size_t capac
     return ftdi_ring_read(((struct ftdi_stream *)stream)->ring, bytes, capacity, timeout_ms, error);
 }
 
-/* Commands are short and rare: one synchronous transfer, while the ring goes on. */
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Commands are short and rare: synchronous transfers, one as a rule, while the ring goes on. */
 static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t size,
                              int timeout_ms, struct bt_error *error)
 {
     struct ftdi_stream *self = (struct ftdi_stream *)stream;
+    int64_t deadline = now_ms() + timeout_ms;
     while (size > 0) {
         int written = 0;
-        int part = size < 4096 ? (int)size : 4096;
+        int part = size < WRITE_BYTES ? (int)size : WRITE_BYTES;
+        unsigned left = 0; /* to libusb: for ever */
+        if (timeout_ms >= 0) {
+            int64_t until = deadline - now_ms();
+            left = until > 0 ? (unsigned)until : 1;
+        }
         /* libftdi names endpoints from the chip's side: in_ep is the one the host writes to */
         int result = libusb_bulk_transfer(self->ftdi->usb_dev, (unsigned char)self->ftdi->in_ep,
-                                          (unsigned char *)bytes, part, &written,
-                                          timeout_ms > 0 ? (unsigned)timeout_ms : 1000);
+                                          (unsigned char *)bytes, part, &written, left);
         if (result == LIBUSB_ERROR_NO_DEVICE)
             return bt_fail(error, BT_CLOSED, "board %s was unplugged", self->name);
-        if (result == LIBUSB_ERROR_TIMEOUT && written == 0)
-            return bt_fail(error, BT_TIMEOUT, "board %s takes no commands", self->name);
         if (result < 0 && result != LIBUSB_ERROR_TIMEOUT)
             return bt_fail(error, BT_DEVICE, "board %s: a command cannot be sent: %s", self->name,
                            libusb_error_name(result));
         bytes += written;
         size -= (size_t)written;
+        if (size > 0 && timeout_ms >= 0 && now_ms() >= deadline)
+            return bt_fail(error, BT_TIMEOUT, "board %s takes no commands", self->name);
     }
     return 0;
 }

@@ -20,7 +20,8 @@ struct stream_operations {
      */
     long (*read)(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                  struct bt_error *error);
-    /* Writes all of size bytes within timeout_ms. 0 or a negative code. */
+    /* Writes all of size bytes within timeout_ms (< 0: however long it takes). 0, BT_TIMEOUT, or
+     * another negative code. */
     int (*write)(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
                  struct bt_error *error);
     /* A name for messages: "virtual:smp=4", "FT232H serial BT0001". */

@@ -405,7 +405,8 @@ int libusb_control_transfer(libusb_device_handle *handle, uint8_t type, uint8_t 
     (void)index;
     (void)timeout_ms;
     const struct fake_usb_device *device = handle->fake;
-    if (device->refused == request && (!device->refused_on || device->refused_on == value))
+    if (device->refuses && device->refused == request &&
+        (!device->refused_value || device->refused_value == value))
         return LIBUSB_ERROR_PIPE;
     struct fake_usb *usb = fake_usb_take();
     if (request == SIO_SET_BITMODE)

@@ -14,12 +14,13 @@
 struct fake_usb_device {
     uint16_t vid, pid, chip; /* chip: 0x0900 an FT232H, 0x0700 an FT2232H, 0x0600 an FT232R */
     const char *manufacturer, *product, *serial;
-    int speed;           /* a libusb_speed */
-    int open_error;      /* a libusb_error, or 0 */
-    int claim_error;     /* the same of its interface */
-    uint8_t refused;     /* a control request it refuses; 0: none */
-    uint16_t refused_on; /* ... where its value is this */
-    uint16_t eeprom;     /* the word at 0 */
+    int speed;       /* a libusb_speed */
+    int open_error;  /* a libusb_error, or 0 */
+    int claim_error; /* the same of its interface */
+    bool refuses;    /* one control request: */
+    uint8_t refused;
+    uint16_t refused_value; /* only with this value; 0: any */
+    uint16_t eeprom;        /* the word at 0 */
     uint16_t packet_bytes;
 };
 

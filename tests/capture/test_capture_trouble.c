@@ -117,6 +117,142 @@ static void test_full_disk(void)
     }
 }
 
+/* --- files somebody else touches -------------------------------------------------------------- */
+
+/* A capture that has written its records and goes on, quietly. */
+static struct capture *start_quiet(struct setting *s, uint64_t records)
+{
+    struct bt_error error;
+    struct capture_status status;
+    set_up(s);
+    s->script.total = records;
+    s->script.lingers = true;
+    s->settings.flush_ns = 1000000;
+    s->settings.names = true;
+    struct capture *capture = start(s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    do {
+        capture_wait(capture, 1);
+        capture_get_status(capture, &status);
+    } while (status.running && status.records < records);
+    return capture;
+}
+
+/* Puts a folder where a file is, or is to be. */
+static void obstruct(const char *path)
+{
+    char name[sizeof((struct capture_status *)NULL)->file];
+    snprintf(name, sizeof name, "%s", path);
+    size_t size = strlen(name);
+    if (size > 5 && strcmp(name + size - 5, ".part") == 0)
+        name[size - 5] = '\0';
+    else
+        unlink(name);
+    CU_ASSERT_EQUAL(mkdir(name, 0777), 0);
+}
+
+static void check_failed(struct setting *s, struct capture *capture, const char *why)
+{
+    struct capture_status status;
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    CU_ASSERT(status.failed);
+    CU_ASSERT_EQUAL(status.end, CAPTURE_END_DISK);
+    CU_ASSERT_EQUAL(bt_exit_status(status.error.code), 3);
+    CU_ASSERT_PTR_NOT_NULL(strstr(status.error.message, why));
+    CU_ASSERT_PTR_NOT_NULL(strstr(status.error.message, s->folder));
+    CU_ASSERT_EQUAL(count_files(s, ".lock"), 0);
+}
+
+/* The last file cannot have its name: it stays a part file, and is whole. */
+static void test_last_name_taken(void)
+{
+    struct setting s;
+    struct capture_status status;
+    struct capture *capture = start_quiet(&s, 1000);
+    capture_get_status(capture, &status);
+    obstruct(status.file);
+    capture_stop(capture);
+    check_failed(&s, capture, "cannot rename");
+    capture_check(&s.check, s.folder, ".part", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.records, 1000);
+    folder_remove(s.folder);
+}
+
+/* An earlier file cannot: the capture ends, and its last file says why. */
+static void test_earlier_name_taken(void)
+{
+    struct setting s;
+    struct capture_status status;
+    struct capture *capture = start_quiet(&s, 1000);
+    capture_get_status(capture, &status);
+    char first[sizeof status.file];
+    snprintf(first, sizeof first, "%s", status.file);
+    obstruct(first);
+    capture_rotate(capture);
+    check_failed(&s, capture, "cannot rename");
+    CU_ASSERT_EQUAL(access(first, F_OK), 0);
+    first[strlen(first) - strlen(".part")] = '\0';
+    CU_ASSERT_EQUAL(rmdir(first), 0);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_EQUAL(s.check.files, 1);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_DISK);
+    CU_ASSERT(s.check.closing.final);
+    CU_ASSERT_EQUAL(s.check.closing.capture_records, 1000);
+    CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, "cannot rename"));
+    folder_remove(s.folder);
+}
+
+/* What should leave the ring does not. */
+static void test_ring_stuck(void)
+{
+    struct setting s;
+    struct bt_error error;
+    char name[sizeof((struct capture_status *)NULL)->file];
+    set_up(&s);
+    s.script.total = 10;
+    s.script.lingers = true;
+    s.settings.keep = 1;
+    s.settings.names = true;
+    struct capture *capture = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    capture_rotate(capture);
+    while (!capture_take_name(capture, name, sizeof name))
+        CU_ASSERT_FALSE_FATAL(capture_wait(capture, 1));
+    obstruct(name);
+    capture_rotate(capture);
+    check_failed(&s, capture, "cannot remove");
+    CU_ASSERT_EQUAL(rmdir(name), 0);
+    folder_remove(s.folder);
+}
+
+/* A file that cannot take its closing member in a rotation: the next one tells. */
+static void test_no_room_to_close(void)
+{
+    struct setting s;
+    struct capture_status status;
+    struct stat part;
+    struct capture *capture = start_quiet(&s, 5000);
+    capture_get_status(capture, &status);
+    CU_ASSERT_EQUAL(stat(status.file, &part), 0);
+    limit_files((rlim_t)part.st_size + 1);
+    capture_rotate(capture);
+    check_failed(&s, capture, "File too large");
+    limit_files(RLIM_INFINITY);
+    CU_ASSERT_EQUAL(access(status.file, F_OK), 0);
+    capture_check(&s.check, s.folder, ".part", &s.script, true);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.records, 5000);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_EQUAL(s.check.files, 1);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_DISK);
+    CU_ASSERT_EQUAL(s.check.closing.capture_records, 5000);
+    CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, s.folder));
+    folder_remove(s.folder);
+}
+
 /* --- kill -9 --------------------------------------------------------------------------------- */
 
 static void run_until_killed(struct setting *s)
@@ -355,6 +491,10 @@ static void test_memory(void)
 
 static const struct test_case cases[] = {
     {"a full disk", test_full_disk},
+    {"the last file's name is taken", test_last_name_taken},
+    {"an earlier file's name is taken", test_earlier_name_taken},
+    {"a file that does not leave the ring", test_ring_stuck},
+    {"no room to close a file in a rotation", test_no_room_to_close},
     {"kill -9, and the prefix is free", test_kill},
     {"kill -9, and all whole blocks are there", test_kill_content},
     {"two captures to one prefix", test_two_captures},

@@ -1,13 +1,21 @@
+#define _GNU_SOURCE /* syscall numbers, prctl */
 #include "capture/file_set.h"
 
 #include "tests/suites.h"
 #include "tests/support/folder.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SECOND 1000000000ll
@@ -88,6 +96,83 @@ static void test_taken_names(void)
     folder_remove(folder);
 }
 
+/* Makes the kernel answer as one that has no renameat2, or a file system without it, does. */
+static bool forbid_renameat2(int answer)
+{
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_renameat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)answer),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog filter = {.len = sizeof program / sizeof program[0], .filter = program};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+enum { GOOD = 0, NO_FILTER = 77 };
+
+/* In a process of its own: a file gets its name, and one whose name is taken does not. Returns the
+ * line that is wrong, GOOD, or NO_FILTER. */
+static int rename_the_old_way(int answer)
+{
+    char folder[FOLDER_PATH_BYTES];
+    char path[FILE_SET_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_name name;
+    struct bt_error error;
+    int result = GOOD;
+    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    if (!forbid_renameat2(answer))
+        result = NO_FILTER;
+    else if (file_set_complete(set, &name, descriptor, NULL) != 0)
+        result = 1;
+    file_set_path(set, &name, false, path, sizeof path);
+    if (result == GOOD && access(path, F_OK) != 0)
+        result = 2;
+    close(descriptor);
+    descriptor = file_set_create(set, 2, SECOND, &name, NULL);
+    file_set_path(set, &name, false, path, sizeof path);
+    fclose(fopen(path, "w"));
+    if (result == GOOD && (file_set_complete(set, &name, descriptor, &error) != BT_IO ||
+                           !strstr(error.message, "File exists")))
+        result = 3;
+    close(descriptor);
+    file_set_free(set);
+    folder_remove(folder);
+    return result;
+}
+
+static void test_no_renameat2(void)
+{
+    static const int answers[] = {EINVAL, ENOSYS};
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(rename_the_old_way(answers[i]));
+        CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+        CU_ASSERT(WIFEXITED(status));
+        CU_ASSERT(WEXITSTATUS(status) == GOOD || WEXITSTATUS(status) == NO_FILTER);
+    }
+}
+
+/* A file that cannot be brought to the disk does not get its name. */
+static void test_no_sync(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_name name;
+    struct bt_error error;
+    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    close(descriptor);
+    CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "to the disk"));
+    CU_ASSERT(there(folder, "p_00001_19700101T000001Z.byu.gz.part"));
+    CU_ASSERT_FALSE(there(folder, "p_00001_19700101T000001Z.byu.gz"));
+    file_set_free(set);
+    folder_remove(folder);
+}
+
 /* Many that want one prefix: at any time at most one has it. */
 struct contest {
     char prefix[FOLDER_PATH_BYTES + 8];
@@ -137,6 +222,8 @@ static void test_contest(void)
 static const struct test_case cases[] = {
     {"names and part names", test_names},
     {"names that are taken are never overwritten", test_taken_names},
+    {"a file system that cannot rename without replacing", test_no_renameat2},
+    {"a file that does not come to the disk", test_no_sync},
     {"one prefix, many that want it", test_contest},
     {NULL, NULL}};
 TEST_SUITE(file_set, cases)

@@ -1,0 +1,20 @@
+#!/bin/bash
+# The folder of a capture is removed while it runs: the capture ends, says why in one sentence, and
+# leaves nothing behind.
+set -eu
+
+bustap capture --board virtual:smp=2,rate=100k -o gone/f --rotate time=200ms --quiet 2>errors &
+capture=$!
+for _ in $(seq 100); do
+    ! ls gone/f_00002_*.part >/dev/null 2>&1 || break
+    sleep 0.05
+done
+mv gone away
+# a file may be made meanwhile
+until rm -r away 2>/dev/null || [ ! -e away ]; do :; done
+status=0
+wait $capture || status=$?
+[ "$status" -eq 3 ] || { echo "exit status $status"; cat errors; exit 1; }
+[ "$(wc -l <errors)" -eq 1 ] || { cat errors; exit 1; }
+grep -q '^bustap: .*gone.*No such file or directory' errors || { cat errors; exit 1; }
+[ ! -e gone ] && [ ! -e away ]

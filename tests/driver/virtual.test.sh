@@ -43,4 +43,4 @@ for bad in virtual:smp=99 virtual:replay=none.byu virtual:tape usb0 virtual:smp=
     [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
     [ "$(wc -l <message)" -eq 1 ]
 done
-! ls f_* 2>/dev/null
+! ls f_* 2>/dev/null || exit 1

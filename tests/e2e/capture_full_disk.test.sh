@@ -27,7 +27,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir full
     cat >inside <<'END'
 set -eu
-mount -t tmpfs -o size=512k none full || exit 77
+mount -t tmpfs -o size=512k none full || { echo "no file system can be mounted here"; exit 77; }
 status=0
 bustap capture --board virtual:smp=2 -o full/f --rotate size=100K --quiet 2>errors || status=$?
 mkdir -p kept

@@ -18,4 +18,4 @@ jq -c '[.records, .lost, .source]' summary.json
 [ "$(($(zcat lossy_*.byu.gz | wc -c) / 12))" = "$(jq .records summary.json)" ]
 bustap verify lossy_*.byu.gz >verdict
 grep -q '^accounted for: ' verdict || { cat verdict; exit 1; }
-! bustap verify --strict lossy_*.byu.gz >/dev/null
+! bustap verify --strict lossy_*.byu.gz >/dev/null || { echo "--strict lets losses pass"; exit 1; }

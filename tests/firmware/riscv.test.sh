@@ -2,7 +2,10 @@
 # The board's image for riscv32, run in a simulator: every record comes out. The simulator knows no
 # compressed instructions, so the image is built without.
 set -eu
-command -v riscv64-unknown-elf-gcc >/dev/null || exit 77
+command -v riscv64-unknown-elf-gcc >/dev/null || {
+    echo "there is no riscv64-unknown-elf-gcc here"
+    exit 77
+}
 unset MAKEFLAGS MAKELEVEL MFLAGS
 here=$PWD
 make -s -C "$TOP" "$here/image/bustap.elf" RISCV_BUILD="$here/image" RISCV_MARCH=rv32im >log 2>&1 || {

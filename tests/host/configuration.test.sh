@@ -30,6 +30,7 @@ expect 3 'bustapd: cannot make the lock no/socket.lock: No such file or director
     bustapd -c empty --socket no/socket
 : >file
 expect 3 'bustapd: file is there and is not a socket' bustapd -c empty --socket file
-[ -f file ] && [ ! -e file.lock ]
+[ -f file ] || fail "file is gone"
+[ ! -e file.lock ] || fail "file.lock is there"
 bustapd --help | grep -q '^usage: bustapd'
 bustapd --version | grep -q '^bustapd [0-9]'

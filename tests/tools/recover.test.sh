@@ -48,14 +48,14 @@ rm -f ./*.byu.gz
 make_capture seed=7 files=3 file_records=2000 block_records=150 s
 size=$(wc -c <s_2.byu.gz)
 printf '\1\2\3\4' | dd of=s_2.byu.gz bs=1 seek=$((size / 2)) conv=notrunc 2>dd.log
-! bustap verify s_?.byu.gz >verdict 2>told
-! bustap recover s_2.byu.gz -o saved.byu.gz 2>told
+! bustap verify s_?.byu.gz >verdict 2>told || fail "damage was not seen"
+! bustap recover s_2.byu.gz -o saved.byu.gz 2>told || fail "damage was not told"
 bustap verify s_1.byu.gz saved.byu.gz s_3.byu.gz >verdict
 grep -q '^accounted for: 58[0-9]* records, 150 lost (disk 150)' verdict
 
 # what recover was not asked to replace is not touched
 cp saved.byu.gz before
-! bustap recover s_1.byu.gz -o saved.byu.gz 2>told
+! bustap recover s_1.byu.gz -o saved.byu.gz 2>told || fail "replaced what is there"
 cmp saved.byu.gz before
 bustap recover --force s_1.byu.gz -o saved.byu.gz 2>told
 zcat saved.byu.gz | cmp - <(zcat s_1.byu.gz)

@@ -11,12 +11,14 @@ DOCDIR  := $(DESTDIR)$(PREFIX)/share/doc/bustap
 UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 
-INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE doc/bustapd.conf $(sort $(wildcard doc/*.md))
+# In the folders they have here, so that what one says of another is true there too.
+INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md doc/bustap.1 doc/bustapd.8 \
+                       doc/bustapd.conf $(sort $(wildcard doc/*.md))
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANDIR)/man1/bustap.1 $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
              $(UDEVDIR)/60-bustap.rules $(UNITDIR)/bustapd.service \
-             $(addprefix $(DOCDIR)/,$(notdir $(INSTALLED_DOCUMENTS)))
+             $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
 .PHONY: install uninstall
 install: all
@@ -30,8 +32,10 @@ install: all
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
 	chmod 644 $(UNITDIR)/bustapd.service
-	$(INSTALL) -m 644 $(INSTALLED_DOCUMENTS) $(DOCDIR)
+	for document in $(INSTALLED_DOCUMENTS); do \
+	    $(INSTALL) -m 644 $$document $(DOCDIR)/$$document || exit 1; \
+	done
 
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(DOCDIR) 2>/dev/null
+	-rmdir $(DOCDIR)/doc $(DOCDIR)/firmware $(DOCDIR) 2>/dev/null

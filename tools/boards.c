@@ -27,8 +27,8 @@ static const struct option_row boards_options[] = {
 static const struct board_listing virtual_boards[] = {
     {"virtual:smp=N", "N processors that run a workload; also seed=S, requests=N, rate=max|real|N, "
                       "clock=HZ, queue=FRAMES"},
-    {"virtual:replay=FILE", "a trace put back on the bus; also loop, rate=max|real|N, clock=HZ, "
-                            "queue=FRAMES"}};
+    {"virtual:replay=FILE", "a trace put back on the bus; also loop, requests=N, rate=max|real|N, "
+                            "clock=HZ, queue=FRAMES"}};
 
 #define VIRTUAL_BOARDS (sizeof virtual_boards / sizeof virtual_boards[0])
 
@@ -82,7 +82,7 @@ static int list_boards(bool as_json)
         print_listings(listings, count);
         if (count == 0)
             puts("No board is plugged in.");
-        puts("\nVirtual boards:");
+        puts("ftdi:vid=V,pid=P opens a board with ids of its own.\n\nVirtual boards:");
         print_listings(virtual_boards, VIRTUAL_BOARDS);
     }
     free(listings);
@@ -149,9 +149,11 @@ static int boards_main(struct invocation *call)
                               : list_boards(settings.json);
 }
 
-const struct command boards_command = {"boards",
-                                       "",
-                                       "list boards that are plugged in, and the virtual ones",
-                                       "Lists boards as --board takes them.",
-                                       boards_options,
-                                       boards_main};
+const struct command boards_command = {
+    "boards",
+    "",
+    "list boards that are plugged in, and the virtual ones",
+    "Lists boards as --board takes them: those with FTDI's own ids.\n"
+    "ftdi:vid=V,pid=P opens a board with ids of its own.",
+    boards_options,
+    boards_main};

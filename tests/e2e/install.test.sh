@@ -10,13 +10,22 @@ install install
 cd root/opt/bustap
 for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/man1/b2a.1 \
     share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules lib/systemd/system/bustapd.service \
-    share/doc/bustap/README.md share/doc/bustap/capture-file.md share/doc/bustap/wire-protocol.md; do
+    share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
     [ -e "$file" ] || { echo "$file is not there"; exit 1; }
+done
+# what the documents point at is there
+find share/doc -name '*.md' | while read -r file; do
+    grep -o ']([^)#:]*)' "$file" | sed 's/^](//; s/)$//' | while read -r target; do
+        [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target"; exit 1; }
+    done
+done
+grep -o '[a-z/]*/bustap/doc/[a-z0-9-]*\.md' share/man/man1/bustap.1 | while read -r file; do
+    [ -e "$file" ] || { echo "bustap(1): there is no $file"; exit 1; }
 done
 grep -q '^ExecStart=/opt/bustap/sbin/bustapd$' lib/systemd/system/bustapd.service
 bin/bustap capture --quiet --board virtual:smp=1,requests=1000 -o "$TMPDIR/trace"
 bin/b2a "$TMPDIR"/trace_*.byu.gz | wc -l | grep -qx 1000
-sbin/bustapd -c share/doc/bustap/bustapd.conf --check >/dev/null
+sbin/bustapd -c share/doc/bustap/doc/bustapd.conf --check >/dev/null
 cd ../../..
 install uninstall
 [ -z "$(find root ! -type d)" ] || { find root ! -type d; exit 1; }

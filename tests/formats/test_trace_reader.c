@@ -376,6 +376,105 @@ static void test_files_one_behind_the_other(void)
     free(file.bytes);
 }
 
+static void test_seeking_in_a_pipe(void)
+{
+    struct bytes file = {0};
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    const size_t places[] = {1, BLOCK - 1, BLOCK, 5 * BLOCK + 7, RECORDS - 1, RECORDS, 2 * RECORDS};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct reading r = read_bytes(file.bytes, file.size, true, false, places[i], 100);
+        CU_ASSERT_TRUE(is_sample(&r, places[i] < RECORDS ? places[i] : RECORDS));
+        CU_ASSERT(r.damage == 0 && r.closed);
+    }
+    struct test_path *path = test_path_pipe(file.bytes, file.size);
+    struct trace_reader *reader;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), false, &error), 0);
+    CU_ASSERT_EQUAL(trace_reader_seek(reader, 500, &error), 0);
+    CU_ASSERT_EQUAL(trace_reader_position(reader), 500);
+    CU_ASSERT_EQUAL(trace_reader_seek(reader, 499, &error), BT_USAGE); /* a pipe has no way back */
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    free(file.bytes);
+}
+
+/* Members are larger than what is read ahead, so that they are skipped, not only consumed. */
+static void test_seeking_past_what_is_buffered(void)
+{
+    enum { COUNT = 400000, LARGE = 300000 };
+    uint64_t random = random_seed(3);
+    struct record *records = malloc(COUNT * sizeof *records);
+    struct bytes file = {0};
+    random_fill(&random, (uint8_t *)records, COUNT * sizeof *records);
+    for (size_t i = 0; i < COUNT; i++)
+        records[i].time &= 0xffff;
+    bytes_append_capture(&file, records, COUNT, LARGE, NULL);
+    struct test_path *paths[] = {test_path_file(file.bytes, file.size),
+                                 test_path_pipe(file.bytes, file.size)};
+    for (unsigned p = 0; p < 2; p++) {
+        struct trace_reader *reader;
+        struct record room[10];
+        struct batch batch = {.records = room, .capacity = 10};
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), false, NULL), 0);
+        CU_ASSERT_EQUAL(trace_reader_seek(reader, LARGE + 5, NULL), 0);
+        CU_ASSERT_EQUAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
+        CU_ASSERT_EQUAL(batch.first_index, LARGE + 5);
+        CU_ASSERT_EQUAL(memcmp(room, records + LARGE + 5, sizeof room), 0);
+        source_close(trace_reader_source(reader));
+        test_path_free(paths[p]);
+    }
+    free(records);
+    free(file.bytes);
+}
+
+/* A header damaged in front of the place sought: its block has no ordinals, and that is told. */
+static void test_seeking_over_damage(void)
+{
+    struct bytes file = {0};
+    size_t offsets[RECORDS / BLOCK + 1];
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
+    file.bytes[offsets[2] + 40] ^= 1;
+    for (unsigned pipe = 0; pipe < 2; pipe++) {
+        struct reading r = read_bytes(file.bytes, file.size, pipe, false, 5 * BLOCK + 7, 100);
+        CU_ASSERT_EQUAL(r.count, RECORDS - 6 * BLOCK - 7);
+        CU_ASSERT_EQUAL(memcmp(r.records, sample() + 6 * BLOCK + 7, r.count * RECORD_BYTES), 0);
+        CU_ASSERT_EQUAL(r.indices[0], 6 * BLOCK + 7);
+        CU_ASSERT_EQUAL(r.damage, 2); /* the block, and the number of records at the end */
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.first.message, "bytes are left out"));
+    }
+    free(file.bytes);
+}
+
+/* What a watcher was told, as letters. */
+static void watch(void *context, const struct capture_member *member)
+{
+    char *told = context;
+    size_t length = strlen(told);
+    if (length < 7)
+        told[length] = member->kind == CAPTURE_MEMBER_HEADER ? 'H' : 'C';
+}
+
+static void test_files_are_told_to_a_watcher(void)
+{
+    struct bytes file = {0};
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    bytes_append_capture(&file, sample(), 0, BLOCK, NULL);
+    bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
+    struct test_path *path = test_path_file(file.bytes, file.size);
+    struct trace_reader *reader;
+    struct reading *reading = malloc(sizeof *reading);
+    char told[8] = "";
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), false, NULL), 0);
+    trace_reader_watch(reader, watch, told);
+    read_all(reader, reading, 100);
+    CU_ASSERT_EQUAL(reading->count, 2 * RECORDS);
+    CU_ASSERT_STRING_EQUAL(told, "HCHCHC");
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    free(reading);
+    free(file.bytes);
+}
+
 static void test_what_cannot_be_opened(void)
 {
     struct trace_reader *reader;
@@ -396,6 +495,10 @@ static const struct test_case cases[] = {
     {"capture", test_capture},
     {"capture, from any record on", test_capture_seek},
     {"seeking back and forth", test_seeking_back_and_forth},
+    {"seeking in a pipe", test_seeking_in_a_pipe},
+    {"seeking past what is buffered", test_seeking_past_what_is_buffered},
+    {"seeking over damage", test_seeking_over_damage},
+    {"files one behind the other are told to a watcher", test_files_are_told_to_a_watcher},
     {"every flipped byte costs one block at most", test_every_flipped_byte_costs_one_block},
     {"every cut keeps the whole blocks", test_every_cut_keeps_whole_blocks},
     {"missing and doubled blocks are told", test_missing_and_doubled_blocks_are_told},

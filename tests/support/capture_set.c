@@ -93,7 +93,7 @@ static int close_file(struct progress *progress, uint32_t number)
     bool last = number == set->files;
     memset(totals->file_lost, 0, sizeof totals->file_lost);
     totals->end = last ? CAPTURE_END_STOPPED : CAPTURE_END_ROTATED;
-    totals->final = last;
+    totals->final = last || set->lie == LIE_FINAL;
     totals->last_tick = progress->tick;
     totals->ended_ns = STARTED_NS + (int64_t)number * FILE_NS;
     if (last) {
@@ -129,6 +129,8 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .first_index = progress->index};
     if (set->lie == LIE_SEAM && number > 1)
         info.first_index = progress->index += 7;
+    if (set->lie == LIE_BACK)
+        progress->tick = 0;
     uint64_t id = random_seed(set->seed);
     random_fill(&id, info.id, sizeof info.id);
     snprintf(name, sizeof name, "%s_%u.byu.gz", prefix, number);

@@ -11,6 +11,8 @@ enum capture_set_lie {
     LIE_ACCEPTED, /* the board counted one request more */
     LIE_CAPTURED, /* the last closing member counts one record of the capture more */
     LIE_TICK,     /* the last file's second block begins one tick late */
+    LIE_FINAL,    /* every file says that it is the last */
+    LIE_BACK,     /* ticks begin anew in every file */
     LIE_HOLE /* the first file lacks its second block, and its closing member does not count it */
 };
 

@@ -28,7 +28,7 @@ examples() {
 # what they speak of
 make_trace --types all 3000 >trace.byu
 make_capture unclosed=1 killed
-mv killed_1.byu.gz killed_00001.byu.gz.part
+mv killed_1.byu.gz killed_00001_20261120T224500Z.byu.gz.part
 cat >conf <<END
 [capture example]
 board = virtual:smp=2,rate=100k

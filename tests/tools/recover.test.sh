@@ -59,3 +59,27 @@ cp saved.byu.gz before
 cmp saved.byu.gz before
 bustap recover --force s_1.byu.gz -o saved.byu.gz 2>told
 zcat saved.byu.gz | cmp - <(zcat s_1.byu.gz)
+
+# files one behind the other, of two captures, damaged in the middle of any of them
+for seed in $(seq 30 45); do
+    rm -f ./*.byu.gz
+    make_capture seed="$seed" files=3 file_records=1500 block_records=150 bus=$((seed % 3)) p
+    make_capture seed=$((seed + 100)) file_records=1500 block_records=150 lost_behind=$((seed % 2)) q
+    cat p_1.byu.gz p_2.byu.gz q_1.byu.gz p_3.byu.gz >whole.byu.gz
+    size=$(wc -c <whole.byu.gz)
+    at=$((500 + (seed * 7919 + seed * seed * 104729) % (size - 500)))
+    { head -c "$at" whole.byu.gz; printf '\252\125\252'; tail -c +$((at + 4)) whole.byu.gz; } \
+        >damaged.byu.gz
+    status=0
+    bustap recover damaged.byu.gz -o saved.byu.gz 2>told || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat told)"
+    bustap dump damaged.byu.gz >wanted 2>/dev/null || true
+    bustap dump saved.byu.gz 2>told | cmp - wanted || fail "other records"
+    bustap verify saved.byu.gz >verdict 2>told || true
+    ! grep -q . told || fail "still damaged: $(cat told)"
+    # what was not damaged is as before: two captures, and one of them suffers at most, unless a
+    # header is gone, whose records are then nobody's
+    [ "$(grep -c '^complete\|^accounted for' verdict)" -eq 2 ] ||
+        grep -q 'has no header\|end of the capture' verdict || fail "$(cat verdict)"
+    grep -q '^complete\|^accounted for' verdict || fail "$(cat verdict)"
+done

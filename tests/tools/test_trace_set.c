@@ -194,6 +194,8 @@ static void test_lies(void)
                 {LIE_ACCEPTED, "the board accepted"},
                 {LIE_CAPTURED, "the capture counted"},
                 {LIE_TICK, "the ticks of"},
+                {LIE_FINAL, "says it is the last file, and"},
+                {LIE_BACK, "begins at a tick before the end of"},
                 {LIE_HOLE, "lacks 40 requests"}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         struct capture_set set = {.seed = 9 + i,
@@ -224,11 +226,62 @@ static void test_board_without_counts(void)
     folder_remove(files.folder);
 }
 
+/* Puts the files of which there are the paths into one file, in their order. */
+static void put_together(struct set_files *files, const char *name)
+{
+    snprintf(files->names[FILES_MAX - 1], sizeof files->names[0], "%s/%s", files->folder, name);
+    FILE *whole = fopen(files->names[FILES_MAX - 1], "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+    for (int i = 0; i < files->count; i++) {
+        FILE *part = fopen(files->paths[i], "rb");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(part);
+        for (int byte = getc(part); byte != EOF; byte = getc(part))
+            putc(byte, whole);
+        fclose(part);
+    }
+    CU_ASSERT_EQUAL(fclose(whole), 0);
+    files->paths[0] = files->names[FILES_MAX - 1];
+    files->count = 1;
+}
+
+/* Files one behind the other are judged as if each had its name. */
+static void test_one_behind_the_other(void)
+{
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        uint64_t random = random_seed(seed);
+        struct capture_set set = random_set(&random);
+        struct set_files files;
+        struct trace_verdict apart;
+        struct trace_verdict together;
+        if (set.files == FILES_MAX)
+            set.files--; /* its name is that of the whole */
+        if (set.removed >= set.files)
+            set.removed = set.keep = 0;
+        set.lie =
+            random_one_in(&random, 3) ? LIE_NONE : (enum capture_set_lie)random_below(&random, 8);
+        write_files(&files, &set);
+        if (files.count > 1 && random_one_in(&random, 3))
+            take_path_away(&files, (int)random_below(&random, (uint64_t)files.count));
+        judge(&apart, &files);
+        put_together(&files, "whole");
+        judge(&together, &files);
+        CU_ASSERT_EQUAL(together.complete, apart.complete);
+        CU_ASSERT_EQUAL(together.why[0] == 0, apart.why[0] == 0);
+        CU_ASSERT_EQUAL(together.files, apart.files);
+        CU_ASSERT_EQUAL(together.records, apart.records);
+        CU_ASSERT_EQUAL(together.bytes, apart.bytes);
+        CU_ASSERT_EQUAL(memcmp(together.lost, apart.lost, sizeof apart.lost), 0);
+        CU_ASSERT_EQUAL(together.removed_files, apart.removed_files);
+        folder_remove(files.folder);
+    }
+}
+
 static const struct test_case cases[] = {
     {"whole sets are complete or accounted for", test_whole_sets},
     {"a file taken away is missed", test_a_file_taken_away},
     {"a changed or missing byte is seen", test_damage},
     {"files that do not agree", test_lies},
+    {"files one behind the other", test_one_behind_the_other},
     {"a board that did not tell its counts", test_board_without_counts},
     {NULL, NULL}};
 TEST_SUITE(trace_set, cases)

@@ -17,6 +17,7 @@ struct session_settings session_settings_default(void)
                                      .packing = WIRE_DELTA,
                                      .flush_us = 20000,
                                      .heartbeat_ms = 250,
+                                     .stop_ms = 30000,
                                      .silence_ms = 5000};
 }
 

@@ -17,11 +17,12 @@ struct session_settings {
     enum wire_packing packing;
     uint32_t flush_us; /* see wire_configuration */
     uint32_t heartbeat_ms;
+    int stop_ms;    /* told to stop, it may take so long to send what it has queued */
     int silence_ms; /* armed, and nothing heard for so long: the board has stopped answering */
 };
 
-/* Plain numbers that suit a bench: 20 ms flush, 250 ms heartbeat, 5 s of silence, delta packing, no
- * filter. */
+/* Plain numbers that suit a bench: 20 ms flush, 250 ms heartbeat, 5 s of silence, 30 s to stop,
+ * delta packing, no filter. */
 struct session_settings session_settings_default(void);
 
 struct session_statistics {

@@ -1,9 +1,8 @@
 /* How a session ends: asked to, by itself, or because the board or its link failed. */
 #include "driver/session_state.h"
 
-#define REPEAT_MS  500   /* an unanswered STOP is repeated */
-#define OVERDUE_MS 700   /* END is overdue once the board has been quiet for so long */
-#define LIMIT_MS   30000 /* for all that a board can have queued */
+#define REPEAT_MS  500 /* an unanswered STOP is repeated */
+#define OVERDUE_MS 700 /* END is overdue once the board has been quiet for so long */
 #define TRIES      3u
 
 void session_ended(struct session *session, bool counters_are_final, bool bus_ended)
@@ -62,10 +61,10 @@ int session_tend_stop(struct session *session)
     int64_t quiet_since =
         session->heard_ms > session->asked_ms ? session->heard_ms : session->asked_ms;
     int result = 0;
-    if (now - session->stop_ms >= LIMIT_MS) {
+    if (now - session->stop_ms >= session->settings.stop_ms) {
         result = bt_fail(&session->broken, BT_DEVICE,
-                         "board %s goes on sending %d s after it was told to stop; unplug it",
-                         stream_name(session->stream), LIMIT_MS / 1000);
+                         "board %s goes on sending %.3g s after it was told to stop; unplug it",
+                         stream_name(session->stream), (double)session->settings.stop_ms / 1000);
     } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
         if (now - session->asked_ms >= REPEAT_MS)
             result = send_stop(session, &session->broken);

@@ -324,6 +324,14 @@ static void test_who_does_not_answer(void)
     board->deaf = 100;
     expect_no_session(board, BT_DEVICE, "board fake does not answer and sends nothing");
     board = fake_board_new();
+    board->stuffed = true;
+    fake_board_bytes(board, "Login: ", 7);
+    expect_no_session(board, BT_DEVICE,
+                      "board fake does not answer; it sent 7 bytes without one good frame");
+    board = fake_board_new();
+    board->wrong_tags = 100;
+    expect_no_session(board, BT_DEVICE, "board fake sends frames but does not answer");
+    board = fake_board_new();
     board->identity.protocol = 7;
     expect_no_session(board, BT_DEVICE, "board fake speaks protocol 7, this bustap speaks 1");
     board = fake_board_new();
@@ -363,6 +371,44 @@ static void test_refusal(void)
     CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_DEVICE);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "refuses the status command"));
     CU_ASSERT_EQUAL(fixture_next(&f, 0), 0); /* not armed: nothing to come */
+    fixture_end(&f);
+}
+
+static void test_unanswered_command(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    board->stuffed = true;
+    struct wire_counters counters;
+    CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_DEVICE);
+    CU_ASSERT_STRING_EQUAL(f.error.message,
+                           "board fake does not answer the status command; unplug it, plug it in "
+                           "and try again");
+    fixture_end(&f);
+}
+
+/* A board that never stops is left alone in the end. */
+static void test_never_stops(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_settings settings = session_settings_default();
+    CU_ASSERT_EQUAL(settings.stop_ms, 30000);
+    settings.stop_ms = 100;
+    CU_ASSERT_EQUAL_FATAL(session_arm(f.session, &settings, &f.error), 0);
+    board->ignored_codes = 1u << WIRE_STOP;
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    int result = 1;
+    for (unsigned i = 0; i < 100000 && (result == 1 || result == BT_TIMEOUT); i++) {
+        fake_board_records(board, 10, 0);
+        result = fixture_next(&f, 5);
+    }
+    CU_ASSERT_EQUAL(result, BT_DEVICE);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake goes on sending 0.1 s after it was told to "
+                                            "stop; unplug it");
+    CU_ASSERT(f.records > 0);
     fixture_end(&f);
 }
 
@@ -666,6 +712,8 @@ static const struct test_case cases[] = {
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
     {"boards that do not answer", test_who_does_not_answer},
+    {"commands that are not answered", test_unanswered_command},
+    {"a board that never stops", test_never_stops},
     {"late and wrong replies", test_late_and_wrong_replies},
     {"refusals", test_refusal},
     {"END lost", test_end_lost},

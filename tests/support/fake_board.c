@@ -242,7 +242,8 @@ static int fake_write(struct stream *stream, const uint8_t *bytes, size_t size, 
 {
     struct fake_board *board = (struct fake_board *)stream;
     (void)timeout_ms;
-    (void)error;
+    if (board->stuffed)
+        return bt_fail(error, BT_TIMEOUT, "the fake board takes nothing");
     for (size_t at = 0; at < size;) {
         struct wire_command command;
         int used = wire_command_get(&command, bytes + at, size - at);

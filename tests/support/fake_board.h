@@ -35,6 +35,7 @@ struct fake_board {
     bool closes;             /* the stream is closed once everything is read; else it is silent */
     bool impatient;          /* silence is told at once, without waiting for it */
     bool loses_end;          /* END never arrives */
+    bool stuffed;            /* takes no bytes: writes time out at once */
     bool packs;              /* sends packed records whatever it was told */
     size_t piece;            /* bytes a read returns at most; 0: any */
     int diagnosis;           /* what diagnose returns, */

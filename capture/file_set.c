@@ -1,19 +1,19 @@
-#define _GNU_SOURCE /* renameat2, O_PATH; flock */
+#define _GNU_SOURCE /* renameat2 */
 #include "capture/file_set.h"
+
+#include "formats/base/file_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NAME_BYTES    256u
 #define NAME_TRIES    3600 /* seconds a name may be put off */
-#define LOCK_TRIES    100
 #define RESERVE_BYTES 16384
 #define PART_SUFFIX   ".part"
 #define LOCK_SUFFIX   ".lock"
@@ -63,69 +63,23 @@ static int split_prefix(struct file_set *set, const char *prefix, struct bt_erro
     return 0;
 }
 
-static int fail_busy(const struct file_set *set, int lock, struct bt_error *error)
-{
-    char text[32] = "";
-    ssize_t size = pread(lock, text, sizeof text - 1, 0);
-    long process = size > 0 ? strtol(text, NULL, 10) : 0;
-    if (process > 0)
-        return bt_fail(error, BT_BUSY,
-                       "process %ld is capturing to %s already; choose another prefix or stop it",
-                       process, set->prefix);
-    return bt_fail(error, BT_BUSY, "another capture writes to %s already; choose another prefix",
-                   set->prefix);
-}
-
-/* Whether the file that was locked still is the one of that name: its last owner removes it. */
-static bool lock_is_current(const struct file_set *set, int lock)
-{
-    struct stat held;
-    struct stat named;
-    return fstat(lock, &held) == 0 &&
-           fstatat(set->folder, set->lock_name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
-/* One try: 1 locked, 0 try again, or a negative code. */
-static int try_lock(struct file_set *set, struct bt_error *error)
-{
-    int lock =
-        openat(set->folder, set->lock_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-    if (lock < 0)
-        return bt_fail_errno(error, "cannot write in the folder %s", set->folder_name);
-    int result = 1;
-    if (flock(lock, LOCK_EX | LOCK_NB) < 0)
-        result = errno == EWOULDBLOCK ? fail_busy(set, lock, error)
-                                      : bt_fail_errno(error, "cannot lock %s.lock", set->prefix);
-    else if (!lock_is_current(set, lock))
-        result = 0;
-    if (result == 1)
-        set->lock = lock;
-    else
-        close(lock);
-    return result;
-}
-
-/* The lock file says who holds it, and holds space that the last words of a capture can have when
- * the disk is full. */
-static void fill_lock(const struct file_set *set)
-{
-    char text[32];
-    int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(set->lock, 0) == 0 && pwrite(set->lock, text, (size_t)size, 0) == size)
-        (void)posix_fallocate(set->lock, 0, RESERVE_BYTES); /* without it there is no reserve */
-}
-
 static int lock_prefix(struct file_set *set, struct bt_error *error)
 {
-    int result = 0;
-    for (int i = 0; i < LOCK_TRIES && result == 0; i++)
-        result = try_lock(set, error);
-    if (result < 0)
-        return result;
-    if (result == 0)
-        return bt_fail(error, BT_BUSY, "captures to %s come and go; try again", set->prefix);
-    fill_lock(set);
+    long holder;
+    set->lock = file_lock_take(set->folder, set->lock_name, FILE_MODE, &holder, error);
+    if (set->lock == BT_BUSY && holder > 0)
+        return bt_fail(error, BT_BUSY,
+                       "process %ld is capturing to %s already; choose another prefix or stop it",
+                       holder, set->prefix);
+    if (set->lock == BT_BUSY)
+        return bt_fail(error, BT_BUSY,
+                       "another capture writes to %s already; choose another prefix", set->prefix);
+    if (set->lock < 0) {
+        bt_fail_within(error, "cannot write in the folder %s", set->folder_name);
+        return set->lock;
+    }
+    /* space that the last words of a capture can have when the disk is full */
+    (void)posix_fallocate(set->lock, 0, RESERVE_BYTES); /* without it there is no reserve */
     return 0;
 }
 
@@ -157,8 +111,7 @@ void file_set_unlock(struct file_set *set)
 {
     if (set->lock < 0)
         return;
-    unlinkat(set->folder, set->lock_name, 0);
-    close(set->lock);
+    file_lock_release(set->lock, set->folder, set->lock_name);
     set->lock = -1;
 }
 

@@ -1,23 +1,26 @@
-#define _DEFAULT_SOURCE /* flock */
 #include "host/control_lock.h"
 
-#include <errno.h>
+#include "formats/base/file_lock.h"
+
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define LOCK_NAME_BYTES 128
+#define LOCK_MODE       0660
 
-static int refuse(int lock, const char *path, struct bt_error *error)
+static void put_name(char name[LOCK_NAME_BYTES], const char *path)
 {
-    char text[24] = "";
-    ssize_t size = pread(lock, text, sizeof text - 1, 0);
-    long holder = size > 0 ? strtol(text, NULL, 10) : 0;
+    snprintf(name, LOCK_NAME_BYTES, "%s.lock", path);
+}
+
+int control_lock_take(const char *path, struct bt_error *error)
+{
+    char name[LOCK_NAME_BYTES];
+    long holder;
+    put_name(name, path);
+    int lock = file_lock_take(AT_FDCWD, name, LOCK_MODE, &holder, error);
+    if (lock != BT_BUSY)
+        return lock;
     if (holder > 0)
         return bt_fail(error, BT_BUSY,
                        "another bustapd, process %ld, listens on %s; stop it, or use --socket",
@@ -25,45 +28,9 @@ static int refuse(int lock, const char *path, struct bt_error *error)
     return bt_fail(error, BT_BUSY, "another bustapd listens on %s; stop it, or use --socket", path);
 }
 
-/* Whether the file that was locked is still the one of that name: its holder may just have removed
- * it. */
-static bool is_current(int lock, const char *name)
-{
-    struct stat here, there;
-    return fstat(lock, &here) == 0 && stat(name, &there) == 0 && here.st_ino == there.st_ino &&
-           here.st_dev == there.st_dev;
-}
-
-int control_lock_take(const char *path, struct bt_error *error)
-{
-    char name[LOCK_NAME_BYTES];
-    snprintf(name, sizeof name, "%s.lock", path);
-    for (;;) {
-        int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0660);
-        if (lock < 0)
-            return bt_fail_errno(error, "cannot make the lock %s", name);
-        if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-            int result = errno == EWOULDBLOCK ? refuse(lock, path, error)
-                                              : bt_fail_errno(error, "cannot lock %s", name);
-            close(lock);
-            return result;
-        }
-        if (is_current(lock, name)) {
-            if (ftruncate(lock, 0) != 0 || dprintf(lock, "%ld\n", (long)getpid()) < 0) {
-                int result = bt_fail_errno(error, "cannot write %s", name);
-                close(lock);
-                return result;
-            }
-            return lock;
-        }
-        close(lock);
-    }
-}
-
 void control_lock_release(int lock, const char *path)
 {
     char name[LOCK_NAME_BYTES];
-    snprintf(name, sizeof name, "%s.lock", path);
-    unlink(name);
-    close(lock);
+    put_name(name, path);
+    file_lock_release(lock, AT_FDCWD, name);
 }

@@ -1,7 +1,7 @@
 /* The life of a capture: its parts made, its threads started, ended and joined. */
 #include "capture/capture.h"
 
-#include "capture/clock.h"
+#include "formats/base/clock.h"
 #include "capture/finisher.h"
 #include "capture/rules.h"
 

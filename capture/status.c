@@ -1,5 +1,5 @@
 /* What a capture tells of itself, to others and between its threads. */
-#include "capture/clock.h"
+#include "formats/base/clock.h"
 #include "capture/pipeline.h"
 
 void capture_get_status(struct capture *capture, struct capture_status *status)

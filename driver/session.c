@@ -24,9 +24,9 @@ struct session_settings session_settings_default(void)
 /* Throws away what an earlier session left on the line. 0, or why the stream cannot be read. */
 static int purge(struct session *session, struct bt_error *error)
 {
-    int64_t end = session_now_ms() + PURGE_MS;
+    int64_t end = clock_monotonic_ms() + PURGE_MS;
     int result = 1;
-    while (result > 0 && session_now_ms() < end &&
+    while (result > 0 && clock_monotonic_ms() < end &&
            wire_reader_statistics(session->reader)->bytes < PURGE_BYTES) {
         result = session_fill(session, QUIET_MS, error);
         wire_reader_reset(session->reader);
@@ -157,7 +157,7 @@ static void begin(struct session *session)
     session->position = (struct session_position){.tick = session->frame.first_tick,
                                                   .sequence = session->frame.sequence + 1};
     session->phase = SESSION_ARMED;
-    session->heard_ms = session->away_ms = session_now_ms();
+    session->heard_ms = session->away_ms = clock_monotonic_ms();
     session->counters = (struct wire_counters){0};
     session->counters_known = session->totals_final = false;
     session->frame_waits = false;
@@ -167,7 +167,7 @@ static void begin(struct session *session)
     session->stop_confirmed = false;
     session->statistics.lost = (struct loss){0};
     session->statistics.records = 0;
-    session->info.started_ns = session_realtime_ns();
+    session->info.started_ns = clock_realtime_ns();
 }
 
 /* Sends ARM with a new id and discards everything until START with that id: whatever an earlier
@@ -178,10 +178,10 @@ static int send_arm(struct session *session, struct wire_reply *reply, struct bt
     uint32_t tag;
     session->id = session_random();
     bytes_put32(body, session->id);
-    int64_t deadline = session_now_ms() + START_MS;
+    int64_t deadline = clock_monotonic_ms() + START_MS;
     int result = session_send(session, WIRE_ARM, body, sizeof body, &tag, error);
     while (result >= 0) {
-        if (session_now_ms() >= deadline)
+        if (clock_monotonic_ms() >= deadline)
             return bt_fail(error, BT_TIMEOUT, "board %s does not start",
                            stream_name(session->stream));
         result = session_receive(session, deadline, error);

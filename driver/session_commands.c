@@ -1,40 +1,17 @@
 #include "driver/session_state.h"
 
 #include <sys/random.h>
-#include <time.h>
 
 #define WRITE_TIMEOUT_MS 1000
 #define REPLY_TIMEOUT_MS 700 /* three tries make about two seconds */
 #define TRIES            3
-
-static int64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-int64_t session_now_ns(void)
-{
-    return now_ns(CLOCK_MONOTONIC);
-}
-
-int64_t session_now_ms(void)
-{
-    return now_ns(CLOCK_MONOTONIC) / 1000000;
-}
-
-int64_t session_realtime_ns(void)
-{
-    return now_ns(CLOCK_REALTIME);
-}
 
 uint32_t session_random(void)
 {
     uint32_t number = 0;
     /* where the kernel has none yet, the clock must do: it only has to differ from the last one */
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
-        number = (uint32_t)(now_ns(CLOCK_REALTIME) ^ now_ns(CLOCK_MONOTONIC) << 7);
+        number = (uint32_t)(clock_realtime_ns() ^ clock_monotonic_ns() << 7);
     return number ? number : 1;
 }
 
@@ -62,14 +39,14 @@ int session_fill(struct session *session, int timeout_ms, struct bt_error *error
     if (size == 0)
         return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", stream_name(session->stream));
     wire_reader_added(session->reader, (size_t)size);
-    session->arrival_ns = session_realtime_ns();
+    session->arrival_ns = clock_realtime_ns();
     return 1;
 }
 
 int session_receive(struct session *session, int64_t deadline_ms, struct bt_error *error)
 {
     while (!wire_reader_next(session->reader, &session->frame)) {
-        int64_t left = deadline_ms - session_now_ms();
+        int64_t left = deadline_ms - clock_monotonic_ms();
         if (left <= 0)
             return bt_fail(error, BT_TIMEOUT, "board %s sent no answer in time",
                            stream_name(session->stream));
@@ -84,9 +61,9 @@ int session_exchange(struct session *session, enum wire_command_code code, const
                      size_t size, int timeout_ms, struct wire_reply *reply, struct bt_error *error)
 {
     uint32_t tag;
-    int64_t deadline = session_now_ms() + timeout_ms;
+    int64_t deadline = clock_monotonic_ms() + timeout_ms;
     int result = session_send(session, code, body, size, &tag, error);
-    while (result >= 0 && session_now_ms() < deadline) {
+    while (result >= 0 && clock_monotonic_ms() < deadline) {
         result = session_receive(session, deadline, error);
         if (result < 0)
             break;

@@ -47,9 +47,9 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
     if (code < 0)
         return code;
     bytes_put32(body, frames);
-    int64_t started_ns = session_now_ns();
+    int64_t started_ns = clock_monotonic_ns();
     int64_t last_ns = started_ns;
-    int64_t deadline = session_now_ms() + PATTERN_WAIT_MS;
+    int64_t deadline = clock_monotonic_ms() + PATTERN_WAIT_MS;
     code = session_send(session, WIRE_SELF_TEST, body, sizeof body, &tag, error);
     while (code >= 0 && result->frames < frames) {
         code = session_receive(session, deadline, error);
@@ -59,7 +59,7 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
         const struct wire_frame *frame = &session->frame;
         if (frame->kind == WIRE_PATTERN && frame->version == WIRE_VERSION) {
             compare(frame, result);
-            last_ns = session_now_ns();
+            last_ns = clock_monotonic_ns();
             deadline = last_ns / 1000000 + PATTERN_WAIT_MS;
         } else if (frame->kind == WIRE_REPLY &&
                    wire_reply_get(&reply, frame->payload, frame->payload_bytes) == 0 &&

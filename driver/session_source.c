@@ -41,7 +41,7 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
 {
     if (session->phase == SESSION_STOPPING && session_tend_stop(session) < 0)
         return 0;
-    int64_t now = session_now_ms();
+    int64_t now = clock_monotonic_ms();
     if (call->has_read && now >= call->deadline_ms)
         return call->batch->count > 0 ? 1
                                       : bt_fail(error, BT_TIMEOUT, "board %s sent no requests",
@@ -58,7 +58,7 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
     }
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
-    if (fell_silent(session, session_now_ms())) {
+    if (fell_silent(session, clock_monotonic_ms())) {
         bt_fail(&session->broken, BT_DEVICE,
                 "board %s has stopped answering: nothing came for %d.%03d s",
                 stream_name(session->stream), session->settings.silence_ms / 1000,
@@ -111,14 +111,14 @@ static int source_next_batch(struct source *source, struct batch *batch, int tim
     batch_clear(batch);
     if (batch->capacity == 0)
         return bt_fail(error, BT_USAGE, "a batch without room for records");
-    int64_t now = session_now_ms();
+    int64_t now = clock_monotonic_ms();
     /* while nobody listens, nothing can be heard */
     session->heard_ms += now - session->away_ms;
     session->stop_ms += now - session->away_ms;
     struct call call = {.batch = batch,
                         .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
     int result = next_batch(session, &call, error);
-    session->away_ms = session_now_ms();
+    session->away_ms = clock_monotonic_ms();
     return result;
 }
 

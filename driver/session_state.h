@@ -3,6 +3,7 @@
 #define DRIVER_SESSION_STATE_H
 
 #include "driver/session.h"
+#include "formats/base/clock.h"
 
 #include <stdbool.h>
 
@@ -60,11 +61,6 @@ struct session {
 };
 
 /* --- session_commands.c --- */
-
-/* CLOCK_MONOTONIC in ms and ns, CLOCK_REALTIME in ns. */
-int64_t session_now_ms(void);
-int64_t session_now_ns(void);
-int64_t session_realtime_ns(void);
 
 /* A random number that is not 0. */
 uint32_t session_random(void);

@@ -31,7 +31,7 @@ static int send_stop(struct session *session, struct bt_error *error)
 {
     uint32_t tag;
     session->stops_sent++;
-    session->asked_ms = session_now_ms();
+    session->asked_ms = clock_monotonic_ms();
     int result = session_send(session, WIRE_STOP, NULL, 0, &tag, error);
     return result == BT_TIMEOUT ? 0 : result; /* it is repeated anyway */
 }
@@ -42,14 +42,14 @@ int session_stop(struct source *source, struct bt_error *error)
     if (session->phase != SESSION_ARMED)
         return 0;
     session->phase = SESSION_STOPPING;
-    session->stop_ms = session_now_ms();
+    session->stop_ms = clock_monotonic_ms();
     return send_stop(session, error);
 }
 
 static int send_status(struct session *session)
 {
     session->statuses_sent++;
-    session->asked_ms = session_now_ms();
+    session->asked_ms = clock_monotonic_ms();
     int result =
         session_send(session, WIRE_STATUS, NULL, 0, &session->status_tag, &session->broken);
     return result == BT_TIMEOUT ? 0 : result;
@@ -57,7 +57,7 @@ static int send_status(struct session *session)
 
 int session_tend_stop(struct session *session)
 {
-    int64_t now = session_now_ms();
+    int64_t now = clock_monotonic_ms();
     int64_t quiet_since =
         session->heard_ms > session->asked_ms ? session->heard_ms : session->asked_ms;
     int result = 0;

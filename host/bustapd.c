@@ -4,6 +4,7 @@
  * bustapd(8).
  */
 #include "capture/control_protocol.h"
+#include "formats/base/clock.h"
 #include "host/control.h"
 #include "host/service.h"
 
@@ -18,7 +19,6 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
@@ -99,13 +99,6 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         return BT_USAGE;
     }
     return 0;
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Signals come as events; threads made later inherit that they are blocked. */
@@ -196,7 +189,7 @@ static void answer_requests(struct bustapd *daemon)
 static void notify_supervisor(struct bustapd *daemon)
 {
     char summary[sizeof daemon->told];
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     if (daemon->watchdog_ms >= 0 && now >= daemon->next_notice_ms) {
         sd_notify(0, "WATCHDOG=1");
         daemon->next_notice_ms = now + daemon->watchdog_ms;

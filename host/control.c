@@ -2,6 +2,7 @@
 #include "host/control.h"
 
 #include "capture/control_protocol.h"
+#include "formats/base/clock.h"
 #include "host/control_lock.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NO_DESCRIPTOR_MS 100 /* before it is tried again */
@@ -39,13 +39,6 @@ struct control {
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int listen_at(struct control *control, struct bt_error *error)
 {
@@ -137,7 +130,7 @@ static bool is_idle(const struct control *control, const struct client *client, 
 size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms)
 {
     size_t count = 0;
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     bool full = now < control->accept_ms;
     polls[count++] = (struct pollfd){.fd = full ? -1 : control->fd, .events = POLLIN};
     if (full && (*timeout_ms < 0 || control->accept_ms - now < *timeout_ms))
@@ -182,7 +175,7 @@ static void welcome(struct control *control, int fd)
         struct client *client = &control->clients[i];
         if (client->fd >= 0)
             continue;
-        *client = (struct client){.fd = fd, .active_ms = now_ms()};
+        *client = (struct client){.fd = fd, .active_ms = clock_monotonic_ms()};
         client->in = malloc(CONTROL_LINE_BYTES_MAX);
         if (!client->in)
             hang_up(client);
@@ -258,7 +251,7 @@ static void let_in(struct control *control)
         if (fd < 0) {
             /* whoever knocks goes on knocking: without a pause poll would return at once */
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-                control->accept_ms = now_ms() + NO_DESCRIPTOR_MS;
+                control->accept_ms = clock_monotonic_ms() + NO_DESCRIPTOR_MS;
             break;
         }
         welcome(control, fd);
@@ -268,7 +261,7 @@ static void let_in(struct control *control)
 void control_step(struct control *control)
 {
     let_in(control);
-    int64_t now = now_ms();
+    int64_t now = clock_monotonic_ms();
     for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
         struct client *client = &control->clients[i];
         if (client->fd < 0)
@@ -300,7 +293,7 @@ void control_answer(struct control *control, size_t i, const char *text, size_t 
     client->waits = false;
     client->in_size -= client->line_end;
     memmove(client->in, client->in + client->line_end, client->in_size);
-    client->active_ms = now_ms();
+    client->active_ms = clock_monotonic_ms();
     if (!put_line(client, text, size)) {
         hang_up(client);
         return;

@@ -1,11 +1,11 @@
 #include "host/runner.h"
 
 #include "capture/board_capture.h"
+#include "formats/base/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS    1000000000ll
@@ -34,13 +34,6 @@ struct runner {
     struct capture_status status; /* of the last capture */
 };
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
 static void set_state(struct runner *runner, enum runner_state state)
 {
     static const uint64_t one = 1;
@@ -64,7 +57,7 @@ static int64_t retry_after(const struct runner *runner)
 /* Waits for the next attempt, or until somebody changes their mind. */
 static void wait_to_retry(struct runner *runner)
 {
-    int64_t until = now_ns() + retry_after(runner);
+    int64_t until = clock_monotonic_ns() + retry_after(runner);
     struct timespec time = {(time_t)(until / SECOND_NS), (long)(until % SECOND_NS)};
     set_state(runner, RUNNER_WAITING);
     int result = 0;
@@ -80,7 +73,7 @@ static void fail(struct runner *runner, const struct bt_error *error)
     const char *name = runner->settings->name;
     bool usage = error->code == BT_USAGE;
     if (runner->down_since_ns == 0)
-        runner->down_since_ns = now_ns();
+        runner->down_since_ns = clock_monotonic_ns();
     if (strcmp(runner->error.message, error->message) != 0) {
         if (usage)
             journal_write(runner->journal, JOURNAL_ERROR, "capture %s: %s", name, error->message);
@@ -112,7 +105,7 @@ static void tell_started(struct runner *runner)
     runner->starts++;
     runner->error = (struct bt_error){0};
     if (runner->starts > 1 && runner->down_since_ns) {
-        int64_t gap = now_ns() - runner->down_since_ns;
+        int64_t gap = clock_monotonic_ns() - runner->down_since_ns;
         runner->gap_ns += gap;
         journal_write(runner->journal, JOURNAL_WARNING,
                       "capture %s: runs again on %s; nothing was captured for %.1f s",

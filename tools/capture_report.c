@@ -1,26 +1,19 @@
 #include "tools/capture_report.h"
 
+#include "formats/base/clock.h"
 #include "tools/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LINE_INTERVAL_NS 250000000
 #define LINE_BYTES       160
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void capture_report_begin(struct capture_report *report, bool quiet)
 {
     *report = (struct capture_report){.wanted = !quiet && isatty(STDERR_FILENO)};
-    report->shown_ns = now_ns();
+    report->shown_ns = clock_monotonic_ns();
 }
 
 void capture_report_clear(struct capture_report *report)
@@ -58,9 +51,9 @@ static void write_line(struct capture_report *report, struct capture *capture, c
 void capture_report_live(struct capture_report *report, struct capture *capture)
 {
     char line[LINE_BYTES];
-    if (!report->wanted || now_ns() - report->shown_ns < LINE_INTERVAL_NS)
+    if (!report->wanted || clock_monotonic_ns() - report->shown_ns < LINE_INTERVAL_NS)
         return;
-    report->shown_ns = now_ns();
+    report->shown_ns = clock_monotonic_ns();
     write_line(report, capture, line);
     fprintf(stderr, "\r\033[K%s", line);
     report->shown = true;

@@ -1,33 +1,27 @@
 #include "tools/progress.h"
 
+#include "formats/base/clock.h"
+
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS   1000000000
 #define INTERVAL_NS 200000000
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
 
 void progress_begin(struct progress *progress, bool quiet_output)
 {
     *progress = (struct progress){0};
     progress->wanted = isatty(STDERR_FILENO) && (quiet_output || !isatty(STDOUT_FILENO));
     if (progress->wanted)
-        progress->started_ns = now_ns();
+        progress->started_ns = clock_monotonic_ns();
 }
 
 void progress_show(struct progress *progress, const char *path, uint64_t done, uint64_t total)
 {
     if (!progress->wanted)
         return;
-    int64_t now = now_ns();
+    int64_t now = clock_monotonic_ns();
     if (now - progress->started_ns < SECOND_NS || now - progress->shown_ns < INTERVAL_NS)
         return;
     progress->shown_ns = now;

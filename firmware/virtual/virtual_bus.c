@@ -3,10 +3,10 @@
 #include "firmware/board.h"
 #include "firmware/virtual/replay.h"
 #include "firmware/virtual/smp.h"
+#include "formats/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define AHEAD         256u                  /* phases made before they are asked for */
 #define CLOCK_HZ      UINT64_C(100000000)   /* of the workload, unless told otherwise */
@@ -31,13 +31,6 @@ struct virtual_bus {
     size_t first, count; /* what is made: phases[first .. first + count) */
     struct bus_phase phases[AHEAD];
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec;
-}
 
 static int check(const struct virtual_bus_settings *settings, struct bt_error *error)
 {
@@ -124,7 +117,7 @@ static bool refill(struct virtual_bus *bus)
 /* How far the bus has come by now: a tick or a number of phases, as the pace counts. */
 static uint64_t progress(const struct virtual_bus *bus)
 {
-    uint64_t ns = now_ns() - bus->start_ns;
+    uint64_t ns = (uint64_t)clock_monotonic_ns() - bus->start_ns;
     return bus->start + ns / SECOND * bus->frequency + ns % SECOND * bus->frequency / SECOND;
 }
 
@@ -151,7 +144,7 @@ static size_t due(struct virtual_bus *bus, size_t limit)
     }
     if (phases[0].tick - bus->last_tick >= UNKNOWN_GAP) {
         /* Nobody waits for a time that is only known to be long. */
-        bus->start_ns = now_ns();
+        bus->start_ns = (uint64_t)clock_monotonic_ns();
         bus->start = phases[0].tick;
         now = bus->start;
     }
@@ -165,7 +158,7 @@ static bool start(struct virtual_bus *bus)
 {
     if (!bus->started && bus->board && board_armed(bus->board)) {
         bus->started = true;
-        bus->start_ns = now_ns();
+        bus->start_ns = (uint64_t)clock_monotonic_ns();
     }
     return bus->started;
 }
@@ -208,7 +201,7 @@ static uint64_t bus_now(void *context)
 static uint64_t bus_microseconds(void *context)
 {
     (void)context;
-    return now_ns() / 1000;
+    return (uint64_t)clock_monotonic_ns() / 1000;
 }
 
 static bool bus_ended(void *context)

@@ -1,6 +1,6 @@
-/* The two clocks of a capture, in ns: one for intervals, one for dates. */
-#ifndef CAPTURE_CLOCK_H
-#define CAPTURE_CLOCK_H
+/* The two clocks: one for intervals, one for dates. */
+#ifndef FORMATS_BASE_CLOCK_H
+#define FORMATS_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
@@ -16,6 +16,11 @@ static inline int64_t clock_ns(clockid_t clock)
 static inline int64_t clock_monotonic_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
+}
+
+static inline int64_t clock_monotonic_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
 }
 
 /* Since 1970 UTC; jumps when somebody sets it: for dates and names. */

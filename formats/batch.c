@@ -1,11 +1,8 @@
 #include "formats/batch.h"
 
-#include <string.h>
+#include "formats/base/saturating.h"
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
+#include <string.h>
 
 const char *loss_stage_name(enum loss_stage stage)
 {
@@ -17,7 +14,7 @@ uint64_t loss_total(const struct loss *loss)
 {
     uint64_t total = 0;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        total = add_saturating(total, loss->count[stage]);
+        total = saturating_add(total, loss->count[stage]);
     return total;
 }
 
@@ -27,7 +24,7 @@ void loss_add(struct loss *loss, const struct loss *more)
     if (loss_total(more) == 0)
         return;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        loss->count[stage] = add_saturating(loss->count[stage], more->count[stage]);
+        loss->count[stage] = saturating_add(loss->count[stage], more->count[stage]);
     if (before == 0 || more->first_tick < loss->first_tick)
         loss->first_tick = more->first_tick;
     if (before == 0 || more->last_tick > loss->last_tick)

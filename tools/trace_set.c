@@ -1,5 +1,6 @@
 #include "tools/trace_set.h"
 
+#include "formats/base/saturating.h"
 #include "tools/words.h"
 
 #include <inttypes.h>
@@ -73,11 +74,6 @@ __attribute__((format(printf, 2, 3))) static void incomplete(struct trace_verdic
     va_end(arguments);
 }
 
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 static void add_file(struct trace_verdict *verdict, const struct trace_file *file)
 {
     if (file->records > 0) {
@@ -88,7 +84,7 @@ static void add_file(struct trace_verdict *verdict, const struct trace_file *fil
     }
     verdict->records += file->records;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
-        verdict->lost[stage] = add_saturating(verdict->lost[stage], file->lost.count[stage]);
+        verdict->lost[stage] = saturating_add(verdict->lost[stage], file->lost.count[stage]);
     verdict->bytes += file->bytes;
 }
 
@@ -177,19 +173,19 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
     }
     verdict->last = last;
     uint64_t lost = words_lost(totals->capture_lost);
-    uint64_t captured = add_saturating(totals->capture_records, lost);
-    uint64_t here = add_saturating(verdict->records, words_lost(verdict->lost));
-    if (captured != add_saturating(here, verdict->removed))
+    uint64_t captured = saturating_add(totals->capture_records, lost);
+    uint64_t here = saturating_add(verdict->records, words_lost(verdict->lost));
+    if (captured != saturating_add(here, verdict->removed))
         incomplete(verdict,
                    "the capture counted %" PRIu64 " requests, %" PRIu64 " are in its files",
-                   captured, add_saturating(here, verdict->removed));
+                   captured, saturating_add(here, verdict->removed));
     if (!totals->source.known)
         incomplete(verdict, "the board did not say how many requests it saw%s%.150s",
                    totals->message[0] ? ": " : "", totals->message);
-    else if (add_saturating(captured, totals->after_stop) != totals->source.accepted)
+    else if (saturating_add(captured, totals->after_stop) != totals->source.accepted)
         incomplete(verdict,
                    "the board accepted %" PRIu64 " requests, %" PRIu64 " are accounted for",
-                   totals->source.accepted, add_saturating(captured, totals->after_stop));
+                   totals->source.accepted, saturating_add(captured, totals->after_stop));
 }
 
 void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)

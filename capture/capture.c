@@ -1,9 +1,9 @@
 /* The life of a capture: its parts made, its threads started, ended and joined. */
 #include "capture/capture.h"
 
-#include "formats/base/clock.h"
 #include "capture/finisher.h"
 #include "capture/rules.h"
+#include "formats/base/clock.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The source thread: fills blocks from the source, keeps the clocks, decides where reading stops.
  */
-#include "formats/base/clock.h"
 #include "capture/pipeline.h"
 #include "capture/timer.h"
+#include "formats/base/clock.h"
 #include "formats/base/thread.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a capture tells of itself, to others and between its threads. */
-#include "formats/base/clock.h"
 #include "capture/pipeline.h"
+#include "formats/base/clock.h"
 
 void capture_get_status(struct capture *capture, struct capture_status *status)
 {

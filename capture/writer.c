@@ -1,7 +1,7 @@
 /* The ordered writer: members into files, one after another, and the decisions that depend on
  * bytes: a new file by size, the end by bytes or files, what to do when the disk refuses. */
-#include "formats/base/clock.h"
 #include "capture/finisher.h"
+#include "formats/base/clock.h"
 #include "formats/base/thread.h"
 #include "formats/capture_writer.h"
 

@@ -17,4 +17,5 @@ wait $capture || status=$?
 [ "$status" -eq 3 ] || { echo "exit status $status"; cat errors; exit 1; }
 [ "$(wc -l <errors)" -eq 1 ] || { cat errors; exit 1; }
 grep -q '^bustap: .*gone.*No such file or directory' errors || { cat errors; exit 1; }
-[ ! -e gone ] && [ ! -e away ]
+[ ! -e gone ]
+[ ! -e away ]

@@ -1,6 +1,7 @@
 #include "driver/ftdi_ring.h"
 
 #include "driver/ftdi_packets.h"
+#include "formats/base/clock.h"
 #include "formats/base/thread.h"
 
 #include <errno.h>
@@ -91,13 +92,6 @@ size_t ftdi_ring_halve(size_t wanted, size_t got)
     return wanted < FTDI_RING_TRANSFERS_MIN ? 0 : wanted;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void list_put(struct buffer_list *list, struct buffer *buffer)
 {
     buffer->next = NULL;
@@ -138,7 +132,7 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     if (result == 0) {
         /* from now on there is something to answer: a reader that stood still is no silence */
         if (ring->queued == 0)
-            ring->heard_ms = now_ms();
+            ring->heard_ms = clock_monotonic_ms();
         slot->queued = true;
         ring->queued++;
         return 0;
@@ -167,7 +161,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     slot->buffer = NULL;
     slot->queued = false;
     ring->queued--;
-    ring->heard_ms = now_ms();
+    ring->heard_ms = clock_monotonic_ms();
     bool good = transfer->status == LIBUSB_TRANSFER_COMPLETED;
     if (good)
         ring->errors = 0;
@@ -335,7 +329,7 @@ int ftdi_ring_start(struct ftdi_ring *ring, struct bt_error *error)
         if (ring->queue_wanted > 0)
             result = 0;
     }
-    ring->heard_ms = now_ms();
+    ring->heard_ms = clock_monotonic_ms();
     pthread_mutex_unlock(&ring->mutex);
     if (result == LIBUSB_ERROR_NO_MEM)
         return no_memory_for_transfers(ring, error);
@@ -378,7 +372,7 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
     if (ring->deaf > ERRORS_MAX)
         return bt_fail(error, BT_DEVICE, "board %s: USB events cannot be had: %s", ring->name,
                        libusb_error_name(ring->event_error));
-    if (ring->queued > 0 && now_ms() - ring->heard_ms > ring->silence_ms)
+    if (ring->queued > 0 && clock_monotonic_ms() - ring->heard_ms > ring->silence_ms)
         return bt_fail(
             error, BT_DEVICE,
             "board %s: its USB chip has not answered for %.3g s; unplug it and plug it in",
@@ -407,13 +401,13 @@ static int take_buffer(struct ftdi_ring *ring, int64_t deadline_ms, struct bt_er
     pthread_mutex_lock(&ring->mutex);
     while (!(ring->reading = list_take(&ring->ready))) {
         result = trouble(ring, error);
-        int64_t left = deadline_ms - now_ms();
+        int64_t left = deadline_ms - clock_monotonic_ms();
         if (result == 0 && left <= 0)
             result = bt_fail(error, BT_TIMEOUT, "board %s sent nothing", ring->name);
         if (result < 0)
             break;
         /* in steps, so that silence is seen however long the reader would wait */
-        int64_t until = now_ms() + (left < 500 ? left : 500);
+        int64_t until = clock_monotonic_ms() + (left < 500 ? left : 500);
         struct timespec time = {.tv_sec = (time_t)(until / 1000),
                                 .tv_nsec = (long)(until % 1000) * 1000000};
         pthread_cond_timedwait(&ring->changed, &ring->mutex, &time);
@@ -426,7 +420,7 @@ static int take_buffer(struct ftdi_ring *ring, int64_t deadline_ms, struct bt_er
 long ftdi_ring_read(struct ftdi_ring *ring, uint8_t *bytes, size_t capacity, int timeout_ms,
                     struct bt_error *error)
 {
-    int64_t deadline = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+    int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_monotonic_ms() + timeout_ms;
     size_t size = 0;
     while (size == 0 && capacity > 0) {
         if (!ring->reading) {
@@ -454,7 +448,7 @@ static bool cancel_all(struct ftdi_ring *ring)
     for (size_t i = ring->slot_count; ring->slots && i > 0; i--)
         if (ring->slots[i - 1].queued)
             libusb_cancel_transfer(ring->slots[i - 1].transfer);
-    int64_t until = now_ms() + CANCEL_WAIT_MS;
+    int64_t until = clock_monotonic_ms() + CANCEL_WAIT_MS;
     struct timespec time = {.tv_sec = (time_t)(until / 1000),
                             .tv_nsec = (long)(until % 1000) * 1000000};
     int result = 0;

@@ -101,7 +101,7 @@ ALWAYS_INLINE uint32_t mask_if(bool condition)
 /* The same for a < b, both below 2^31, in one instruction less than compilers find. */
 ALWAYS_INLINE uint32_t mask_if_below(uint32_t a, uint32_t b)
 {
-    return (uint32_t)((int32_t)(a - b) >> 31);
+    return 0u - ((a - b) >> 31);
 }
 
 /* Puts record i into the slot; returns the number that was there. */

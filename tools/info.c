@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define STATUS_DATA 1
+
 struct info_settings {
     bool json, lp64;
 };
@@ -24,6 +26,7 @@ struct summary {
     struct tally tally;
     const struct trace_file *first; /* of the first capture */
     const struct trace_file *last;  /* of the last one, NULL where it has no end */
+    bool lacking;                   /* a capture with a header is not complete */
 };
 
 static void add_capture(struct summary *summary, const struct trace_verdict *capture)
@@ -59,6 +62,8 @@ static void summarise(struct summary *summary, const struct trace_set *set)
         struct trace_verdict capture;
         trace_set_judge(&capture, set->files + first, count);
         add_capture(summary, &capture);
+        if (!capture.complete && set->files[first].kind == TRACE_CAPTURE)
+            summary->lacking = true;
     }
 }
 
@@ -257,6 +262,9 @@ static int info_main(struct invocation *call)
             print_text(&summary);
         else if (print_json(&summary) < 0)
             transfer.status = 3;
+        /* A trace without header has nothing to be complete by: its stray bytes are no error. */
+        if (summary.lacking && transfer.status == 0)
+            transfer.status = STATUS_DATA;
     }
     trace_set_free(&set);
     transfer_end(&transfer);

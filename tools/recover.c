@@ -31,8 +31,9 @@ struct recover_sums {
     uint64_t files;
     uint64_t blocks;
     uint64_t records;
-    uint64_t missing;  /* found missing by us */
-    uint64_t left_out; /* records that stood twice */
+    uint64_t missing;   /* found missing by us */
+    uint64_t left_out;  /* records that stood twice, */
+    uint64_t misplaced; /* or in the wrong order, so that they are in no place now */
 };
 
 /* Writes what is put into it as new capture files, one behind the other; holes as losses. */
@@ -256,7 +257,10 @@ static int recover_put(struct sink *sink, const struct batch *batch, struct bt_e
     if (continue_file(recover, start, error) < 0)
         return error->code;
     if (start < recover->end_index) {
-        recover->sums.left_out += batch->count;
+        /* Without a hole so far, all up to end_index has been written. */
+        bool twice =
+            recover->missing == 0 && batch->first_index + batch->count <= recover->end_index;
+        *(twice ? &recover->sums.left_out : &recover->sums.misplaced) += batch->count;
         return 0;
     }
     struct batch block = *batch;
@@ -306,8 +310,8 @@ static void free_sink(struct recover_sink *recover)
 static void tell_result(const struct recover_sink *recover, const char *output)
 {
     const struct recover_sums *sums = &recover->sums;
-    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " blocks", output, sums->records,
-            sums->blocks);
+    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", output, sums->records,
+            sums->blocks, sums->blocks == 1 ? "block" : "blocks");
     if (sums->files > 1)
         fprintf(stderr, " of %" PRIu64 " files", sums->files);
     fputs(" saved", stderr);
@@ -316,7 +320,18 @@ static void tell_result(const struct recover_sink *recover, const char *output)
                 sums->missing);
     if (sums->left_out > 0)
         fprintf(stderr, "; %" PRIu64 " records that stood twice are left out", sums->left_out);
+    if (sums->misplaced > 0)
+        fprintf(stderr, "; %" PRIu64 " records of blocks in the wrong order are NOT saved",
+                sums->misplaced);
     fputc('\n', stderr);
+}
+
+/* Whether all there was has been saved: damage is told, but nothing but the end was missing. */
+static bool saved_all(const struct recover_sink *recover, const struct transfer *transfer)
+{
+    bool unclosed = !trace_reader_closing(recover->reader);
+    return unclosed && transfer->damaged == 1 && recover->sums.missing == 0 &&
+           trace_reader_kind(recover->reader) == TRACE_CAPTURE;
 }
 
 /* Reads all of path into file. Returns the exit status. */
@@ -340,11 +355,12 @@ static int recover_into(const char *path, int file, const char *output)
     progress_clear(&transfer.progress);
     if (result == 0) {
         tell_result(&recover, output);
-        /* Only the end was missing: everything that was in the file is saved. */
-        bool unclosed = !trace_reader_closing(recover.reader);
-        if (transfer.status == STATUS_DATA && unclosed && transfer.damaged == 1 &&
-            recover.sums.missing == 0)
+        if (transfer.status == STATUS_DATA && saved_all(&recover, &transfer))
             transfer.status = 0;
+        bool nothing =
+            recover.sums.blocks == 0 && trace_reader_kind(recover.reader) != TRACE_CAPTURE;
+        if (transfer.status == 0 && (nothing || recover.sums.misplaced > 0))
+            transfer.status = STATUS_DATA;
     } else {
         bt_fail_within(&error, "%s", output);
         transfer_tell(&transfer, &error);
@@ -360,6 +376,12 @@ out:
 static int open_output(char *name, size_t size, const struct recover_settings *settings,
                        struct bt_error *error)
 {
+    struct stat there;
+    if (settings->force && stat(settings->output, &there) == 0 && !S_ISREG(there.st_mode))
+        return bt_fail(error, BT_IO,
+                       "%s is no regular file and is not replaced; -o - writes to "
+                       "standard output",
+                       settings->output);
     snprintf(name, size, settings->force ? "%s.part" : "%s", settings->output);
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (settings->force ? O_TRUNC : O_EXCL);
     int file = open(name, flags, 0666);
@@ -395,8 +417,10 @@ static int recover_to_file(const char *path, const struct recover_settings *sett
     int status = recover_into(path, file, settings->output);
     if (status > STATUS_DATA)
         unlink(name);
-    else if (finish_output(name, file, settings, &error) < 0)
+    else if (finish_output(name, file, settings, &error) < 0) {
         status = command_failure(&error);
+        unlink(name);
+    }
     close(file);
     return status;
 }

@@ -175,6 +175,8 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
     uint64_t lost = words_lost(totals->capture_lost);
     uint64_t captured = saturating_add(totals->capture_records, lost);
     uint64_t here = saturating_add(verdict->records, words_lost(verdict->lost));
+    if (verdict->removed_files > 0 && lost > words_lost(verdict->lost))
+        verdict->removed_lost = lost - words_lost(verdict->lost);
     if (captured != saturating_add(here, verdict->removed))
         incomplete(verdict,
                    "the capture counted %" PRIu64 " requests, %" PRIu64 " are in its files",

@@ -24,7 +24,8 @@ struct trace_verdict {
     uint64_t bytes;
     uint64_t first_tick, last_tick; /* 0 where there are no records */
     uint32_t removed_files;         /* the ring has removed files 1 to this */
-    uint64_t removed;               /* with so many records and losses in them */
+    uint64_t removed;               /* with so many records and losses in them, */
+    uint64_t removed_lost;          /* of which so many losses, by the last closing member */
     const struct trace_file *last;  /* with the final closing member, NULL if that is not there */
 };
 

@@ -42,6 +42,23 @@ static const char *file_state(const struct trace_file *file)
     return capture_end_name(file->totals.end);
 }
 
+/* Losses in the whole capture, also in files that a ring has removed. */
+static uint64_t all_lost(const struct trace_verdict *verdict)
+{
+    return words_lost(verdict->lost) + verdict->removed_lost;
+}
+
+static void print_removed(const struct trace_verdict *verdict, const struct trace_file *files)
+{
+    if (verdict->removed_files == 0)
+        return;
+    printf("  files 1 to %" PRIu32 ", with %" PRIu64 " requests", verdict->removed_files,
+           verdict->removed);
+    if (verdict->removed_lost > 0)
+        printf(" of which %" PRIu64 " were lost", verdict->removed_lost);
+    printf(", were removed by the ring of %" PRIu32 "\n", files[0].info.keep);
+}
+
 /* What the board kept out of the records, which is no loss. */
 static void print_source(const struct trace_verdict *verdict)
 {
@@ -62,16 +79,16 @@ static void print_verdict(const struct trace_verdict *verdict, const struct trac
 {
     char loss[WORDS_LOSS_BYTES];
     uint64_t lost = words_lost(verdict->lost);
-    if (verdict->removed_files > 0)
-        printf("  files 1 to %" PRIu32 ", with %" PRIu64
-               " requests, were removed by the ring of %" PRIu32 "\n",
-               verdict->removed_files, verdict->removed, files[0].info.keep);
+    print_removed(verdict, files);
     print_source(verdict);
     if (!verdict->complete)
         printf("INCOMPLETE: %s\n", verdict->why);
     else if (lost > 0)
         printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)\n", verdict->records,
                lost, words_loss(loss, verdict->lost));
+    else if (verdict->removed_lost > 0)
+        printf("accounted for: %" PRIu64 " records, nothing lost in the files that are here\n",
+               verdict->records);
     else
         printf("complete: %" PRIu64 " records in %" PRIu64 " %s, nothing lost\n", verdict->records,
                verdict->files, verdict->files == 1 ? "file" : "files");
@@ -110,9 +127,9 @@ static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
     const struct capture_totals *totals = verdict->last ? &verdict->last->totals : NULL;
     yajl_gen_map_open(json);
     json_text(json, "verdict",
-              !verdict->complete              ? "incomplete"
-              : words_lost(verdict->lost) > 0 ? "accounted for"
-                                              : "complete");
+              !verdict->complete      ? "incomplete"
+              : all_lost(verdict) > 0 ? "accounted for"
+                                      : "complete");
     json_text(json, "why", verdict->why);
     json_count(json, "records", verdict->records);
     json_count(json, "lost", words_lost(verdict->lost));
@@ -123,6 +140,7 @@ static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
     }
     json_count(json, "removed_files", verdict->removed_files);
     json_count(json, "removed_requests", verdict->removed);
+    json_count(json, "removed_lost", verdict->removed_lost);
     if (totals && totals->source.known) {
         json_count(json, "accepted", totals->source.accepted);
         json_count(json, "filtered", totals->source.filtered);
@@ -148,7 +166,7 @@ static int report(const struct trace_set *set, const struct verify_settings *set
         struct trace_verdict verdict;
         const struct trace_file *files = set->files + first;
         judge(&verdict, files, count);
-        if (!verdict.complete || (settings->strict && words_lost(verdict.lost) > 0))
+        if (!verdict.complete || (settings->strict && all_lost(&verdict) > 0))
             status = STATUS_DATA;
         if (json)
             json_capture(json, &verdict, files, count);

@@ -96,9 +96,7 @@ static void test_stop_while_opening(void)
     place_open(&place, "virtual:smp=1");
     runner_start(place.runner);
     usleep(5000); /* a session waits 20 ms for a quiet line before it asks anything */
-    CU_ASSERT_EQUAL(runner_state(place.runner), RUNNER_STARTING);
     runner_stop(place.runner);
-    CU_ASSERT_EQUAL(runner_state(place.runner), RUNNER_STOPPING);
     CU_ASSERT_TRUE(comes_to(&place, RUNNER_STOPPED));
     runner_report(place.runner, report);
     CU_ASSERT_EQUAL(report->error.code, 0);

@@ -201,6 +201,19 @@ static void test_no_memory(void)
     fixture_close(&f);
 }
 
+/* Transfers come back, and none can be queued again. */
+static void test_not_queued(void)
+{
+    struct fixture f;
+    fixture_start(&f);
+    fake_usb_take()->submit_error = LIBUSB_ERROR_IO;
+    fake_usb_give();
+    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, -1, &f.error), BT_DEVICE);
+    CU_ASSERT_STRING_EQUAL(f.error.message,
+                           "board fake: USB transfers cannot be queued: LIBUSB_ERROR_IO");
+    fixture_close(&f);
+}
+
 static void test_silence(void)
 {
     struct fixture f;
@@ -281,6 +294,7 @@ static const struct test_case cases[] = {{"streaming", test_stream},
                                          {"unplugged", test_unplugged},
                                          {"an error storm", test_storm},
                                          {"no memory in the kernel", test_no_memory},
+                                         {"transfers that cannot be queued", test_not_queued},
                                          {"silence", test_silence},
                                          {"a reader that stands still", test_slow_reader},
                                          {"events that fail", test_event_error},

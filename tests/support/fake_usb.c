@@ -110,7 +110,7 @@ int libusb_submit_transfer(struct libusb_transfer *public)
 {
     struct transfer *transfer = inside(public);
     struct fake_usb *usb = fake_usb_take();
-    int result = 0;
+    int result = usb->submit_error;
     if (transfer->queued)
         result = LIBUSB_ERROR_BUSY;
     else if (usb->unplugged)

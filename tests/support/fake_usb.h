@@ -31,6 +31,7 @@ struct fake_usb {
     /* How it misbehaves. */
     size_t queue_max; /* there is no memory for more transfers; 0: there is */
     int status;       /* transfers end with this libusb_transfer_status instead of bringing data */
+    int submit_error; /* queueing a transfer returns this */
     int event_error;  /* waiting for events returns this at once */
     bool silent;      /* the chip does not even send its status */
     bool unplugged;

@@ -3,11 +3,11 @@
 #include "driver/ftdi_devices.h"
 #include "driver/ftdi_packets.h"
 #include "driver/ftdi_ring.h"
+#include "formats/base/clock.h"
 
 #include <ftdi.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LATENCY_MS        16 /* few wake-ups; the board itself sends what is part-filled. Never 1 */
 #define WRITE_BYTES       4096 /* in one transfer */
@@ -28,25 +28,18 @@ static long ftdi_stream_read(struct stream *stream, uint8_t *bytes, size_t capac
     return ftdi_ring_read(((struct ftdi_stream *)stream)->ring, bytes, capacity, timeout_ms, error);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Commands are short and rare: synchronous transfers, one as a rule, while the ring goes on. */
 static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t size,
                              int timeout_ms, struct bt_error *error)
 {
     struct ftdi_stream *self = (struct ftdi_stream *)stream;
-    int64_t deadline = now_ms() + timeout_ms;
+    int64_t deadline = clock_monotonic_ms() + timeout_ms;
     while (size > 0) {
         int written = 0;
         int part = size < WRITE_BYTES ? (int)size : WRITE_BYTES;
         unsigned left = 0; /* to libusb: for ever */
         if (timeout_ms >= 0) {
-            int64_t until = deadline - now_ms();
+            int64_t until = deadline - clock_monotonic_ms();
             left = until > 0 ? (unsigned)until : 1;
         }
         /* libftdi names endpoints from the chip's side: in_ep is the one the host writes to */
@@ -59,7 +52,7 @@ static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t
                            libusb_error_name(result));
         bytes += written;
         size -= (size_t)written;
-        if (size > 0 && timeout_ms >= 0 && now_ms() >= deadline)
+        if (size > 0 && timeout_ms >= 0 && clock_monotonic_ms() >= deadline)
             return bt_fail(error, BT_TIMEOUT, "board %s takes no commands", self->name);
     }
     return 0;

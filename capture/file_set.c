@@ -38,7 +38,10 @@ static int make_folders(const char *prefix, struct bt_error *error)
         *slash = '\0';
         if (mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST) {
             struct stat there;
-            if (stat(path, &there) < 0 || !S_ISDIR(there.st_mode))
+            int reason = errno; /* stat's own would say that the folder is not there */
+            bool is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+            errno = reason;
+            if (!is_folder)
                 return bt_fail_errno(error, "cannot make the folder %s", path);
         }
         *slash = '/';

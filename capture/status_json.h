@@ -16,9 +16,8 @@
 
 #include <yajl/yajl_gen.h>
 
-/* Adds the object to what generator writes. 0, or BT_MEMORY where the generator is in an error. */
-int status_json_put(yajl_gen generator, const struct capture_status *status,
-                    struct bt_error *error);
+/* Adds the object to what json writes. 0, or BT_MEMORY where json is in an error. */
+int status_json_put(yajl_gen json, const struct capture_status *status, struct bt_error *error);
 
 /* The object as text on one line, without a newline; the caller frees it. NULL and *error on
  * failure. */

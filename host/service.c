@@ -1,7 +1,7 @@
 #include "host/service.h"
 
 #include "capture/control_protocol.h"
-#include "capture/json_text.h"
+#include "capture/json.h"
 #include "capture/status_json.h"
 #include "host/command.h"
 #include "host/runner.h"
@@ -97,38 +97,18 @@ void service_summary(struct service *service, char *text, size_t size)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void put_text(yajl_gen json, const char *key, const char *text)
-{
-    json_text_put(json, key);
-    json_text_put(json, text);
-}
-
-static void put_integer(yajl_gen json, const char *key, long long value)
-{
-    json_text_put(json, key);
-    yajl_gen_integer(json, value);
-}
-
-static void put_seconds(yajl_gen json, const char *key, double seconds)
-{
-    char text[40];
-    int size = snprintf(text, sizeof text, "%.3f", seconds);
-    json_text_put(json, key);
-    yajl_gen_number(json, text, (size_t)size);
-}
-
 static void put_capture(yajl_gen json, const struct config_capture *settings,
                         const struct runner_report *report)
 {
     yajl_gen_map_open(json);
-    put_text(json, "name", settings->name);
-    put_text(json, "board", settings->board);
-    put_text(json, "output", settings->settings.prefix);
-    put_text(json, "state", runner_state_name(report->state));
-    put_integer(json, "starts", (long long)report->starts);
-    put_seconds(json, "gap_s", (double)report->gap_ns / 1e9);
-    put_text(json, "error", report->error.message);
-    json_text_put(json, "status");
+    json_text(json, "name", settings->name);
+    json_text(json, "board", settings->board);
+    json_text(json, "output", settings->settings.prefix);
+    json_text(json, "state", runner_state_name(report->state));
+    json_count(json, "starts", report->starts);
+    json_seconds(json, "gap_s", (double)report->gap_ns / 1e9);
+    json_text(json, "error", report->error.message);
+    json_key(json, "status");
     if (!report->has_status || status_json_put(json, &report->status, NULL) < 0)
         yajl_gen_null(json);
     yajl_gen_map_close(json);
@@ -144,12 +124,12 @@ static void put_captures(struct service *service, yajl_gen json, const struct co
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    put_text(json, "version", BUSTAP_VERSION);
-    put_integer(json, "pid", (long long)getpid());
-    put_seconds(json, "uptime_s",
-                (double)(now.tv_sec - service->started.tv_sec) +
-                    (double)(now.tv_nsec - service->started.tv_nsec) / 1e9);
-    json_text_put(json, "captures");
+    json_text(json, "version", BUSTAP_VERSION);
+    json_count(json, "pid", (uint64_t)getpid());
+    json_seconds(json, "uptime_s",
+                 (double)(now.tv_sec - service->started.tv_sec) +
+                     (double)(now.tv_nsec - service->started.tv_nsec) / 1e9);
+    json_key(json, "captures");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < service->count; i++) {
         struct runner *runner = service->runners[i];
@@ -169,10 +149,9 @@ static int make_answer(struct service *service, const struct command *command,
     if (!json)
         return BT_MEMORY;
     yajl_gen_map_open(json);
-    json_text_put(json, "ok");
-    yajl_gen_bool(json, error->code == 0);
+    json_bool(json, "ok", error->code == 0);
     if (error->code)
-        put_text(json, "error", error->message);
+        json_text(json, "error", error->message);
     if (command)
         put_captures(service, json, command);
     yajl_gen_map_close(json);

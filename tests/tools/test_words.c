@@ -1,7 +1,6 @@
 #include "tools/words.h"
 
 #include "tests/suites.h"
-#include "tools/json.h"
 
 #include <string.h>
 
@@ -40,36 +39,6 @@ static void test_size(void)
     CU_ASSERT_STRING_EQUAL(words_size(text, 18446744073709551615.0), "16.0 EiB");
 }
 
-/* The JSON of one text, without the braces around it. */
-static void check_json(const char *value, const char *wanted)
-{
-    const unsigned char *text;
-    size_t size;
-    yajl_gen json = yajl_gen_alloc(NULL);
-    yajl_gen_map_open(json);
-    json_text(json, "k", value);
-    yajl_gen_map_close(json);
-    CU_ASSERT_EQUAL(yajl_gen_get_buf(json, &text, &size), yajl_gen_status_ok);
-    CU_ASSERT_STRING_EQUAL((const char *)text, wanted);
-    yajl_gen_free(json);
-}
-
-static void test_json_of_any_octets(void)
-{
-    check_json("plain", "{\"k\":\"plain\"}");
-    check_json("quote\" \\ \n", "{\"k\":\"quote\\\" \\\\ \\n\"}");
-    check_json("\xc3\xbc \xe2\x82\xac \xf0\x9f\x99\x82",
-               "{\"k\":\"\xc3\xbc \xe2\x82\xac \xf0\x9f\x99\x82\"}");
-    check_json("\xff", "{\"k\":\"\xef\xbf\xbd\"}");
-    check_json("\xc3", "{\"k\":\"\xef\xbf\xbd\"}");
-    check_json("\xe2\x82", "{\"k\":\"\xef\xbf\xbd\xef\xbf\xbd\"}");
-    check_json("\xed\xa0\x80", "{\"k\":\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}");
-    check_json("\xc0\x80", "{\"k\":\"\xef\xbf\xbd\xef\xbf\xbd\"}");
-}
-
-static const struct test_case cases[] = {{"times", test_time},
-                                         {"losses", test_loss},
-                                         {"sizes", test_size},
-                                         {"JSON of any octets", test_json_of_any_octets},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {
+    {"times", test_time}, {"losses", test_loss}, {"sizes", test_size}, {NULL, NULL}};
 TEST_SUITE(words, cases)

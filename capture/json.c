@@ -1,6 +1,7 @@
-#include "capture/json_text.h"
+#include "capture/json.h"
 
-#include <stdbool.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +25,11 @@ static size_t utf8_length(const unsigned char *text)
     return overlong || surrogate || too_large ? 0 : length;
 }
 
-void json_text_put(yajl_gen generator, const char *text)
+void json_string(yajl_gen json, const char *text)
 {
     char *clean = malloc(REPLACEMENT_BYTES * strlen(text) + 1);
     if (!clean) {
-        yajl_gen_null(generator);
+        yajl_gen_null(json);
         return;
     }
     size_t size = 0;
@@ -39,6 +40,46 @@ void json_text_put(yajl_gen generator, const char *text)
         size += put;
         text += length ? length : 1;
     }
-    yajl_gen_string(generator, (const unsigned char *)clean, size);
+    yajl_gen_string(json, (const unsigned char *)clean, size);
     free(clean);
+}
+
+void json_key(yajl_gen json, const char *key)
+{
+    json_string(json, key);
+}
+
+void json_text(yajl_gen json, const char *key, const char *value)
+{
+    json_key(json, key);
+    json_string(json, value);
+}
+
+/* A count may be above what yajl's signed integers hold. */
+void json_count(yajl_gen json, const char *key, uint64_t value)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    json_key(json, key);
+    yajl_gen_number(json, digits, (size_t)length);
+}
+
+void json_bool(yajl_gen json, const char *key, bool value)
+{
+    json_key(json, key);
+    yajl_gen_bool(json, value);
+}
+
+void json_real(yajl_gen json, const char *key, double value)
+{
+    json_key(json, key);
+    yajl_gen_double(json, value);
+}
+
+void json_seconds(yajl_gen json, const char *key, double seconds)
+{
+    char text[40];
+    int length = snprintf(text, sizeof text, "%.3f", seconds);
+    json_key(json, key);
+    yajl_gen_number(json, text, (size_t)length);
 }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define STATUS_DATA      1
 #define SELF_TEST_FRAMES 20000u
 #define MEBIBYTE         1048576.0
 

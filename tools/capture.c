@@ -13,8 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define STATUS_DATA 1
-#define POLL_MS     50
+#define POLL_MS 50
 
 struct capture_options {
     const char *board;

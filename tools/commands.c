@@ -13,9 +13,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define STATUS_USAGE 2
-#define STATUS_IO    3
-
 static const struct command *const commands[] = {&capture_command, &ctl_command,  &boards_command,
                                                  &dump_command,    &info_command, &verify_command,
                                                  &recover_command, NULL};

@@ -8,6 +8,14 @@
 
 #include <stdbool.h>
 
+/* What commands end with, as bustap(1) promises to scripts; bt_exit_status gives the same. */
+enum command_status {
+    STATUS_GOOD = 0,
+    STATUS_DATA = 1,  /* the data is damaged, incomplete or lossy */
+    STATUS_USAGE = 2, /* the command line makes no sense */
+    STATUS_IO = 3     /* a device, a file or a socket failed */
+};
+
 /* One call of a command. */
 struct invocation {
     const struct command *command;

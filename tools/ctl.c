@@ -8,8 +8,6 @@
 #include <string.h>
 #include <yajl/yajl_tree.h>
 
-#define STATUS_IO 3
-
 struct ctl_settings {
     const char *socket;
     bool json;

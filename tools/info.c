@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define STATUS_DATA 1
-
 struct info_settings {
     bool json, lp64;
 };
@@ -261,7 +259,7 @@ static int info_main(struct invocation *call)
         if (!settings.json)
             print_text(&summary);
         else if (print_json(&summary) < 0)
-            transfer.status = 3;
+            transfer.status = STATUS_IO;
         /* A trace without header has nothing to be complete by: its stray bytes are no error. */
         if (summary.lacking && transfer.status == 0)
             transfer.status = STATUS_DATA;

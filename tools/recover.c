@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STATUS_DATA 1
-
 struct recover_settings {
     const char *output;
     bool force;

@@ -6,8 +6,6 @@
 
 #include <inttypes.h>
 
-#define STATUS_DATA 1
-
 struct verify_settings {
     bool json, strict;
 };

@@ -68,6 +68,12 @@ struct capture_totals {
     char message[160];           /* a sentence, where something went wrong */
 };
 
+/* Whether the header says which capture it is of. */
+bool capture_info_has_id(const struct capture_info *info);
+
+/* Whether two headers are of one capture; without ids they never are. */
+bool capture_info_same_capture(const struct capture_info *a, const struct capture_info *b);
+
 /* The word for an end, as info and JSON spell it: "rotated", "stopped", ... */
 const char *capture_end_name(enum capture_end end);
 

@@ -3,13 +3,13 @@
 #include "capture/control_protocol.h"
 #include "capture/json.h"
 #include "capture/status_json.h"
+#include "formats/base/clock.h"
 #include "host/command.h"
 #include "host/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <yajl/yajl_gen.h>
 
@@ -18,7 +18,7 @@ struct service {
     struct runner **runners;
     bool closing;                /* nothing starts any more */
     struct runner_report report; /* room for one, too large for a stack */
-    struct timespec started;
+    int64_t started_ns;          /* monotonic */
 };
 
 struct service *service_new(const struct config *config, const struct journal *journal, int wake,
@@ -32,7 +32,7 @@ struct service *service_new(const struct config *config, const struct journal *j
         service_free(service);
         return NULL;
     }
-    clock_gettime(CLOCK_MONOTONIC, &service->started);
+    service->started_ns = clock_monotonic_ns();
     for (size_t i = 0; i < config->count; i++) {
         service->runners[i] = runner_new(&config->captures[i], journal, wake, error);
         if (!service->runners[i]) {
@@ -122,13 +122,9 @@ static bool is_selected(const struct runner *runner, const struct command *comma
 
 static void put_captures(struct service *service, yajl_gen json, const struct command *command)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     json_text(json, "version", BUSTAP_VERSION);
     json_count(json, "pid", (uint64_t)getpid());
-    json_seconds(json, "uptime_s",
-                 (double)(now.tv_sec - service->started.tv_sec) +
-                     (double)(now.tv_nsec - service->started.tv_nsec) / 1e9);
+    json_seconds(json, "uptime_s", (double)(clock_monotonic_ns() - service->started_ns) / 1e9);
     json_key(json, "captures");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < service->count; i++) {

@@ -1,5 +1,6 @@
 #include "tools/recover.h"
 
+#include "formats/base/clock.h"
 #include "formats/capture_writer.h"
 #include "tools/transfer.h"
 
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct recover_settings {
@@ -59,11 +59,10 @@ struct recover_sink {
 static int begin_file(struct recover_sink *recover, const struct capture_info *info,
                       uint64_t first_index, struct bt_error *error)
 {
-    static const uint8_t none[CAPTURE_ID_BYTES] = {0};
-    if (memcmp(info->id, recover->info.id, sizeof info->id) != 0)
+    if (!capture_info_same_capture(info, &recover->info))
         recover->last_tick = 0;
     recover->info = *info;
-    if (memcmp(info->id, none, sizeof none) == 0) {
+    if (!capture_info_has_id(info)) {
         recover->info.first_index = first_index;
         recover->info.file_number = 1;
     }
@@ -143,10 +142,8 @@ static void make_totals(struct recover_sink *recover, struct capture_totals *tot
 {
     const struct capture_totals *was = recover->closed ? &recover->closing : NULL;
     uint64_t records = capture_writer_records(recover->writer);
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     *totals = (struct capture_totals){.end = CAPTURE_END_RECOVERED,
-                                      .ended_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+                                      .ended_ns = clock_realtime_ns(),
                                       .last_tick = recover->last_tick};
     if (was) {
         totals->final = was->final;
@@ -165,11 +162,8 @@ static void make_totals(struct recover_sink *recover, struct capture_totals *tot
 /* Whether next is the header of the file behind the one that is being written. */
 static bool is_next_file(const struct recover_sink *recover, const struct capture_info *next)
 {
-    static const uint8_t none[CAPTURE_ID_BYTES] = {0};
-    const struct capture_info *info = &recover->info;
-    return memcmp(info->id, none, sizeof none) != 0 &&
-           memcmp(info->id, next->id, sizeof none) == 0 &&
-           next->file_number == info->file_number + 1;
+    return capture_info_same_capture(&recover->info, next) &&
+           next->file_number == recover->info.file_number + 1;
 }
 
 /* Closes the file that is being written. next: the header that follows, NULL if none does. */
@@ -213,7 +207,7 @@ static void recover_member(void *context, const struct capture_member *member)
     const struct capture_info *info = &member->info;
     int result = 0;
     bool same = recover->writer && recover->info.file_number == info->file_number &&
-                memcmp(recover->info.id, info->id, sizeof info->id) == 0;
+                capture_info_same_capture(&recover->info, info);
     if (same) {
         /* a copy: what it has in front of end_index stood twice */
         recover->ended = false;

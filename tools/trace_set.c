@@ -12,8 +12,7 @@
 /* Whether the file says which capture it is part of. */
 static bool has_identity(const struct trace_file *file)
 {
-    static const uint8_t none[CAPTURE_ID_BYTES] = {0};
-    return file->opened && memcmp(file->info.id, none, sizeof none) != 0;
+    return file->opened && capture_info_has_id(&file->info);
 }
 
 /* Files of one capture together, in the order of their numbers; others as they were given. */
@@ -55,8 +54,7 @@ size_t trace_set_capture(const struct trace_set *set, size_t first)
         return 0;
     const struct trace_file *files = set->files;
     size_t end = first + 1;
-    while (end < set->count && has_identity(&files[first]) && has_identity(&files[end]) &&
-           memcmp(files[end].info.id, files[first].info.id, CAPTURE_ID_BYTES) == 0)
+    while (end < set->count && capture_info_same_capture(&files[end].info, &files[first].info))
         end++;
     return end - first;
 }

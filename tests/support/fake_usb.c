@@ -9,10 +9,12 @@
 #define SIO_SET_BITMODE 0x0b
 #define SIO_READ_EEPROM 0x90
 
-/* What libusb keeps from its users: here a context and a handle are a byte, a device is its place
- * in the list. */
+/* What libusb keeps from its users: here a device is its place in the list, a context what it knows
+ * of the list and who wants to hear of more. */
 struct libusb_context {
-    char unused;
+    size_t known; /* devices */
+    libusb_hotplug_callback_fn hear;
+    void *user;
 };
 struct libusb_device {
     struct fake_usb_device *fake;
@@ -41,7 +43,6 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct fake_usb usb;
-    struct libusb_context context;
     struct libusb_device devices[FAKE_USB_DEVICES];
     struct transfer *first; /* queued, the oldest first */
     uint8_t *data;          /* on its way to the host */
@@ -190,12 +191,27 @@ static struct transfer *take_done(bool waited)
     return done;
 }
 
+/* Tells the context of the next device that it has not heard of. */
+static bool tell_plugged(libusb_context *context)
+{
+    struct fake_usb *usb = fake_usb_take();
+    bool news = context && context->hear && !usb->deaf && context->known < usb->device_count;
+    libusb_device *device = news ? &fake.devices[context->known] : NULL;
+    if (news)
+        device->fake = &usb->devices[context->known++];
+    fake_usb_give();
+    if (news)
+        context->hear(context, device, LIBUSB_HOTPLUG_EVENT_DEVICE_ARRIVED, context->user);
+    return news;
+}
+
 int libusb_handle_events_timeout_completed(libusb_context *context, struct timeval *time,
                                            int *completed)
 {
-    (void)context;
     (void)time; /* a chip's latency is shorter */
     (void)completed;
+    if (tell_plugged(context))
+        return 0;
     struct fake_usb *usb = fake_usb_take();
     usb->waits++;
     int error = usb->event_error;
@@ -243,33 +259,71 @@ int libusb_bulk_transfer(libusb_device_handle *handle, unsigned char endpoint, u
 
 int libusb_init(libusb_context **context)
 {
-    fake_usb_take()->inits++;
+    struct fake_usb *usb = fake_usb_take();
+    int error = usb->init_error;
+    *context = error ? NULL : calloc(1, sizeof **context);
+    if (*context) {
+        (*context)->known = usb->device_count;
+        usb->inits++;
+        usb->contexts++;
+    }
     fake_usb_give();
-    *context = &fake.context;
-    return 0;
+    return error ? error : *context ? 0 : LIBUSB_ERROR_NO_MEM;
 }
 
 void libusb_exit(libusb_context *context)
 {
-    (void)context;
     struct fake_usb *usb = fake_usb_take();
-    usb->misuse += usb->handles > 0;
+    usb->misuse += usb->handles > 0 && usb->inits == 1;
     usb->inits--;
+    fake_usb_give();
+    free(context);
+}
+
+int libusb_hotplug_register_callback(libusb_context *context, int events, int flags, int vid,
+                                     int pid, int class, libusb_hotplug_callback_fn hear,
+                                     void *user, libusb_hotplug_callback_handle *handle)
+{
+    (void)events;
+    (void)flags;
+    (void)vid;
+    (void)pid;
+    (void)class;
+    (void)handle;
+    context->hear = hear;
+    context->user = user;
+    return 0;
+}
+
+void libusb_interrupt_event_handler(libusb_context *context)
+{
+    (void)context;
+    fake_usb_take()->interrupts++;
     fake_usb_give();
 }
 
 ssize_t libusb_get_device_list(libusb_context *context, libusb_device ***list)
 {
-    (void)context;
     *list = calloc(FAKE_USB_DEVICES + 1, sizeof **list);
     struct fake_usb *usb = fake_usb_take();
-    size_t count = usb->device_count;
+    size_t count = usb->deaf ? context->known : usb->device_count;
     for (size_t i = 0; *list && i < count; i++) {
         fake.devices[i].fake = &usb->devices[i];
         (*list)[i] = &fake.devices[i];
     }
     fake_usb_give();
     return *list ? (ssize_t)count : LIBUSB_ERROR_NO_MEM;
+}
+
+uint8_t libusb_get_bus_number(libusb_device *device)
+{
+    (void)device;
+    return FAKE_USB_BUS;
+}
+
+uint8_t libusb_get_device_address(libusb_device *device)
+{
+    return (uint8_t)(device - fake.devices + 1);
 }
 
 void libusb_free_device_list(libusb_device **list, int unref)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define FAKE_USB_DEVICES 4u
+#define FAKE_USB_BUS     250 /* the one all devices are on; their addresses are 1, 2, ... */
 
 struct fake_usb_device {
     uint16_t vid, pid, chip; /* chip: 0x0900 an FT232H, 0x0700 an FT2232H, 0x0600 an FT232R */
@@ -29,6 +30,8 @@ struct fake_usb {
     size_t device_count;
 
     /* How it misbehaves. */
+    int init_error;   /* there is no USB at all: a libusb_error */
+    bool deaf;        /* a context never hears of what was plugged in after it was made */
     size_t queue_max; /* there is no memory for more transfers; 0: there is */
     int status;       /* transfers end with this libusb_transfer_status instead of bringing data */
     int submit_error; /* queueing a transfer returns this */
@@ -42,6 +45,8 @@ struct fake_usb {
     size_t queued;          /* transfers it has now */
     size_t transfers;       /* allocated and not freed */
     size_t handles, inits;  /* open, in use */
+    unsigned contexts;      /* made */
+    unsigned interrupts;    /* of who waits for events */
     unsigned cancelled;     /* transfers that were */
     unsigned waits;         /* for events */
     unsigned writes;        /* calls */

@@ -37,18 +37,6 @@ struct boards_watch {
     int64_t renew_ms;
 };
 
-/* Runs in boards_watch_wait, in libusb's events. */
-static int LIBUSB_CALL hear(libusb_context *context, libusb_device *device,
-                            libusb_hotplug_event event, void *user)
-{
-    struct boards_watch *watch = user;
-    (void)context;
-    (void)device;
-    (void)event;
-    watch->arrived = true;
-    return 0;
-}
-
 static void look_at(struct plugged *plugged, libusb_device *usb)
 {
     struct libusb_device_descriptor descriptor = {0};
@@ -60,6 +48,23 @@ static void look_at(struct plugged *plugged, libusb_device *usb)
                                 .pid = descriptor.idProduct};
     snprintf(node, sizeof node, "/dev/bus/usb/%03u/%03u", plugged->bus, plugged->address);
     plugged->open = access(node, R_OK | W_OK) == 0;
+}
+
+/* Runs in boards_watch_wait, in libusb's events. */
+static int LIBUSB_CALL hear(libusb_context *context, libusb_device *device,
+                            libusb_hotplug_event event, void *user)
+{
+    struct boards_watch *watch = user;
+    struct plugged_list *known = &watch->known;
+    struct plugged *grown = realloc(known->devices, (known->count + 2) * sizeof *grown);
+    (void)context;
+    (void)event;
+    if (grown) {
+        known->devices = grown;
+        look_at(&grown[known->count++], device); /* so that the next list tells nothing new */
+    }
+    watch->arrived = true;
+    return 0;
 }
 
 static struct plugged_list list_devices(libusb_context *context)

@@ -121,6 +121,7 @@ static void tell_started(struct runner *runner)
 static void watch(struct runner *runner, struct capture *capture)
 {
     runner->capture = capture;
+    runner->again = false;
     tell_started(runner);
     if (!runner->wanted)
         capture_stop(capture);
@@ -277,6 +278,18 @@ void runner_stop(struct runner *runner)
         break;
     default:
         break;
+    }
+    pthread_mutex_unlock(&runner->mutex);
+}
+
+void runner_poke(struct runner *runner)
+{
+    pthread_mutex_lock(&runner->mutex);
+    /* a full disk is no better for it; an attempt under way may have looked too early */
+    bool board = runner->error.code != BT_IO && runner->error.code != BT_MEMORY;
+    if (runner->state == RUNNER_STARTING || (runner->state == RUNNER_WAITING && board)) {
+        runner->again = true;
+        pthread_cond_broadcast(&runner->changed);
     }
     pthread_mutex_unlock(&runner->mutex);
 }

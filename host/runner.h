@@ -46,6 +46,8 @@ void runner_free(struct runner *runner);
 /* Any thread; what they ask for happens soon. */
 void runner_start(struct runner *runner);
 void runner_stop(struct runner *runner);
+/* Something was plugged in: a capture that waits for its board tries again at once. */
+void runner_poke(struct runner *runner);
 /* False if the capture does not run. */
 bool runner_rotate(struct runner *runner);
 

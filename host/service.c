@@ -5,6 +5,7 @@
 #include "capture/status_json.h"
 #include "formats/base/clock.h"
 #include "host/command.h"
+#include "host/hotplug.h"
 #include "host/runner.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@
 struct service {
     size_t count;
     struct runner **runners;
+    struct hotplug *hotplug;
     bool closing;                /* nothing starts any more */
     struct runner_report report; /* room for one, too large for a stack */
     int64_t started_ns;          /* monotonic */
@@ -41,6 +43,11 @@ struct service *service_new(const struct config *config, const struct journal *j
         }
         service->count++;
     }
+    service->hotplug = hotplug_new(service->runners, service->count, error);
+    if (!service->hotplug) {
+        service_free(service);
+        return NULL;
+    }
     return service;
 }
 
@@ -48,6 +55,7 @@ void service_free(struct service *service)
 {
     if (!service)
         return;
+    hotplug_free(service->hotplug);
     service_stop_all(service); /* all at once, then one after the other */
     for (size_t i = 0; i < service->count; i++)
         runner_free(service->runners[i]);

@@ -51,6 +51,9 @@ static void test_hot_plug(void)
     plug_one_more();
     CU_ASSERT_TRUE(boards_watch_wait(watch, 0)); /* between two waits */
     CU_ASSERT_FALSE(boards_watch_wait(watch, 0));
+    CU_ASSERT_FALSE(boards_watch_wait(watch, 1300)); /* nor once more by the next context's list */
+    CU_ASSERT_TRUE(fake_usb_take()->contexts >= 2);
+    fake_usb_give();
     end(watch);
 }
 

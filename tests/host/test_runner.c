@@ -1,7 +1,9 @@
 #define _DEFAULT_SOURCE /* mkdtemp, usleep */
-#include "host/runner.h"
+#include "host/hotplug.h"
 #include "tests/suites.h"
+#include "tests/support/fake_usb.h"
 
+#include <libusb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,8 +111,58 @@ static void test_stop_while_opening(void)
     free(report);
 }
 
+/* Whether the runner has tried so often, within 20 seconds, and waits again. */
+static bool tried(struct place *place, unsigned attempts)
+{
+    for (int i = 0; i < 20000; i++) {
+        struct fake_usb *usb = fake_usb_take();
+        bool reached = usb->opens == attempts;
+        fake_usb_give();
+        if (reached)
+            return comes_to(place, RUNNER_WAITING);
+        usleep(1000);
+    }
+    return false;
+}
+
+/* One device that is no board, but that an attempt has to look at. */
+static void plug(size_t count)
+{
+    struct fake_usb *usb = fake_usb_take();
+    for (size_t i = 0; i < count; i++)
+        usb->devices[i] = (struct fake_usb_device){
+            .vid = 0x1209, .pid = 0x0001, .open_error = LIBUSB_ERROR_ACCESS};
+    usb->device_count = count;
+    fake_usb_give();
+}
+
+/* A poke is an attempt; so is whatever is plugged in. The next one by itself is minutes away. */
+static void test_plugged_in(void)
+{
+    struct place place;
+    struct bt_error error = {0};
+    fake_usb_reset();
+    plug(1);
+    place_open(&place, "ftdi:vid=1209,pid=0001");
+    runner_start(place.runner);
+    CU_ASSERT_TRUE(tried(&place, 1));
+    runner_poke(place.runner);
+    CU_ASSERT_TRUE(tried(&place, 2));
+    struct hotplug *hotplug = hotplug_new(&place.runner, 1, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(hotplug);
+    plug(2);
+    CU_ASSERT_TRUE(tried(&place, 4)); /* it now looks at two */
+    hotplug_free(hotplug);
+    runner_stop(place.runner);
+    runner_poke(place.runner); /* nobody wants it */
+    CU_ASSERT_TRUE(comes_to(&place, RUNNER_STOPPED));
+    place_close(&place);
+    fake_usb_reset();
+}
+
 static const struct test_case cases[] = {{"restarted while waiting", test_restart_while_waiting},
                                          {"started and stopped at once", test_start_and_stop},
                                          {"stopped while opening", test_stop_while_opening},
+                                         {"something is plugged in", test_plugged_in},
                                          {NULL, NULL}};
 TEST_SUITE(runner, cases)

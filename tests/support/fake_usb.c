@@ -361,6 +361,8 @@ int libusb_get_device_descriptor(libusb_device *device, struct libusb_device_des
 
 int libusb_open(libusb_device *device, libusb_device_handle **handle)
 {
+    fake_usb_take()->opens++;
+    fake_usb_give();
     if (device->fake->open_error)
         return device->fake->open_error;
     *handle = calloc(1, sizeof **handle);

@@ -45,6 +45,7 @@ struct fake_usb {
     size_t queued;          /* transfers it has now */
     size_t transfers;       /* allocated and not freed */
     size_t handles, inits;  /* open, in use */
+    unsigned opens;         /* attempts to open a device */
     unsigned contexts;      /* made */
     unsigned interrupts;    /* of who waits for events */
     unsigned cancelled;     /* transfers that were */

@@ -1,0 +1,16 @@
+/* One thread that has all captures that wait for their board try again when something is plugged
+ * in. */
+#ifndef HOST_HOTPLUG_H
+#define HOST_HOTPLUG_H
+
+#include "host/runner.h"
+
+struct hotplug;
+
+/* The runners, count of them, must outlive it. NULL and *error on failure. */
+struct hotplug *hotplug_new(struct runner *const *runners, size_t count, struct bt_error *error);
+
+/* NULL is allowed. */
+void hotplug_free(struct hotplug *hotplug);
+
+#endif

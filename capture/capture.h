@@ -40,7 +40,9 @@ struct capture_settings {
     enum deflate_engine engine;
     int level; /* -1: the engine's default */
     enum capture_when_full when_full;
-    bool names; /* keep names of complete files for capture_take_name */
+    bool wait_for_room; /* a full disk: lose and count at stage "disk" until there is room again;
+                           otherwise it ends the capture */
+    bool names;         /* keep names of complete files for capture_take_name */
 };
 
 /* Settings with every default. */
@@ -62,7 +64,10 @@ struct capture_status {
     uint64_t last_tick;
     uint64_t clock_hz;
     struct source_totals source;
-    char file[4096];       /* the one being written */
+    uint64_t gaps;          /* times that the board was not heard for a while */
+    int64_t gap_ns;         /* ... in all, of those that are over */
+    struct bt_error absent; /* why nothing can come from the board now; code 0: it is there */
+    char file[4096];        /* the one being written */
     struct bt_error error; /* why it failed; else why the source's count is not known at the end, or
                               the first damage the source told; code 0: none */
 };
@@ -95,6 +100,14 @@ bool capture_wait(struct capture *capture, int timeout_ms);
 
 /* The next name of a complete file, in order; false if none waits. */
 bool capture_take_name(struct capture *capture, char *name, size_t size);
+
+/*
+ * The next thing to tell the operator (the board was unplugged, is back, the disk is full), a
+ * sentence, in order; false if none waits. Of those nobody takes, the last CAPTURE_NOTES are kept.
+ */
+#define CAPTURE_NOTES      16u
+#define CAPTURE_NOTE_BYTES 480u
+bool capture_take_note(struct capture *capture, char *note, size_t size);
 
 /* Stops, waits, frees. NULL is allowed. */
 void capture_free(struct capture *capture);

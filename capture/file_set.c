@@ -81,8 +81,7 @@ static int lock_prefix(struct file_set *set, struct bt_error *error)
         bt_fail_within(error, "cannot write in the folder %s", set->folder_name);
         return set->lock;
     }
-    /* space that the last words of a capture can have when the disk is full */
-    (void)posix_fallocate(set->lock, 0, RESERVE_BYTES); /* without it there is no reserve */
+    file_set_take_reserve(set);
     return 0;
 }
 
@@ -243,6 +242,12 @@ int file_set_remove(struct file_set *set, const struct file_name *name, struct b
 int file_set_discard(struct file_set *set, const struct file_name *name, struct bt_error *error)
 {
     return remove_named(set, name, true, error);
+}
+
+void file_set_take_reserve(struct file_set *set)
+{
+    if (set->lock >= 0)
+        (void)posix_fallocate(set->lock, 0, RESERVE_BYTES); /* without it there is no reserve */
 }
 
 void file_set_release_reserve(struct file_set *set)

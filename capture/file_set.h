@@ -54,7 +54,9 @@ int file_set_discard(struct file_set *set, const struct file_name *name, struct 
 void file_set_path(const struct file_set *set, const struct file_name *name, bool part, char *path,
                    size_t size);
 
-/* Gives back the disk space that the set held for the closing member of a full disk. */
+/* Takes some disk space, if there is any, for the closing member on a disk that is full by then; a
+ * new set has it. And gives it back. */
+void file_set_take_reserve(struct file_set *set);
 void file_set_release_reserve(struct file_set *set);
 
 #endif

@@ -55,6 +55,8 @@ struct capture {
     int64_t file_began_ns; /* monotonic */
     struct reading_end reading;
     struct capture_status status;
+    char notes[CAPTURE_NOTES][CAPTURE_NOTE_BYTES]; /* a ring */
+    uint64_t notes_taken, notes_put;
 };
 
 void *reader_run(void *capture);
@@ -66,6 +68,9 @@ struct writer *writer_new(struct capture *capture, struct bt_error *error);
 /* Closes what is open; discard removes a file that was only begun. NULL is allowed. */
 void writer_free(struct writer *writer, bool discard);
 
+/* Has something to tell the operator, for capture_take_note. */
+void pipeline_note(struct capture *capture, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Takes the whole capture down from inside: remembers the first error and halts the reader. */
 void pipeline_fail(struct capture *capture, const struct bt_error *error);
 /* Makes the reader stop; what it reads from then on is not wanted. */

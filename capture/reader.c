@@ -19,7 +19,7 @@ struct reader {
     bool rotate;               /* a new file begins with the next block */
     bool stopping;             /* the source was told to end; what it still has is wanted */
     uint64_t wanted;           /* records until the limit */
-    struct loss pending;       /* of dropped batches: told with the next block */
+    struct batch pending;      /* loss and gaps of dropped batches: told with the next block */
     uint64_t index, tick;      /* behind everything that was read */
     int64_t flush_at;          /* monotonic; when the block has waited long enough */
     int64_t stop_at;           /* monotonic: the limit in time */
@@ -37,7 +37,9 @@ struct orders {
 static struct orders take_orders(struct capture *capture)
 {
     struct source_totals totals;
+    struct bt_error absent = {0};
     source_totals(capture->source, &totals);
+    (void)source_absent(capture->source, &absent);
     pthread_mutex_lock(&capture->mutex);
     struct orders orders = {.stop = capture->stop_wanted,
                             .rotate = capture->rotate_wanted,
@@ -45,13 +47,14 @@ static struct orders take_orders(struct capture *capture)
                             .file_began_ns = capture->file_began_ns};
     capture->rotate_wanted = false;
     capture->status.source = totals;
+    capture->status.absent = absent;
     pthread_mutex_unlock(&capture->mutex);
     return orders;
 }
 
 static bool block_has_news(const struct queue_block *block)
 {
-    return block->batch.count > 0 || loss_total(&block->batch.lost) > 0 || block->rotate;
+    return block->batch.count > 0 || batch_tells(&block->batch) || block->rotate;
 }
 
 static void submit(struct reader *reader)
@@ -71,13 +74,14 @@ static bool obtain(struct reader *reader, bool wait)
     struct queue_block *block = queue_take_free(reader->capture->queue, wait);
     if (!block)
         return false;
-    if (loss_total(&reader->pending) > 0) {
-        block->batch.lost = reader->pending;
+    if (batch_tells(&reader->pending)) {
+        block->batch.lost = reader->pending.lost;
+        block->batch.gap = reader->pending.gap;
         block->batch.first_index = reader->index;
         block->batch.first_tick = reader->tick;
         block->batch.last_tick = reader->tick;
         reader->flush_at = clock_monotonic_ns() + reader->capture->settings.flush_ns;
-        memset(&reader->pending, 0, sizeof reader->pending);
+        batch_clear(&reader->pending);
     }
     reader->block = block;
     return true;
@@ -87,8 +91,9 @@ static void drop(struct reader *reader, const struct batch *part)
 {
     struct loss dropped = {.first_tick = part->first_tick, .last_tick = part->last_tick};
     dropped.count[LOSS_QUEUE] = part->count;
-    loss_add(&reader->pending, &part->lost);
-    loss_add(&reader->pending, &dropped);
+    gap_add(&reader->pending.gap, &part->gap);
+    loss_add(&reader->pending.lost, &part->lost);
+    loss_add(&reader->pending.lost, &dropped);
 }
 
 /* Whether part goes on exactly where batch ends, so that both are one batch. */
@@ -96,8 +101,9 @@ static bool goes_on(const struct batch *batch, const struct batch *part)
 {
     uint64_t lost = loss_total(&part->lost);
     if (batch->count == 0)
-        return loss_total(&batch->lost) == 0 || part->first_index - lost == batch->first_index;
-    return part->count > 0 && lost == 0 && part->first_index == batch->first_index + batch->count &&
+        return !batch_tells(batch) || part->first_index - lost == batch->first_index;
+    return part->count > 0 && !batch_tells(part) &&
+           part->first_index == batch->first_index + batch->count &&
            part->first_tick - batch->last_tick == part->records[0].time;
 }
 
@@ -106,6 +112,7 @@ static void join(struct batch *batch, const struct batch *part)
 {
     if (batch->count == 0) {
         loss_add(&batch->lost, &part->lost);
+        gap_add(&batch->gap, &part->gap);
         batch->first_index = part->first_index;
         batch->first_tick = part->first_tick;
         batch->host_time_ns = part->host_time_ns;
@@ -128,8 +135,20 @@ static void begin_next_block(struct reader *reader, const struct batch *part)
     join(&reader->block->batch, part);
 }
 
+static void count_gap(struct reader *reader, const struct gap *gap)
+{
+    struct capture *capture = reader->capture;
+    if (gap->milliseconds == 0)
+        return;
+    pthread_mutex_lock(&capture->mutex);
+    capture->status.gaps++;
+    capture->status.gap_ns += (int64_t)gap->milliseconds * NS_A_MS;
+    pthread_mutex_unlock(&capture->mutex);
+}
+
 static void accept(struct reader *reader, const struct batch *part)
 {
+    count_gap(reader, &part->gap);
     if (reader->dropping) {
         drop(reader, part);
     } else {
@@ -217,7 +236,9 @@ static bool read_part(struct reader *reader, int timeout_ms)
         reader->result.source_ended = true;
         return end_reading(reader, reader->stopping ? CAPTURE_END_STOPPED : CAPTURE_END_SOURCE);
     case BT_TIMEOUT:
+        return true;
     case BT_NOTE:
+        pipeline_note(reader->capture, "%s", error.message);
         return true;
     case BT_DATA:
         take_damage(reader, &error);
@@ -334,7 +355,7 @@ void *reader_run(void *argument)
     while (step(&reader))
         continue;
     submit(&reader);
-    if (loss_total(&reader.pending) > 0 && obtain(&reader, true))
+    if (batch_tells(&reader.pending) && obtain(&reader, true))
         submit(&reader);
     if (reader.result.end == CAPTURE_END_LIMIT)
         drain(&reader);

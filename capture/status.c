@@ -2,6 +2,9 @@
 #include "capture/pipeline.h"
 #include "formats/base/clock.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 void capture_get_status(struct capture *capture, struct capture_status *status)
 {
     size_t fill = queue_fill(capture->queue);
@@ -22,6 +25,29 @@ void pipeline_fail(struct capture *capture, const struct bt_error *error)
     capture->status.failed = true;
     capture->halted = true;
     pthread_mutex_unlock(&capture->mutex);
+}
+
+void pipeline_note(struct capture *capture, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&capture->mutex);
+    vsnprintf(capture->notes[capture->notes_put++ % CAPTURE_NOTES], CAPTURE_NOTE_BYTES, format,
+              arguments);
+    pthread_mutex_unlock(&capture->mutex);
+    va_end(arguments);
+}
+
+bool capture_take_note(struct capture *capture, char *note, size_t size)
+{
+    pthread_mutex_lock(&capture->mutex);
+    if (capture->notes_put - capture->notes_taken > CAPTURE_NOTES)
+        capture->notes_taken = capture->notes_put - CAPTURE_NOTES;
+    bool found = capture->notes_taken < capture->notes_put;
+    if (found)
+        snprintf(note, size, "%s", capture->notes[capture->notes_taken++ % CAPTURE_NOTES]);
+    pthread_mutex_unlock(&capture->mutex);
+    return found;
 }
 
 void pipeline_halt(struct capture *capture)

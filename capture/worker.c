@@ -11,7 +11,7 @@ static void compress_block(struct deflate_encoder *encoder, const struct queue_b
     member->rotate = block->rotate;
     member->size = 0;
     member->result = 0;
-    if (block->batch.count > 0 || loss_total(&block->batch.lost) > 0)
+    if (block->batch.count > 0 || batch_tells(&block->batch))
         member->result = capture_put_data_member(encoder, &block->batch, member->bytes,
                                                  member->capacity, &member->size, &member->error);
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FULL_RETRY_NS INT64_C(1000000000) /* a full disk is asked again after so long */
+
 struct writer {
     struct capture *capture;
     struct capture_info info; /* of the file that is open */
@@ -22,7 +24,9 @@ struct writer {
     uint64_t index;                       /* behind everything that was written */
     uint64_t header_bytes, closing_bytes; /* of the members every file has */
     struct capture_totals totals;         /* of the capture so far */
-    struct loss unwritten;                /* what the disk refused, stage by stage */
+    struct batch unwritten;               /* what the disk refused: its loss and its gap alone */
+    bool full;                            /* the disk is, and is asked again at retry_ns */
+    int64_t retry_ns;                     /* monotonic */
     uint64_t after_stop;                  /* requests that came behind a limit */
     enum capture_end end;                 /* NONE while members are wanted */
     struct bt_error error;                /* with CAPTURE_END_DISK */
@@ -69,7 +73,12 @@ static int close_file(struct writer *writer, enum capture_end end, struct bt_err
     struct capture_totals totals = writer->totals;
     totals.end = end;
     totals.ended_ns = clock_realtime_ns();
+    struct capture_totals again = totals;
     int result = capture_writer_close(writer->file, &totals, error);
+    if (result == BT_FULL) {
+        file_set_release_reserve(writer->capture->files);
+        result = capture_writer_close(writer->file, &again, error);
+    }
     writer->closed_bytes += capture_writer_bytes(writer->file);
     capture_writer_free(writer->file);
     writer->file = NULL;
@@ -110,6 +119,21 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     pipeline_fail(writer->capture, &writer->error);
 }
 
+/* The disk refused, with this error. Where it is only full and the capture is to go on, it is asked
+ * again later. */
+static void refuse(struct writer *writer, int code, const struct bt_error *error)
+{
+    if (code != BT_FULL || !writer->capture->settings.wait_for_room) {
+        end_at_disk(writer, error);
+        return;
+    }
+    if (!writer->full)
+        pipeline_note(writer->capture, "%.300s; requests are lost until there is room",
+                      error->message);
+    writer->full = true;
+    writer->retry_ns = clock_monotonic_ns() + FULL_RETRY_NS;
+}
+
 /* A new file, for a member of next_size bytes. The next file is opened before the last is closed:
  * where it cannot be, the last one still says why it is the last. */
 static void rotate(struct writer *writer, size_t next_size)
@@ -124,8 +148,9 @@ static void rotate(struct writer *writer, size_t next_size)
     }
     struct bt_error error = {0};
     struct writer before = *writer;
-    if (open_file(writer, &error) < 0) {
-        end_at_disk(writer, &error);
+    int result = open_file(writer, &error);
+    if (result < 0) {
+        refuse(writer, result, &error);
         return;
     }
     if (close_file(&before, CAPTURE_END_ROTATED, &error) < 0)
@@ -142,10 +167,14 @@ static void add_counts(uint64_t counts[LOSS_STAGES], const struct loss *loss)
 /* A batch the disk refused: its records are lost there, what was lost before them as it was. */
 static void count_unwritten(struct writer *writer, const struct batch *batch)
 {
+    struct batch *unwritten = &writer->unwritten;
     struct loss refused = {.first_tick = batch->first_tick, .last_tick = batch->last_tick};
     refused.count[LOSS_DISK] = batch->count;
-    loss_add(&writer->unwritten, &batch->lost);
-    loss_add(&writer->unwritten, &refused);
+    loss_add(&unwritten->lost, &batch->lost);
+    loss_add(&unwritten->lost, &refused);
+    gap_add(&unwritten->gap, &batch->gap);
+    unwritten->first_index = batch->first_index + batch->count;
+    unwritten->first_tick = unwritten->last_tick = batch->last_tick;
 }
 
 static void publish(struct writer *writer)
@@ -158,32 +187,58 @@ static void publish(struct writer *writer)
     status->compressed_bytes = writer->closed_bytes + capture_writer_bytes(writer->file);
     status->last_tick = writer->totals.last_tick;
     memcpy(status->lost, writer->totals.capture_lost, sizeof status->lost);
+    if (writer->full)
+        add_counts(status->lost, &writer->unwritten.lost);
     pthread_mutex_unlock(&capture->mutex);
+}
+
+/* Appends a whole member to the open file and counts it. 0 or a negative code. */
+static int append(struct writer *writer, const uint8_t *member, size_t size,
+                  const struct batch *batch, struct bt_error *error)
+{
+    int result = capture_writer_put(writer->file, member, size, batch, error);
+    if (result < 0) {
+        char path[FILE_SET_PATH_BYTES];
+        file_set_path(writer->capture->files, &writer->name, false, path, sizeof path);
+        return bt_fail_within(error, "%s", path);
+    }
+    writer->has_data = true;
+    writer->index = batch->first_index + batch->count;
+    writer->totals.capture_records += batch->count;
+    writer->totals.last_tick = batch->last_tick;
+    add_counts(writer->totals.capture_lost, &batch->lost);
+    return 0;
+}
+
+/* The first batch behind a full disk tells what was lost meanwhile. */
+static void end_full(struct writer *writer)
+{
+    pipeline_note(writer->capture,
+                  "there is room on the disk again; %" PRIu64 " requests were lost",
+                  loss_total(&writer->unwritten.lost));
+    batch_clear(&writer->unwritten);
+    writer->full = false;
+    file_set_take_reserve(writer->capture->files);
 }
 
 static void write_member(struct writer *writer, const struct queue_member *member)
 {
     struct bt_error error = member->error;
     int result = member->result;
-    if (result == 0) {
-        result =
-            capture_writer_put(writer->file, member->bytes, member->size, &member->batch, &error);
-        if (result < 0) {
-            char path[FILE_SET_PATH_BYTES];
-            file_set_path(writer->capture->files, &writer->name, false, path, sizeof path);
-            bt_fail_within(&error, "%s", path);
-        }
+    struct batch batch = member->batch;
+    if (result == 0 && writer->full) {
+        loss_add(&batch.lost, &writer->unwritten.lost);
+        gap_add(&batch.gap, &writer->unwritten.gap);
+        capture_restate_data_member(member->bytes, &batch);
     }
+    if (result == 0)
+        result = append(writer, member->bytes, member->size, &batch, &error);
     if (result < 0) {
-        end_at_disk(writer, &error);
+        refuse(writer, result, &error);
         count_unwritten(writer, &member->batch);
-        return;
+    } else if (writer->full) {
+        end_full(writer);
     }
-    writer->has_data = true;
-    writer->index = member->batch.first_index + member->batch.count;
-    writer->totals.capture_records += member->batch.count;
-    writer->totals.last_tick = member->batch.last_tick;
-    add_counts(writer->totals.capture_lost, &member->batch.lost);
     publish(writer);
 }
 
@@ -200,21 +255,29 @@ static void make_room(struct writer *writer, size_t size)
         rotate(writer, size);
 }
 
+/* Whether it is of no use to ask the disk now. */
+static bool is_hopeless(const struct writer *writer)
+{
+    return writer->full && clock_monotonic_ns() < writer->retry_ns;
+}
+
 static void take_member(struct writer *writer, const struct queue_member *member)
 {
-    bool something = member->batch.count > 0 || loss_total(&member->batch.lost) > 0;
-    if (writer->end == CAPTURE_END_NONE && member->rotate)
+    bool something = member->batch.count > 0 || batch_tells(&member->batch);
+    if (writer->end == CAPTURE_END_NONE && member->rotate && !is_hopeless(writer))
         rotate(writer, member->size);
-    if (writer->end == CAPTURE_END_NONE && something)
+    if (writer->end == CAPTURE_END_NONE && something && !is_hopeless(writer))
         make_room(writer, member->size);
     if (!something)
         return;
-    if (writer->end == CAPTURE_END_NONE)
+    if (writer->end == CAPTURE_END_NONE && !is_hopeless(writer)) {
         write_member(writer, member);
-    else if (writer->end == CAPTURE_END_DISK)
+    } else if (writer->end == CAPTURE_END_NONE || writer->end == CAPTURE_END_DISK) {
         count_unwritten(writer, &member->batch);
-    else
+        publish(writer);
+    } else {
         writer->after_stop += member->batch.count + loss_total(&member->batch.lost);
+    }
 }
 
 /* What a source counted so far that did not come to its end is not what it counted in all. Where
@@ -248,11 +311,13 @@ static void publish_end(struct writer *writer, enum capture_end end,
 static void put_message(struct writer *writer, const struct reading_end *reading)
 {
     struct capture_totals *totals = &writer->totals;
-    uint64_t refused = loss_total(&writer->unwritten);
-    if (writer->end == CAPTURE_END_DISK && refused > 0)
+    const struct loss *lost = &writer->unwritten.lost;
+    uint64_t refused = loss_total(lost);
+    if (refused > 0)
         snprintf(totals->message, sizeof totals->message,
                  "%" PRIu64 " requests from tick %" PRIu64 " to %" PRIu64 " lost: %.80s", refused,
-                 writer->unwritten.first_tick, writer->unwritten.last_tick, writer->error.message);
+                 lost->first_tick, lost->last_tick,
+                 writer->end == CAPTURE_END_DISK ? writer->error.message : "the disk was full");
     else if (writer->end == CAPTURE_END_DISK)
         snprintf(totals->message, sizeof totals->message, "%.159s", writer->error.message);
     else if (reading->remark.code)
@@ -277,8 +342,9 @@ static void end_capture(struct writer *writer)
     totals->final = true;
     totals->after_stop = reading.after_stop + writer->after_stop;
     totals->source = source;
-    add_counts(totals->capture_lost, &writer->unwritten);
-    add_counts(totals->file_lost, &writer->unwritten);
+    writer->full = false; /* from here on it is in the totals */
+    add_counts(totals->capture_lost, &writer->unwritten.lost);
+    add_counts(totals->file_lost, &writer->unwritten.lost);
     judge_source(&totals->source, &reading);
     put_message(writer, &reading);
     publish(writer);

@@ -31,6 +31,28 @@ void loss_add(struct loss *loss, const struct loss *more)
         loss->last_tick = more->last_tick;
 }
 
+void gap_add(struct gap *gap, const struct gap *more)
+{
+    uint64_t sum = (uint64_t)gap->milliseconds + more->milliseconds;
+    gap->milliseconds = sum < GAP_MILLISECONDS_MAX ? (uint32_t)sum : GAP_MILLISECONDS_MAX;
+    gap->uncounted = gap->uncounted || more->uncounted;
+}
+
+struct gap gap_of_ns(int64_t nanoseconds, bool uncounted)
+{
+    int64_t milliseconds = nanoseconds / 1000000;
+    struct gap gap = {.milliseconds = 1, .uncounted = uncounted};
+    if (milliseconds > 1)
+        gap.milliseconds =
+            milliseconds < GAP_MILLISECONDS_MAX ? (uint32_t)milliseconds : GAP_MILLISECONDS_MAX;
+    return gap;
+}
+
+bool batch_tells(const struct batch *batch)
+{
+    return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
+}
+
 void batch_clear(struct batch *batch)
 {
     struct record *records = batch->records;

@@ -6,6 +6,8 @@
 
 #include "formats/record.h"
 
+#include <stdbool.h>
+
 /* The stages that can lose a request, from the bus to the disk. */
 enum loss_stage {
     LOSS_BUS,   /* the board's frame queue was full */
@@ -22,6 +24,15 @@ struct loss {
     uint64_t last_tick;          /* both ends included */
 };
 
+/* For how long nobody heard the source just before a batch: its board was unplugged, or had stopped
+ * answering. All zero: it was heard all the time. */
+struct gap {
+    uint32_t milliseconds; /* 1 at least where there was one; GAP_MILLISECONDS_MAX: that or more */
+    bool uncounted; /* the board began anew: what it saw meanwhile is in no count of losses */
+};
+
+#define GAP_MILLISECONDS_MAX 0x7fffffffu
+
 /*
  * Records that follow one another without a hole: tick(records[i]) is first_tick plus the times of
  * records[1] to records[i]. A hole, or a time that saturated, starts a new batch.
@@ -36,6 +47,7 @@ struct batch {
                             tick known */
     uint64_t last_tick;  /* the same of the last record */
     struct loss lost;    /* just before records[0] */
+    struct gap gap;      /* just before records[0]; what is lost in it is in `lost` */
     int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
 };
 
@@ -47,6 +59,15 @@ uint64_t loss_total(const struct loss *loss);
 
 /* Adds more to *loss: counts saturate, the interval grows to hold both. */
 void loss_add(struct loss *loss, const struct loss *more);
+
+/* Makes one gap of two with nothing between them: lengths add up, and saturate. */
+void gap_add(struct gap *gap, const struct gap *more);
+
+/* A gap of so long, at least a millisecond. */
+struct gap gap_of_ns(int64_t nanoseconds, bool uncounted);
+
+/* Whether a batch without records still has something to tell: a loss, or a gap. */
+bool batch_tells(const struct batch *batch);
 
 /* Empties a batch, keeping its buffer. */
 void batch_clear(struct batch *batch);

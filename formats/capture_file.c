@@ -17,6 +17,7 @@ enum {
  * then of the header itself. */
 enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
+#define GAP_UNCOUNTED (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
 enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
 
 /* Records are compressed straight from memory; a big-endian host would need a copy in between. */
@@ -142,6 +143,7 @@ size_t capture_data_member_bound(size_t count)
 static void put_batch(uint8_t *p, const struct batch *batch)
 {
     bytes_put32(p + 8, (uint32_t)batch->count);
+    bytes_put32(p + 12, batch->gap.milliseconds | (batch->gap.uncounted ? GAP_UNCOUNTED : 0));
     bytes_put64(p + 16, batch->first_index);
     bytes_put64(p + 24, batch->first_tick);
     bytes_put64(p + 32, batch->last_tick);
@@ -176,6 +178,13 @@ int capture_put_data_member(struct deflate_encoder *encoder, const struct batch 
     return 0;
 }
 
+void capture_restate_data_member(uint8_t *bytes, const struct batch *batch)
+{
+    const size_t header = AT_PAYLOAD + DATA_PAYLOAD;
+    put_batch(bytes + AT_PAYLOAD, batch);
+    bytes_put32(bytes + header - 4, crc32c(0, bytes, header - 4));
+}
+
 /* --- reading --------------------------------------------------------------------------------- */
 
 /* Text from a file: always terminated, and without the control characters a terminal would obey. */
@@ -208,7 +217,10 @@ static void get_info(struct capture_info *info, const uint8_t *p)
 
 static void get_batch(struct batch *batch, const uint8_t *p)
 {
+    uint32_t gap = bytes_get32(p + 12);
     batch->count = bytes_get32(p + 8);
+    batch->gap.milliseconds = gap & GAP_MILLISECONDS_MAX;
+    batch->gap.uncounted = batch->gap.milliseconds > 0 && (gap & GAP_UNCOUNTED);
     batch->first_index = bytes_get64(p + 16);
     batch->first_tick = bytes_get64(p + 24);
     batch->last_tick = bytes_get64(p + 32);

@@ -47,6 +47,10 @@ size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *tot
 int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
                             uint8_t *out, size_t capacity, size_t *size, struct bt_error *error);
 
+/* Says anew, in the data member at bytes, what batch says of its place, its loss and its gap; the
+ * records and their count stay. */
+void capture_restate_data_member(uint8_t *bytes, const struct batch *batch);
+
 /*
  * Reads the gzip header of the member at bytes, of which size are there. Returns 1; 0 if more bytes
  * are needed (never more than CAPTURE_MEMBER_HEADER_MAX); BT_DATA if no bustap member starts here.

@@ -34,6 +34,12 @@ struct source_operations {
     /* Asks the source to end: next goes on until what is under way is delivered, then returns 0. */
     int (*stop)(struct source *source, struct bt_error *error);
 
+    /*
+     * Why nothing can come just now though the source has not failed (its board is unplugged and
+     * may come back): 0 while it can, or a code and the sentence. NULL: it always can.
+     */
+    int (*absent)(struct source *source, struct bt_error *error);
+
     /* Frees the source. NULL is allowed. */
     void (*close)(struct source *source);
 };
@@ -62,6 +68,11 @@ static inline void source_totals(struct source *source, struct source_totals *to
 static inline int source_stop(struct source *source, struct bt_error *error)
 {
     return source->operations->stop(source, error);
+}
+
+static inline int source_absent(struct source *source, struct bt_error *error)
+{
+    return source->operations->absent ? source->operations->absent(source, error) : 0;
 }
 
 static inline void source_close(struct source *source)

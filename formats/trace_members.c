@@ -137,10 +137,12 @@ static int hand_out(struct trace_members *members, struct batch *batch)
     batch->first_index = held->first_index + members->position;
     batch->host_time_ns = held->host_time_ns;
     batch->first_tick = held->first_tick;
-    if (members->position == 0)
+    if (members->position == 0) {
         batch->lost = held->lost;
-    else
+        batch->gap = held->gap;
+    } else {
         batch->first_tick += records_time(held->records + 1, members->position);
+    }
     batch->last_tick = batch->first_tick + records_time(from + 1, count - 1);
     members->position += count;
     members->ordinal += count;

@@ -17,10 +17,23 @@ int bt_fail(struct bt_error *error, int code, const char *format, ...)
     return code;
 }
 
+static int code_of_errno(int number)
+{
+    switch (number) {
+    case ENOMEM:
+        return BT_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+        return BT_FULL;
+    default:
+        return BT_IO;
+    }
+}
+
 int bt_fail_errno(struct bt_error *error, const char *format, ...)
 {
     int saved = errno;
-    int code = saved == ENOMEM ? BT_MEMORY : BT_IO;
+    int code = code_of_errno(saved);
     if (error) {
         va_list arguments;
         va_start(arguments, format);

@@ -16,7 +16,8 @@ enum bt_code {
     BT_MEMORY = -6,  /* no memory: exit status 3 */
     BT_TIMEOUT = -7, /* nothing arrived in time; try again */
     BT_CLOSED = -8,  /* the other end is gone: exit status 3 */
-    BT_BUSY = -9     /* somebody else holds it: exit status 3 */
+    BT_BUSY = -9,    /* somebody else holds it: exit status 3 */
+    BT_FULL = -10    /* the disk, or the user's share of it, is full: exit status 3 */
 };
 
 struct bt_error {
@@ -31,8 +32,8 @@ struct bt_error {
 int bt_fail(struct bt_error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As bt_fail, with ": " and the text of errno appended. The code is BT_MEMORY for ENOMEM, else
- * BT_IO. */
+/* As bt_fail, with ": " and the text of errno appended. The code is BT_MEMORY for ENOMEM, BT_FULL
+ * for ENOSPC and EDQUOT, else BT_IO. */
 int bt_fail_errno(struct bt_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -5,6 +5,7 @@
 #include "tests/suites.h"
 #include "tests/support/capture_check.h"
 #include "tests/support/folder.h"
+#include "tests/support/full_disk.h"
 #include "tests/support/random.h"
 
 #include <malloc.h>
@@ -115,6 +116,72 @@ static void test_full_disk(void)
         run_full(&s, i < 20 ? 50 * (rlim_t)i : random_below(&random, 60000));
         folder_remove(s.folder);
     }
+}
+
+/* --- a full disk that gets room again --------------------------------------------------------- */
+
+static void wait_for_loss(struct capture *capture, uint64_t at_least)
+{
+    struct capture_status status;
+    do {
+        capture_wait(capture, 1);
+        capture_get_status(capture, &status);
+    } while (status.running && status.lost[LOSS_DISK] < at_least);
+    CU_ASSERT(status.running);
+}
+
+static void check_note(struct capture *capture, const char *text)
+{
+    char note[CAPTURE_NOTE_BYTES] = "";
+    CU_ASSERT(capture_take_note(capture, note, sizeof note));
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, text));
+}
+
+/* Everything is in the files or in a loss at its place, and the capture ends as it was told to. */
+static void check_survived(struct setting *s, uint64_t lost)
+{
+    capture_check(&s->check, s->folder, ".byu.gz", &s->script, false);
+    CU_ASSERT_STRING_EQUAL(s->check.problem, "");
+    CU_ASSERT_EQUAL(s->check.closing.end, CAPTURE_END_SOURCE);
+    CU_ASSERT_EQUAL(s->check.closing.capture_lost[LOSS_DISK], lost);
+    CU_ASSERT_EQUAL(s->check.closing.end_index, s->script.total);
+    CU_ASSERT_EQUAL(count_files(s, ".part"), 0);
+}
+
+static void run_full_for_a_while(uint64_t rotate_bytes, size_t room)
+{
+    struct setting s;
+    struct bt_error error;
+    struct capture_status status;
+    set_up(&s);
+    s.settings.wait_for_room = true;
+    s.settings.block_records = 500;
+    s.settings.rotate_bytes = rotate_bytes;
+    s.script.lost_percent = 10;
+    s.script.total = 100000;
+    s.script.pause_ns = 8000000; /* it outlasts the time to the next try */
+    full_disk_begin(room);
+    struct capture *capture = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    wait_for_loss(capture, 5000);
+    full_disk_end();
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &status);
+    CU_ASSERT_FALSE(status.failed);
+    check_note(capture, "requests are lost until there is room");
+    check_note(capture, "there is room on the disk again");
+    capture_free(capture);
+    CU_ASSERT(s.script.total > status.lost[LOSS_DISK]);
+    check_survived(&s, status.lost[LOSS_DISK]);
+    CU_ASSERT_EQUAL(s.check.lost.count[LOSS_DISK], status.lost[LOSS_DISK]);
+    folder_remove(s.folder);
+}
+
+static void test_room_again(void)
+{
+    run_full_for_a_while(0, 40000);
+    run_full_for_a_while(16384, 60000);
+    run_full_for_a_while(16384, 16384);
 }
 
 /* --- files somebody else touches -------------------------------------------------------------- */
@@ -491,6 +558,7 @@ static void test_memory(void)
 
 static const struct test_case cases[] = {
     {"a full disk", test_full_disk},
+    {"room again", test_room_again},
     {"the last file's name is taken", test_last_name_taken},
     {"an earlier file's name is taken", test_earlier_name_taken},
     {"a file that does not leave the ring", test_ring_stuck},

@@ -47,6 +47,7 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
                             .first_tick = 1000,
                             .last_tick = 5000,
                             .lost = {{5, 6, 7, 8}, 900, 950},
+                            .gap = {3200, true},
                             .host_time_ns = -1};
     enum deflate_engine engine;
     do

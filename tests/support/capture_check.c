@@ -51,7 +51,7 @@ static bool check_header(struct state *state, const struct capture_info *info)
     return true;
 }
 
-/* The loss in front of first_index is what the script lost there; the rest, the queue did. */
+/* The loss in front of first_index is what the script lost there; the rest, the queue or the disk did. */
 static bool check_loss(struct state *state, const struct batch *batch)
 {
     uint64_t expected[LOSS_STAGES] = {0};
@@ -65,6 +65,8 @@ static bool check_loss(struct state *state, const struct batch *batch)
         enum loss_stage stage = script_lost(state->script, i);
         expected[stage == LOSS_STAGES ? LOSS_QUEUE : stage]++;
     }
+    expected[LOSS_DISK] = batch->lost.count[LOSS_DISK];
+    expected[LOSS_QUEUE] -= expected[LOSS_DISK];
     if (memcmp(expected, batch->lost.count, sizeof expected) != 0)
         return wrong(state, "stages of the loss before %llu are wrong", (unsigned long long)end);
     if (end > begin && (batch->lost.first_tick != script_tick(state->script, begin) ||

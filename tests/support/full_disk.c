@@ -1,0 +1,52 @@
+#define _GNU_SOURCE /* syscall */
+#include "tests/support/full_disk.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static bool limited;
+static size_t left;
+
+void full_disk_begin(size_t room)
+{
+    pthread_mutex_lock(&mutex);
+    limited = true;
+    left = room;
+    pthread_mutex_unlock(&mutex);
+}
+
+void full_disk_end(void)
+{
+    pthread_mutex_lock(&mutex);
+    limited = false;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* How much of size may be written; a disk that becomes full takes a part. */
+static size_t allowance(size_t size)
+{
+    pthread_mutex_lock(&mutex);
+    size_t allowed = !limited || size < left ? size : left;
+    if (limited)
+        left -= allowed;
+    pthread_mutex_unlock(&mutex);
+    return allowed;
+}
+
+/* Stands in front of the C library's, as everything here is linked into one program. */
+ssize_t write(int file, const void *bytes, size_t size)
+{
+    struct stat status;
+    bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+    size_t allowed = regular ? allowance(size) : size;
+    if (allowed == 0 && size > 0) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return syscall(SYS_write, file, bytes, allowed);
+}

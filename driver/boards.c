@@ -1,6 +1,7 @@
 #include "driver/boards.h"
 
 #include "driver/ftdi.h"
+#include "driver/ftdi_options.h"
 #include "driver/virtual_board.h"
 #include "formats/base/quantity.h"
 
@@ -148,10 +149,10 @@ static int parse_option(struct virtual_board_settings *settings, char *text, uns
     return bt_fail(error, BT_USAGE, "no option '%s' here: %s", text, allowed(*with));
 }
 
-static int open_virtual(struct stream **stream, const char *specification, const char *text,
-                        struct bt_error *error)
+/* What stands behind "virtual:". */
+static int parse_virtual(struct virtual_board_settings *settings, const char *specification,
+                         const char *text, struct bt_error *error)
 {
-    struct virtual_board_settings settings = {0};
     char copy[SPECIFICATION_MAX];
     unsigned with = 0, seen = 0;
 
@@ -167,30 +168,61 @@ static int open_virtual(struct stream **stream, const char *specification, const
         next = strchr(at, ',');
         if (next)
             *next++ = '\0';
-        if (parse_option(&settings, at, &with, &seen, error) < 0)
+        if (parse_option(settings, at, &with, &seen, error) < 0)
             return bt_fail_within(error, "board '%s'", specification);
     }
-    int code = virtual_board_open(stream, &settings, specification, error);
-    return code < 0 ? bt_fail_within(error, "board '%s'", specification) : 0;
+    return 0;
 }
 
 /* --- all boards ---------------------------------------------------------------------------------
  */
 
-int boards_open(struct stream **stream, const char *specification, struct bt_error *error)
+/* A specification, taken apart. */
+struct board_choice {
+    bool is_virtual;
+    const char *ftdi;                      /* the options of an FTDI board */
+    struct virtual_board_settings virtual; /* with is_virtual */
+};
+
+static int parse(struct board_choice *choice, const char *specification, struct bt_error *error)
 {
-    struct bt_error own = {0};
-    error = error ? error : &own;
-    if (strncmp(specification, "virtual:", 8) == 0)
-        return open_virtual(stream, specification, specification + 8, error);
+    struct ftdi_options ftdi;
+    *choice = (struct board_choice){.ftdi = ""};
+    if (strncmp(specification, "virtual:", 8) == 0) {
+        choice->is_virtual = true;
+        return parse_virtual(&choice->virtual, specification, specification + 8, error);
+    }
     if (strcmp(specification, "ftdi") == 0)
-        return ftdi_open(stream, "", error);
-    if (strncmp(specification, "ftdi:", 5) == 0)
-        return ftdi_open(stream, specification + 5, error);
+        return 0;
+    if (strncmp(specification, "ftdi:", 5) == 0) {
+        choice->ftdi = specification + 5;
+        return ftdi_options_parse(&ftdi, choice->ftdi, error);
+    }
     return bt_fail(error, BT_USAGE,
                    "no board '%s': boards are virtual:replay=FILE, virtual:smp=N and "
                    "ftdi[:serial=S], each with options",
                    specification);
+}
+
+int boards_check(const char *specification, struct bt_error *error)
+{
+    struct board_choice choice;
+    struct bt_error own = {0};
+    return parse(&choice, specification, error ? error : &own);
+}
+
+int boards_open(struct stream **stream, const char *specification, struct bt_error *error)
+{
+    struct board_choice choice;
+    struct bt_error own = {0};
+    error = error ? error : &own;
+    int result = parse(&choice, specification, error);
+    if (result < 0)
+        return result;
+    if (!choice.is_virtual)
+        return ftdi_open(stream, choice.ftdi, error);
+    result = virtual_board_open(stream, &choice.virtual, specification, error);
+    return result < 0 ? bt_fail_within(error, "board '%s'", specification) : 0;
 }
 
 int boards_list(struct board_listing **listings, size_t *count, struct bt_error *error)

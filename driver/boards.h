@@ -12,6 +12,10 @@
 
 #include "driver/stream.h"
 
+/* Whether a specification makes sense, without opening anything: 0, or BT_USAGE with what is
+ * allowed. */
+int boards_check(const char *specification, struct bt_error *error);
+
 /* Opens the stream a specification names. 0 or a negative code; *stream is closed with
  * stream_close. */
 int boards_open(struct stream **stream, const char *specification, struct bt_error *error);

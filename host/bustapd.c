@@ -229,6 +229,9 @@ static int run(const struct arguments *arguments, struct bustapd *daemon, struct
     if (result < 0)
         return result;
     if (arguments->check) {
+        result = config_check_boards(daemon->config, arguments->configuration, error);
+        if (result < 0)
+            return result;
         printf("%s: %zu captures, no mistakes\n", arguments->configuration, daemon->config->count);
         return 0;
     }

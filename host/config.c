@@ -2,6 +2,7 @@
 
 #include "capture/rules.h"
 #include "capture/settings_text.h"
+#include "driver/boards.h"
 #include "formats/base/quantity.h"
 #include "formats/filter_text.h"
 #include "host/ini.h"
@@ -355,6 +356,16 @@ out:
     if (file)
         fclose(file);
     return result;
+}
+
+int config_check_boards(const struct config *config, const char *name, struct bt_error *error)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_capture *capture = &config->captures[i];
+        if (boards_check(capture->board, error) < 0)
+            return bt_fail_within(error, "%s:%u: [capture %s]", name, capture->line, capture->name);
+    }
+    return 0;
 }
 
 void config_free(struct config *config)

@@ -41,6 +41,12 @@ int config_parse(struct config **config, const char *name, const char *text, siz
 /* The same from a file; also BT_IO. */
 int config_read(struct config **config, const char *path, struct bt_error *error);
 
+/*
+ * Whether every board specification makes sense (no board is opened): 0, or BT_USAGE with the first
+ * that does not. Reading does not ask, since one board that cannot be is to take down no other.
+ */
+int config_check_boards(const struct config *config, const char *name, struct bt_error *error);
+
 /* NULL is allowed. */
 void config_free(struct config *config);
 

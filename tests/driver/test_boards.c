@@ -18,6 +18,8 @@ static void test_good_specifications(void)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct stream *stream = NULL;
         struct bt_error error = {0};
+        CU_ASSERT_EQUAL(boards_check(good[i], &error), 0);
+        CU_ASSERT_EQUAL(boards_check(good[i], NULL), 0);
         CU_ASSERT_EQUAL(boards_open(&stream, good[i], &error), 0);
         if (!stream) {
             printf("\n%s: %s\n", good[i], error.message);
@@ -72,6 +74,37 @@ static void test_bad_specifications(void)
     }
 }
 
+/* What a check says that an opening says too; only an opening looks whether the board is there. */
+static void test_check(void)
+{
+    static const char *const senseless[] = {"",
+                                            "usb",
+                                            "virtual:",
+                                            "virtual:smp=9",
+                                            "virtual:smp=2,loop",
+                                            "virtual:replay=",
+                                            "ftdi:serial=",
+                                            "ftdi:serial=a,",
+                                            "ftdi:vid=0403",
+                                            "ftdi:channel=C"};
+    static const char *const elsewhere[] = {"ftdi",
+                                            "ftdi:",
+                                            "ftdi:serial=none,channel=b",
+                                            "ftdi:vid=1,pid=2",
+                                            "virtual:replay=no/such",
+                                            "virtual:replay=-"};
+    for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++) {
+        struct stream *stream;
+        struct bt_error error = {0}, opening = {0};
+        CU_ASSERT_EQUAL(boards_check(senseless[i], &error), BT_USAGE);
+        CU_ASSERT_EQUAL(boards_check(senseless[i], NULL), BT_USAGE);
+        CU_ASSERT_EQUAL(boards_open(&stream, senseless[i], &opening), BT_USAGE);
+        CU_ASSERT_STRING_EQUAL(error.message, opening.message);
+    }
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        CU_ASSERT_EQUAL(boards_check(elsewhere[i], NULL), 0);
+}
+
 static void test_a_name_that_is_too_long(void)
 {
     struct stream *stream;
@@ -92,6 +125,7 @@ static void test_a_name_that_is_too_long(void)
 static const struct test_case cases[] = {
     {"specifications that make sense", test_good_specifications},
     {"specifications that do not", test_bad_specifications},
+    {"specifications that are only checked", test_check},
     {"a name that is too long", test_a_name_that_is_too_long},
     {NULL, NULL}};
 TEST_SUITE(boards, cases)

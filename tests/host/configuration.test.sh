@@ -19,6 +19,14 @@ expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, o
     bustapd -c bad --check
 expect 2 'bustapd: bad:5: unknown key "speed" in [capture a]; there are board, output, rotate, keep, stop, filter, packing, queue, workers, when-full, start, retry' \
     bustapd -c bad
+printf '[capture a]\nboard=virtual:smp=1\noutput=a\n[capture b]\nboard=ftdi:port=3\noutput=b\n' >boards
+expect 2 'bustapd: boards:4: [capture b]: board option "port=3" is not one of serial=, description=, vid=, pid=, channel=' \
+    bustapd -c boards --check
+printf '[capture a]\nboard=abacus\noutput=a\n' >abacus
+expect 2 "bustapd: abacus:1: [capture a]: no board 'abacus': boards are virtual:replay=FILE, virtual:smp=N and ftdi[:serial=S], each with options" \
+    bustapd -c abacus --check
+printf '[capture a]\nboard=virtual:replay=not/there\noutput=a\n' >absent
+expect 0 'absent: 1 captures, no mistakes' bustapd -c absent --check
 expect 3 'bustapd: cannot read the configuration none: No such file or directory' bustapd -c none
 head -c 2000000 /dev/zero | tr '\0' '\n' >large
 expect 2 'bustapd: large has more than 1048576 bytes' bustapd -c large

@@ -1,9 +1,10 @@
 #include "tools/dump.h"
 
+#include "formats/capture_file.h"
 #include "formats/filter_text.h"
 #include "formats/record_text.h"
 #include "tools/output.h"
-#include "tools/transfer.h"
+#include "tools/trace_set.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,8 +49,12 @@ struct dump_sink {
     enum record_text form;
     bool filtered;
     struct filter filter;
-    struct loss lost; /* of the file being read */
-    uint64_t places;  /* in which that was lost */
+    struct loss lost;       /* of the file being read */
+    uint64_t places;        /* in which that was lost */
+    struct trace_set files; /* whose headers were met: only path and info are known */
+    const char *path;       /* being read, */
+    size_t first;           /* whose first file would be this one */
+    struct bt_error full;   /* no memory for files; code 0: there was */
 };
 
 /* Prints records[0] to [count - 1], which follow one another. */
@@ -129,6 +134,45 @@ static void tell_losses(struct dump_sink *dump, const char *path)
     dump->places = 0;
 }
 
+/* Remembers which file of a capture was met. */
+static void note_header(struct dump_sink *dump, const struct capture_info *info)
+{
+    if (!capture_info_has_id(info) || dump->files.count - dump->first >= TRACE_FILES_MAX)
+        return;
+    struct trace_file *file = trace_check_add(&dump->files, dump->path, &dump->full);
+    if (!file)
+        return;
+    file->opened = true;
+    file->info = *info;
+}
+
+static void dump_member(void *context, const struct capture_member *member)
+{
+    if (member->kind == CAPTURE_MEMBER_HEADER)
+        note_header(context, &member->info);
+}
+
+/* Files of a capture that are missing between those that were there. */
+static void tell_missing(struct dump_sink *dump, struct transfer *transfer)
+{
+    const struct trace_file *files = dump->files.files;
+    struct bt_error error;
+    trace_set_sort(&dump->files);
+    for (size_t i = 1; i < dump->files.count; i++) {
+        char missing[TRACE_SET_MISSING_BYTES];
+        if (!capture_info_same_capture(&files[i - 1].info, &files[i].info) ||
+            !trace_set_missing(missing, files[i - 1].info.file_number + 1,
+                               files[i].info.file_number))
+            continue;
+        if (strcmp(files[i - 1].path, files[i].path) == 0)
+            bt_fail(&error, BT_DATA, "%.400s: %s", files[i].path, missing);
+        else
+            bt_fail(&error, BT_DATA, "%s between %.200s and %.200s", missing, files[i - 1].path,
+                    files[i].path);
+        transfer_tell(transfer, &error);
+    }
+}
+
 /* Prints one file; *from and *left count down over all files. */
 static int dump_file(struct transfer *transfer, struct dump_sink *dump, const char *path,
                      uint64_t *from, uint64_t *left, struct bt_error *error)
@@ -136,6 +180,10 @@ static int dump_file(struct transfer *transfer, struct dump_sink *dump, const ch
     struct trace_reader *reader = transfer_open(transfer, path);
     if (!reader)
         return 0;
+    dump->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    dump->first = dump->files.count;
+    note_header(dump, source_info(trace_reader_source(reader)));
+    trace_reader_watch(reader, dump_member, dump);
     if (*from > 0) {
         if (trace_reader_seek(reader, *from, error) < 0)
             transfer_tell(transfer, error);
@@ -172,6 +220,11 @@ static int dump_files(struct dump_sink *dump, const struct dump_settings *settin
         result = dump_file(&transfer, dump, paths->paths[i], &from, &left, error);
     if (result == 0)
         result = sink_close(&dump->sink, error);
+    /* of what was not wanted to the end, nobody knows what would have come */
+    if (result == 0 && left > 0)
+        tell_missing(dump, &transfer);
+    if (dump->full.code)
+        transfer_tell(&transfer, &dump->full);
     if (result < 0 && result != BT_CLOSED)
         transfer_tell(&transfer, error);
     transfer_end(&transfer);
@@ -200,6 +253,7 @@ static int dump_main(struct invocation *call)
     transfer_take_paths(&paths, call->count, call->arguments);
     status = dump_files(&dump, &settings, &paths, &error);
     output_free(dump.output);
+    trace_set_free(&dump.files);
     return status;
 }
 

@@ -36,37 +36,38 @@ static void end_file(struct check_sink *check, uint64_t offset)
     check->offset = offset;
 }
 
-/* Room for one more file. 0 or a negative code. */
-static int make_room(struct trace_set *set, struct bt_error *error)
+struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error)
 {
-    if (set->count < set->capacity)
-        return 0;
-    size_t capacity = set->capacity ? 2 * set->capacity : 16;
-    struct trace_file *files = realloc(set->files, capacity * sizeof *files);
-    if (!files)
-        return bt_fail(error, BT_MEMORY, "no memory for %zu files", capacity);
-    set->files = files;
-    set->capacity = capacity;
-    return 0;
+    if (set->count == set->capacity) {
+        size_t capacity = set->capacity ? 2 * set->capacity : 16;
+        struct trace_file *files = realloc(set->files, capacity * sizeof *files);
+        if (!files) {
+            bt_fail(error, BT_MEMORY, "no memory for %zu files", capacity);
+            return NULL;
+        }
+        set->files = files;
+        set->capacity = capacity;
+    }
+    struct trace_file *file = &set->files[set->count++];
+    memset(file, 0, sizeof *file);
+    file->path = path;
+    return file;
 }
 
 /* Another file begins; info is NULL where it has no header. False where there is no room for it. */
 static bool begin_file(struct check_sink *check, const struct capture_info *info)
 {
-    struct trace_set *set = check->set;
+    struct trace_file *file = NULL;
     if (check->full.code)
         return false;
     end_file(check, trace_reader_offset(check->reader));
-    if (set->count - check->first >= TRACE_FILES_MAX)
+    if (check->set->count - check->first >= TRACE_FILES_MAX)
         bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one behind the other",
                 check->path, TRACE_FILES_MAX);
-    else if (make_room(set, &check->full) == 0)
-        check->full.code = 0;
-    if (check->full.code)
+    else
+        file = trace_check_add(check->set, check->path, &check->full);
+    if (!file)
         return false;
-    struct trace_file *file = &set->files[set->count++];
-    memset(file, 0, sizeof *file);
-    file->path = check->path;
     file->opened = true;
     file->kind = trace_reader_kind(check->reader);
     if (info)
@@ -180,18 +181,6 @@ static void check_member(void *context, const struct capture_member *member)
         take_closing(check->file, &member->totals);
 }
 
-/* A path that cannot be opened is a file too, of which nothing is known. */
-static int add_unopened(struct trace_set *set, const char *path, struct bt_error *error)
-{
-    int result = make_room(set, error);
-    if (result < 0)
-        return result;
-    struct trace_file *file = &set->files[set->count++];
-    memset(file, 0, sizeof *file);
-    file->path = path;
-    return 0;
-}
-
 int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
                 struct tally *tally, struct bt_error *error)
 {
@@ -204,8 +193,8 @@ int trace_check(struct trace_set *set, const char *path, struct transfer *transf
                                .damaged = transfer->damaged,
                                .notes = transfer->notes};
     struct trace_reader *reader = check.reader = transfer_open(transfer, path);
-    if (!reader)
-        return add_unopened(set, check.path, error);
+    if (!reader) /* a file too, of which nothing is known */
+        return trace_check_add(set, check.path, error) ? 0 : BT_MEMORY;
     trace_reader_watch(reader, check_member, &check);
     int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
     if (result == 0 && !check.file)

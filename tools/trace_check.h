@@ -35,6 +35,10 @@ struct trace_set {
     size_t capacity;
 };
 
+/* Appends a file of which nothing but the path is known, which stays the caller's. NULL and *error
+ * on failure; it may move the others. */
+struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error);
+
 /*
  * Reads path and appends to set each file that is in it, at least one; what is wrong is told
  * through transfer. Counts into tally unless that is NULL. 0, or a negative code where no more can

@@ -39,8 +39,14 @@ int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
         if (result < 0)
             return result;
     }
-    qsort(set->files, set->count, sizeof *set->files, compare_files);
+    trace_set_sort(set);
     return 0;
+}
+
+void trace_set_sort(struct trace_set *set)
+{
+    if (set->count > 0)
+        qsort(set->files, set->count, sizeof *set->files, compare_files);
 }
 
 void trace_set_free(struct trace_set *set)
@@ -113,20 +119,30 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
                    file->totals.file_records, file->records);
 }
 
+bool trace_set_missing(char *text, uint32_t first, uint32_t next)
+{
+    if (next <= first)
+        return false;
+    if (next - first == 1)
+        snprintf(text, TRACE_SET_MISSING_BYTES, "file %" PRIu32 " is missing", first);
+    else
+        snprintf(text, TRACE_SET_MISSING_BYTES, "files %" PRIu32 " to %" PRIu32 " are missing",
+                 first, next - 1);
+    return true;
+}
+
 /* A file and the one behind it. */
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
                        const struct trace_file *next)
 {
     uint32_t number = file->info.file_number;
     uint32_t next_number = next->info.file_number;
+    char missing[TRACE_SET_MISSING_BYTES];
     if (next_number <= number)
         incomplete(verdict, "%.60s and %.60s both hold file %" PRIu32, file->path, next->path,
                    next_number);
-    else if (next_number - number == 2)
-        incomplete(verdict, "file %" PRIu32 " is missing", number + 1);
-    else if (next_number - number > 2)
-        incomplete(verdict, "files %" PRIu32 " to %" PRIu32 " are missing", number + 1,
-                   next_number - 1);
+    else if (trace_set_missing(missing, number + 1, next_number))
+        incomplete(verdict, "%s", missing);
     else if (file->closed && next->info.first_index != file->totals.end_index)
         incomplete(verdict, "%.60s ends at request %" PRIu64 ", %.60s begins with request %" PRIu64,
                    file->path, file->totals.end_index, next->path, next->info.first_index);
@@ -148,10 +164,9 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
         return;
     uint32_t present = files[count - 1].info.file_number - number + 1;
     if (first->info.keep == 0 || present < first->info.keep) {
-        if (number == 2)
-            incomplete(verdict, "file 1 is missing");
-        else
-            incomplete(verdict, "files 1 to %" PRIu32 " are missing", number - 1);
+        char missing[TRACE_SET_MISSING_BYTES];
+        if (trace_set_missing(missing, 1, number))
+            incomplete(verdict, "%s", missing);
         return;
     }
     verdict->removed_files = number - 1;

@@ -27,7 +27,8 @@ struct board_listing {
 };
 
 /*
- * Lists FTDI boards that are plugged in: allocates *listings (the caller frees it) and sets *count.
+ * Lists FTDI boards that are plugged in, those with private ids too where their descriptors are an
+ * FTDI chip's: allocates *listings (the caller frees it) and sets *count.
  * 0 or a negative code; no boards is not an error.
  */
 int boards_list(struct board_listing **listings, size_t *count, struct bt_error *error);

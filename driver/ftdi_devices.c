@@ -1,5 +1,6 @@
 #include "driver/ftdi_devices.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A string of a device must not reach a terminal as it is. */
@@ -16,11 +17,16 @@ void ftdi_device_read(struct ftdi_device *device, libusb_device *usb)
 {
     struct libusb_device_descriptor descriptor;
     libusb_device_handle *handle;
-    *device = (struct ftdi_device){.speed = libusb_get_device_speed(usb)};
+    *device = (struct ftdi_device){.speed = libusb_get_device_speed(usb),
+                                   .bus = libusb_get_bus_number(usb),
+                                   .address = libusb_get_device_address(usb)};
     if (libusb_get_device_descriptor(usb, &descriptor) < 0)
         return;
     device->vid = descriptor.idVendor;
     device->pid = descriptor.idProduct;
+    device->release = descriptor.bcdDevice;
+    const struct ftdi_options own = {.channel = 'A'};
+    device->private_ids = !ftdi_options_match(&own, device->vid, device->pid, "", "");
     device->open_error = libusb_open(usb, &handle);
     if (device->open_error < 0)
         return;
@@ -39,15 +45,66 @@ bool ftdi_device_possible(const struct ftdi_options *options, libusb_device *usb
            ftdi_options_match(&ids, descriptor.idVendor, descriptor.idProduct, "", "");
 }
 
+static bool bulk_endpoint(const struct libusb_interface_descriptor *setting, int place,
+                          uint8_t address)
+{
+    const struct libusb_endpoint_descriptor *endpoint = &setting->endpoint[place];
+    return endpoint->bEndpointAddress == address &&
+           (endpoint->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) == LIBUSB_TRANSFER_TYPE_BULK;
+}
+
+/* A vendor's own class throughout, one bulk endpoint each way: what FTDI's chips look like. */
+static bool resembling_interface(const struct libusb_config_descriptor *config, int interfaces)
+{
+    if (config->bNumInterfaces != interfaces || config->interface[0].num_altsetting != 1)
+        return false;
+    const struct libusb_interface_descriptor *setting = &config->interface[0].altsetting[0];
+    return setting->bInterfaceClass == LIBUSB_CLASS_VENDOR_SPEC &&
+           setting->bInterfaceSubClass == LIBUSB_CLASS_VENDOR_SPEC &&
+           setting->bInterfaceProtocol == LIBUSB_CLASS_VENDOR_SPEC && setting->bNumEndpoints == 2 &&
+           bulk_endpoint(setting, 0, 0x81) && bulk_endpoint(setting, 1, 0x02);
+}
+
+bool ftdi_device_resembles(libusb_device *usb)
+{
+    struct libusb_device_descriptor descriptor;
+    struct libusb_config_descriptor *config;
+    if (libusb_get_device_descriptor(usb, &descriptor) < 0)
+        return false;
+    int interfaces = descriptor.bcdDevice == FTDI_RELEASE_FT2232H  ? 2
+                     : descriptor.bcdDevice == FTDI_RELEASE_FT232H ? 1
+                                                                   : 0;
+    if (interfaces == 0 || descriptor.bDeviceClass != LIBUSB_CLASS_PER_INTERFACE ||
+        descriptor.bNumConfigurations != 1 || libusb_get_config_descriptor(usb, 0, &config) < 0)
+        return false;
+    bool resembles = resembling_interface(config, interfaces);
+    libusb_free_config_descriptor(config);
+    return resembles;
+}
+
+void ftdi_device_specification(const struct ftdi_device *device,
+                               char text[FTDI_SPECIFICATION_BYTES])
+{
+    /* a serial number with a comma could not be written as an option */
+    bool serial = device->serial[0] && !strchr(device->serial, ',');
+    char ids[32] = "";
+    if (device->private_ids || !serial)
+        snprintf(ids, sizeof ids, "vid=%04x,pid=%04x%s", device->vid, device->pid,
+                 serial ? "," : "");
+    snprintf(text, FTDI_SPECIFICATION_BYTES, "ftdi:%s%s%s", ids, serial ? "serial=" : "",
+             serial ? device->serial : "");
+}
+
 static int not_found(const struct ftdi_options *options, const struct ftdi_device *unreadable,
                      struct bt_error *error)
 {
     if (unreadable->open_error == LIBUSB_ERROR_ACCESS)
         return bt_fail(error, BT_DEVICE,
-                       "no permission for the FTDI device %04x:%04x; a udev rule gives it: "
-                       "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"%04x\", ATTR{idProduct}==\"%04x\", "
-                       "TAG+=\"uaccess\"",
-                       unreadable->vid, unreadable->pid, unreadable->vid, unreadable->pid);
+                       "no permission for the FTDI device %04x:%04x; the udev rules "
+                       "60-bustap.rules, which identifies boards%s, and 61-bustap-access.rules, "
+                       "which opens them, give it; `bustap doctor` says what is missing",
+                       unreadable->vid, unreadable->pid,
+                       unreadable->private_ids ? " and needs a line for these ids" : "");
     if (unreadable->open_error < 0)
         return bt_fail(error, BT_DEVICE, "the FTDI device %04x:%04x cannot be opened: %s",
                        unreadable->vid, unreadable->pid, libusb_error_name(unreadable->open_error));

@@ -6,12 +6,24 @@
 
 #include <libusb.h>
 
+#define FTDI_RELEASE_FT2232H 0x0700 /* of the device descriptor: tells chips apart */
+#define FTDI_RELEASE_FT232H  0x0900
+
 struct ftdi_device {
-    uint16_t vid, pid;
+    uint16_t vid, pid, release;
+    uint8_t bus, address;
+    bool private_ids;                               /* not FTDI's own */
     char manufacturer[64], product[64], serial[64]; /* empty where they cannot be read */
     int speed;                                      /* a libusb_speed */
     int open_error;                                 /* a libusb_error that opening it gave, or 0 */
 };
+
+#define FTDI_SPECIFICATION_BYTES 128u
+
+/* What opens the device: "ftdi:serial=S", or with ids where they are private or there is no serial
+ * number. */
+void ftdi_device_specification(const struct ftdi_device *device,
+                               char text[FTDI_SPECIFICATION_BYTES]);
 
 /* Reads what is known of a device, opening it for a moment. */
 void ftdi_device_read(struct ftdi_device *device, libusb_device *usb);
@@ -26,6 +38,12 @@ libusb_device *ftdi_device_find(libusb_device **list, size_t count,
 
 /* "high speed (480 Mbit/s)", ... */
 const char *ftdi_device_speed(int speed);
+
+/*
+ * Whether the descriptors are those of a chip that can be a board, whatever its ids: release and
+ * interface of an FT232H or FT2232H. Asks the device for nothing; the kernel has its descriptors.
+ */
+bool ftdi_device_resembles(libusb_device *usb);
 
 /* Whether the ids are those of options, or of the chips that can be a board. */
 bool ftdi_device_possible(const struct ftdi_options *options, libusb_device *usb);

@@ -3,17 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void describe(struct board_listing *listing, const struct ftdi_device *device)
 {
-    /* a serial number with a comma could not be written as an option */
-    if (device->serial[0] && !strchr(device->serial, ','))
-        snprintf(listing->specification, sizeof listing->specification, "ftdi:serial=%s",
-                 device->serial);
-    else
-        snprintf(listing->specification, sizeof listing->specification, "ftdi:vid=%04x,pid=%04x",
-                 device->vid, device->pid);
+    _Static_assert(sizeof listing->specification == FTDI_SPECIFICATION_BYTES, "one size");
+    ftdi_device_specification(device, listing->specification);
     if (device->open_error < 0)
         snprintf(listing->description, sizeof listing->description,
                  "%04x:%04x, cannot be opened: %s", device->vid, device->pid,
@@ -43,7 +37,7 @@ int ftdi_list(struct board_listing **listings, size_t *count, struct bt_error *e
     }
     for (ssize_t i = 0; *listings && i < total; i++) {
         struct ftdi_device device;
-        if (!ftdi_device_possible(&any, devices[i]))
+        if (!ftdi_device_possible(&any, devices[i]) && !ftdi_device_resembles(devices[i]))
             continue;
         ftdi_device_read(&device, devices[i]);
         describe(&(*listings)[(*count)++], &device);

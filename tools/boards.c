@@ -81,7 +81,7 @@ static int list_boards(bool as_json)
         print_listings(listings, count);
         if (count == 0)
             puts("No board is plugged in.");
-        puts("ftdi:vid=V,pid=P opens a board with ids of its own.\n\nVirtual boards:");
+        puts("\nVirtual boards:");
         print_listings(virtual_boards, VIRTUAL_BOARDS);
     }
     free(listings);
@@ -152,7 +152,7 @@ const struct command boards_command = {
     "boards",
     "",
     "list boards that are plugged in, and the virtual ones",
-    "Lists boards as --board takes them: those with FTDI's own ids.\n"
-    "ftdi:vid=V,pid=P opens a board with ids of its own.",
+    "Lists boards as --board takes them: FTDI chips that can be one, with FTDI's ids or others.\n"
+    "'bustap doctor' says what is wrong with them.",
     boards_options,
     boards_main};

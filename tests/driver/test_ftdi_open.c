@@ -135,8 +135,12 @@ static void test_refusals(void)
     device = good;
     device.open_error = LIBUSB_ERROR_ACCESS;
     refuses(&device, "", BT_DEVICE,
-            "a udev rule gives it: SUBSYSTEM==\"usb\", "
-            "ATTR{idVendor}==\"0403\", ATTR{idProduct}==\"6014\"");
+            "no permission for the FTDI device 0403:6014; the udev rules 60-bustap.rules, which "
+            "identifies boards, and 61-bustap-access.rules");
+    device.vid = 0x1209;
+    refuses(&device, "vid=1209,pid=6014", BT_DEVICE,
+            "identifies boards and needs a line for these ids");
+    device.vid = 0x0403;
     device.open_error = LIBUSB_ERROR_IO;
     refuses(&device, "", BT_DEVICE, "0403:6014 cannot be opened: LIBUSB_ERROR_IO");
     refuses(&good, "serial=BT0002", BT_DEVICE, "no FTDI board with serial number BT0002");
@@ -203,6 +207,7 @@ static void test_list(void)
     devices[1].speed = LIBUSB_SPEED_FULL;
     devices[2].open_error = LIBUSB_ERROR_ACCESS;
     devices[3].pid = 0x6001;
+    devices[3].chip = FT232R;
     plug(devices, 4);
     CU_ASSERT_EQUAL(ftdi_list(&listings, &count, &error), 0);
     CU_ASSERT_EQUAL_FATAL(count, 3);
@@ -214,6 +219,33 @@ static void test_list(void)
                            "Maker Bus tap, serial a,b, full speed (12 Mbit/s)");
     CU_ASSERT_STRING_EQUAL(listings[2].description, "0403:6014, cannot be opened: no permission");
     free(listings);
+    check_clean();
+}
+
+/* Boards with ids of their own are told by their descriptors; others are not even opened. */
+static void test_list_private_ids(void)
+{
+    struct fake_usb_device devices[4] = {good, good, good, good};
+    struct board_listing *listings;
+    struct bt_error error = {0};
+    size_t count;
+    for (size_t i = 0; i < 4; i++)
+        devices[i].vid = 0x1209;
+    devices[1].chip = FT2232H;
+    devices[1].serial = "a,b";
+    devices[2].chip = FT232R;
+    devices[2].serial = "other";
+    devices[3].foreign = true;
+    devices[3].serial = "other";
+    plug(devices, 4);
+    CU_ASSERT_EQUAL(ftdi_list(&listings, &count, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(count, 2);
+    CU_ASSERT_STRING_EQUAL(listings[0].specification, "ftdi:vid=1209,pid=6014,serial=BT0001");
+    CU_ASSERT_STRING_EQUAL(listings[1].specification, "ftdi:vid=1209,pid=6014");
+    free(listings);
+    CU_ASSERT_EQUAL(fake_usb_take()->opens, 2);
+    fake_usb_give();
+    stream_close(open_board("vid=1209,pid=6014,serial=BT0001"));
     check_clean();
 }
 
@@ -261,6 +293,7 @@ static const struct test_case cases[] = {{"opening", test_open},
                                          {"a chip that fails", test_failing_chip},
                                          {"several boards", test_several},
                                          {"the list", test_list},
+                                         {"boards with ids of their own", test_list_private_ids},
                                          {"commands and time", test_slow_write},
                                          {NULL, NULL}};
 TEST_SUITE(ftdi_open, cases)

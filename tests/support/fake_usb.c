@@ -403,18 +403,26 @@ int libusb_get_config_descriptor(libusb_device *device, uint8_t index,
         struct libusb_config_descriptor config; /* first */
         struct libusb_interface interfaces[2];
         struct libusb_interface_descriptor setting;
-        struct libusb_endpoint_descriptor endpoint;
+        struct libusb_endpoint_descriptor endpoints[2];
     } *parts = calloc(1, sizeof *parts);
     (void)index;
     if (!parts)
         return LIBUSB_ERROR_NO_MEM;
-    parts->endpoint.wMaxPacketSize = device->fake->packet_bytes;
-    parts->setting.bNumEndpoints = 1;
-    parts->setting.endpoint = &parts->endpoint;
+    for (int i = 0; i < 2; i++)
+        parts->endpoints[i] =
+            (struct libusb_endpoint_descriptor){.bEndpointAddress = i == 0 ? 0x81 : 0x02,
+                                                .bmAttributes = LIBUSB_TRANSFER_TYPE_BULK,
+                                                .wMaxPacketSize = device->fake->packet_bytes};
+    uint8_t class = device->fake->foreign ? LIBUSB_CLASS_MASS_STORAGE : LIBUSB_CLASS_VENDOR_SPEC;
+    parts->setting = (struct libusb_interface_descriptor){.bInterfaceClass = class,
+                                                          .bInterfaceSubClass = 0xff,
+                                                          .bInterfaceProtocol = 0xff,
+                                                          .bNumEndpoints = 2,
+                                                          .endpoint = parts->endpoints};
     for (int i = 0; i < 2; i++)
         parts->interfaces[i] =
             (struct libusb_interface){.altsetting = &parts->setting, .num_altsetting = 1};
-    parts->config.bNumInterfaces = 2;
+    parts->config.bNumInterfaces = device->fake->chip == FAKE_USB_TWO_CHANNELS ? 2 : 1;
     parts->config.bConfigurationValue = 1;
     parts->config.interface = parts->interfaces;
     *config = &parts->config;

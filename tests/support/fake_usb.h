@@ -12,6 +12,8 @@
 #define FAKE_USB_DEVICES 4u
 #define FAKE_USB_BUS     250 /* the one all devices are on; their addresses are 1, 2, ... */
 
+#define FAKE_USB_TWO_CHANNELS 0x0700 /* the chip that has them, an FT2232H */
+
 struct fake_usb_device {
     uint16_t vid, pid, chip; /* chip: 0x0900 an FT232H, 0x0700 an FT2232H, 0x0600 an FT232R */
     const char *manufacturer, *product, *serial;
@@ -22,6 +24,7 @@ struct fake_usb_device {
     uint8_t refused;
     uint16_t refused_value; /* only with this value; 0: any */
     uint16_t eeprom;        /* the word at 0 */
+    bool foreign;           /* its interface is not an FTDI chip's */
     uint16_t packet_bytes;
 };
 

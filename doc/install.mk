@@ -1,6 +1,6 @@
 # make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
 #
-# bin and sbin, manual pages, documents; the udev rule and the service's unit where udev and systemd look
+# bin and sbin, manual pages, documents; the udev rules and the service's unit where udev and systemd look
 # below PREFIX. /etc is left to its owner: share/doc/bustap has a configuration to begin with.
 
 INSTALL ?= install
@@ -17,7 +17,7 @@ INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md doc/bus
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANDIR)/man1/bustap.1 $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
-             $(UDEVDIR)/60-bustap.rules $(UNITDIR)/bustapd.service \
+             $(UDEVDIR)/60-bustap.rules $(UDEVDIR)/61-bustap-access.rules $(UNITDIR)/bustapd.service \
              $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
 .PHONY: install uninstall
@@ -30,6 +30,7 @@ install: all
 	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
 	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
+	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
 	chmod 644 $(UNITDIR)/bustapd.service
 	for document in $(INSTALLED_DOCUMENTS); do \

@@ -82,8 +82,8 @@ bool ftdi_device_resembles(libusb_device *usb)
     return resembles;
 }
 
-void ftdi_device_specification(const struct ftdi_device *device,
-                               char text[FTDI_SPECIFICATION_BYTES])
+void ftdi_device_short_specification(const struct ftdi_device *device,
+                                     char text[FTDI_SPECIFICATION_BYTES])
 {
     /* a serial number with a comma could not be written as an option */
     bool serial = device->serial[0] && !strchr(device->serial, ',');

@@ -22,8 +22,8 @@ struct ftdi_device {
 
 /* What opens the device: "ftdi:serial=S", or with ids where they are private or there is no serial
  * number. */
-void ftdi_device_specification(const struct ftdi_device *device,
-                               char text[FTDI_SPECIFICATION_BYTES]);
+void ftdi_device_short_specification(const struct ftdi_device *device,
+                                     char text[FTDI_SPECIFICATION_BYTES]);
 
 /* Reads what is known of a device, opening it for a moment. */
 void ftdi_device_read(struct ftdi_device *device, libusb_device *usb);

@@ -7,7 +7,7 @@
 static void describe(struct board_listing *listing, const struct ftdi_device *device)
 {
     _Static_assert(sizeof listing->specification == FTDI_SPECIFICATION_BYTES, "one size");
-    ftdi_device_specification(device, listing->specification);
+    ftdi_device_short_specification(device, listing->specification);
     if (device->open_error < 0)
         snprintf(listing->description, sizeof listing->description,
                  "%04x:%04x, cannot be opened: %s", device->vid, device->pid,

@@ -15,6 +15,13 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Only a board that sends heartbeats can be told from an idle bus. */
+static bool may_not_be_silent(const struct session *session)
+{
+    return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
+           session->settings.heartbeat_ms > 0;
+}
+
 static int pause_ms(const struct session *session, const struct call *call, int64_t now)
 {
     int64_t wait = call->deadline_ms - now;
@@ -22,17 +29,14 @@ static int pause_ms(const struct session *session, const struct call *call, int6
         wait = 0; /* who waits for ever wants the first that is there */
     if (session->phase == SESSION_STOPPING)
         wait = least(wait, TEND_MS);
-    else if (session->settings.silence_ms > 0)
+    else if (may_not_be_silent(session))
         wait = least(wait, session->heard_ms + session->settings.silence_ms - now);
     return (int)least(wait < 0 ? 0 : wait, 60000);
 }
 
-/* Only a board that sends heartbeats can be told from an idle bus. */
 static bool fell_silent(const struct session *session, int64_t now)
 {
-    return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
-           session->settings.heartbeat_ms > 0 &&
-           now - session->heard_ms >= session->settings.silence_ms;
+    return may_not_be_silent(session) && now - session->heard_ms >= session->settings.silence_ms;
 }
 
 /* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session

@@ -295,12 +295,14 @@ static void test_silence(void)
     source_totals(f.source, &totals);
     CU_ASSERT_FALSE(totals.known);
     fixture_end(&f);
-    /* without heartbeats silence means nothing */
+    /* without heartbeats silence means nothing, and is waited for in peace */
     board = fake_board_new();
     fixture_start(&f, board);
     settings.heartbeat_ms = 0;
     CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    board->reads = 0;
     CU_ASSERT_EQUAL(fixture_next(&f, 150), BT_TIMEOUT);
+    CU_ASSERT(board->reads < 10);
     fixture_end(&f);
 }
 

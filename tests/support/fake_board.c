@@ -220,6 +220,7 @@ static long fake_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
 {
     struct fake_board *board = (struct fake_board *)stream;
     size_t size = board->out_size - board->out_at;
+    board->reads++;
     if (size == 0 && board->closes)
         return bt_fail(error, BT_CLOSED, "the fake board was unplugged");
     if (size == 0) {

@@ -45,6 +45,7 @@ struct fake_board {
     /* What it saw. */
     struct wire_configuration configuration;
     unsigned heard[8]; /* commands, by code */
+    unsigned reads;    /* by the host */
     bool *freed;       /* set to true when the session closes the stream */
 
     /* Its own state. */

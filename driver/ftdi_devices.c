@@ -13,11 +13,25 @@ static void read_string(libusb_device_handle *handle, uint8_t index, char text[6
         text[i] = (char)(bytes[i] < 0x20 || bytes[i] > 0x7e ? '?' : bytes[i]);
 }
 
+static unsigned packet_bytes(libusb_device *usb)
+{
+    struct libusb_config_descriptor *config;
+    unsigned bytes = 0;
+    if (libusb_get_config_descriptor(usb, 0, &config) < 0)
+        return 0;
+    if (config->bNumInterfaces > 0 && config->interface[0].num_altsetting > 0 &&
+        config->interface[0].altsetting[0].bNumEndpoints > 0)
+        bytes = config->interface[0].altsetting[0].endpoint[0].wMaxPacketSize;
+    libusb_free_config_descriptor(config);
+    return bytes;
+}
+
 void ftdi_device_read(struct ftdi_device *device, libusb_device *usb)
 {
     struct libusb_device_descriptor descriptor;
     libusb_device_handle *handle;
     *device = (struct ftdi_device){.speed = libusb_get_device_speed(usb),
+                                   .packet_bytes = packet_bytes(usb),
                                    .bus = libusb_get_bus_number(usb),
                                    .address = libusb_get_device_address(usb)};
     if (libusb_get_device_descriptor(usb, &descriptor) < 0)

@@ -15,6 +15,7 @@ struct ftdi_device {
     bool private_ids;                               /* not FTDI's own */
     char manufacturer[64], product[64], serial[64]; /* empty where they cannot be read */
     int speed;                                      /* a libusb_speed */
+    unsigned packet_bytes;                          /* of the first endpoint; 0: not known */
     int open_error;                                 /* a libusb_error that opening it gave, or 0 */
 };
 

@@ -18,7 +18,6 @@
 #define EVENT_WAIT_US   100000
 #define EVENT_RETRY_NS  20000000 /* behind an error of libusb's; the transfers last longer */
 #define CANCEL_WAIT_MS  5000
-#define LIMIT_FILE      "/sys/module/usbcore/parameters/usbfs_memory_mb"
 #define LIMIT_MIB_USUAL 16u
 
 _Static_assert(FTDI_RING_TRANSFER_BYTES % 512 == 0, "transfers are whole packets");
@@ -205,11 +204,12 @@ static void *handle_events(void *argument)
 
 /* --- making it --- */
 
-/* The kernel's limit for the transfers of the whole system in MiB, 0 for none. */
-static unsigned read_limit(void)
+unsigned ftdi_ring_limit_mib(const char *root)
 {
     unsigned limit = LIMIT_MIB_USUAL;
-    FILE *file = fopen(LIMIT_FILE, "r");
+    char path[256];
+    snprintf(path, sizeof path, "%.150s%s", root, FTDI_RING_LIMIT_FILE);
+    FILE *file = fopen(path, "re");
     if (file) {
         if (fscanf(file, "%u", &limit) != 1)
             limit = LIMIT_MIB_USUAL;
@@ -220,12 +220,12 @@ static unsigned read_limit(void)
 
 static int no_memory_for_transfers(const struct ftdi_ring *ring, struct bt_error *error)
 {
-    return bt_fail(error, BT_DEVICE,
-                   "board %s: the kernel allows %u MiB for all USB transfers together and bustap "
-                   "needs %u KiB at least, %u MiB for full speed; allow more with: echo 64 > %s",
-                   ring->name, ring->limit_mib,
-                   FTDI_RING_TRANSFERS_MIN * FTDI_RING_TRANSFER_BYTES / 1024u,
-                   FTDI_RING_TRANSFERS * FTDI_RING_TRANSFER_BYTES / (1024u * 1024u), LIMIT_FILE);
+    return bt_fail(
+        error, BT_DEVICE,
+        "board %s: the kernel allows %u MiB for all USB transfers together and bustap "
+        "needs %u KiB at least, %u MiB for full speed; allow more with: echo 64 > %s",
+        ring->name, ring->limit_mib, FTDI_RING_TRANSFERS_MIN * FTDI_RING_TRANSFER_BYTES / 1024u,
+        FTDI_RING_TRANSFERS * FTDI_RING_TRANSFER_BYTES / (1024u * 1024u), FTDI_RING_LIMIT_FILE);
 }
 
 static int allocate(struct ftdi_ring *ring, struct bt_error *error)
@@ -294,7 +294,7 @@ struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *h
     ring->packet_bytes = packet_bytes;
     ring->silence_ms = SILENCE_MS;
     snprintf(ring->name, sizeof ring->name, "%s", name);
-    ring->limit_mib = read_limit();
+    ring->limit_mib = ftdi_ring_limit_mib("");
     ring->slot_count =
         ftdi_ring_clamp(FTDI_RING_TRANSFERS, FTDI_RING_TRANSFER_BYTES, ring->limit_mib);
     int result = ring->slot_count ? make_locks(ring, error) : no_memory_for_transfers(ring, error);

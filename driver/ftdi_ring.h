@@ -23,6 +23,11 @@
  */
 size_t ftdi_ring_clamp(size_t wanted, size_t transfer_bytes, unsigned limit_mib);
 
+/* The kernel's limit for all USB transfers of the system in MiB, 0 for none. root stands in front
+ * of the file's path, "" for this machine's. */
+#define FTDI_RING_LIMIT_FILE "/sys/module/usbcore/parameters/usbfs_memory_mb"
+unsigned ftdi_ring_limit_mib(const char *root);
+
 /* The half of half ... of wanted that is not above got: what to keep queued once the kernel had no
  * memory for more than got. 0 where that is less than FTDI_RING_TRANSFERS_MIN. */
 size_t ftdi_ring_halve(size_t wanted, size_t got);

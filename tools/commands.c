@@ -3,6 +3,7 @@
 #include "tools/boards.h"
 #include "tools/capture.h"
 #include "tools/ctl.h"
+#include "tools/doctor.h"
 #include "tools/dump.h"
 #include "tools/info.h"
 #include "tools/recover.h"
@@ -13,9 +14,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct command *const commands[] = {&capture_command, &ctl_command,  &boards_command,
-                                                 &dump_command,    &info_command, &verify_command,
-                                                 &recover_command, NULL};
+static const struct command *const commands[] = {
+    &capture_command, &ctl_command,     &boards_command,
+    &doctor_command,  &dump_command,    &info_command,
+    &verify_command,  &recover_command, NULL};
 
 static const struct command *find_command(const char *name)
 {

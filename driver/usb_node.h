@@ -1,0 +1,48 @@
+/*
+ * What the system knows of one USB device, from /sys, /dev, /proc and udevd's notes. The device
+ * itself is asked for nothing, so that whoever uses it is not disturbed.
+ */
+#ifndef DRIVER_USB_NODE_H
+#define DRIVER_USB_NODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define USB_NODE_HOLDERS    8u
+#define USB_NODE_NAME_BYTES 64u
+
+/* A process that has the node open. */
+struct usb_node_holder {
+    unsigned process;
+    char name[USB_NODE_NAME_BYTES]; /* empty where it cannot be read */
+};
+
+struct usb_node {
+    char path[40]; /* "/dev/bus/usb/001/004" */
+    bool exists;
+    unsigned mode; /* permission bits */
+    char owner[USB_NODE_NAME_BYTES], group[USB_NODE_NAME_BYTES];
+    bool in_group; /* we are in the node's group */
+    bool open;     /* we may read and write it */
+
+    /* The kernel's driver of the interface, empty: none; "usbfs": a program has claimed it. */
+    char driver[USB_NODE_NAME_BYTES];
+    char tty[USB_NODE_NAME_BYTES]; /* "ttyUSB0", where that driver made one */
+
+    bool identified; /* udevd's rules say ID_BUSTAP=1 */
+
+    char manufacturer[USB_NODE_NAME_BYTES], product[USB_NODE_NAME_BYTES],
+        serial[USB_NODE_NAME_BYTES]; /* as the kernel read them at the plug */
+
+    struct usb_node_holder holders[USB_NODE_HOLDERS]; /* but us */
+    size_t holder_count;                              /* there may be more */
+    bool hidden; /* there are processes into which we may not look */
+};
+
+/* Reads all that; what cannot be read stays empty. interface is 0 for channel A, 1 for B. root
+ * stands in front of all paths, "" for this machine's. */
+void usb_node_read(struct usb_node *node, const char *root, uint8_t bus, uint8_t address,
+                   unsigned interface);
+
+#endif

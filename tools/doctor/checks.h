@@ -1,0 +1,27 @@
+/* What `bustap doctor` looks at. Each check adds findings. */
+#ifndef TOOLS_DOCTOR_CHECKS_H
+#define TOOLS_DOCTOR_CHECKS_H
+
+#include "driver/ftdi_diagnosis.h"
+#include "driver/stream.h"
+#include "tools/doctor/findings.h"
+
+/* The machine: its USB, the udev rules, the memory for transfers. root stands in front of system
+ * paths, "" for this machine's. */
+void check_machine(struct findings *findings, const struct ftdi_diagnoses *found, const char *root);
+
+/*
+ * The board at place in what was found, by what is known without opening it as a board. channel is
+ * 'A' or 'B'. True if its link can be tried: it is ours, free, and has no problem that would keep
+ * it from being opened.
+ */
+bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, size_t place,
+                 char channel, const char *root);
+
+/*
+ * The board behind a stream, which is closed: who it is, and its link with a test pattern of so
+ * many megabytes (10^6 bytes), 0 for none.
+ */
+void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes);
+
+#endif

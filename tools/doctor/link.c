@@ -1,0 +1,78 @@
+#include "tools/doctor/checks.h"
+
+#include "driver/session.h"
+
+#include <inttypes.h>
+
+#define MEGABYTE        1000000.0
+#define FRAME_BYTES_MIN 512u /* a board that says less is not believed */
+#define GOOD_MB_PER_S   30.0 /* high speed brings 40; less will not do for a busy bus */
+#define BUS_P6          1
+
+static void check_identity(struct findings *findings, const struct wire_identity *identity)
+{
+    findings_add(findings, FINDING_OK, "protocol", "", "version %u, which this bustap speaks",
+                 identity->protocol);
+    findings_add(findings, FINDING_OK, "firmware", "",
+                 "%s serial %s: version %u.%u, %s bus, clock %g MHz, a queue of %u frames",
+                 identity->name, identity->serial[0] ? identity->serial : "none",
+                 identity->firmware >> 16, identity->firmware & 0xffffu,
+                 identity->bus == BUS_P6 ? "P6" : "unknown", (double)identity->clock_hz / 1e6,
+                 identity->queue_frames);
+}
+
+static void judge(struct findings *findings, const struct session_test_result *result)
+{
+    double seconds = result->seconds > 0 ? result->seconds : 1e-9;
+    double rate = (double)result->bytes / MEGABYTE / seconds;
+    double size = (double)result->bytes / MEGABYTE;
+    if (result->bad_bytes > 0 || result->missing_frames > 0)
+        findings_add(findings, FINDING_PROBLEM, "link",
+                     "try another cable and another port, without a hub between",
+                     "%.1f MB in %.2f s, but %" PRIu64 " wrong bytes and %" PRIu64 " of %" PRIu64
+                     " frames missing",
+                     size, seconds, result->bad_bytes, result->missing_frames,
+                     result->frames + result->missing_frames);
+    else if (rate < GOOD_MB_PER_S)
+        findings_add(findings, FINDING_WARNING, "link",
+                     "give the board a port whose controller has nothing else to do, without a hub "
+                     "between; look at what else keeps this machine busy",
+                     "slow: %.1f MB/s, %.1f MB without errors", rate, size);
+    else
+        findings_add(findings, FINDING_OK, "link", "", "%.1f MB/s, %.1f MB without errors", rate,
+                     size);
+}
+
+static void measure(struct findings *findings, struct session *session, uint32_t megabytes)
+{
+    const struct wire_identity *identity = session_identity(session);
+    uint32_t frame_bytes = identity->payload_max;
+    struct session_test_result result;
+    struct bt_error error = {0};
+    if (frame_bytes < FRAME_BYTES_MIN)
+        frame_bytes = FRAME_BYTES_MIN;
+    uint64_t frames = megabytes * UINT64_C(1000000) / frame_bytes + 1;
+    frames = frames < UINT32_MAX ? frames : UINT32_MAX;
+    if (session_self_test(session, (uint32_t)frames, &result, &error) < 0)
+        findings_add(findings, FINDING_PROBLEM, "link",
+                     "try another cable and another port, and see that the board has power", "%s",
+                     error.message);
+    else
+        judge(findings, &result);
+}
+
+void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes)
+{
+    struct bt_error error = {0};
+    struct session *session = session_new(stream, &error);
+    if (!session) {
+        findings_add(findings, FINDING_PROBLEM, "protocol",
+                     "see that the board has power and runs the firmware of this release", "%s",
+                     error.message);
+        return;
+    }
+    check_identity(findings, session_identity(session));
+    if (megabytes > 0)
+        measure(findings, session, megabytes);
+    session_free(session);
+}

@@ -60,7 +60,7 @@ CAPTURE  := $(call sources,capture)
 HOST     := $(filter-out host/bustapd.c,$(call sources,host))
 TOOLS    := $(filter-out tools/bustap.c,$(call sources,tools))
 
-UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort $(wildcard tests/$(f)/test_*.c)))
+UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort $(wildcard tests/$(f)/test_*.c tests/$(f)/*_fixture.c)))
 TEST_PARTS  := $(sort $(wildcard tests/support/*.c))
 FUZZERS     := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCHES     := $(patsubst tests/bench/bench_%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))

@@ -7,8 +7,9 @@
 
 /*
  * Opens the board that specification names (driver/boards.h), identifies and arms it with session,
- * and starts a capture of what it sends. The settings are checked before the board is touched.
- * NULL and *error on failure. Takes as long as the board takes to answer, seconds at worst.
+ * and starts a capture of what it sends, also behind an absence of the board. The settings are
+ * checked before the board is touched. NULL and *error on failure. Takes as long as the board takes
+ * to answer, seconds at worst.
  */
 struct capture *board_capture_new(const char *specification,
                                   const struct session_settings *session_settings,

@@ -41,7 +41,7 @@ struct capture_settings {
     int level; /* -1: the engine's default */
     enum capture_when_full when_full;
     bool wait_for_room; /* a full disk: lose and count at stage "disk" until there is room again;
-                           otherwise it ends the capture */
+                         otherwise it ends the capture */
     bool names;         /* keep names of complete files for capture_take_name */
 };
 

@@ -83,6 +83,27 @@ int settings_text_stop(struct capture_settings *settings, const char *text, stru
                       error);
 }
 
+int settings_text_disk_full(struct capture_settings *settings, const char *text,
+                            struct bt_error *error)
+{
+    settings->wait_for_room = strcmp(text, "wait") == 0;
+    if (settings->wait_for_room || strcmp(text, "end") == 0)
+        return 0;
+    return bt_fail(error, BT_USAGE, "disk-full: \"%.40s\" is neither end nor wait", text);
+}
+
+int settings_text_reconnect(struct session_settings *settings, const char *text,
+                            struct bt_error *error)
+{
+    settings->reconnect_ns = strcmp(text, "never") == 0 ? 0 : SESSION_RECONNECT_FOR_EVER;
+    if (settings->reconnect_ns == 0 || strcmp(text, "forever") == 0)
+        return 0;
+    if (quantity_duration(&settings->reconnect_ns, text, error) == 0)
+        return 0;
+    bt_fail_within(error, "reconnect: never, forever or a time");
+    return BT_USAGE;
+}
+
 int settings_text_queue(struct capture_settings *settings, const char *text, struct bt_error *error)
 {
     uint64_t bytes;

@@ -92,6 +92,9 @@ int status_json_put(yajl_gen json, const struct capture_status *status, struct b
     json_count(json, "queue_size", status->queue_size);
     json_count(json, "after_stop", status->after_stop);
     json_count(json, "damaged", status->damaged);
+    json_count(json, "gaps", status->gaps);
+    json_real(json, "gap_s", (double)status->gap_ns / 1e9);
+    put_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_source(json, &status->source);
     json_count(json, "clock_hz", status->clock_hz);
     json_count(json, "last_tick", status->last_tick);

@@ -20,6 +20,7 @@ struct ftdi_stream {
     bool open;
     char channel;
     char name[160];
+    char specification[256];
 };
 
 static long ftdi_stream_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
@@ -63,6 +64,11 @@ static const char *ftdi_stream_name(struct stream *stream)
     return ((struct ftdi_stream *)stream)->name;
 }
 
+static const char *ftdi_stream_specification(struct stream *stream)
+{
+    return ((struct ftdi_stream *)stream)->specification;
+}
+
 static void ftdi_stream_close(struct stream *stream)
 {
     struct ftdi_stream *self = (struct ftdi_stream *)stream;
@@ -104,6 +110,8 @@ static int open_device(struct ftdi_stream *self, const struct ftdi_options *opti
     snprintf(self->name, sizeof self->name, "%.60s%s%.60s",
              device.product[0] ? device.product : "FTDI", device.serial[0] ? " serial " : "",
              device.serial);
+    ftdi_device_specification(&device, options->channel, self->specification,
+                              sizeof self->specification);
     /* detach and claim are one step for libusb, two would be a race; closing re-attaches */
     self->ftdi->module_detach_mode = AUTO_DETACH_REATACH_SIO_MODULE;
     ftdi_set_interface(self->ftdi, options->channel == 'B' ? INTERFACE_B : INTERFACE_A);
@@ -184,6 +192,7 @@ int ftdi_open(struct stream **stream, const char *options, struct bt_error *erro
     static const struct stream_operations operations = {.read = ftdi_stream_read,
                                                         .write = ftdi_stream_write,
                                                         .name = ftdi_stream_name,
+                                                        .specification = ftdi_stream_specification,
                                                         .close = ftdi_stream_close};
     struct bt_error own = {0};
     struct ftdi_options parsed;

@@ -163,6 +163,15 @@ libusb_device *ftdi_device_find(libusb_device **list, size_t count,
     return match;
 }
 
+void ftdi_device_specification(const struct ftdi_device *device, char channel, char *text,
+                               size_t size)
+{
+    /* a serial number with a comma could not be written as an option */
+    bool named = device->serial[0] && !strchr(device->serial, ',');
+    snprintf(text, size, "ftdi:vid=%04x,pid=%04x,channel=%c%s%s", device->vid, device->pid, channel,
+             named ? ",serial=" : "", named ? device->serial : "");
+}
+
 const char *ftdi_device_speed(int speed)
 {
     switch (speed) {

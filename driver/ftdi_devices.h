@@ -37,6 +37,11 @@ libusb_device *ftdi_device_find(libusb_device **list, size_t count,
                                 const struct ftdi_options *options, struct ftdi_device *found,
                                 struct bt_error *error);
 
+/* The specification that means just this device: its ids, its serial number where it has one that
+ * can be written, and the channel. */
+void ftdi_device_specification(const struct ftdi_device *device, char channel, char *text,
+                               size_t size);
+
 /* "high speed (480 Mbit/s)", ... */
 const char *ftdi_device_speed(int speed);
 

@@ -18,7 +18,8 @@ struct session_settings session_settings_default(void)
                                      .flush_us = 20000,
                                      .heartbeat_ms = 250,
                                      .stop_ms = 30000,
-                                     .silence_ms = 5000};
+                                     .silence_ms = 5000,
+                                     .reconnect_ns = SESSION_RECONNECT_FOR_EVER};
 }
 
 /* Throws away what an earlier session left on the line. 0, or why the stream cannot be read. */
@@ -37,7 +38,7 @@ static int purge(struct session *session, struct bt_error *error)
 static int no_answer(struct session *session, struct bt_error *error)
 {
     const struct wire_reader_statistics *reader = wire_reader_statistics(session->reader);
-    const char *name = stream_name(session->stream);
+    const char *name = session->name;
     if (reader->bytes == 0)
         return bt_fail(error, BT_DEVICE,
                        "board %s does not answer and sends nothing; check its power and whether it "
@@ -66,8 +67,8 @@ static void describe(struct session *session)
         snprintf(info->bus, sizeof info->bus, "bus %u", identity->bus);
 }
 
-/* Stops whatever a host that died left running, and asks who is there. */
-static int identify(struct session *session, struct bt_error *error)
+int session_identify(struct session *session, struct wire_identity *identity,
+                     struct bt_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
         uint32_t tag;
@@ -84,10 +85,9 @@ static int identify(struct session *session, struct bt_error *error)
         /* the first byte of an identity is the protocol, whatever that makes of the rest */
         if (reply.body_bytes > 0 && reply.body[0] != WIRE_VERSION)
             return session_other_protocol(session, reply.body[0], error);
-        if (wire_identity_get(&session->identity, reply.body, reply.body_bytes) < 0)
+        if (wire_identity_get(identity, reply.body, reply.body_bytes) < 0)
             return bt_fail(error, BT_DEVICE, "board %s says who it is in %zu bytes, not %u",
-                           stream_name(session->stream), reply.body_bytes, WIRE_IDENTITY_BYTES);
-        describe(session);
+                           session->name, reply.body_bytes, WIRE_IDENTITY_BYTES);
         return 0;
     }
     return no_answer(session, error);
@@ -104,6 +104,7 @@ struct session *session_new(struct stream *stream, struct bt_error *error)
     }
     session->source.operations = session_source_operations();
     session->stream = stream;
+    snprintf(session->name, sizeof session->name, "%s", stream_name(stream));
     session->settings = session_settings_default();
     session->reader = wire_reader_new();
     session->spare = malloc(WIRE_FRAME_RECORDS_MAX * sizeof *session->spare);
@@ -113,9 +114,11 @@ struct session *session_new(struct stream *stream, struct bt_error *error)
     }
     result = purge(session, error);
     if (result == 0)
-        result = identify(session, error);
-    if (result == 0)
+        result = session_identify(session, &session->identity, error);
+    if (result == 0) {
+        describe(session);
         return session;
+    }
     if (result == BT_CLOSED)
         (void)stream_diagnose(stream, error);
 fail:
@@ -154,7 +157,9 @@ static int send_configuration(struct session *session, struct wire_reply *reply,
 /* From START on everything that carries the new session's id counts. */
 static void begin(struct session *session)
 {
-    session->position = (struct session_position){.tick = session->frame.first_tick,
+    session_rebase(session, &session->frame);
+    session->position = (struct session_position){.index = session->base.index,
+                                                  .tick = session->frame.first_tick,
                                                   .sequence = session->frame.sequence + 1};
     session->phase = SESSION_ARMED;
     session->heard_ms = session->away_ms = clock_monotonic_ms();
@@ -165,9 +170,6 @@ static void begin(struct session *session)
     session->reason.code = 0;
     session->stops_sent = session->statuses_sent = 0;
     session->stop_confirmed = false;
-    session->statistics.lost = (struct loss){0};
-    session->statistics.records = 0;
-    session->info.started_ns = clock_realtime_ns();
 }
 
 /* Sends ARM with a new id and discards everything until START with that id: whatever an earlier
@@ -182,8 +184,7 @@ static int send_arm(struct session *session, struct wire_reply *reply, struct bt
     int result = session_send(session, WIRE_ARM, body, sizeof body, &tag, error);
     while (result >= 0) {
         if (clock_monotonic_ms() >= deadline)
-            return bt_fail(error, BT_TIMEOUT, "board %s does not start",
-                           stream_name(session->stream));
+            return bt_fail(error, BT_TIMEOUT, "board %s does not start", session->name);
         result = session_receive(session, deadline, error);
         if (result < 0)
             break;
@@ -203,15 +204,8 @@ static int send_arm(struct session *session, struct wire_reply *reply, struct bt
     return result;
 }
 
-int session_arm(struct session *session, const struct session_settings *settings,
-                struct bt_error *error)
+int session_arm_again(struct session *session, struct bt_error *error)
 {
-    if (session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING)
-        return bt_fail(error, BT_USAGE, "board %s is armed already", stream_name(session->stream));
-    session->settings = *settings;
-    session->settings.filter_text = NULL;
-    snprintf(session->info.filter, sizeof session->info.filter, "%s",
-             settings->filter_text ? settings->filter_text : "");
     int result = BT_TIMEOUT;
     for (int i = 0; i < TRIES; i++) {
         struct wire_reply reply = {.status = WIRE_OK};
@@ -234,10 +228,31 @@ int session_arm(struct session *session, const struct session_settings *settings
     if (result == BT_TIMEOUT)
         return bt_fail(error, BT_DEVICE,
                        "board %s does not start a capture; unplug it, plug it in and try again",
-                       stream_name(session->stream));
+                       session->name);
     if (result == BT_CLOSED)
         (void)stream_diagnose(session->stream, error);
     return result;
+}
+
+int session_arm(struct session *session, const struct session_settings *settings,
+                struct bt_error *error)
+{
+    if (session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING)
+        return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
+    session->settings = *settings;
+    session->settings.filter_text = NULL;
+    snprintf(session->info.filter, sizeof session->info.filter, "%s",
+             settings->filter_text ? settings->filter_text : "");
+    session->base = (struct session_base){0};
+    session->gap = (struct gap){0};
+    session->uncounted = false;
+    int result = session_arm_again(session, error);
+    if (result < 0)
+        return result;
+    session->statistics.lost = (struct loss){0};
+    session->statistics.records = 0;
+    session->info.started_ns = clock_realtime_ns();
+    return 0;
 }
 
 struct source *session_source(struct session *session)

@@ -11,6 +11,8 @@
 
 struct session;
 
+#define SESSION_RECONNECT_FOR_EVER INT64_MAX
+
 struct session_settings {
     struct filter filter;
     const char *filter_text; /* as the user wrote it, for the capture's header; may be NULL */
@@ -19,10 +21,12 @@ struct session_settings {
     uint32_t heartbeat_ms;
     int stop_ms;    /* told to stop, it may take so long to send what it has queued */
     int silence_ms; /* armed, and nothing heard for so long: the board has stopped answering */
+    int64_t reconnect_ns; /* driver/reconnect.h: a board that went away is waited for so long; 0:
+                             not at all; SESSION_RECONNECT_FOR_EVER */
 };
 
 /* Plain numbers that suit a bench: 20 ms flush, 250 ms heartbeat, 5 s of silence, 30 s to stop,
- * delta packing, no filter. */
+ * delta packing, no filter; a board that went away is waited for for ever. */
 struct session_settings session_settings_default(void);
 
 struct session_statistics {
@@ -48,6 +52,21 @@ const struct wire_identity *session_identity(const struct session *session);
 /* Configures and arms the board, and waits for its START. 0 or a negative code. */
 int session_arm(struct session *session, const struct session_settings *settings,
                 struct bt_error *error);
+
+/*
+ * For a session that was armed and whose source has failed: closes the stream. The board may go on
+ * by itself meanwhile, its queue filling.
+ */
+void session_suspend(struct session *session);
+
+/*
+ * Goes on with a suspended session on a new stream (taken over, also on failure). A board that kept
+ * the session goes on with it, and its counting tells what is missing; one that began anew is
+ * identified, must be the same by name, serial number and clock, and is armed as before, behind a
+ * gap that is uncounted. The next batch tells the gap. 0; or a negative code, with the session
+ * suspended as before.
+ */
+int session_resume(struct session *session, struct stream *stream, struct bt_error *error);
 
 /*
  * The session as a source of batches, from arm on; it owns the session (source_close frees both).

@@ -19,6 +19,8 @@ int session_send(struct session *session, enum wire_command_code code, const uin
                  size_t size, uint32_t *tag, struct bt_error *error)
 {
     uint8_t bytes[WIRE_COMMAND_MAX];
+    if (!session->stream)
+        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     *tag = session_random();
     const struct wire_command command = {.version = WIRE_VERSION,
                                          .code = (uint8_t)code,
@@ -31,13 +33,15 @@ int session_send(struct session *session, enum wire_command_code code, const uin
 
 int session_fill(struct session *session, int timeout_ms, struct bt_error *error)
 {
+    if (!session->stream)
+        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     size_t capacity;
     uint8_t *space = wire_reader_space(session->reader, &capacity);
     long size = stream_read(session->stream, space, capacity, timeout_ms, error);
     if (size < 0)
         return (int)size;
     if (size == 0)
-        return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", stream_name(session->stream));
+        return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", session->name);
     wire_reader_added(session->reader, (size_t)size);
     session->arrival_ns = clock_realtime_ns();
     return 1;
@@ -48,8 +52,7 @@ int session_receive(struct session *session, int64_t deadline_ms, struct bt_erro
     while (!wire_reader_next(session->reader, &session->frame)) {
         int64_t left = deadline_ms - clock_monotonic_ms();
         if (left <= 0)
-            return bt_fail(error, BT_TIMEOUT, "board %s sent no answer in time",
-                           stream_name(session->stream));
+            return bt_fail(error, BT_TIMEOUT, "board %s sent no answer in time", session->name);
         int result = session_fill(session, (int)left, error);
         if (result < 0 && result != BT_TIMEOUT)
             return result;
@@ -80,8 +83,7 @@ int session_exchange(struct session *session, enum wire_command_code code, const
                    : session_other_protocol(session, frame->version, error);
     }
     return result < 0 ? result
-                      : bt_fail(error, BT_TIMEOUT, "board %s sends, but no answer",
-                                stream_name(session->stream));
+                      : bt_fail(error, BT_TIMEOUT, "board %s sends, but no answer", session->name);
 }
 
 int session_command(struct session *session, enum wire_command_code code, const uint8_t *body,
@@ -100,7 +102,7 @@ int session_command(struct session *session, enum wire_command_code code, const 
     }
     return bt_fail(error, BT_DEVICE,
                    "board %s does not answer the %s command; unplug it, plug it in and try again",
-                   stream_name(session->stream), names[code]);
+                   session->name, names[code]);
 }
 
 int session_refused(struct session *session, const struct wire_reply *reply, const char *what,
@@ -115,11 +117,11 @@ int session_refused(struct session *session, const struct wire_reply *reply, con
                              ? reasons[reply->status]
                              : "for a reason this bustap does not know";
     return bt_fail(error, BT_DEVICE, "board %s refuses the %s command: %s (status %u)",
-                   stream_name(session->stream), what, reason, reply->status);
+                   session->name, what, reason, reply->status);
 }
 
 int session_other_protocol(struct session *session, unsigned version, struct bt_error *error)
 {
     return bt_fail(error, BT_DEVICE, "board %s speaks protocol %u, this bustap speaks %u",
-                   stream_name(session->stream), version, WIRE_VERSION);
+                   session->name, version, WIRE_VERSION);
 }

@@ -25,7 +25,7 @@ static int nonsense(struct session *session, const struct batch *batch, const ch
         return hand_out(session);
     session->statistics.bad_frames++;
     return bt_fail(error, BT_DATA, "board %s sent a frame that makes no sense: %s (frame %lu)",
-                   stream_name(session->stream), what, (unsigned long)session->frame.sequence);
+                   session->name, what, (unsigned long)session->frame.sequence);
 }
 
 /* The frame's number is behind that of one which was there before. */
@@ -73,14 +73,17 @@ static void start_batch(struct session *session, struct batch *batch, const stru
     batch->first_tick = tick;
     batch->last_tick = tick;
     batch->lost = *loss;
+    batch->gap = session->gap;
     batch->host_time_ns = session->arrival_ns;
+    session->gap = (struct gap){0};
 }
 
-/* The loss in front of a frame without records: a batch of its own. 0 where nothing is lost. */
+/* The loss or gap in front of a frame without records: a batch of its own. 0 where there is none.
+ */
 static int tell_loss(struct session *session, struct batch *batch, const struct wire_frame *frame)
 {
     struct loss loss = loss_before(session, frame);
-    if (loss_total(&loss) == 0)
+    if (loss_total(&loss) == 0 && session->gap.milliseconds == 0)
         return 0;
     loss_add(&session->statistics.lost, &loss);
     start_batch(session, batch, &loss, frame->first_index, session->position.tick);
@@ -161,11 +164,12 @@ static void take_counters(struct session *session, const struct wire_counters *c
         session_ended(session, good, session->frame.flags & WIRE_FLAG_BUS_ENDED);
 }
 
-/* END was lost, but an answer says where the stream ended. */
-static int take_late_end(struct session *session, struct batch *batch)
+int session_take_late_end(struct session *session, struct batch *batch)
 {
     struct wire_frame end = {.first_index = session->counters.accepted,
                              .first_tick = session->counters.tick};
+    session->end_waits = false;
+    session_rebase(session, &end);
     bool sane = end.first_index >= session->position.index &&
                 end.first_index - session->position.index <= GAP_MAX;
     session_ended(session, sane, false);
@@ -219,7 +223,7 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
     bool ended = frame->kind == WIRE_REPLY && frame->version == WIRE_VERSION &&
                  session_take_reply(session, frame);
     if (ended)
-        return batch->count > 0 ? hand_out(session) : take_late_end(session, batch);
+        return batch->count > 0 ? hand_out(session) : session_take_late_end(session, batch);
     if (frame->session != session->id) {
         session->statistics.stale_frames += frame->session != 0;
         return 0;
@@ -235,7 +239,8 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
         session_ended(session, false, false);
     if (wrong)
         return nonsense(session, batch, wrong, error);
-    if (batch->count > 0 && (end || frame->first_index != session->position.index))
+    if (batch->count > 0 &&
+        (end || session->gap.milliseconds > 0 || frame->first_index != session->position.index))
         return hand_out(session);
     if (has_records(frame))
         return take_records(session, batch, error);

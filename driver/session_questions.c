@@ -8,8 +8,8 @@ static int idle_only(struct session *session, const char *what, struct bt_error 
 {
     if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
         return 0;
-    return bt_fail(error, BT_USAGE, "board %s cannot do a %s while it captures",
-                   stream_name(session->stream), what);
+    return bt_fail(error, BT_USAGE, "board %s cannot do a %s while it captures", session->name,
+                   what);
 }
 
 int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error)
@@ -20,7 +20,7 @@ int session_status(struct session *session, struct wire_counters *counters, stru
         result = session_command(session, WIRE_STATUS, NULL, 0, &reply, error);
     if (result == 0 && wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
         result = bt_fail(error, BT_DEVICE, "board %s sent its counters in %zu bytes, not %u",
-                         stream_name(session->stream), reply.body_bytes, WIRE_COUNTERS_BYTES);
+                         session->name, reply.body_bytes, WIRE_COUNTERS_BYTES);
     if (result == 0)
         session->counters = *counters;
     return result;
@@ -68,9 +68,9 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
         }
     }
     if (code < 0 && (code != BT_TIMEOUT || result->frames == 0))
-        return code == BT_TIMEOUT ? bt_fail(error, BT_DEVICE, "board %s sent no pattern",
-                                            stream_name(session->stream))
-                                  : code;
+        return code == BT_TIMEOUT
+                   ? bt_fail(error, BT_DEVICE, "board %s sent no pattern", session->name)
+                   : code;
     result->missing_frames = frames - result->frames;
     result->seconds = (double)(last_ns - started_ns) / 1e9;
     return 0;

@@ -47,16 +47,16 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
         return 0;
     int64_t now = clock_monotonic_ms();
     if (call->has_read && now >= call->deadline_ms)
-        return call->batch->count > 0 ? 1
-                                      : bt_fail(error, BT_TIMEOUT, "board %s sent no requests",
-                                                stream_name(session->stream));
+        return call->batch->count > 0
+                   ? 1
+                   : bt_fail(error, BT_TIMEOUT, "board %s sent no requests", session->name);
     call->has_read = true;
     int result = session_fill(session, pause_ms(session, call, now), &session->broken);
     if (result > 0)
         return 0;
     if (result != BT_TIMEOUT) {
         if (session->broken.code != result)
-            bt_fail(&session->broken, result, "board %s is gone", stream_name(session->stream));
+            bt_fail(&session->broken, result, "board %s is gone", session->name);
         (void)session_break(session);
         return 0;
     }
@@ -64,10 +64,10 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
         return 1;
     if (fell_silent(session, clock_monotonic_ms())) {
         bt_fail(&session->broken, BT_DEVICE,
-                "board %s has stopped answering: nothing came for %d.%03d s",
-                stream_name(session->stream), session->settings.silence_ms / 1000,
-                session->settings.silence_ms % 1000);
+                "board %s has stopped answering: nothing came for %d.%03d s", session->name,
+                session->settings.silence_ms / 1000, session->settings.silence_ms % 1000);
         (void)session_break(session);
+        session->deaf_ms = session->heard_ms;
     }
     return 0;
 }
@@ -87,6 +87,15 @@ static int over(struct session *session, const struct batch *batch, struct bt_er
     return 0;
 }
 
+static bool next_frame(struct session *session)
+{
+    if (!wire_reader_next(session->reader, &session->frame))
+        return false;
+    if (session->frame.session == session->id)
+        session_rebase(session, &session->frame);
+    return true;
+}
+
 static int next_batch(struct session *session, struct call *call, struct bt_error *error)
 {
     for (;;) {
@@ -97,7 +106,9 @@ static int next_batch(struct session *session, struct call *call, struct bt_erro
         }
         if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
             return over(session, call->batch, error);
-        if (session->frame_waits || wire_reader_next(session->reader, &session->frame)) {
+        if (session->end_waits) {
+            result = session_take_late_end(session, call->batch);
+        } else if (session->frame_waits || next_frame(session)) {
             session->frame_waits = false;
             result = session_take_frame(session, call->batch, error);
         } else {
@@ -136,14 +147,15 @@ static void source_count(struct source *source, struct source_totals *totals)
     const struct session *session = (const struct session *)source;
     const struct wire_counters *counters = &session->counters;
     bool running = session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING;
-    *totals =
-        (struct source_totals){.known = running ? session->counters_known : session->totals_final,
-                               .seen = counters->seen,
-                               .accepted = counters->accepted,
-                               .filtered = counters->filtered,
-                               .above_4gib = counters->above_4gib,
-                               .undecoded = counters->undecoded,
-                               .lost_bus = counters->lost};
+    const struct wire_counters *before = &session->base.counters;
+    bool known = running ? session->counters_known : session->totals_final;
+    *totals = (struct source_totals){.known = known && !session->uncounted,
+                                     .seen = before->seen + counters->seen,
+                                     .accepted = before->accepted + counters->accepted,
+                                     .filtered = before->filtered + counters->filtered,
+                                     .above_4gib = before->above_4gib + counters->above_4gib,
+                                     .undecoded = before->undecoded + counters->undecoded,
+                                     .lost_bus = before->lost + counters->lost};
 }
 
 static void source_free(struct source *source)

@@ -22,9 +22,16 @@ struct session_position {
     uint32_t sequence;
 };
 
+/* Where the board's own counting began, in the capture's: not 0 once the board began anew. */
+struct session_base {
+    uint64_t index, tick;
+    struct wire_counters counters; /* of the boards' lives before, as far as they are known */
+};
+
 struct session {
-    struct source source; /* first: the session is its own source */
-    struct stream *stream;
+    struct source source;  /* first: the session is its own source */
+    struct stream *stream; /* NULL while suspended */
+    char name[160];        /* the stream's */
     struct wire_reader *reader;
     struct session_settings settings;
     struct session_statistics statistics;
@@ -36,16 +43,21 @@ struct session {
 
     enum session_phase phase;
     uint32_t id; /* of the session armed last; never 0 once there was one */
+    struct session_base base;
     struct session_position position;
+    struct gap gap; /* to be told with the next batch */
+    bool uncounted; /* the board began anew: nobody knows what it accepted in all */
     struct bt_error broken;
     struct bt_error reason; /* what the stream knows of it; code 0: nothing, or told already */
 
+    bool end_waits;   /* the counters of an END that was lost have come, and are to be told */
     bool frame_waits; /* frame was read and must be looked at again with an empty batch */
     struct wire_frame frame;
     int64_t arrival_ns; /* CLOCK_REALTIME of the bytes read last */
 
     /* All on the monotonic clock. */
     int64_t heard_ms; /* last good frame of this session; time not spent listening moves it on */
+    int64_t deaf_ms;  /* since when the session has been broken */
     int64_t away_ms;  /* when source_next returned last */
     int64_t stop_ms;  /* when the first STOP was sent */
     int64_t asked_ms; /* when STOP or STATUS was sent last */
@@ -59,6 +71,20 @@ struct session {
     size_t spare_at, spare_count;
     uint64_t spare_index, spare_tick; /* of spare[spare_at] */
 };
+
+/* --- session.c --- */
+
+/* Stops whatever a host that died left running, and asks who is there. 0 or a negative code. */
+int session_identify(struct session *session, struct wire_identity *identity,
+                     struct bt_error *error);
+
+/* Configures and arms the board with the settings there are. 0 or a negative code. */
+int session_arm_again(struct session *session, struct bt_error *error);
+
+/* --- session_resume.c --- */
+
+/* From the board's index and ticks to the capture's. */
+void session_rebase(const struct session *session, struct wire_frame *frame);
 
 /* --- session_commands.c --- */
 
@@ -109,6 +135,9 @@ const struct source_operations *session_source_operations(void);
  * first (the frame then waits), or is complete; BT_DATA: the frame made no sense, the next may.
  */
 int session_take_frame(struct session *session, struct batch *batch, struct bt_error *error);
+
+/* END was lost, but an answer says where the stream ended: as session_take_frame. */
+int session_take_late_end(struct session *session, struct batch *batch);
 
 /* Hands out the next part of a frame that was larger than a whole batch. */
 void session_take_spare(struct session *session, struct batch *batch);

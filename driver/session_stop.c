@@ -17,6 +17,7 @@ void session_ended(struct session *session, bool counters_are_final, bool bus_en
 int session_break(struct session *session)
 {
     session->phase = SESSION_BROKEN;
+    session->deaf_ms = clock_monotonic_ms();
     session->reason.code = 0;
     if (stream_diagnose(session->stream, &session->reason) == 0)
         session->reason.code = 0;
@@ -64,7 +65,7 @@ int session_tend_stop(struct session *session)
     if (now - session->stop_ms >= session->settings.stop_ms) {
         result = bt_fail(&session->broken, BT_DEVICE,
                          "board %s goes on sending %.3g s after it was told to stop; unplug it",
-                         stream_name(session->stream), (double)session->settings.stop_ms / 1000);
+                         session->name, (double)session->settings.stop_ms / 1000);
     } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
         if (now - session->asked_ms >= REPEAT_MS)
             result = send_stop(session, &session->broken);
@@ -74,7 +75,7 @@ int session_tend_stop(struct session *session)
                      : bt_fail(&session->broken, BT_DEVICE,
                                "board %s does not say how its capture ended; what it sent last may "
                                "be missing",
-                               stream_name(session->stream));
+                               session->name);
     }
     return result < 0 ? session_break(session) : 0;
 }

@@ -26,6 +26,9 @@ struct stream_operations {
                  struct bt_error *error);
     /* A name for messages: "virtual:smp=4", "FT232H serial BT0001". */
     const char *(*name)(struct stream *stream);
+    /* The specification (driver/boards.h) that finds exactly this board again after it went away;
+     * NULL, or NULL returned, where it cannot come back. Valid as long as the stream. */
+    const char *(*specification)(struct stream *stream);
     /* Why the far end misbehaved, if the stream knows more than the reader (a virtual bus that
      * failed): 0 or a code. */
     int (*diagnose)(struct stream *stream, struct bt_error *error);
@@ -51,6 +54,11 @@ static inline int stream_write(struct stream *stream, const uint8_t *bytes, size
 static inline const char *stream_name(struct stream *stream)
 {
     return stream->operations->name(stream);
+}
+
+static inline const char *stream_specification(struct stream *stream)
+{
+    return stream->operations->specification ? stream->operations->specification(stream) : NULL;
 }
 
 static inline int stream_diagnose(struct stream *stream, struct bt_error *error)

@@ -139,6 +139,16 @@ static int set_when_full(struct config_capture *capture, const char *value, stru
     return word < 0 ? word : 0;
 }
 
+static int set_disk_full(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_disk_full(&capture->settings, value, error);
+}
+
+static int set_reconnect(struct config_capture *capture, const char *value, struct bt_error *error)
+{
+    return settings_text_reconnect(&capture->session, value, error);
+}
+
 static int set_start(struct config_capture *capture, const char *value, struct bt_error *error)
 {
     static const char *const words[] = {"auto", "manual", NULL};
@@ -164,12 +174,20 @@ struct config_key {
 };
 
 static const struct config_key capture_keys[] = {
-    {"board", set_board, false},     {"output", set_output, false},
-    {"rotate", set_rotate, true},    {"keep", set_keep, false},
-    {"stop", set_stop, true},        {"filter", set_filter, false},
-    {"packing", set_packing, false}, {"queue", set_queue, false},
-    {"workers", set_workers, false}, {"when-full", set_when_full, false},
-    {"start", set_start, false},     {"retry", set_retry, false},
+    {"board", set_board, false},
+    {"output", set_output, false},
+    {"rotate", set_rotate, true},
+    {"keep", set_keep, false},
+    {"stop", set_stop, true},
+    {"filter", set_filter, false},
+    {"packing", set_packing, false},
+    {"queue", set_queue, false},
+    {"workers", set_workers, false},
+    {"when-full", set_when_full, false},
+    {"start", set_start, false},
+    {"retry", set_retry, false},
+    {"disk-full", set_disk_full, false},
+    {"reconnect", set_reconnect, false},
 };
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
@@ -203,6 +221,7 @@ static int begin_capture(struct parser *parser, const struct ini_line *line, str
     memcpy(capture->name, line->name, sizeof capture->name);
     capture->session = session_settings_default();
     capture->settings = capture_settings_default();
+    capture->settings.wait_for_room = true; /* nobody may be there to start it again */
     capture->settings.names = true;
     capture->automatic = true;
     capture->retry_ns = 5 * SECOND_NS;

@@ -99,6 +99,14 @@ static void tell_files(const struct runner *runner, struct capture *capture)
                       name);
 }
 
+static void tell_notes(const struct runner *runner, struct capture *capture)
+{
+    char note[CAPTURE_NOTE_BYTES];
+    while (capture_take_note(capture, note, sizeof note))
+        journal_write(runner->journal, JOURNAL_WARNING, "capture %s: %s", runner->settings->name,
+                      note);
+}
+
 static void tell_started(struct runner *runner)
 {
     const struct config_capture *settings = runner->settings;
@@ -131,6 +139,7 @@ static void watch(struct runner *runner, struct capture *capture)
         pthread_mutex_unlock(&runner->mutex);
         ended = capture_wait(capture, WATCH_MS);
         tell_files(runner, capture);
+        tell_notes(runner, capture);
         pthread_mutex_lock(&runner->mutex);
     }
     capture_get_status(capture, &runner->status);

@@ -115,6 +115,16 @@ static int take_queue(void *settings, const char *argument, struct bt_error *err
     return settings_text_queue(&((struct capture_options *)settings)->capture, argument, error);
 }
 
+static int take_disk_full(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_disk_full(&((struct capture_options *)settings)->capture, argument, error);
+}
+
+static int take_reconnect(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_reconnect(&((struct capture_options *)settings)->session, argument, error);
+}
+
 #define OPTION(member) offsetof(struct capture_options, member)
 
 static const struct option_row capture_rows[] = {
@@ -145,6 +155,11 @@ static const struct option_row capture_rows[] = {
     {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3", 0, take_level},
     {OPTION_CALL, 0, "when-full", "WHAT",
      "with a full queue: wait (the default), or drop and count", 0, take_when_full},
+    {OPTION_CALL, 0, "disk-full", "WHAT",
+     "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
+     take_disk_full},
+    {OPTION_CALL, 0, "reconnect", "TIME",
+     "wait so long for a board that went away; never, or forever (the default)", 0, take_reconnect},
     {OPTION_FLAG, 0, "print-names", NULL, "print the name of each complete file",
      OPTION(print_names), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object", OPTION(json), NULL},
@@ -220,6 +235,7 @@ static void attend(struct capture *capture, const struct capture_options *option
         obey_signals(capture, signals, report, &stopping);
         if (options->print_names)
             print_names(capture, report);
+        capture_report_notes(report, capture);
         capture_report_live(report, capture);
     } while (!ended);
     capture_report_clear(report);

@@ -43,9 +43,9 @@ static void write_line(struct capture_report *report, struct capture *capture, c
     report->last_elapsed_ns = status.elapsed_ns;
     unsigned fill = status.queue_size ? 100 * status.queue_fill / status.queue_size : 0;
     snprintf(line, LINE_BYTES,
-             "%" PRIu64 " records, %.2f M/s, %.1f MB/s, %.2f to 1, queue %u %%, lost %" PRIu64,
+             "%" PRIu64 " records, %.2f M/s, %.1f MB/s, %.2f to 1, queue %u %%, lost %" PRIu64 "%s",
              status.records, rate / 1e6, rate * RECORD_BYTES / 1e6, ratio(&status), fill,
-             words_lost(status.lost));
+             words_lost(status.lost), status.absent.code ? ", board away" : "");
 }
 
 void capture_report_live(struct capture_report *report, struct capture *capture)
@@ -67,6 +67,15 @@ void capture_report_line(struct capture_report *report, struct capture *capture)
     fprintf(stderr, "bustap: %s\n", line);
 }
 
+void capture_report_notes(struct capture_report *report, struct capture *capture)
+{
+    char note[CAPTURE_NOTE_BYTES];
+    while (capture_take_note(capture, note, sizeof note)) {
+        capture_report_clear(report);
+        fprintf(stderr, "bustap: %s\n", note);
+    }
+}
+
 void capture_report_summary(const struct capture_status *status)
 {
     char raw[WORDS_SIZE_BYTES];
@@ -78,6 +87,9 @@ void capture_report_summary(const struct capture_status *status)
             capture_end_name(status->end), status->records, status->files,
             status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
             words_loss(loss, status->lost), lost ? ")" : "");
+    if (status->gaps > 0)
+        fprintf(stderr, "bustap: the board was away %" PRIu64 " %s, %.1f s in all\n", status->gaps,
+                status->gaps == 1 ? "time" : "times", (double)status->gap_ns / 1e9);
     fprintf(stderr, "bustap: %s of records in %s, %.2f to 1; %.2f s, %.2f million records/s\n",
             words_size(raw, (double)status->raw_bytes),
             words_size(compressed, (double)status->compressed_bytes), ratio(status), seconds,

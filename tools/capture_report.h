@@ -23,6 +23,9 @@ void capture_report_clear(struct capture_report *report);
 /* Prints the same as a line that stays, terminal or not. */
 void capture_report_line(struct capture_report *report, struct capture *capture);
 
+/* Prints what the capture has to tell since the last call (capture_take_note). */
+void capture_report_notes(struct capture_report *report, struct capture *capture);
+
 /* Prints the summary of a capture that has ended. */
 void capture_report_summary(const struct capture_status *status);
 

@@ -1,5 +1,6 @@
 #include "driver/session.h"
 
+#include "tests/driver/session_fixture.h"
 #include "tests/suites.h"
 #include "tests/support/fake_board.h"
 #include "tests/support/wire_frames.h"
@@ -8,90 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CAPACITY 4096u
-
-/* A session with a fake board, and what it delivered. */
-struct fixture {
-    struct fake_board *board;
-    struct session *session;
-    struct source *source;
-    struct batch batch;
-    struct bt_error error;
-    uint64_t records;
-    uint64_t end; /* index behind what was delivered or told as lost */
-    struct loss lost;
-    unsigned batches, damaged;
-};
-
-static void fixture_start(struct fixture *f, struct fake_board *board)
-{
-    *f = (struct fixture){.board = board};
-    f->session = session_new(&board->stream, &f->error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f->session);
-    f->source = session_source(f->session);
-    f->batch.records = malloc(CAPACITY * sizeof *f->batch.records);
-    f->batch.capacity = CAPACITY;
-}
-
-static void fixture_arm(struct fixture *f, struct fake_board *board)
-{
-    fixture_start(f, board);
-    struct session_settings settings = session_settings_default();
-    CU_ASSERT_EQUAL_FATAL(session_arm(f->session, &settings, &f->error), 0);
-}
-
-static void fixture_end(struct fixture *f)
-{
-    source_close(f->source);
-    free(f->batch.records);
-}
-
-/* The next batch, whose place and contents must fit what came before. */
-static int fixture_next(struct fixture *f, int timeout_ms)
-{
-    const struct batch *batch = &f->batch;
-    int result = source_next(f->source, &f->batch, timeout_ms, &f->error);
-    if (result == BT_DATA)
-        f->damaged++;
-    if (result != 1)
-        return result;
-    f->batches++;
-    CU_ASSERT(batch->count > 0 || loss_total(&batch->lost) > 0);
-    CU_ASSERT_EQUAL(batch->first_index, f->end + loss_total(&batch->lost));
-    for (size_t i = 0; i < batch->count; i++) {
-        struct record expected = fake_record(batch->first_index + i);
-        CU_ASSERT_EQUAL(memcmp(&batch->records[i], &expected, sizeof expected), 0);
-    }
-    if (batch->count > 0) {
-        CU_ASSERT_EQUAL(batch->first_tick, FAKE_TICK(batch->first_index));
-        CU_ASSERT_EQUAL(batch->last_tick, FAKE_TICK(batch->first_index + batch->count - 1));
-        CU_ASSERT(batch->host_time_ns > 0);
-    }
-    f->records += batch->count;
-    f->end = batch->first_index + batch->count;
-    loss_add(&f->lost, &batch->lost);
-    return result;
-}
-
-/* Everything up to the end; returns what next returned last. */
-static int fixture_drain(struct fixture *f)
-{
-    int result;
-    do
-        result = fixture_next(f, 1000);
-    while (result == 1 || result == BT_DATA);
-    return result;
-}
-
-/* The same, however long the end takes. */
-static int fixture_end_of(struct fixture *f)
-{
-    int result;
-    do
-        result = fixture_drain(f);
-    while (result == BT_TIMEOUT);
-    return result;
-}
+#define CAPACITY FIXTURE_CAPACITY
 
 static struct session_statistics statistics(const struct fixture *f)
 {

@@ -51,7 +51,8 @@ static bool check_header(struct state *state, const struct capture_info *info)
     return true;
 }
 
-/* The loss in front of first_index is what the script lost there; the rest, the queue or the disk did. */
+/* The loss in front of first_index is what the script lost there; the rest, the queue or the disk
+ * did. */
 static bool check_loss(struct state *state, const struct batch *batch)
 {
     uint64_t expected[LOSS_STAGES] = {0};

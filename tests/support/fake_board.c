@@ -103,6 +103,7 @@ static void put_counters(struct fake_board *board, uint8_t *out)
     counters.seen += board->accepted;
     counters.accepted += board->accepted;
     counters.lost += board->lost;
+    counters.frames += board->sequence;
     counters.state = board->armed;
     wire_counters_put(out, &counters);
 }
@@ -275,6 +276,73 @@ static void fake_close(struct stream *stream)
         *board->freed = true;
     free(board->out);
     free(board);
+}
+
+/* --- a cable to the board --- */
+
+struct cable {
+    struct stream stream;
+    struct fake_board *board;
+    bool cut; /* for good: another cable is plugged in */
+};
+
+static long cable_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
+                       struct bt_error *error)
+{
+    struct cable *cable = (struct cable *)stream;
+    cable->cut = cable->cut || cable->board->unplugged;
+    if (cable->cut)
+        return bt_fail(error, BT_CLOSED, "the cable was unplugged");
+    return fake_read(&cable->board->stream, bytes, capacity, timeout_ms, error);
+}
+
+static int cable_write(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
+                       struct bt_error *error)
+{
+    struct cable *cable = (struct cable *)stream;
+    cable->cut = cable->cut || cable->board->unplugged;
+    if (cable->cut)
+        return bt_fail(error, BT_CLOSED, "the cable was unplugged");
+    return fake_write(&cable->board->stream, bytes, size, timeout_ms, error);
+}
+
+static const char *cable_specification(struct stream *stream)
+{
+    return ((struct cable *)stream)->board->specification;
+}
+
+static void cable_close(struct stream *stream)
+{
+    free(stream);
+}
+
+struct stream *fake_board_cable(struct fake_board *board)
+{
+    static const struct stream_operations operations = {.read = cable_read,
+                                                        .write = cable_write,
+                                                        .name = fake_name,
+                                                        .specification = cable_specification,
+                                                        .close = cable_close};
+    struct cable *cable = calloc(1, sizeof *cable);
+    if (!cable)
+        abort();
+    cable->stream.operations = &operations;
+    cable->board = board;
+    return &cable->stream;
+}
+
+void fake_board_lose_line(struct fake_board *board)
+{
+    board->out_at = board->out_size = 0;
+}
+
+void fake_board_restart(struct fake_board *board)
+{
+    fake_board_lose_line(board);
+    board->armed = false;
+    board->session = board->sequence = 0;
+    board->accepted = board->lost = 0;
+    board->counters = (struct wire_counters){0};
 }
 
 struct fake_board *fake_board_new(void)

@@ -27,19 +27,21 @@ struct fake_board {
     struct wire_identity identity;
 
     /* How it misbehaves. */
-    unsigned deaf;           /* so many commands are not heard */
-    unsigned ignored_codes;  /* bit n: commands with code n are never answered nor obeyed */
-    unsigned wrong_tags;     /* so many replies carry another tag */
-    uint8_t version;         /* of its frames */
-    uint8_t refusal;         /* status of every reply but identify's */
-    bool closes;             /* the stream is closed once everything is read; else it is silent */
-    bool impatient;          /* silence is told at once, without waiting for it */
-    bool loses_end;          /* END never arrives */
-    bool stuffed;            /* takes no bytes: writes time out at once */
-    bool packs;              /* sends packed records whatever it was told */
-    size_t piece;            /* bytes a read returns at most; 0: any */
-    int diagnosis;           /* what diagnose returns, */
-    const char *explanation; /* with this sentence */
+    unsigned deaf;             /* so many commands are not heard */
+    unsigned ignored_codes;    /* bit n: commands with code n are never answered nor obeyed */
+    unsigned wrong_tags;       /* so many replies carry another tag */
+    uint8_t version;           /* of its frames */
+    uint8_t refusal;           /* status of every reply but identify's */
+    bool closes;               /* the stream is closed once everything is read; else it is silent */
+    bool impatient;            /* silence is told at once, without waiting for it */
+    bool loses_end;            /* END never arrives */
+    bool stuffed;              /* takes no bytes: writes time out at once */
+    bool packs;                /* sends packed records whatever it was told */
+    bool unplugged;            /* its cables are dead */
+    const char *specification; /* of its cables */
+    size_t piece;              /* bytes a read returns at most; 0: any */
+    int diagnosis;             /* what diagnose returns, */
+    const char *explanation;   /* with this sentence */
     unsigned pattern_missing, pattern_bad; /* frames of a self-test to lose, bytes to spoil */
 
     /* What it saw. */
@@ -63,6 +65,19 @@ struct fake_board {
 
 /* A board that behaves. It is freed by stream_close. */
 struct fake_board *fake_board_new(void);
+
+/*
+ * A cable to the board: a stream of its own, whose closing leaves the board as it is (free it with
+ * stream_close on the board's own). A cable that was in use while the board was unplugged stays
+ * dead.
+ */
+struct stream *fake_board_cable(struct fake_board *board);
+
+/* What was on the line is gone. */
+void fake_board_lose_line(struct fake_board *board);
+
+/* The board loses its power for a moment. */
+void fake_board_restart(struct fake_board *board);
 
 struct record fake_record(uint64_t index);
 

@@ -1,0 +1,181 @@
+/* A session whose stream broke goes on, on another stream to the same board. */
+#include "driver/session_state.h"
+
+#include "formats/base/saturating.h"
+
+#include <string.h>
+
+#define MS_NS     INT64_C(1000000)
+#define STATUS_MS 700 /* three tries make about two seconds */
+#define TRIES     3
+
+/* What a board that is there again says of the session. */
+enum memory { MEMORY_KEPT, MEMORY_ENDED, MEMORY_GONE };
+
+void session_rebase(const struct session *session, struct wire_frame *frame)
+{
+    const struct session_base *base = &session->base;
+    frame->first_index = saturating_add(frame->first_index, base->index);
+    frame->first_tick = saturating_add(frame->first_tick, base->tick);
+    if (frame->lost > 0) {
+        frame->lost_first_tick = saturating_add(frame->lost_first_tick, base->tick);
+        frame->lost_last_tick = saturating_add(frame->lost_last_tick, base->tick);
+    }
+}
+
+void session_suspend(struct session *session)
+{
+    stream_close(session->stream);
+    session->stream = NULL;
+    session->phase = SESSION_BROKEN;
+}
+
+/* Whether an idle board's counters are those of this session at its end, and not those of a board
+ * that began anew. */
+static bool counters_are_ours(const struct session *session, const struct wire_counters *counters)
+{
+    return counters->frames > 0 && counters->frames >= session->position.sequence &&
+           counters->accepted >= session->position.index - session->base.index;
+}
+
+/* Whether the frame tells what became of the session. */
+static bool judge(struct session *session, uint32_t tag, enum memory *memory)
+{
+    const struct wire_frame *frame = &session->frame;
+    struct wire_reply reply;
+    struct wire_counters counters;
+    if (frame->version != WIRE_VERSION)
+        return false;
+    if (frame->kind != WIRE_REPLY) {
+        if (frame->session != session->id)
+            return false;
+        session_rebase(session, &session->frame);
+        session->frame_waits = true;
+        *memory = MEMORY_KEPT;
+        return true;
+    }
+    if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 || reply.tag != tag ||
+        reply.code != WIRE_STATUS || reply.status != WIRE_OK ||
+        wire_counters_get(&counters, reply.body, reply.body_bytes) < 0)
+        return false;
+    *memory = MEMORY_GONE;
+    if (frame->session == session->id && counters.state != 0) {
+        *memory = MEMORY_KEPT;
+    } else if (counters.state == 0 && counters_are_ours(session, &counters)) {
+        *memory = MEMORY_ENDED;
+        session->counters = counters;
+        session->counters_known = true;
+    }
+    return true;
+}
+
+/* Asks the board whether it still has the session. 0 and *memory, or a negative code. */
+static int ask(struct session *session, enum memory *memory, struct bt_error *error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t tag;
+        int64_t deadline = clock_monotonic_ms() + STATUS_MS;
+        int result = session_send(session, WIRE_STATUS, NULL, 0, &tag, error);
+        while (result >= 0 && clock_monotonic_ms() < deadline) {
+            result = session_receive(session, deadline, error);
+            if (result > 0 && judge(session, tag, memory))
+                return 0;
+        }
+        if (result < 0 && result != BT_TIMEOUT)
+            return result;
+    }
+    return bt_fail(error, BT_DEVICE, "board %s is there but does not answer", session->name);
+}
+
+static bool same_board(const struct wire_identity *a, const struct wire_identity *b)
+{
+    return strcmp(a->name, b->name) == 0 && strcmp(a->serial, b->serial) == 0 &&
+           a->clock_hz == b->clock_hz && a->bus == b->bus;
+}
+
+static int64_t absence_ms(const struct session *session)
+{
+    return clock_monotonic_ms() - session->deaf_ms;
+}
+
+/* Ticks that an absence lasted, for a clock that was reset: about, the host knows no better. */
+static uint64_t ticks_of(uint64_t clock_hz, int64_t milliseconds)
+{
+    uint64_t ticks;
+    if (__builtin_mul_overflow(clock_hz / 1000, (uint64_t)milliseconds, &ticks))
+        return UINT64_MAX / 2;
+    return ticks;
+}
+
+/* What the board's next life counts goes behind what is known of this one. */
+static void move_base(struct session *session)
+{
+    struct session_base *base = &session->base;
+    struct wire_counters *before = &base->counters;
+    const struct wire_counters *last = &session->counters;
+    before->seen += last->seen;
+    before->filtered += last->filtered;
+    before->above_4gib += last->above_4gib;
+    before->undecoded += last->undecoded;
+    before->lost += last->lost;
+    before->accepted = session->position.index;
+    base->index = session->position.index;
+    base->tick = saturating_add(session->position.tick,
+                                ticks_of(session->info.clock_hz, absence_ms(session)));
+    session->counters = (struct wire_counters){0};
+    session->uncounted = true;
+}
+
+/* The board has forgotten the session: a new one goes on where it was. */
+static int begin_anew(struct session *session, struct bt_error *error)
+{
+    struct wire_identity identity;
+    int result = session_identify(session, &identity, error);
+    if (result < 0)
+        return result;
+    if (!same_board(&identity, &session->identity))
+        return bt_fail(error, BT_DEVICE, "another board (%s %s) is where %s %s was", identity.name,
+                       identity.serial, session->identity.name, session->identity.serial);
+    const struct session_base base = session->base;
+    const struct wire_counters counters = session->counters;
+    const bool uncounted = session->uncounted;
+    move_base(session);
+    result = session_arm_again(session, error);
+    if (result < 0) {
+        session->base = base;
+        session->counters = counters;
+        session->uncounted = uncounted;
+    }
+    return result;
+}
+
+/* The board goes on with the session, or has ended it. */
+static void go_on(struct session *session, enum memory memory)
+{
+    session->phase = session->stops_sent > 0 ? SESSION_STOPPING : SESSION_ARMED;
+    session->end_waits = memory == MEMORY_ENDED;
+    session->stops_sent = session->statuses_sent = 0;
+    session->stop_confirmed = false;
+    session->heard_ms = session->away_ms = session->asked_ms = clock_monotonic_ms();
+}
+
+int session_resume(struct session *session, struct stream *stream, struct bt_error *error)
+{
+    enum memory memory = MEMORY_GONE;
+    session->stream = stream;
+    wire_reader_reset(session->reader);
+    session->frame_waits = false;
+    int result = ask(session, &memory, error);
+    if (result == 0 && memory == MEMORY_GONE)
+        result = begin_anew(session, error);
+    else if (result == 0)
+        go_on(session, memory);
+    if (result < 0) {
+        session_suspend(session);
+        return result;
+    }
+    struct gap gap = gap_of_ns(absence_ms(session) * MS_NS, memory == MEMORY_GONE);
+    gap_add(&session->gap, &gap);
+    session->broken = (struct bt_error){0};
+    return 0;
+}

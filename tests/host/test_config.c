@@ -105,7 +105,8 @@ static void test_places(void)
     refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: socket stands here twice");
     refused(GOOD "colour=red\n",
             "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
-            "keep, stop, filter, packing, queue, workers, when-full, start, retry");
+            "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
+            "reconnect");
     refused(GOOD "board=c\n", "test.conf:4: board stands twice in [capture a]");
     refused(GOOD GOOD, "test.conf:4: there is a capture a already, at line 1");
     refused("\n[capture a]\noutput=/o\n", "test.conf:2: [capture a] needs a board");

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define FAKE_USB_DEVICES 4u
-#define FAKE_USB_BUS     250 /* the one all devices are on; their addresses are 1, 2, ... */
+#define FAKE_USB_BUS     250u /* the one all devices are on; their addresses are 1, 2, ... */
 
 #define FAKE_USB_TWO_CHANNELS 0x0700 /* the chip that has them, an FT2232H */
 

@@ -3,6 +3,7 @@
 #include "formats/capture_file.h"
 #include "formats/filter_text.h"
 #include "formats/record_text.h"
+#include "tools/gaps.h"
 #include "tools/output.h"
 #include "tools/trace_set.h"
 
@@ -46,6 +47,7 @@ static const struct option_row dump_options[] = {
 struct dump_sink {
     struct sink sink;
     struct output *output;
+    struct transfer *transfer;
     enum record_text form;
     bool filtered;
     struct filter filter;
@@ -103,9 +105,21 @@ static int dump_matching(struct dump_sink *dump, const struct batch *batch, stru
     return 0;
 }
 
+/* Everything in front of it has been printed. */
+static void tell_gap(const struct dump_sink *dump, const struct batch *batch)
+{
+    const struct trace_gap place = trace_check_gap(batch);
+    char text[GAPS_SENTENCE_BYTES];
+    if (place.gap.milliseconds == 0)
+        return;
+    progress_clear(&dump->transfer->progress);
+    fprintf(stderr, "bustap: %s: %s\n", dump->path, gaps_sentence(text, &place));
+}
+
 static int dump_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct dump_sink *dump = (struct dump_sink *)sink;
+    tell_gap(dump, batch);
     if (loss_total(&batch->lost) > 0) {
         loss_add(&dump->lost, &batch->lost);
         dump->places++;
@@ -213,6 +227,7 @@ static int dump_files(struct dump_sink *dump, const struct dump_settings *settin
     int result = transfer_begin(&transfer, settings->lp64, false, error);
     if (result < 0)
         return command_failure(error);
+    dump->transfer = &transfer;
     uint64_t from = settings->from;
     uint64_t left = settings->count;
     result = dump_heading(dump, error);

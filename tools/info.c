@@ -1,6 +1,7 @@
 #include "tools/info.h"
 
-#include "tools/json.h"
+#include "formats/base/saturating.h"
+#include "tools/gaps.h"
 #include "tools/trace_set.h"
 #include "tools/words.h"
 
@@ -22,6 +23,7 @@ struct summary {
     struct trace_verdict total; /* over all captures */
     uint64_t captures;
     struct tally tally;
+    const struct trace_set *set;
     const struct trace_file *first; /* of the first capture */
     const struct trace_file *last;  /* of the last one, NULL where it has no end */
     bool lacking;                   /* a capture with a header is not complete */
@@ -44,6 +46,8 @@ static void add_capture(struct summary *summary, const struct trace_verdict *cap
     total->records += capture->records;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         total->lost[stage] += capture->lost[stage];
+    total->gaps += capture->gaps;
+    total->gap_ms = saturating_add(total->gap_ms, capture->gap_ms);
     total->bytes += capture->bytes;
     total->removed_files += capture->removed_files;
     total->removed += capture->removed;
@@ -54,6 +58,7 @@ static void add_capture(struct summary *summary, const struct trace_verdict *cap
 static void summarise(struct summary *summary, const struct trace_set *set)
 {
     summary->total.complete = true;
+    summary->set = set;
     summary->first = set->files;
     size_t count;
     for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
@@ -154,6 +159,7 @@ static int print_json(const struct summary *summary)
     json_counts(json, "by_processor", summary->tally.processors, false);
     json_counts(json, "by_size", summary->tally.sizes, false);
     json_lost(json, total->lost);
+    gaps_json(json, summary->set->files, summary->set->count);
     json_count(json, "removed_files", total->removed_files);
     json_count(json, "removed_requests", total->removed);
     json_description(json, summary);
@@ -209,6 +215,17 @@ static void print_ticks(const struct summary *summary)
     putchar('\n');
 }
 
+static void print_gaps(const struct summary *summary)
+{
+    char length[GAPS_LENGTH_BYTES];
+    if (summary->total.gaps == 0)
+        return;
+    printf("%-13s %" PRIu64 ": %s in all\n", "gaps", summary->total.gaps,
+           gaps_length(length, summary->total.gap_ms));
+    for (size_t i = 0; i < summary->set->count; i++)
+        gaps_print(&summary->set->files[i], "              ", true);
+}
+
 static void print_text(const struct summary *summary)
 {
     const struct trace_verdict *total = &summary->total;
@@ -219,6 +236,7 @@ static void print_text(const struct summary *summary)
     printf("%-13s %" PRIu64 "\n", "records", total->records);
     printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
            words_lost(total->lost) ? ": " : "", words_loss(loss, total->lost));
+    print_gaps(summary);
     printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", total->why);
     printf("%-13s %" PRIu64, "files", total->files);
     if (summary->captures > 1)

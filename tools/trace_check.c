@@ -1,5 +1,6 @@
 #include "tools/trace_check.h"
 
+#include "formats/base/saturating.h"
 #include "formats/capture_file.h"
 
 #include <stdlib.h>
@@ -34,6 +35,14 @@ static void end_file(struct check_sink *check, uint64_t offset)
     check->damaged = check->transfer->damaged;
     check->notes = check->transfer->notes;
     check->offset = offset;
+}
+
+struct trace_gap trace_check_gap(const struct batch *batch)
+{
+    return (struct trace_gap){.gap = batch->gap,
+                              .tick = batch->first_tick,
+                              .lost = loss_total(&batch->lost),
+                              .host_time_ns = batch->host_time_ns};
 }
 
 struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error)
@@ -101,9 +110,10 @@ static void check_index(struct check_sink *check, const struct batch *batch)
 
 /*
  * Whether the batch's ticks follow on the last one's. A record's time counts from the last record
- * that was kept, by the board: where some were lost later, ticks only have to grow.
+ * that was kept, by the board: where some were lost later, or the board was away, ticks only have
+ * to grow.
  */
-static void check_ticks(struct check_sink *check, const struct batch *batch, bool gap)
+static void check_ticks(struct check_sink *check, const struct batch *batch, bool hole)
 {
     struct trace_file *file = check->file;
     if (batch->count == 0)
@@ -112,13 +122,24 @@ static void check_ticks(struct check_sink *check, const struct batch *batch, boo
     if (check->begun && file->records > 0) {
         uint64_t passed = batch->first_tick - file->last_tick;
         bool backwards = batch->first_tick < file->last_tick;
-        bool exact = !gap && time != UINT32_MAX;
+        bool exact = !hole && time != UINT32_MAX;
         if (backwards || (exact && passed != time))
             file->breaks++;
     }
     if (file->records == 0)
         file->first_tick = batch->first_tick;
     file->last_tick = batch->last_tick;
+}
+
+static void count_gap(struct trace_file *file, const struct batch *batch)
+{
+    if (batch->gap.milliseconds == 0)
+        return;
+    if (file->gaps < TRACE_GAPS_MAX)
+        file->gap_places[file->gaps] = trace_check_gap(batch);
+    file->gaps++;
+    file->uncounted_gaps += batch->gap.uncounted;
+    file->gap_ms = saturating_add(file->gap_ms, batch->gap.milliseconds);
 }
 
 static int check_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
@@ -131,8 +152,9 @@ static int check_put(struct sink *sink, const struct batch *batch, struct bt_err
     struct trace_file *file = check->file;
     uint64_t missing = file->missing + file->misplaced;
     check_index(check, batch);
-    bool gap = loss_total(&batch->lost) > 0 || file->missing + file->misplaced != missing;
-    check_ticks(check, batch, gap);
+    bool hole = batch_tells(batch) || file->missing + file->misplaced != missing;
+    check_ticks(check, batch, hole);
+    count_gap(file, batch);
     check->begun = true;
     file->records += batch->count;
     loss_add(&file->lost, &batch->lost);

@@ -8,6 +8,17 @@
 /* Capture files that may stand one behind the other in what one path names. */
 #define TRACE_FILES_MAX 65536u
 
+/* A time for which nobody heard the source. */
+struct trace_gap {
+    struct gap gap;
+    uint64_t tick;        /* of what came behind it; where nothing did, the last one known */
+    uint64_t lost;        /* requests that are told as lost with it */
+    int64_t host_time_ns; /* when the first record behind it arrived; 0 if unknown */
+};
+
+/* Of so many gaps of a file the places are kept; the rest is only counted. */
+#define TRACE_GAPS_MAX 16u
+
 /* One file, read. */
 struct trace_file {
     const char *path; /* for messages; several files may stand one behind the other in it */
@@ -26,6 +37,10 @@ struct trace_file {
     uint64_t first_tick, last_tick;
     uint64_t damaged; /* places the reader told as damaged */
     uint64_t notes;   /* and as odd */
+    uint64_t gaps;
+    uint64_t uncounted_gaps; /* of those, where nobody knows what passed meanwhile */
+    uint64_t gap_ms;         /* all gaps together; saturates */
+    struct trace_gap gap_places[TRACE_GAPS_MAX];
 };
 
 /* Files that have been read. */
@@ -34,6 +49,9 @@ struct trace_set {
     size_t count;
     size_t capacity;
 };
+
+/* The gap in front of a batch. */
+struct trace_gap trace_check_gap(const struct batch *batch);
 
 /* Appends a file of which nothing but the path is known, which stays the caller's. NULL and *error
  * on failure; it may move the others. */

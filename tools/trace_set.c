@@ -89,6 +89,8 @@ static void add_file(struct trace_verdict *verdict, const struct trace_file *fil
     verdict->records += file->records;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         verdict->lost[stage] = saturating_add(verdict->lost[stage], file->lost.count[stage]);
+    verdict->gaps += file->gaps;
+    verdict->gap_ms = saturating_add(verdict->gap_ms, file->gap_ms);
     verdict->bytes += file->bytes;
 }
 
@@ -114,6 +116,8 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
         incomplete(verdict, "%.100s has no header", path);
     else if (file->kind == TRACE_CAPTURE && !file->closed)
         incomplete(verdict, "%.100s has no closing block", path);
+    else if (file->uncounted_gaps > 0)
+        incomplete(verdict, "what passed while the board was away is not counted in %.100s", path);
     else if (file->closed && file->records != file->totals.file_records)
         incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
                    file->totals.file_records, file->records);

@@ -1,6 +1,6 @@
 #include "tools/verify.h"
 
-#include "tools/json.h"
+#include "tools/gaps.h"
 #include "tools/trace_set.h"
 #include "tools/words.h"
 
@@ -76,20 +76,25 @@ static void print_source(const struct trace_verdict *verdict)
 static void print_verdict(const struct trace_verdict *verdict, const struct trace_file *files)
 {
     char loss[WORDS_LOSS_BYTES];
+    char length[GAPS_LENGTH_BYTES];
     uint64_t lost = words_lost(verdict->lost);
     print_removed(verdict, files);
     print_source(verdict);
     if (!verdict->complete)
-        printf("INCOMPLETE: %s\n", verdict->why);
+        printf("INCOMPLETE: %s", verdict->why);
     else if (lost > 0)
-        printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)\n", verdict->records,
-               lost, words_loss(loss, verdict->lost));
+        printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)", verdict->records, lost,
+               words_loss(loss, verdict->lost));
     else if (verdict->removed_lost > 0)
-        printf("accounted for: %" PRIu64 " records, nothing lost in the files that are here\n",
+        printf("accounted for: %" PRIu64 " records, nothing lost in the files that are here",
                verdict->records);
     else
-        printf("complete: %" PRIu64 " records in %" PRIu64 " %s, nothing lost\n", verdict->records,
+        printf("complete: %" PRIu64 " records in %" PRIu64 " %s, nothing lost", verdict->records,
                verdict->files, verdict->files == 1 ? "file" : "files");
+    if (verdict->complete && verdict->gaps > 0)
+        printf(verdict->gaps == 1 ? ", %" PRIu64 " gap of %s" : ", %" PRIu64 " gaps, %s in all",
+               verdict->gaps, gaps_length(length, verdict->gap_ms));
+    putchar('\n');
 }
 
 static void print_capture(const struct trace_verdict *verdict, const struct trace_file *files,
@@ -102,6 +107,7 @@ static void print_capture(const struct trace_verdict *verdict, const struct trac
                loss_total(&file->lost), loss_total(&file->lost) ? " (" : "",
                words_loss(loss, file->lost.count), loss_total(&file->lost) ? ")" : "",
                file_state(file));
+        gaps_print(file, "  ", false);
     }
     print_verdict(verdict, files);
 }
@@ -136,6 +142,7 @@ static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
         snprintf(key, sizeof key, "lost_%s", loss_stage_name(stage));
         json_count(json, key, verdict->lost[stage]);
     }
+    gaps_json(json, files, count);
     json_count(json, "removed_files", verdict->removed_files);
     json_count(json, "removed_requests", verdict->removed);
     json_count(json, "removed_lost", verdict->removed_lost);

@@ -41,12 +41,15 @@ uint64_t capture_set_file_requests(const struct capture_set *set, uint32_t file)
     return set->file_records + lost_in_file(set, file);
 }
 
-/* One block of count records, behind a loss. */
-static int put_block(struct progress *progress, uint32_t count, const struct loss *lost, bool skew,
-                     bool leave_out)
+/* One block of count records, behind the loss and the gap of before. */
+static int put_block(struct progress *progress, uint32_t count, const struct batch *before,
+                     bool skew, bool leave_out)
 {
-    struct batch batch = {.records = progress->records, .count = count, .lost = *lost};
+    const struct loss *lost = &before->lost;
+    struct batch batch = *before;
     size_t size;
+    batch.records = progress->records;
+    batch.count = count;
     records_fill_like_a_bus(batch.records, count, &progress->random);
     batch.lost.first_tick = progress->tick;
     batch.first_tick = progress->tick + batch.records[0].time;
@@ -73,13 +76,15 @@ static int put_blocks(struct progress *progress, uint32_t number)
     const struct capture_set *set = progress->set;
     uint32_t left = set->file_records;
     for (uint32_t block = 0; left > 0; block++) {
-        struct loss lost = {.count = {0}};
-        if (block == 1)
-            memcpy(lost.count, set->lost, sizeof lost.count);
+        struct batch before = {.host_time_ns = STARTED_NS + (int64_t)block * FILE_NS};
+        if (block == 1) {
+            memcpy(before.lost.count, set->lost, sizeof before.lost.count);
+            before.gap = (struct gap){set->gap_ms, set->gap_uncounted};
+        }
         uint32_t count = left < set->block_records ? left : set->block_records;
         bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;
         bool leave_out = set->lie == LIE_HOLE && block == 1 && number == 1;
-        if (put_block(progress, count, &lost, skew, leave_out) < 0)
+        if (put_block(progress, count, &before, skew, leave_out) < 0)
             return -1;
         left -= count;
     }

@@ -24,7 +24,9 @@ struct capture_set {
     uint32_t file_records; /* in each */
     uint32_t block_records;
     uint64_t lost[LOSS_STAGES]; /* in front of the second block of every file */
-    uint64_t lost_behind;       /* the bus lost these behind the last block of the last file */
+    uint32_t gap_ms;            /* likewise: nobody heard the board */
+    bool gap_uncounted;
+    uint64_t lost_behind; /* the bus lost these behind the last block of the last file */
     uint64_t after_stop, filtered, above_4gib, undecoded;
     bool unclosed;       /* the last file has no closing member */
     bool source_unknown; /* the board did not tell its counts */

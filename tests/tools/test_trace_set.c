@@ -98,6 +98,8 @@ static struct capture_set random_set(uint64_t *random)
         set.removed = (uint32_t)random_below(random, set.files);
         set.keep = set.files - set.removed;
     }
+    if (random_one_in(random, 3))
+        set.gap_ms = 1 + random_next32(random) % GAP_MILLISECONDS_MAX;
     return set;
 }
 
@@ -128,6 +130,9 @@ static void test_whole_sets(void)
         CU_ASSERT_EQUAL(verdict.records, (uint64_t)present * set.file_records);
         CU_ASSERT_EQUAL(verdict.records + words_lost(verdict.lost), requests(&set));
         CU_ASSERT_EQUAL(verdict.removed_files, set.removed);
+        bool gaps = set.gap_ms > 0 && set.file_records > set.block_records;
+        CU_ASSERT_EQUAL(verdict.gaps, gaps ? present : 0);
+        CU_ASSERT_EQUAL(verdict.gap_ms, gaps ? (uint64_t)present * set.gap_ms : 0);
         folder_remove(files.folder);
     }
 }
@@ -276,6 +281,24 @@ static void test_one_behind_the_other(void)
     }
 }
 
+static void test_uncounted_gap(void)
+{
+    struct capture_set set = {.seed = 3,
+                              .files = 2,
+                              .file_records = 20,
+                              .block_records = 10,
+                              .gap_ms = 5,
+                              .gap_uncounted = true};
+    struct set_files files;
+    struct trace_verdict verdict;
+    write_files(&files, &set);
+    judge(&verdict, &files);
+    CU_ASSERT_FALSE(verdict.complete);
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict.why, "is not counted in "));
+    CU_ASSERT_EQUAL(verdict.gaps, 2);
+    folder_remove(files.folder);
+}
+
 static const struct test_case cases[] = {
     {"whole sets are complete or accounted for", test_whole_sets},
     {"a file taken away is missed", test_a_file_taken_away},
@@ -283,5 +306,6 @@ static const struct test_case cases[] = {
     {"files that do not agree", test_lies},
     {"files one behind the other", test_one_behind_the_other},
     {"a board that did not tell its counts", test_board_without_counts},
+    {"a board that began anew", test_uncounted_gap},
     {NULL, NULL}};
 TEST_SUITE(trace_set, cases)

@@ -406,6 +406,7 @@ static void randomise(struct setting *s, uint64_t *random)
     s->script.total = random_below(random, 30000);
     s->script.chunk = 1 + random_below(random, 300);
     s->script.lost_percent = (unsigned)maybe(random, 0, 40);
+    s->script.gap_percent = (unsigned)maybe(random, 0, 40);
     s->script.short_percent = (unsigned)maybe(random, 0, 60);
     s->script.odd_percent = (unsigned)maybe(random, 0, 20);
     s->script.after_stop = random_below(random, 3000);

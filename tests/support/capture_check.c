@@ -16,6 +16,7 @@ struct state {
     struct loss file_lost;
     struct record *records;
     struct deflate_decoder *decoder;
+    uint64_t gap_index; /* gaps before it were told */
 };
 
 __attribute__((format(printf, 2, 3))) static bool wrong(struct state *state, const char *format,
@@ -38,7 +39,7 @@ static bool check_header(struct state *state, const struct capture_info *info)
     if (first)
         state->check->first_number = info->file_number;
     if (first && info->file_number > 1)
-        state->index = info->first_index; /* the ring dropped the ones before */
+        state->index = state->gap_index = info->first_index; /* the ring dropped the ones before */
     if (info->first_index != state->index)
         return wrong(state, "file %u begins at %llu, not %llu", info->file_number,
                      (unsigned long long)info->first_index, (unsigned long long)state->index);
@@ -78,6 +79,30 @@ static bool check_loss(struct state *state, const struct batch *batch)
     return true;
 }
 
+/* Gaps of chunks that begin behind the last batch, up to where this one does. */
+static bool check_gap(struct state *state, const struct batch *batch)
+{
+    struct gap expected = {0};
+    uint64_t chunk = state->script->chunk;
+    uint64_t at = (state->gap_index + chunk - 1) / chunk * chunk;
+    uint64_t end =
+        batch->first_index < state->script->total ? batch->first_index + 1 : state->script->total;
+    for (; at < end; at += chunk) {
+        struct gap one = script_gap(state->script, at);
+        gap_add(&expected, &one);
+    }
+    state->gap_index = end > state->gap_index ? end : state->gap_index;
+    if (expected.milliseconds != batch->gap.milliseconds ||
+        expected.uncounted != batch->gap.uncounted)
+        return wrong(state, "the gap before %llu is %u ms, not %u",
+                     (unsigned long long)batch->first_index, batch->gap.milliseconds,
+                     expected.milliseconds);
+    for (size_t i = 1; i < batch->count; i++)
+        if (script_gap(state->script, batch->first_index + i).milliseconds > 0)
+            return wrong(state, "a gap inside a batch");
+    return true;
+}
+
 static bool check_data(struct state *state, const struct capture_member *member,
                        const uint8_t *bytes)
 {
@@ -85,7 +110,7 @@ static bool check_data(struct state *state, const struct capture_member *member,
     struct bt_error error;
     if (capture_get_records(state->decoder, member, bytes, state->records, &error) < 0)
         return wrong(state, "%s", error.message);
-    if (!check_loss(state, batch))
+    if (!check_loss(state, batch) || !check_gap(state, batch))
         return false;
     for (size_t i = 0; i < batch->count; i++) {
         struct record expected = script_record(state->script, batch->first_index + i);

@@ -18,6 +18,7 @@ struct scripted_source {
     uint64_t random;
     bool stopped;
     bool *closed;
+    uint64_t gap_index; /* gaps before it are told */
 };
 
 static uint64_t mix(uint64_t seed, uint64_t value)
@@ -52,6 +53,16 @@ enum loss_stage script_lost(const struct script *script, uint64_t index)
     return bits >> 20 & 1 ? LOSS_BUS : LOSS_LINK;
 }
 
+struct gap script_gap(const struct script *script, uint64_t index)
+{
+    uint64_t bits = mix(script->seed + 17, index / script->chunk);
+    struct gap none = {0};
+    if (index % script->chunk != 0 || bits % 100 >= script->gap_percent)
+        return none;
+    return (struct gap){.milliseconds = 1 + (uint32_t)(bits >> 32 & 0xffff),
+                        .uncounted = bits >> 20 & 1};
+}
+
 static int odd_answer(struct scripted_source *source, struct bt_error *error)
 {
     static const int answers[] = {BT_TIMEOUT, BT_NOTE, BT_DATA};
@@ -59,10 +70,14 @@ static int odd_answer(struct scripted_source *source, struct bt_error *error)
                    (unsigned long long)source->index);
 }
 
-/* Walks over lost chunks. */
-static void tell_loss(struct scripted_source *source, struct loss *lost)
+/* Walks over lost chunks; tells gaps that were not told before. */
+static void tell_loss(struct scripted_source *source, struct loss *lost, struct gap *gap)
 {
     while (source->index < source->end) {
+        struct gap here = script_gap(&source->script, source->index);
+        if (source->index >= source->gap_index)
+            gap_add(gap, &here);
+        source->gap_index = source->index + 1;
         enum loss_stage stage = script_lost(&source->script, source->index);
         if (stage == LOSS_STAGES)
             return;
@@ -83,7 +98,8 @@ static void fill(struct scripted_source *source, struct batch *batch)
     while (batch->count < room && source->index < source->end &&
            script_lost(script, source->index) == LOSS_STAGES) {
         struct record record = script_record(script, source->index);
-        if (batch->count > 0 && record.time == UINT32_MAX)
+        if (batch->count > 0 &&
+            (record.time == UINT32_MAX || script_gap(script, source->index).milliseconds > 0))
             return;
         batch->records[batch->count++] = record;
         source->index++;
@@ -115,7 +131,7 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
         return 0;
     }
     batch_clear(batch);
-    tell_loss(source, &batch->lost);
+    tell_loss(source, &batch->lost, &batch->gap);
     batch->first_index = source->index;
     fill(source, batch);
     batch->last_tick = script_tick(&source->script, source->index - 1);

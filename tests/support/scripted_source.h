@@ -12,6 +12,7 @@ struct script {
     uint64_t total;         /* requests accepted, lost ones too */
     uint64_t chunk;         /* requests a chunk, at least 1 */
     unsigned lost_percent;  /* of the chunks */
+    unsigned gap_percent;   /* of the chunks: nobody listened just before them */
     unsigned short_percent; /* of the calls that return before the batch is full */
     unsigned odd_percent;   /* of the calls that return BT_TIMEOUT, BT_NOTE or BT_DATA */
     uint64_t after_stop;    /* requests that still come after source_stop */
@@ -26,6 +27,9 @@ struct record script_record(const struct script *script, uint64_t index);
 uint64_t script_tick(const struct script *script, uint64_t index);
 /* LOSS_BUS or LOSS_LINK; LOSS_STAGES where the request is delivered. */
 enum loss_stage script_lost(const struct script *script, uint64_t index);
+
+/* The gap just before a request; none where it is not the first of its chunk. */
+struct gap script_gap(const struct script *script, uint64_t index);
 
 /* closed, if not NULL, is set once the source is closed. */
 struct source *scripted_source_new(const struct script *script, bool *closed);

@@ -1,8 +1,68 @@
-/* Settings as users write them; those of rotate, stop and queue are tested where they are used. */
 #include "capture/settings_text.h"
+
 #include "tests/suites.h"
 
 #include <string.h>
+
+static void test_rotate(void)
+{
+    struct capture_settings settings = capture_settings_default();
+    CU_ASSERT_EQUAL(settings_text_rotate(&settings, "size=64M", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_rotate(&settings, "time=10m", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_rotate(&settings, "every=1h", NULL), 0);
+    CU_ASSERT_EQUAL(settings.rotate_bytes, 64u << 20);
+    CU_ASSERT_EQUAL(settings.rotate_ns, 600000000000);
+    CU_ASSERT_EQUAL(settings.rotate_every_ns, 3600000000000);
+    CU_ASSERT_EQUAL(settings.stop_bytes, 0);
+}
+
+static void test_stop(void)
+{
+    struct capture_settings settings = capture_settings_default();
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "time=10s", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "records=1M", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "size=1G", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "files=3", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "files=4", NULL), 0);
+    CU_ASSERT_EQUAL(settings.stop_ns, 10000000000);
+    CU_ASSERT_EQUAL(settings.stop_records, 1000000);
+    CU_ASSERT_EQUAL(settings.stop_bytes, 1u << 30);
+    CU_ASSERT_EQUAL(settings.stop_files, 4);
+    CU_ASSERT_EQUAL(settings.rotate_bytes, 0);
+}
+
+static void test_refused(void)
+{
+    static const struct {
+        const char *text, *message;
+    } rotate[] = {{"", "size=64M"},
+                  {"size", "size=64M"},
+                  {"=1", "every=1h"},
+                  {"sizes=1M", "time=10m"},
+                  {"records=1", "size=64M"},
+                  {"size=", "rotate: size: "},
+                  {"size=x", "rotate: size: "},
+                  {"size=4095", "at least 4K"},
+                  {"time=0", "at least 10ms"},
+                  {"every=-1h", "rotate: every: "},
+                  {"time=99999999999999999999h", "too large"}};
+    static const struct {
+        const char *text, *message;
+    } stop[] = {{"every=1h", "files=3"},   {"files=0", "at least 1"},   {"records=0", "at least 1"},
+                {"size=1", "at least 4K"}, {"time=0s", "at least 1ns"}, {"time", "records=1M"}};
+    struct capture_settings settings = capture_settings_default();
+    struct capture_settings before = settings;
+    struct bt_error error;
+    for (size_t i = 0; i < sizeof rotate / sizeof rotate[0]; i++) {
+        CU_ASSERT_EQUAL(settings_text_rotate(&settings, rotate[i].text, &error), BT_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, rotate[i].message));
+    }
+    for (size_t i = 0; i < sizeof stop / sizeof stop[0]; i++) {
+        CU_ASSERT_EQUAL(settings_text_stop(&settings, stop[i].text, &error), BT_USAGE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, stop[i].message));
+    }
+    CU_ASSERT_EQUAL(memcmp(&settings, &before, sizeof settings), 0);
+}
 
 static void test_disk_full(void)
 {
@@ -34,5 +94,7 @@ static void test_reconnect(void)
 }
 
 static const struct test_case cases[] = {
-    {"a full disk", test_disk_full}, {"reconnecting", test_reconnect}, {NULL, NULL}};
+    {"rotation rules", test_rotate},          {"stop rules", test_stop},
+    {"rules that are refused", test_refused}, {"a full disk", test_disk_full},
+    {"reconnecting", test_reconnect},         {NULL, NULL}};
 TEST_SUITE(settings_text, cases)

@@ -48,9 +48,18 @@ static const char *number_at(yajl_val value, const char *first, const char *seco
     return found ? YAJL_GET_NUMBER(found) : "0";
 }
 
+/* Why a capture waits, ended early, or cannot hear its board just now; empty where all is well. */
+static const char *why(yajl_val capture)
+{
+    const char *path[] = {"status", "absent", NULL};
+    const char *error = text_at(capture, "error");
+    const char *absent = YAJL_GET_STRING(yajl_tree_get(capture, path, yajl_t_string));
+    return !*error && absent ? absent : error;
+}
+
 static void print_capture(yajl_val capture)
 {
-    const char *error = text_at(capture, "error");
+    const char *error = why(capture);
     double rate = strtod(number_at(capture, "status", "records_per_s", NULL), NULL);
     printf("%-16s %-9s %14s %10s %7.2f %6s  %s%s%s\n", text_at(capture, "name"),
            text_at(capture, "state"), number_at(capture, "status", "records", NULL),

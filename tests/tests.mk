@@ -19,6 +19,31 @@ $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/r
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
+# --- the USB laboratory (tests/lab/README.md) ---
+LAB_MODEL_PARTS := fault ftdi_chip lab_board lab_bus lab_control model usb_redir
+LAB_PROGRAMS    := $(BUILD)/tests/lab/model $(BUILD)/tests/lab/lab_check $(BUILD)/tests/lab/lab_read
+LAB_ARGUMENTS   ?=
+SOAK_MINUTES    ?= 30
+
+$(BUILD)/tests/lab/model: $(LAB_MODEL_PARTS:%=$(BUILD)/tests/lab/%.o) $(LAYERS)
+	$(call quiet,LINK,$@)$(link) -lusbredirparser
+$(BUILD)/tests/lab/lab_check: $(BUILD)/tests/lab/lab_check.o $(BUILD)/tests/lab/lab_bus.o $(LAYERS)
+	$(call quiet,LINK,$@)$(link)
+$(BUILD)/tests/lab/lab_read: $(BUILD)/tests/lab/lab_read.o $(LAYERS)
+	$(call quiet,LINK,$@)$(link)
+
+.PHONY: check-lab check-lab-run lab-programs soak bench-lab
+lab-programs: all $(LAB_PROGRAMS)
+check-lab soak bench-lab:
+	@.ci/packages build lab
+	@$(MAKE) --no-print-directory $@-run
+check-lab-run: lab-programs
+	@BUILD=$(BUILD) tests/lab/run $(LAB_ARGUMENTS)
+soak-run: lab-programs
+	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/lab/run --soak
+bench-lab-run: lab-programs
+	@BUILD=$(BUILD) tests/lab/run --bench
+
 FUZZ_REPLAYS := $(FUZZERS:%=$(BUILD)/tests/fuzz/replay_%)
 E2E_TOOLS    := $(TEST_TOOLS:%=$(BUILD)/tests/e2e/%)
 BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)

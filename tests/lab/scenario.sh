@@ -1,0 +1,182 @@
+# Runs one scenario in the guest, in an empty folder, and has what scenarios use. tests/lab/README.md
+# describes it.
+#
+# usage: sh scenario.sh NAME
+
+fail() {
+    echo "FAILED: $*" >&2
+    trap - EXIT
+    [ ! -f daemon.log ] || { echo '--- daemon.log'; tail -n 40 daemon.log; } >&2
+    model counters 2>/dev/null && echo "model: $answer" >&2
+    exit 1
+}
+
+# --- the boards (the model listens at descriptor 3) ----------------------------------------------------
+
+# Tells the model something; its answer, "name=value ...", is then in $answer.
+model() {
+    echo "$*" >&3
+    read -r answer <&3
+    case $answer in
+    ok*) answer=${answer#ok } ;;
+    *) echo "model $*: $answer" >&2; exit 1 ;;
+    esac
+}
+
+# One value of an answer: "value lost 'records=1 lost=2'" is 2.
+value() {
+    echo " $2" | sed -n "s/.* $1=\([^ ]*\).*/\1/p"
+}
+
+# A counter of a board, now: "counter accepted", "counter 1 accepted".
+counter() {
+    if [ $# -gt 1 ]; then
+        model "$1" counters
+        shift
+    else
+        model counters
+    fi
+    value "$1" "$answer"
+}
+
+# --- waiting -------------------------------------------------------------------------------------------
+
+uptime_seconds() {
+    read -r seconds _ </proc/uptime
+    echo "${seconds%.*}"
+}
+
+# Waits until a command succeeds, for $WAIT_SECONDS (20) at the most.
+await() {
+    until_second=$(($(uptime_seconds) + ${WAIT_SECONDS:-20}))
+    until "$@" >/dev/null 2>&1; do
+        [ "$(uptime_seconds)" -le $until_second ] || fail "waited in vain for: $*"
+        sleep 0.05
+    done
+}
+
+# "counter_is [BOARD] NAME TEST NUMBER", such as: await counter_is sent -ge 1000
+counter_is() {
+    if [ $# -gt 3 ]; then
+        [ "$(counter "$1" "$2")" "$3" "$4" ]
+    else
+        [ "$(counter "$1")" "$2" "$3" ]
+    fi
+}
+
+device_is_there() {
+    cat /sys/bus/usb/devices/*/serial 2>/dev/null | grep -qx "${1:-BT0001}"
+}
+
+# Plugs a board in and waits until the kernel and udev have finished with it.
+plug() {
+    model ${1:+"$1"} plug
+    await device_is_there "BT000$((${1:-0} + 1))"
+    udevadm settle
+}
+
+unplug() {
+    model ${1:+"$1"} unplug
+}
+
+# --- the daemon ----------------------------------------------------------------------------------------
+
+# Writes "conf" with one capture, "lab", of the board with serial number BT0001 into the folder "out";
+# arguments are further lines of it.
+configure() {
+    {
+        echo '[daemon]'
+        echo 'socket = socket'
+        echo '[capture lab]'
+        echo "board = ${BOARD:-ftdi:serial=BT0001}"
+        echo 'output = out/lab'
+        echo 'packing = plain'
+        echo 'retry = 1s'
+        printf '%s\n' "$@"
+    } >conf
+    mkdir -p out
+}
+
+# Starts bustapd with "conf"; its messages go to daemon.log.
+start_daemon() {
+    bustapd -c conf --socket socket >>daemon.log 2>&1 3>&- &
+    daemon=$!
+    await ctl status
+}
+
+stop_daemon() {
+    kill "-${1:-TERM}" "$daemon"
+    ended=0
+    wait "$daemon" || ended=$?
+    [ "$ended" -eq 0 ] || fail "bustapd ended with $ended"
+}
+
+ctl() {
+    bustap ctl --socket socket "$@" 3>&-
+}
+
+# What jq makes of a capture's status: "status .records" of the first, "status -c front .records".
+status() {
+    capture=lab
+    if [ "$1" = -c ]; then
+        capture=$2
+        shift 2
+    fi
+    ctl --json status | jq -r ".captures[] | select(.name == \"$capture\") | $1"
+}
+
+state_is() {
+    [ "$(status .state)" = "$1" ]
+}
+
+has_records() {
+    [ "$(status '.status.records // 0')" -ge "${1:-1}" ]
+}
+
+daemon_says() {
+    grep -q -e "$1" daemon.log
+}
+
+# --- judging -------------------------------------------------------------------------------------------
+
+# Has lab_check look at a capture's files, and bustap verify too; the counts are then in $counts.
+check_capture() {
+    prefix=${1:-out/lab}
+    counts=$(lab_check "$prefix"_*.byu.gz) || fail "lab_check: $counts"
+    bustap verify "$prefix"_*.byu.gz >verify.txt 2>&1 || { cat verify.txt; fail "bustap verify does not like it"; }
+}
+
+# The same number, or the scenario has failed: "same WHAT FOUND EXPECTED".
+same() {
+    [ "$2" = "$3" ] || fail "$1: $2, not $3 ($counts; $answer)"
+}
+
+# Captured and lost is what the board accepted, to the last request. Arguments: "bus=0 link=340", what was
+# lost where; a stage that is not named lost nothing.
+account() {
+    model counters
+    accepted=$(value accepted "$answer")
+    captured=$(value records "$counts")
+    for stage in bus link queue disk; do
+        lost=$(value $stage "$counts")
+        expected=$(value $stage "$*")
+        same "lost at stage $stage" "$lost" "${expected:-0}"
+        captured=$((captured + lost))
+    done
+    same "captured and lost" $((captured + $(value after "$counts"))) "$accepted"
+}
+
+# The line that stands behind the scenario's name.
+measured() {
+    echo "$*" >measured
+}
+
+# --- the scenario --------------------------------------------------------------------------------------
+
+set -u
+for board in 0 1; do
+    model $board reset
+done
+set -e
+name=$1
+. "/lab/scenarios/$name.sh"

@@ -229,9 +229,8 @@ int session_arm_again(struct session *session, struct bt_error *error)
         return bt_fail(error, BT_DEVICE,
                        "board %s does not start a capture; unplug it, plug it in and try again",
                        session->name);
-    if (result == BT_CLOSED)
-        (void)stream_diagnose(session->stream, error);
-    return result;
+    int why = result == BT_CLOSED ? stream_diagnose(session->stream, error) : 0;
+    return why < 0 ? why : result;
 }
 
 int session_arm(struct session *session, const struct session_settings *settings,
@@ -239,6 +238,8 @@ int session_arm(struct session *session, const struct session_settings *settings
 {
     if (session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING)
         return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
+    if (!session->stream)
+        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     session->settings = *settings;
     session->settings.filter_text = NULL;
     snprintf(session->info.filter, sizeof session->info.filter, "%s",

@@ -395,6 +395,19 @@ static void test_board_gone(void)
     CU_ASSERT_STRING_EQUAL(f.error.message, "record 17 is no P6 request");
     CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_CLOSED);
     fixture_end(&f);
+    /* a capture that does not even start */
+    board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_settings settings = session_settings_default();
+    board->closes = true;
+    board->ignored_codes = 1u << WIRE_CONFIGURE;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_CLOSED);
+    board->diagnosis = BT_DATA;
+    board->explanation = "record 17 is no P6 request";
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_DATA);
+    CU_ASSERT_EQUAL(f.error.code, BT_DATA);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "record 17 is no P6 request");
+    fixture_end(&f);
 }
 
 static void test_bus_ended(void)

@@ -290,6 +290,33 @@ static void test_everything_is_accounted_for(void)
     }
 }
 
+/* Nothing but a resumption can be done with a suspended session, and that still can. */
+static void test_suspended(void)
+{
+    struct fixture f;
+    struct session_settings settings = session_settings_default();
+    struct session_test_result result;
+    struct wire_counters counters;
+    start(&f, new_board());
+    fixture_begin_anew(&f);
+    unplug(&f);
+    fake_board_restart(f.board);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fake_board_records(f.board, 5, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    unplug(&f);
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_CLOSED);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "is away"));
+    CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_CLOSED);
+    CU_ASSERT_EQUAL(session_self_test(f.session, 1, &result, &f.error), BT_CLOSED);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fake_board_records(f.board, 5, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    CU_ASSERT_EQUAL(f.records, 20);
+    end(&f);
+}
+
 static const struct test_case cases[] = {
     {"the board kept the session", test_kept},
     {"a quiet bus", test_quiet},
@@ -300,6 +327,7 @@ static const struct test_case cases[] = {
     {"no answer", test_does_not_answer},
     {"not armed", test_not_armed},
     {"while stopping", test_stopping},
+    {"while suspended", test_suspended},
     {"everything is accounted for", test_everything_is_accounted_for},
     {NULL, NULL}};
 TEST_SUITE(session_resume, cases)

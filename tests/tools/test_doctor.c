@@ -165,7 +165,13 @@ static void test_permission(void)
     struct fake_usb_device device = good;
     struct place place;
     device.open_error = LIBUSB_ERROR_ACCESS;
-    finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "came after the board");
+    finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "not as they make it");
+    place_open(&place, &device, 1); /* ours to open, by the group, but its mode says no */
+    fake_system_file(place.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
+    (void)examine(&place, NULL);
+    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "permission", "who is in its group",
+                        "not as they make it"));
+    place_close(&place);
     place_open(&place, &device, 1);
     fake_system_remove(place.root, "/etc/udev/rules.d/61-bustap-access.rules");
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);

@@ -79,10 +79,10 @@ static void advise_permission(char advice[ADVICE_BYTES], const struct ftdi_diagn
                  board->device.vid, board->device.pid);
     else if (!rules_there(root, UDEV_RULES_IDENTIFY) || !rules_there(root, UDEV_RULES_ACCESS))
         snprintf(advice, ADVICE_BYTES, "install the missing udev rules, as said above");
-    else if (!node->identified || strcmp(node->group, "plugdev") != 0)
+    else if (!node->identified || node->in_group || strcmp(node->group, "plugdev") != 0)
         snprintf(advice, ADVICE_BYTES,
-                 "the udev rules are there, but came after the board: plug it in again, or: "
-                 "udevadm control --reload && udevadm trigger --subsystem-match=usb");
+                 "the udev rules are there, but the board is not as they make it: plug it in "
+                 "again, or: udevadm control --reload && udevadm trigger --subsystem-match=usb");
     else
         snprintf(advice, ADVICE_BYTES,
                  "join the group: adduser %.60s plugdev, and log in again; or sit at the machine "

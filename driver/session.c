@@ -162,7 +162,8 @@ static void begin(struct session *session)
                                                   .tick = session->frame.first_tick,
                                                   .sequence = session->frame.sequence + 1};
     session->phase = SESSION_ARMED;
-    session->heard_ms = session->away_ms = clock_monotonic_ms();
+    session_heard(session);
+    session->away_ms = session->heard_ms;
     session->counters = (struct wire_counters){0};
     session->counters_known = session->totals_final = false;
     session->frame_waits = false;

@@ -47,6 +47,12 @@ int session_fill(struct session *session, int timeout_ms, struct bt_error *error
     return 1;
 }
 
+void session_heard(struct session *session)
+{
+    session->heard_ms = clock_monotonic_ms();
+    session->heard_bytes = wire_reader_statistics(session->reader)->bytes;
+}
+
 int session_receive(struct session *session, int64_t deadline_ms, struct bt_error *error)
 {
     while (!wire_reader_next(session->reader, &session->frame)) {

@@ -228,7 +228,7 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
         session->statistics.stale_frames += frame->session != 0;
         return 0;
     }
-    session->heard_ms = clock_monotonic_ms();
+    session_heard(session);
     bool end = frame->kind == WIRE_END;
     if (told_before(session, frame) && !end) {
         session->statistics.duplicate_frames++;

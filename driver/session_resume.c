@@ -156,7 +156,8 @@ static void go_on(struct session *session, enum memory memory)
     session->end_waits = memory == MEMORY_ENDED;
     session->stops_sent = session->statuses_sent = 0;
     session->stop_confirmed = false;
-    session->heard_ms = session->away_ms = session->asked_ms = clock_monotonic_ms();
+    session_heard(session);
+    session->away_ms = session->asked_ms = session->heard_ms;
 }
 
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error)

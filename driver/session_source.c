@@ -39,6 +39,22 @@ static bool fell_silent(const struct session *session, int64_t now)
     return may_not_be_silent(session) && now - session->heard_ms >= session->settings.silence_ms;
 }
 
+/* Since the last good frame so much has come that another would have been in it. */
+static bool sends_noise(const struct session *session, int64_t now)
+{
+    uint64_t bytes = wire_reader_statistics(session->reader)->bytes;
+    return fell_silent(session, now) && bytes - session->heard_bytes > 2 * WIRE_FRAME_MAX;
+}
+
+static void fall_silent(struct session *session, const char *what)
+{
+    bt_fail(&session->broken, BT_DEVICE, "board %s has stopped answering: %s came for %d.%03d s",
+            session->name, what, session->settings.silence_ms / 1000,
+            session->settings.silence_ms % 1000);
+    (void)session_break(session);
+    session->deaf_ms = session->heard_ms;
+}
+
 /* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session
  * broken, which the next look tells. */
 static int wait_for_bytes(struct session *session, struct call *call, struct bt_error *error)
@@ -46,6 +62,10 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
     if (session->phase == SESSION_STOPPING && session_tend_stop(session) < 0)
         return 0;
     int64_t now = clock_monotonic_ms();
+    if (sends_noise(session, now)) {
+        fall_silent(session, "nothing but noise");
+        return 0;
+    }
     if (call->has_read && now >= call->deadline_ms)
         return call->batch->count > 0
                    ? 1
@@ -62,13 +82,8 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
     }
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
-    if (fell_silent(session, clock_monotonic_ms())) {
-        bt_fail(&session->broken, BT_DEVICE,
-                "board %s has stopped answering: nothing came for %d.%03d s", session->name,
-                session->settings.silence_ms / 1000, session->settings.silence_ms % 1000);
-        (void)session_break(session);
-        session->deaf_ms = session->heard_ms;
-    }
+    if (fell_silent(session, clock_monotonic_ms()))
+        fall_silent(session, "nothing");
     return 0;
 }
 

@@ -53,7 +53,8 @@ struct session {
     bool end_waits;   /* the counters of an END that was lost have come, and are to be told */
     bool frame_waits; /* frame was read and must be looked at again with an empty batch */
     struct wire_frame frame;
-    int64_t arrival_ns; /* CLOCK_REALTIME of the bytes read last */
+    uint64_t heard_bytes; /* that had come with the last good frame of this session */
+    int64_t arrival_ns;   /* CLOCK_REALTIME of the bytes read last */
 
     /* All on the monotonic clock. */
     int64_t heard_ms; /* last good frame of this session; time not spent listening moves it on */
@@ -94,6 +95,9 @@ uint32_t session_random(void);
 /* Sends a command with a fresh tag, which *tag gets. 0 or a negative code. */
 int session_send(struct session *session, enum wire_command_code code, const uint8_t *body,
                  size_t size, uint32_t *tag, struct bt_error *error);
+
+/* A good frame of this session has come, or cannot be missed yet. */
+void session_heard(struct session *session);
 
 /*
  * The next good frame, of whatever session. 1 and session->frame (valid until the next call);

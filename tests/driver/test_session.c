@@ -224,6 +224,27 @@ static void test_silence(void)
     fixture_end(&f);
 }
 
+/* Bytes that are no frames are no sign of life. */
+static void test_noise(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_settings settings = session_settings_default();
+    settings.silence_ms = 60;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fake_board_records(board, 10, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    board->babbles = true;
+    int result = BT_TIMEOUT;
+    for (int i = 0; i < 200 && result == BT_TIMEOUT; i++)
+        result = fixture_next(&f, 5);
+    CU_ASSERT_EQUAL(result, BT_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "nothing but noise"));
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), BT_DEVICE);
+    fixture_end(&f);
+}
+
 static void expect_no_session(struct fake_board *board, int code, const char *message)
 {
     static bool freed; /* outlives the board, also in the eyes of cppcheck */
@@ -644,6 +665,7 @@ static const struct test_case cases[] = {
     {"duplicates and reordering", test_duplicates_and_reordering},
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
+    {"noise", test_noise},
     {"boards that do not answer", test_who_does_not_answer},
     {"commands that are not answered", test_unanswered_command},
     {"a board that never stops", test_never_stops},

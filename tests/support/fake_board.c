@@ -224,6 +224,10 @@ static long fake_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
     board->reads++;
     if (size == 0 && board->closes)
         return bt_fail(error, BT_CLOSED, "the fake board was unplugged");
+    if (size == 0 && board->babbles) {
+        memset(bytes, 0xa5, capacity);
+        return (long)capacity;
+    }
     if (size == 0) {
         struct timespec pause = {.tv_sec = timeout_ms / 1000,
                                  .tv_nsec = timeout_ms % 1000 * 1000000};

@@ -35,6 +35,7 @@ struct fake_board {
     bool closes;               /* the stream is closed once everything is read; else it is silent */
     bool impatient;            /* silence is told at once, without waiting for it */
     bool loses_end;            /* END never arrives */
+    bool babbles;              /* where it would be silent it sends noise, without end */
     bool stuffed;              /* takes no bytes: writes time out at once */
     bool packs;                /* sends packed records whatever it was told */
     bool unplugged;            /* its cables are dead */

@@ -203,7 +203,9 @@ struct source *reconnect_source(reconnect_open *open, const char *specification,
     self->source.operations = &operations;
     self->open = open;
     self->session = session;
-    self->patience_ms = settings->reconnect_ns == SESSION_RECONNECT_FOR_EVER ? INT64_MAX : settings->reconnect_ns / MS_NS;
+    self->patience_ms = settings->reconnect_ns == SESSION_RECONNECT_FOR_EVER
+                            ? INT64_MAX
+                            : settings->reconnect_ns / MS_NS;
     snprintf(self->specification, sizeof self->specification, "%s", again);
     return &self->source;
 }

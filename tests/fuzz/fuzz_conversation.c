@@ -78,6 +78,7 @@ struct talk {
     uint32_t session;          /* that the host armed last */
     struct wire_command asked; /* last; its body is gone */
     int64_t wait_ms;           /* nothing comes for so long */
+    unsigned noise;            /* so many reads bring nothing else */
     int64_t limit_ms;          /* no read may wait beyond; NOT_CHECKED */
     int failure;               /* of the next read */
     bool stays;                /* silent at the end of the script, not unplugged */
@@ -147,6 +148,7 @@ enum step {
     STEP_LOSES_END,
     STEP_DIAGNOSIS,
     STEP_PATTERN,
+    STEP_NOISE,
     STEPS
 };
 
@@ -310,6 +312,9 @@ static void take_step(struct talk *talk, struct line *line)
     case STEP_LONG_WAIT:
         talk->wait_ms = take_byte(talk) * 100;
         break;
+    case STEP_NOISE:
+        talk->noise = take_byte(talk);
+        break;
     case STEP_PIECE:
         talk->board->piece = take_byte(talk);
         break;
@@ -337,6 +342,16 @@ static int time_out(int64_t milliseconds, struct bt_error *error)
     return bt_fail(error, BT_TIMEOUT, "nothing comes");
 }
 
+/* Takes its time, so that it can be told from a burst. */
+static long make_noise(struct talk *talk, uint8_t *bytes, size_t capacity, int timeout_ms)
+{
+    talk->noise--;
+    script_time.now_ns += (timeout_ms < 100 ? timeout_ms : 100) * MS;
+    size_t size = capacity < WIRE_FRAME_MAX ? capacity : WIRE_FRAME_MAX;
+    memset(bytes, 0xa5, size);
+    return (long)size;
+}
+
 static long line_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                       struct bt_error *error)
 {
@@ -360,6 +375,8 @@ static long line_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
             talk->failure = 0;
             return bt_fail(error, code, "the link fails");
         }
+        if (talk->noise > 0)
+            return make_noise(talk, bytes, capacity, timeout_ms);
         if (board->out_at < board->out_size)
             return stream_read(&board->stream, bytes, capacity, 0, error);
         fake_board_lose_line(board); /* it has been read */
@@ -580,6 +597,7 @@ static void resume(struct talk *talk)
         return;
     session_suspend(talk->session_now);
     talk->wait_ms = 0;
+    talk->noise = 0;
     talk->failure = 0;
     allow(talk, 3 * 700 + 3 * 650 + 3 * 2000);
     int result = session_resume(talk->session_now, open_line(talk), &error);

@@ -47,7 +47,7 @@ static const struct option_row dump_options[] = {
 struct dump_sink {
     struct sink sink;
     struct output *output;
-    struct transfer *transfer;
+    struct transfer transfer;
     enum record_text form;
     bool filtered;
     struct filter filter;
@@ -106,13 +106,13 @@ static int dump_matching(struct dump_sink *dump, const struct batch *batch, stru
 }
 
 /* Everything in front of it has been printed. */
-static void tell_gap(const struct dump_sink *dump, const struct batch *batch)
+static void tell_gap(struct dump_sink *dump, const struct batch *batch)
 {
     const struct trace_gap place = trace_check_gap(batch);
     char text[GAPS_SENTENCE_BYTES];
     if (place.gap.milliseconds == 0)
         return;
-    progress_clear(&dump->transfer->progress);
+    progress_clear(&dump->transfer.progress);
     fprintf(stderr, "bustap: %s: %s\n", dump->path, gaps_sentence(text, &place));
 }
 
@@ -167,7 +167,7 @@ static void dump_member(void *context, const struct capture_member *member)
 }
 
 /* Files of a capture that are missing between those that were there. */
-static void tell_missing(struct dump_sink *dump, struct transfer *transfer)
+static void tell_missing(struct dump_sink *dump)
 {
     const struct trace_file *files = dump->files.files;
     struct bt_error error;
@@ -183,14 +183,15 @@ static void tell_missing(struct dump_sink *dump, struct transfer *transfer)
         else
             bt_fail(&error, BT_DATA, "%s between %.200s and %.200s", missing, files[i - 1].path,
                     files[i].path);
-        transfer_tell(transfer, &error);
+        transfer_tell(&dump->transfer, &error);
     }
 }
 
 /* Prints one file; *from and *left count down over all files. */
-static int dump_file(struct transfer *transfer, struct dump_sink *dump, const char *path,
-                     uint64_t *from, uint64_t *left, struct bt_error *error)
+static int dump_file(struct dump_sink *dump, const char *path, uint64_t *from, uint64_t *left,
+                     struct bt_error *error)
 {
+    struct transfer *transfer = &dump->transfer;
     struct trace_reader *reader = transfer_open(transfer, path);
     if (!reader)
         return 0;
@@ -223,27 +224,26 @@ static int dump_heading(struct dump_sink *dump, struct bt_error *error)
 static int dump_files(struct dump_sink *dump, const struct dump_settings *settings,
                       const struct transfer_paths *paths, struct bt_error *error)
 {
-    struct transfer transfer;
-    int result = transfer_begin(&transfer, settings->lp64, false, error);
+    struct transfer *transfer = &dump->transfer;
+    int result = transfer_begin(transfer, settings->lp64, false, error);
     if (result < 0)
         return command_failure(error);
-    dump->transfer = &transfer;
     uint64_t from = settings->from;
     uint64_t left = settings->count;
     result = dump_heading(dump, error);
     for (int i = 0; i < paths->count && left > 0 && result == 0; i++)
-        result = dump_file(&transfer, dump, paths->paths[i], &from, &left, error);
+        result = dump_file(dump, paths->paths[i], &from, &left, error);
     if (result == 0)
         result = sink_close(&dump->sink, error);
     /* of what was not wanted to the end, nobody knows what would have come */
     if (result == 0 && left > 0)
-        tell_missing(dump, &transfer);
+        tell_missing(dump);
     if (dump->full.code)
-        transfer_tell(&transfer, &dump->full);
+        transfer_tell(transfer, &dump->full);
     if (result < 0 && result != BT_CLOSED)
-        transfer_tell(&transfer, error);
-    transfer_end(&transfer);
-    return transfer.status;
+        transfer_tell(transfer, error);
+    transfer_end(transfer);
+    return transfer->status;
 }
 
 static int dump_main(struct invocation *call)

@@ -84,7 +84,8 @@ struct session_test_result {
     uint64_t frames, bytes, bad_bytes, missing_frames;
     double seconds;
 };
-/* Has the board send frames of pattern and compares them. Only while not armed. */
+/* Has the board send frames of pattern and compares them; those that have not come within 10 ms a
+ * frame are missing. Only while not armed. */
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error);
 

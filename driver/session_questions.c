@@ -1,7 +1,8 @@
 /* What can be asked of a board that is not armed: its counters, and a test of the link. */
 #include "driver/session_state.h"
 
-#define PATTERN_WAIT_MS 1000
+#define PATTERN_WAIT_MS  1000
+#define PATTERN_FRAME_MS 10 /* a link ten times slower than the slowest that is of any use */
 
 /* An armed board must not be asked: its answers would be behind all it has queued. */
 static int idle_only(struct session *session, const char *what, struct bt_error *error)
@@ -50,6 +51,7 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
     int64_t started_ns = clock_monotonic_ns();
     int64_t last_ns = started_ns;
     int64_t deadline = clock_monotonic_ms() + PATTERN_WAIT_MS;
+    const int64_t limit = deadline + (int64_t)frames * PATTERN_FRAME_MS;
     code = session_send(session, WIRE_SELF_TEST, body, sizeof body, &tag, error);
     while (code >= 0 && result->frames < frames) {
         code = session_receive(session, deadline, error);
@@ -61,6 +63,7 @@ int session_self_test(struct session *session, uint32_t frames, struct session_t
             compare(frame, result);
             last_ns = clock_monotonic_ns();
             deadline = last_ns / 1000000 + PATTERN_WAIT_MS;
+            deadline = deadline < limit ? deadline : limit;
         } else if (frame->kind == WIRE_REPLY &&
                    wire_reply_get(&reply, frame->payload, frame->payload_bytes) == 0 &&
                    reply.tag == tag && reply.status != WIRE_OK) {

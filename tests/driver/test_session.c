@@ -617,6 +617,21 @@ static void test_self_test(void)
     fixture_end(&f);
 }
 
+/* Frames that come ever so slowly are not waited for without end: each has 10 ms. */
+static void test_slow_self_test(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_test_result result;
+    board->piece = 2048;
+    board->slow_ms = 50;
+    CU_ASSERT_EQUAL(session_self_test(f.session, 40, &result, &f.error), 0);
+    CU_ASSERT(result.frames > 0 && result.missing_frames > 0);
+    CU_ASSERT_EQUAL(result.frames + result.missing_frames, 40);
+    fixture_end(&f);
+}
+
 /* Whatever happens to frames on the way: records and losses together are what the board saw, each
  * in its place, in batches of any size. */
 static void test_everything_is_accounted_for(void)
@@ -681,6 +696,7 @@ static const struct test_case cases[] = {
     {"tick discontinuity", test_tick_discontinuity},
     {"armed again", test_again},
     {"self-test", test_self_test},
+    {"slow self-test", test_slow_self_test},
     {"everything is accounted for", test_everything_is_accounted_for},
     {NULL, NULL}};
 TEST_SUITE(session, cases)

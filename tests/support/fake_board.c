@@ -235,6 +235,9 @@ static long fake_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
             nanosleep(&pause, NULL);
         return bt_fail(error, BT_TIMEOUT, "the fake board is silent");
     }
+    struct timespec slow = {.tv_nsec = board->slow_ms * 1000000L};
+    if (board->slow_ms > 0)
+        nanosleep(&slow, NULL);
     size = size < capacity ? size : capacity;
     if (board->piece > 0 && size > board->piece)
         size = board->piece;

@@ -40,6 +40,7 @@ struct fake_board {
     bool packs;                /* sends packed records whatever it was told */
     bool unplugged;            /* its cables are dead */
     const char *specification; /* of its cables */
+    unsigned slow_ms;          /* that each read takes */
     size_t piece;              /* bytes a read returns at most; 0: any */
     int diagnosis;             /* what diagnose returns, */
     const char *explanation;   /* with this sentence */

@@ -40,7 +40,8 @@ LIBRARIES += libisal
 endif
 # Evaluated when first used, so that `make help` and the package script work where pkg-config is missing.
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))$(LIBRARY_CFLAGS)
-LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lm)$(LDLIBS)
+# libbz2 has no file for pkg-config
+LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lbz2 -lm)$(LDLIBS)
 
 # Say what is built, not how; V=1 shows the commands.
 quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2);)

@@ -1,0 +1,313 @@
+/* _DEFAULT_SOURCE: realpath() is POSIX only with the X/Open option */
+#define _DEFAULT_SOURCE
+#include "formats/text_writer.h"
+
+#include <bzlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define RAW_BYTES       (128u << 10)
+#define STEP_BYTES      (1u << 30) /* zlib and bzip2 count in unsigned int */
+#define BZIP2_BLOCK     9          /* of 100 kB: what bzip2 itself takes */
+#define PART_NUMBER_MAX 1000u
+
+enum container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
+
+struct text_writer {
+    int file;
+    enum container container;
+    bool own;                /* close it */
+    bool encoder_ready;      /* gzip or bzip2 is initialized */
+    struct bt_error failure; /* the first; nothing is written after it */
+    char *target;            /* where the file goes to, NULL where it is written in place */
+    char *part;              /* what it is called until then; NULL once it is gone */
+    uint8_t *raw;            /* compressed, on its way; RAW_BYTES */
+    char *memory;
+    size_t memory_size, memory_capacity;
+    z_stream gzip;
+    bz_stream bzip2;
+    char name[];
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text);
+    size_t end_size = strlen(end);
+    return size > end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static int no_memory(const struct text_writer *writer, struct bt_error *error)
+{
+    return bt_fail(error, BT_MEMORY, "no memory to write %s", writer->name);
+}
+
+/* Creates the part beside the target: a name that nobody has. */
+static int open_part(struct text_writer *writer, struct bt_error *error)
+{
+    size_t room = strlen(writer->target) + 32;
+    writer->part = malloc(room);
+    if (!writer->part)
+        return no_memory(writer, error);
+    for (unsigned number = 1; number <= PART_NUMBER_MAX; number++) {
+        snprintf(writer->part, room, "%s.part-%u", writer->target, number);
+        writer->file = open(writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->file >= 0)
+            return 0;
+        if (errno != EEXIST)
+            break;
+    }
+    int result = bt_fail_errno(error, "cannot create %s", writer->part);
+    free(writer->part);
+    writer->part = NULL;
+    return result;
+}
+
+static int open_file(struct text_writer *writer, const char *path, struct bt_error *error)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0) {
+        writer->file = STDOUT_FILENO;
+        return 0;
+    }
+    writer->own = true;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        if (S_ISDIR(status.st_mode))
+            return bt_fail(error, BT_IO, "%s is a folder, not a file", path);
+        writer->file = open(path, O_WRONLY | O_CLOEXEC);
+        return writer->file < 0 ? bt_fail_errno(error, "cannot open %s", path) : 0;
+    }
+    writer->target = realpath(path, NULL); /* NULL where nothing is there yet */
+    if (!writer->target)
+        writer->target = strdup(path);
+    if (!writer->target)
+        return no_memory(writer, error);
+    return open_part(writer, error);
+}
+
+static int encoder_begin(struct text_writer *writer, struct bt_error *error)
+{
+    int result = Z_OK;
+    if (writer->container == CONTAINER_GZIP)
+        result = deflateInit2(&writer->gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+                              Z_DEFAULT_STRATEGY);
+    else if (writer->container == CONTAINER_BZIP2)
+        result =
+            BZ2_bzCompressInit(&writer->bzip2, BZIP2_BLOCK, 0, 0) == BZ_OK ? Z_OK : Z_MEM_ERROR;
+    if (result != Z_OK)
+        return no_memory(writer, error);
+    writer->encoder_ready = writer->container != CONTAINER_PLAIN;
+    return 0;
+}
+
+static struct text_writer *writer_new(const char *name, struct bt_error *error)
+{
+    struct text_writer *writer = calloc(1, sizeof *writer + strlen(name) + 1);
+    if (!writer) {
+        bt_fail(error, BT_MEMORY, "no memory to write %s", name);
+        return NULL;
+    }
+    strcpy(writer->name, name);
+    writer->file = -1;
+    return writer;
+}
+
+struct text_writer *text_writer_new(const char *path, struct bt_error *error)
+{
+    struct text_writer *writer =
+        writer_new(strcmp(path, "-") == 0 ? "standard output" : path, error);
+    if (!writer)
+        return NULL;
+    if (ends_with(path, ".gz"))
+        writer->container = CONTAINER_GZIP;
+    else if (ends_with(path, ".bz2"))
+        writer->container = CONTAINER_BZIP2;
+    writer->raw = malloc(RAW_BYTES);
+    if (!writer->raw)
+        no_memory(writer, error);
+    if (!writer->raw || encoder_begin(writer, error) < 0 || open_file(writer, path, error) < 0) {
+        text_writer_free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+struct text_writer *text_writer_new_memory(struct bt_error *error)
+{
+    struct text_writer *writer = writer_new("memory", error);
+    if (writer)
+        writer->container = CONTAINER_MEMORY;
+    return writer;
+}
+
+static int write_all(struct text_writer *writer, const void *bytes, size_t size,
+                     struct bt_error *error)
+{
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t written = write(writer->file, at, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return bt_fail_errno(error, "cannot write %s", writer->name);
+        at += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Compresses size bytes; with finish, all that is left, and the member's end. */
+static int deflate_all(struct text_writer *writer, const char *text, size_t size, bool finish,
+                       struct bt_error *error)
+{
+    z_stream *gzip = &writer->gzip;
+    gzip->next_in = (Bytef *)(uintptr_t)text; /* zlib does not write to it */
+    gzip->avail_in = (uInt)size;
+    int result;
+    do {
+        gzip->next_out = writer->raw;
+        gzip->avail_out = RAW_BYTES;
+        result = deflate(gzip, finish ? Z_FINISH : Z_NO_FLUSH);
+        int written = write_all(writer, writer->raw, RAW_BYTES - gzip->avail_out, error);
+        if (written < 0)
+            return written;
+    } while (finish ? result != Z_STREAM_END : gzip->avail_in > 0 || gzip->avail_out == 0);
+    return 0;
+}
+
+static int bzip_all(struct text_writer *writer, const char *text, size_t size, bool finish,
+                    struct bt_error *error)
+{
+    bz_stream *bzip2 = &writer->bzip2;
+    bzip2->next_in = (char *)(uintptr_t)text; /* libbz2 does not write to it */
+    bzip2->avail_in = (unsigned)size;
+    int result;
+    do {
+        bzip2->next_out = (char *)writer->raw;
+        bzip2->avail_out = RAW_BYTES;
+        result = BZ2_bzCompress(bzip2, finish ? BZ_FINISH : BZ_RUN);
+        int written = write_all(writer, writer->raw, RAW_BYTES - bzip2->avail_out, error);
+        if (written < 0)
+            return written;
+    } while (result >= 0 && (finish ? result != BZ_STREAM_END : bzip2->avail_in > 0));
+    if (result < 0)
+        return bt_fail(error, BT_IO, "cannot compress %s: bzip2's error %d", writer->name, result);
+    return 0;
+}
+
+static int collect(struct text_writer *writer, const char *text, size_t size,
+                   struct bt_error *error)
+{
+    if (size > SIZE_MAX / 2 - writer->memory_size)
+        return no_memory(writer, error);
+    size_t wanted = writer->memory_size + size;
+    if (wanted > writer->memory_capacity) {
+        size_t capacity = wanted + wanted / 2;
+        char *grown = realloc(writer->memory, capacity);
+        if (!grown)
+            return no_memory(writer, error);
+        writer->memory = grown;
+        writer->memory_capacity = capacity;
+    }
+    if (size > 0)
+        memcpy(writer->memory + writer->memory_size, text, size);
+    writer->memory_size = wanted;
+    return 0;
+}
+
+static int put_step(struct text_writer *writer, const char *text, size_t size, bool finish,
+                    struct bt_error *error)
+{
+    switch (writer->container) {
+    case CONTAINER_GZIP:
+        return deflate_all(writer, text, size, finish, error);
+    case CONTAINER_BZIP2:
+        return bzip_all(writer, text, size, finish, error);
+    case CONTAINER_MEMORY:
+        return collect(writer, text, size, error);
+    default:
+        return write_all(writer, text, size, error);
+    }
+}
+
+/* Keeps a failure, and tells it again at each later call. */
+static int told(const struct text_writer *writer, struct bt_error *error)
+{
+    if (error && writer->failure.code < 0)
+        *error = writer->failure;
+    return writer->failure.code;
+}
+
+int text_writer_put(struct text_writer *writer, const char *text, size_t size,
+                    struct bt_error *error)
+{
+    while (size > 0 && writer->failure.code == 0) {
+        size_t step = size < STEP_BYTES ? size : STEP_BYTES;
+        put_step(writer, text, step, false, &writer->failure);
+        text += step;
+        size -= step;
+    }
+    return told(writer, error);
+}
+
+/* Closes the file and gives it its name. */
+static int complete(struct text_writer *writer, struct bt_error *error)
+{
+    int file = writer->file;
+    writer->file = -1;
+    if (close(file) < 0)
+        return bt_fail_errno(error, "cannot write %s", writer->name);
+    if (writer->part) {
+        if (rename(writer->part, writer->target) < 0)
+            return bt_fail_errno(error, "cannot rename %s to %s", writer->part, writer->target);
+        free(writer->part);
+        writer->part = NULL;
+    }
+    return 0;
+}
+
+int text_writer_finish(struct text_writer *writer, struct bt_error *error)
+{
+    struct bt_error *failure = &writer->failure;
+    if (failure->code == 0 && put_step(writer, NULL, 0, true, failure) == 0 && writer->own)
+        complete(writer, failure);
+    return told(writer, error);
+}
+
+void text_writer_free(struct text_writer *writer)
+{
+    if (!writer)
+        return;
+    if (writer->own && writer->file >= 0)
+        close(writer->file);
+    if (writer->part) {
+        unlink(writer->part);
+        free(writer->part);
+    }
+    if (writer->encoder_ready && writer->container == CONTAINER_GZIP)
+        deflateEnd(&writer->gzip);
+    if (writer->encoder_ready && writer->container == CONTAINER_BZIP2)
+        BZ2_bzCompressEnd(&writer->bzip2);
+    free(writer->target);
+    free(writer->raw);
+    free(writer->memory);
+    free(writer);
+}
+
+const char *text_writer_memory(const struct text_writer *writer, size_t *size)
+{
+    *size = writer->memory_size;
+    return writer->memory;
+}
+
+const char *text_writer_name(const struct text_writer *writer)
+{
+    return writer->name;
+}

@@ -1,0 +1,39 @@
+/* JSON's lexical elements where they lie in memory: for json_pull. */
+#ifndef FORMATS_JSON_SCAN_H
+#define FORMATS_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The first octet from at on that is not part of a string as it is written: '"', '\\', a control
+ * character, what is not UTF-8 (or a character cut by end), or end.
+ */
+const char *json_scan_string(const char *at, const char *end);
+
+/*
+ * The length of the number at text (RFC 8259 section 6), 0 if there is none; *integer: it has
+ * neither fraction nor exponent. Unless strict, it may begin with zeros. Ends at the first octet
+ * that does not belong to it: text must have one.
+ */
+size_t json_scan_number(const char *text, bool strict, bool *integer);
+
+/* Digits as a number; false if there is something else, or more than 64 bits. */
+bool json_scan_decimal(const char *text, size_t size, uint64_t *value);
+
+/* The same as C writes integers: decimal, 0x hexadecimal, 0 octal. No sign, no suffix, no spaces.
+ */
+bool json_scan_c_integer(const char *text, size_t size, uint64_t *value);
+
+/* 0 to 15, or -1. */
+int json_scan_hex_digit(char c);
+
+/* Writes the character (up to 0x10ffff) as UTF-8; how many octets, at most 4. */
+size_t json_scan_put_utf8(char *to, uint32_t character);
+
+/* The length of the character at text as UTF-8 (RFC 3629: shortest form, no surrogates), 0 if the
+ * octets up to end are none. */
+size_t json_scan_utf8(const char *text, const char *end);
+
+#endif

@@ -1,0 +1,15 @@
+/* JSON the slow and obvious way, for tests: RFC 8259's grammar by recursive descent over memory. */
+#ifndef TESTS_SUPPORT_JSON_TWIN_H
+#define TESTS_SUPPORT_JSON_TWIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether the text is one JSON value with white space around it. Nesting up to 64. */
+bool json_twin_valid(const char *text, size_t size);
+
+/* A random valid document of at least one octet, with room for one octet more; free it. */
+char *json_twin_random(uint64_t *state, size_t *size);
+
+#endif

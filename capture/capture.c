@@ -51,6 +51,7 @@ static int make_workers(struct capture *capture, struct bt_error *error)
     for (unsigned i = 0; i < settings->workers; i++) {
         struct worker *worker = &capture->workers[i];
         worker->queue = capture->queue;
+        worker->hurry = settings->hurry;
         worker->encoder = deflate_encoder_new(settings->engine, settings->level, error);
         if (!worker->encoder)
             return error ? error->code : BT_MEMORY;

@@ -38,7 +38,9 @@ struct capture_settings {
                                is small */
     int64_t flush_ns;       /* records wait no longer than this for their block to fill; 0: 1 s */
     enum deflate_engine engine;
-    int level; /* -1: the engine's default */
+    int level;  /* -1: the engine's default */
+    bool hurry; /* blocks are stored, not compressed, while half of the queue waits: for sources
+                   that cannot be held up */
     enum capture_when_full when_full;
     bool wait_for_room; /* a full disk: lose and count at stage "disk" until there is room again;
                          otherwise it ends the capture */

@@ -18,6 +18,7 @@ struct writer;
 struct worker {
     struct queue *queue;
     struct deflate_encoder *encoder;
+    bool hurry;
     pthread_t thread;
 };
 

@@ -23,6 +23,10 @@ void *worker_run(void *argument)
     struct queue_member *member;
     thread_set_name("worker");
     while (queue_take_job(worker->queue, &block, &member)) {
+        /* what is compressed too late is lost: larger files are better */
+        if (worker->hurry)
+            deflate_encoder_hurry(worker->encoder,
+                                  queue_fill(worker->queue) * 2 > queue_size(worker->queue));
         compress_block(worker->encoder, block, member);
         queue_job_done(worker->queue, block, member);
     }

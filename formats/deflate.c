@@ -14,7 +14,8 @@
 struct deflate_encoder {
     enum deflate_engine engine; /* never DEFLATE_BEST */
     z_stream zlib;
-    struct deflate_records *records;
+    struct deflate_records *records; /* NULL: store */
+    bool hurry;
 #ifdef HAVE_ISAL
     int level;
     uint32_t level_bytes;
@@ -50,15 +51,17 @@ static enum deflate_engine resolve(enum deflate_engine engine, int level)
 {
     if (engine != DEFLATE_BEST)
         return engine;
-    if (level < 0)
+    if (level <= 0)
         return DEFLATE_RECORDS;
     return deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
 }
 
 static int records_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
+    if (level == 0)
+        return 0; /* to store needs no memory */
     if (level != -1)
-        return bt_fail(error, BT_USAGE, "the engine for records has no levels");
+        return bt_fail(error, BT_USAGE, "the engine for records has level 0 (store) only");
     encoder->records = deflate_records_new();
     return encoder->records ? 0 : bt_fail(error, BT_MEMORY, "no memory for a compressor");
 }
@@ -135,6 +138,11 @@ void deflate_encoder_free(struct deflate_encoder *encoder)
     free(encoder);
 }
 
+void deflate_encoder_hurry(struct deflate_encoder *encoder, bool hurry)
+{
+    encoder->hurry = hurry;
+}
+
 size_t deflate_bound(size_t size)
 {
     /* Stored blocks of at most 65,535 bytes cost 5 bytes each; ISA-L may begin with a longer
@@ -185,11 +193,12 @@ static bool zlib_encode(struct deflate_encoder *encoder, const uint8_t *in, size
 /* gzip's CRC-32 of the input. */
 static uint32_t gzip_crc(const uint8_t *in, size_t size)
 {
-#ifdef HAVE_ISAL
-    return crc32_gzip_refl(0, in, size);
-#else
-    return (uint32_t)crc32(0, in, (uInt)size);
+#if defined(HAVE_ISAL) && defined(__x86_64__)
+    /* without that instruction ISA-L goes byte by byte, and zlib is twice as fast */
+    if (__builtin_cpu_supports("pclmul"))
+        return crc32_gzip_refl(0, in, size);
 #endif
+    return (uint32_t)crc32(0, in, (uInt)size);
 }
 
 int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t size, uint8_t *out,
@@ -200,6 +209,11 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
     if (capacity > UINT32_MAX)
         capacity = UINT32_MAX;
     bool done = true;
+    *crc = gzip_crc(in, size);
+    if (encoder->hurry || (encoder->engine == DEFLATE_RECORDS && !encoder->records)) {
+        *out_size = deflate_records_store(in, size, out);
+        return 0;
+    }
     switch (encoder->engine) {
     case DEFLATE_RECORDS:
         *out_size = deflate_records_encode(encoder->records, in, size, out, capacity);
@@ -213,7 +227,6 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
         done = zlib_encode(encoder, in, size, out, capacity, out_size);
         break;
     }
-    *crc = gzip_crc(in, size);
     return done ? 0
                 : bt_fail(error, BT_MEMORY, "%s failed to compress a block",
                           deflate_engine_name(encoder->engine));

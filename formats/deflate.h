@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum deflate_engine {
-    DEFLATE_BEST, /* the fastest there is: records, or ISA-L (else zlib) where a level is asked for
-                   */
+    DEFLATE_BEST, /* the fastest there is: records, or ISA-L (else zlib) where a level above 0 is
+                     asked for */
     DEFLATE_ZLIB,
     DEFLATE_ISAL,
     DEFLATE_RECORDS, /* formats/deflate_records.h */
@@ -29,12 +29,15 @@ bool deflate_has(enum deflate_engine engine);
 const char *deflate_engine_name(enum deflate_engine engine);
 
 /*
- * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); records has none but
- * -1. NULL and *error on failure.
+ * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); records has -1, and 0:
+ * not compressed, for processors that cannot keep up. NULL and *error on failure.
  */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);
 void deflate_encoder_free(struct deflate_encoder *encoder);
+
+/* In a hurry (true) blocks are stored as they are, whatever the engine. */
+void deflate_encoder_hurry(struct deflate_encoder *encoder, bool hurry);
 
 /* The most bytes that size bytes can become. */
 size_t deflate_bound(size_t size);

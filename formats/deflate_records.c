@@ -496,8 +496,8 @@ static void put_code_lengths(struct bit_writer *writer, const struct huffman_cod
         bits_put(writer, codes[distances[i].length].bits, codes[distances[i].length].length);
 }
 
-/* The bytes as they are (RFC 1951, 3.2.4), where codes would make them longer. */
-static size_t put_stored(const uint8_t *in, size_t size, uint8_t *out)
+/* RFC 1951, 3.2.4 */
+size_t deflate_records_store(const uint8_t *in, size_t size, uint8_t *out)
 {
     uint8_t *start = out;
     do {
@@ -525,7 +525,7 @@ size_t deflate_records_encode(struct deflate_records *deflater, const uint8_t *i
      * limit */
     const size_t reserve = 512 + 2 * RECORD_OUT_MAX;
     if (most <= reserve)
-        return put_stored(in, size, out);
+        return deflate_records_store(in, size, out);
     take_sample(deflater, in, records);
     huffman_build(deflater->literal_counts, LITERALS, LITERAL_CODE_MAX, literals);
     huffman_build(deflater->distance_counts, DISTANCE_CODES, DISTANCE_CODE_MAX, distances);
@@ -534,7 +534,7 @@ size_t deflate_records_encode(struct deflate_records *deflater, const uint8_t *i
     bits_put(&writer, 1 | 2 << 1, 3); /* the last block; type 2, codes of its own */
     put_code_lengths(&writer, literals, distances);
     if (!put_records(deflater, &writer, in, records, out + most - reserve))
-        return put_stored(in, size, out);
+        return deflate_records_store(in, size, out);
     for (size_t at = whole; at < size; at++)
         bits_put(&writer, literals[in[at]].bits, literals[in[at]].length);
     bits_put(&writer, literals[END_OF_BLOCK].bits, literals[END_OF_BLOCK].length);

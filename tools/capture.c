@@ -95,7 +95,7 @@ static int take_level(void *settings, const char *argument, struct bt_error *err
     if (result < 0)
         return result;
     if (level > 9)
-        return bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, isa-l 0 to 3, records none");
+        return bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, isa-l 0 to 3, records only 0");
     ((struct capture_options *)settings)->capture.level = (int)level;
     return 0;
 }
@@ -152,7 +152,8 @@ static const struct option_row capture_rows[] = {
      OPTION(capture.flush_ns), NULL},
     {OPTION_CALL, 0, "engine", "NAME",
      "compress with records, isa-l or zlib; records is the fastest", 0, take_engine},
-    {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3", 0, take_level},
+    {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
+     take_level},
     {OPTION_CALL, 0, "when-full", "WHAT",
      "with a full queue: wait (the default), or drop and count", 0, take_when_full},
     {OPTION_CALL, 0, "disk-full", "WHAT",

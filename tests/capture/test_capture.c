@@ -395,6 +395,32 @@ static void test_drop(void)
     tear_down(&s);
 }
 
+/* Bytes of a capture whose queue is full as good as always. */
+static uint64_t compressed_bytes(bool hurry)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 1000000;
+    s.settings.workers = 1;
+    s.settings.engine = DEFLATE_ZLIB;
+    s.settings.level = 9;
+    s.settings.block_records = 4000;
+    s.settings.queue_bytes = 1;
+    s.settings.hurry = hurry;
+    run(&s);
+    CU_ASSERT_EQUAL(s.check.records, s.script.total);
+    uint64_t bytes = s.status.compressed_bytes;
+    tear_down(&s);
+    return bytes;
+}
+
+/* Where compression does not keep up, it is left out: nothing else changes. */
+static void test_hurry(void)
+{
+    uint64_t hurried = compressed_bytes(true), compressed = compressed_bytes(false);
+    CU_ASSERT(hurried > compressed + compressed / 4);
+}
+
 static uint64_t maybe(uint64_t *random, uint64_t low, uint64_t high)
 {
     return random_below(random, 2) ? low + random_below(random, high - low) : 0;
@@ -479,6 +505,7 @@ static const struct test_case cases[] = {
     {"files by size", test_rotation_by_size},
     {"a ring of files", test_ring},
     {"stop after records, exactly", test_stop_records},
+    {"compression is left out where it is late", test_hurry},
     {"stop after bytes", test_stop_bytes},
     {"stop after files", test_stop_files},
     {"stop after a time", test_stop_time},

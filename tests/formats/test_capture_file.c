@@ -239,6 +239,37 @@ static void test_levels_and_engines(void)
         if (!isal)
             CU_ASSERT_EQUAL(error.code, BT_USAGE);
         deflate_encoder_free(isal);
+        struct deflate_encoder *records = deflate_encoder_new(DEFLATE_RECORDS, level, &error);
+        CU_ASSERT_EQUAL(records != NULL, level <= 0);
+        deflate_encoder_free(records);
+    }
+}
+
+/* Not compressed, by level or in a hurry, is as good a stream as any. */
+static void test_stored(void)
+{
+    struct bt_error error;
+    uint8_t in[200000], out[202000], back[sizeof in];
+    uint64_t random = random_seed(5);
+    random_fill(&random, in, sizeof in);
+    for (int way = 0; way < 3; way++) {
+        struct deflate_encoder *encoder =
+            deflate_encoder_new(way == 2 ? DEFLATE_ZLIB : DEFLATE_BEST, way == 0 ? 0 : -1, &error);
+        deflate_encoder_hurry(encoder, way > 0);
+        for (size_t size = 0; size <= sizeof in; size += 65535 / 2) {
+            size_t out_size;
+            uint32_t crc, crc_back;
+            struct deflate_decoder *decoder = deflate_decoder_new(&error);
+            CU_ASSERT_EQUAL(
+                deflate_encode(encoder, in, size, out, sizeof out, &out_size, &crc, &error), 0);
+            CU_ASSERT(out_size > size && out_size <= size + 30);
+            CU_ASSERT_EQUAL(deflate_decode(decoder, out, out_size, back, size, &crc_back, &error),
+                            0);
+            CU_ASSERT_EQUAL(crc, crc_back);
+            CU_ASSERT(memcmp(in, back, size) == 0);
+            deflate_decoder_free(decoder);
+        }
+        deflate_encoder_free(encoder);
     }
 }
 
@@ -250,5 +281,6 @@ static const struct test_case cases[] = {
     {"every cut asks for more", test_every_cut_asks_for_more},
     {"text from files is harmless", test_text_from_files_is_harmless},
     {"compression levels and engines", test_levels_and_engines},
+    {"blocks that are stored", test_stored},
     {NULL, NULL}};
 TEST_SUITE(capture_file, cases)

@@ -3,8 +3,8 @@
  * indices and losses fit together without a hole.
  *
  * usage: lab_check FILE...      in order
- * output: records=N bus=N link=N queue=N disk=N gaps=N uncounted=N sessions=N after=N files=N
- * end=WHY exit status: 0; 1 where something does not fit, with the reason on standard error
+ * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
+ * files=N end=WHY exit status: 0; 1 where something does not fit, with the reason on standard error
  */
 #include "formats/capture_file.h"
 #include "formats/trace_reader.h"
@@ -21,6 +21,7 @@ struct check {
     uint64_t tick_base; /* and the tick */
     uint64_t records, sessions, files;
     uint64_t gaps, uncounted; /* places, and of those the ones without a count */
+    uint64_t gap_ms;
     struct loss lost;
     struct capture_totals closing;
     bool closed;
@@ -64,8 +65,11 @@ static int check_batch(struct check *check, const char *path, const struct batch
     uint64_t tick;
     if (first - lost != check->end)
         return wrong(path, first, "it does not go on where the last block ended");
-    if (check->sessions == 0)
+    if (check->sessions == 0 || batch->gap.uncounted)
         begin_session(check, batch);
+    check->gaps += batch->gap.milliseconds > 0;
+    check->gap_ms += batch->gap.milliseconds;
+    check->uncounted += batch->gap.uncounted;
     if (lost > 0 && !interval_holds(check, batch, lost))
         return wrong(path, first, "the loss is not in the interval that is told");
     loss_add(&check->lost, &batch->lost);
@@ -126,12 +130,12 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc && result == 0; i++)
         result = check_file(&check, argv[i], &batch);
     printf("records=%" PRIu64 " bus=%" PRIu64 " link=%" PRIu64 " queue=%" PRIu64 " disk=%" PRIu64
-           " gaps=%" PRIu64 " uncounted=%" PRIu64 " sessions=%" PRIu64 " after=%" PRIu64
-           " files=%" PRIu64 " end=%s\n",
+           " gaps=%" PRIu64 " gap_ms=%" PRIu64 " uncounted=%" PRIu64 " sessions=%" PRIu64
+           " after=%" PRIu64 " files=%" PRIu64 " end=%s\n",
            check.records, check.lost.count[LOSS_BUS], check.lost.count[LOSS_LINK],
-           check.lost.count[LOSS_QUEUE], check.lost.count[LOSS_DISK], check.gaps, check.uncounted,
-           check.sessions, check.closed ? check.closing.after_stop : 0, check.files,
-           check.closed ? capture_end_name(check.closing.end) : "none");
+           check.lost.count[LOSS_QUEUE], check.lost.count[LOSS_DISK], check.gaps, check.gap_ms,
+           check.uncounted, check.sessions, check.closed ? check.closing.after_stop : 0,
+           check.files, check.closed ? capture_end_name(check.closing.end) : "none");
     free(batch.records);
     return result < 0;
 }

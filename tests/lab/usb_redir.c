@@ -360,9 +360,18 @@ void usb_redir_free(struct usb_redir *redir)
     free(redir);
 }
 
+/* What packets have already brought to the host is the host's. */
+static void finish_first(struct usb_redir *redir, struct transfers *list)
+{
+    if (list->first && list->first->done > 0)
+        answer(redir, take_first(list), usb_redir_success);
+}
+
 void usb_redir_plug(struct usb_redir *redir, bool plugged)
 {
     redir->wanted = plugged;
+    for (unsigned i = 0; !plugged && i < ENDPOINTS; i++)
+        finish_first(redir, &redir->in[i]);
     if (!plugged)
         drop_all(redir, false);
     settle(redir);

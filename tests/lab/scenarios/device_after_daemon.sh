@@ -1,0 +1,8 @@
+# The daemon waits, the board is plugged in, and hot-plug tells: long before the retry timer.
+RETRY=1h configure
+start_daemon
+await daemon_says 'no FTDI board with serial number BT0001'
+plug
+capture_all 100000 200k
+account
+measured "$counts"

@@ -1,0 +1,19 @@
+# The disk is full, and then there is room again: the capture goes on in the same set of files, and what was
+# dropped meanwhile is counted.
+mkdir out
+mount -t tmpfs -o size=1m small out
+plug
+configure
+model rate 400k
+start_daemon
+await has_records 100000
+disk_lost() { [ "$(status disk)" -gt 200000 ]; }
+WAIT_SECONDS=30 await disk_lost
+mount -o remount,size=64m out
+now_written() { [ "$(status records)" -gt "$written" ]; }
+written=$(status records)
+await now_written
+model rate 0
+finish_capture
+account disk=any
+measured "$counts"

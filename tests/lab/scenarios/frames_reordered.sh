@@ -1,0 +1,8 @@
+# A frame that was overtaken is lost on the link: the stream never goes back.
+plug
+configure
+model fault reorder 7 10
+capture_all 100000 200k
+same faults "$(counter faults)" 10
+account link="$(counter damaged)"
+measured "$counts, 10 frames overtaken"

@@ -86,3 +86,44 @@ char *edge_expand(const char *text, const struct edge_expand_entry *entries, siz
     }
     return made;
 }
+
+/* Bit number at of a sequence, '0' or '1'; 0 behind its end. */
+static char bit_of(const char *sequence, size_t length, size_t at)
+{
+    if (at / 6 >= length)
+        return 0;
+    size_t value = (size_t)(strchr(BASE64, sequence[at / 6]) - BASE64);
+    return value >> (5 - at % 6) & 1 ? '1' : '0';
+}
+
+static const struct edge_expand_row *find_row(const struct edge_expand_row *rows, size_t count,
+                                              uint32_t current, const char *code)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].current == current && strcmp(rows[i].code, code) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+size_t edge_expand_walk(uint32_t *edges, size_t count, uint32_t first, const char *sequence,
+                        const struct edge_expand_row *rows, size_t row_count)
+{
+    size_t length = strlen(sequence);
+    size_t at = 0;
+    size_t found = 0;
+    if (count > 0)
+        edges[found++] = first;
+    while (found < count) {
+        char code[34] = "";
+        size_t bits = 0;
+        const struct edge_expand_row *row;
+        while (!(row = find_row(rows, row_count, edges[found - 1], code))) {
+            code[bits] = bit_of(sequence, length, at++);
+            if (code[bits++] == 0 || bits == 33)
+                return found;
+        }
+        for (size_t i = 0; i < row->count && found < count; i++)
+            edges[found++] = row->next[i];
+    }
+    return found;
+}

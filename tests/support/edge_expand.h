@@ -1,11 +1,13 @@
 /*
  * Edge-id sequences the slow and obvious way: by substituting in strings, as section 3.7.1 of the
- * DCFG-trace specification words it. The twin of formats/edge_sequence.h.
+ * DCFG-trace specification words it; and the edges they lead to. The twin of
+ * formats/edge_sequence.h and formats/edge_walk.h.
  */
 #ifndef TESTS_SUPPORT_EDGE_EXPAND_H
 #define TESTS_SUPPORT_EDGE_EXPAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct edge_expand_entry {
     const char *key;
@@ -18,5 +20,20 @@ struct edge_expand_entry {
  */
 char *edge_expand(const char *text, const struct edge_expand_entry *entries, size_t count,
                   size_t length_max);
+
+struct edge_expand_row {
+    uint32_t current;
+    const char *code;
+    const uint32_t *next;
+    size_t count;
+};
+
+/*
+ * Follows a table as section 3.5 words it: one bit more is read until the bits are a code of the
+ * current edge. sequence is what edge_expand returned. Fills edges, first included, and returns how
+ * many it found, at most count: fewer if bits or transitions are missing.
+ */
+size_t edge_expand_walk(uint32_t *edges, size_t count, uint32_t first, const char *sequence,
+                        const struct edge_expand_row *rows, size_t row_count);
 
 #endif

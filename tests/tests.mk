@@ -16,7 +16,7 @@ $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(LAYERS)
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS) $(BUILD)/libhost.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
-$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(LAYERS)
+$(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
 # --- the USB laboratory (tests/lab/README.md) ---

@@ -120,6 +120,11 @@ uint64_t json_pull_index(const struct json_pull *pull)
     return pull->depth > 0 ? pull->frames[pull->depth - 1].index : 0;
 }
 
+bool json_pull_is_strict(const struct json_pull *pull)
+{
+    return pull->settings.strict;
+}
+
 uint64_t json_pull_offset(const struct json_pull *pull)
 {
     return pull->offset + (uint64_t)(pull->at - pull->buffer);

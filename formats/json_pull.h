@@ -121,6 +121,9 @@ void json_pull_path(const struct json_pull *pull, char *path, size_t room);
 /* The number of the element of the array that one is in, from 0 on. */
 uint64_t json_pull_index(const struct json_pull *pull);
 
+/* Whether it takes JSON and nothing else. */
+bool json_pull_is_strict(const struct json_pull *pull);
+
 /* Bytes of text that came before what comes next. */
 uint64_t json_pull_offset(const struct json_pull *pull);
 

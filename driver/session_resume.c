@@ -34,8 +34,14 @@ void session_suspend(struct session *session)
  * that began anew. */
 static bool counters_are_ours(const struct session *session, const struct wire_counters *counters)
 {
-    return counters->frames > 0 && counters->frames >= session->position.sequence &&
+    return session->id != 0 && counters->frames > 0 &&
+           counters->frames >= session->position.sequence &&
            counters->accepted >= session->position.index - session->base.index;
+}
+
+static bool is_ours(const struct session *session, const struct wire_frame *frame)
+{
+    return session->id != 0 && frame->session == session->id;
 }
 
 /* Whether the frame tells what became of the session. */
@@ -47,7 +53,7 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory)
     if (frame->version != WIRE_VERSION)
         return false;
     if (frame->kind != WIRE_REPLY) {
-        if (frame->session != session->id)
+        if (!is_ours(session, frame))
             return false;
         session_rebase(session, &session->frame);
         session->frame_waits = true;
@@ -59,7 +65,7 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory)
         wire_counters_get(&counters, reply.body, reply.body_bytes) < 0)
         return false;
     *memory = MEMORY_GONE;
-    if (frame->session == session->id && counters.state != 0) {
+    if (is_ours(session, frame) && counters.state != 0) {
         *memory = MEMORY_KEPT;
     } else if (counters.state == 0 && counters_are_ours(session, &counters)) {
         *memory = MEMORY_ENDED;
@@ -145,6 +151,7 @@ static int begin_anew(struct session *session, struct bt_error *error)
         session->base = base;
         session->counters = counters;
         session->uncounted = uncounted;
+        session->id = 0; /* armed perhaps, but its START was not seen: nothing to go on with */
     }
     return result;
 }

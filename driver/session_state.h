@@ -42,7 +42,7 @@ struct session {
     bool totals_final;   /* ... and it was its last word */
 
     enum session_phase phase;
-    uint32_t id; /* of the session armed last; never 0 once there was one */
+    uint32_t id; /* of the session armed last; 0: none, or the board has forgotten it */
     struct session_base base;
     struct session_position position;
     struct gap gap; /* to be told with the next batch */

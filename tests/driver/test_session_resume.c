@@ -230,6 +230,52 @@ static void test_not_armed(void)
     end(&f);
 }
 
+/* A board that began anew is armed, and unplugged before it can say so: the next time it is armed
+ * there is nothing of its session that could be gone on with. */
+static void test_unplugged_while_armed_anew(void)
+{
+    struct fixture f;
+    start(&f, new_board());
+    unplug(&f);
+    fake_board_restart(f.board);
+    f.board->unplugged_by = 1u << WIRE_ARM;
+    CU_ASSERT_EQUAL(plug(&f), BT_CLOSED);
+    f.board->unplugged = false;
+    f.board->unplugged_by = 0;
+    CU_ASSERT(f.board->armed);
+    fake_board_records(f.board, 7, 0);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fixture_begin_anew(&f);
+    fake_board_records(f.board, 3, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    CU_ASSERT_EQUAL(f.records, 13);
+    CU_ASSERT_EQUAL(f.end, 13);
+    CU_ASSERT(f.gap.uncounted);
+    end(&f);
+}
+
+/* The same, and by then that session has ended: its end is not the capture's. */
+static void test_ended_before_it_was_heard_of(void)
+{
+    struct fixture f;
+    start(&f, new_board());
+    unplug(&f);
+    fake_board_restart(f.board);
+    f.board->unplugged_by = 1u << WIRE_ARM;
+    CU_ASSERT_EQUAL(plug(&f), BT_CLOSED);
+    f.board->unplugged = false;
+    f.board->unplugged_by = 0;
+    fake_board_records(f.board, 20, 0);
+    fake_board_heartbeat(f.board);
+    fake_board_end(f.board, 0, 0);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fixture_begin_anew(&f);
+    fake_board_records(f.board, 3, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    CU_ASSERT_EQUAL(f.records, 13);
+    end(&f);
+}
+
 /* The cable goes while the board is told to stop: the stop goes on behind it. */
 static void test_stopping(void)
 {
@@ -326,6 +372,8 @@ static const struct test_case cases[] = {
     {"the session ended meanwhile", test_ended_meanwhile},
     {"no answer", test_does_not_answer},
     {"not armed", test_not_armed},
+    {"unplugged while armed anew", test_unplugged_while_armed_anew},
+    {"ended before it was heard of", test_ended_before_it_was_heard_of},
     {"while stopping", test_stopping},
     {"while suspended", test_suspended},
     {"everything is accounted for", test_everything_is_accounted_for},

@@ -212,6 +212,8 @@ static void obey(struct fake_board *board, const struct wire_command *command)
         fake_board_end(board, 0, 0);
     else if (command->code == WIRE_SELF_TEST)
         self_test(board, bytes_get32(command->body));
+    if (board->unplugged_by >> command->code & 1u)
+        board->unplugged = true;
 }
 
 /* --- the stream --- */

@@ -39,6 +39,7 @@ struct fake_board {
     bool stuffed;              /* takes no bytes: writes time out at once */
     bool packs;                /* sends packed records whatever it was told */
     bool unplugged;            /* its cables are dead */
+    unsigned unplugged_by;     /* bit n: ... once a command with code n was obeyed */
     const char *specification; /* of its cables */
     unsigned slow_ms;          /* that each read takes */
     size_t piece;              /* bytes a read returns at most; 0: any */

@@ -61,10 +61,10 @@ void session_suspend(struct session *session);
 
 /*
  * Goes on with a suspended session on a new stream (taken over, also on failure). A board that kept
- * the session goes on with it, and its counting tells what is missing; one that began anew is
- * identified, must be the same by name, serial number and clock, and is armed as before, behind a
- * gap that is uncounted. The next batch tells the gap. 0; or a negative code, with the session
- * suspended as before.
+ * the session goes on with it, and its counting tells what is missing. One that ended it or began
+ * anew is identified, and must be the same by name, serial number, clock and bus; in the latter
+ * case it is armed as before, behind a gap that is uncounted. The next batch tells the gap. 0; or a
+ * negative code, with the session suspended as before.
  */
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error);
 

@@ -44,12 +44,12 @@ static bool is_ours(const struct session *session, const struct wire_frame *fram
     return session->id != 0 && frame->session == session->id;
 }
 
-/* Whether the frame tells what became of the session. */
-static bool judge(struct session *session, uint32_t tag, enum memory *memory)
+/* Whether the frame tells what became of the session; if it has ended, with which counters. */
+static bool judge(struct session *session, uint32_t tag, enum memory *memory,
+                  struct wire_counters *counters)
 {
     const struct wire_frame *frame = &session->frame;
     struct wire_reply reply;
-    struct wire_counters counters;
     if (frame->version != WIRE_VERSION)
         return false;
     if (frame->kind != WIRE_REPLY) {
@@ -62,21 +62,19 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory)
     }
     if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 || reply.tag != tag ||
         reply.code != WIRE_STATUS || reply.status != WIRE_OK ||
-        wire_counters_get(&counters, reply.body, reply.body_bytes) < 0)
+        wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
         return false;
     *memory = MEMORY_GONE;
-    if (is_ours(session, frame) && counters.state != 0) {
+    if (is_ours(session, frame) && counters->state != 0)
         *memory = MEMORY_KEPT;
-    } else if (counters.state == 0 && counters_are_ours(session, &counters)) {
+    else if (counters->state == 0 && counters_are_ours(session, counters))
         *memory = MEMORY_ENDED;
-        session->counters = counters;
-        session->counters_known = true;
-    }
     return true;
 }
 
-/* Asks the board whether it still has the session. 0 and *memory, or a negative code. */
-static int ask(struct session *session, enum memory *memory, struct bt_error *error)
+/* Asks the board whether it still has the session. 0 and what judge found, or a negative code. */
+static int ask(struct session *session, enum memory *memory, struct wire_counters *counters,
+               struct bt_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
         uint32_t tag;
@@ -84,7 +82,7 @@ static int ask(struct session *session, enum memory *memory, struct bt_error *er
         int result = session_send(session, WIRE_STATUS, NULL, 0, &tag, error);
         while (result >= 0 && clock_monotonic_ms() < deadline) {
             result = session_receive(session, deadline, error);
-            if (result > 0 && judge(session, tag, memory))
+            if (result > 0 && judge(session, tag, memory, counters))
                 return 0;
         }
         if (result < 0 && result != BT_TIMEOUT)
@@ -97,6 +95,18 @@ static bool same_board(const struct wire_identity *a, const struct wire_identity
 {
     return strcmp(a->name, b->name) == 0 && strcmp(a->serial, b->serial) == 0 &&
            a->clock_hz == b->clock_hz && a->bus == b->bus;
+}
+
+/* Who the board is, where no session's id proves it. 0 if it is the one that was armed. */
+static int recognise(struct session *session, struct bt_error *error)
+{
+    struct wire_identity identity;
+    int result = session_identify(session, &identity, error);
+    if (result == 0 && !same_board(&identity, &session->identity))
+        result =
+            bt_fail(error, BT_DEVICE, "another board (%s %s) is where %s %s was", identity.name,
+                    identity.serial, session->identity.name, session->identity.serial);
+    return result;
 }
 
 static int64_t absence_ms(const struct session *session)
@@ -135,18 +145,11 @@ static void move_base(struct session *session)
 /* The board has forgotten the session: a new one goes on where it was. */
 static int begin_anew(struct session *session, struct bt_error *error)
 {
-    struct wire_identity identity;
-    int result = session_identify(session, &identity, error);
-    if (result < 0)
-        return result;
-    if (!same_board(&identity, &session->identity))
-        return bt_fail(error, BT_DEVICE, "another board (%s %s) is where %s %s was", identity.name,
-                       identity.serial, session->identity.name, session->identity.serial);
     const struct session_base base = session->base;
     const struct wire_counters counters = session->counters;
     const bool uncounted = session->uncounted;
     move_base(session);
-    result = session_arm_again(session, error);
+    int result = session_arm_again(session, error);
     if (result < 0) {
         session->base = base;
         session->counters = counters;
@@ -156,9 +159,13 @@ static int begin_anew(struct session *session, struct bt_error *error)
     return result;
 }
 
-/* The board goes on with the session, or has ended it. */
-static void go_on(struct session *session, enum memory memory)
+/* The board goes on with the session; or has ended it, with these counters. */
+static void go_on(struct session *session, enum memory memory, const struct wire_counters *counters)
 {
+    if (memory == MEMORY_ENDED) {
+        session->counters = *counters;
+        session->counters_known = true;
+    }
     session->phase = session->stops_sent > 0 ? SESSION_STOPPING : SESSION_ARMED;
     session->end_waits = memory == MEMORY_ENDED;
     session->stops_sent = session->statuses_sent = 0;
@@ -170,14 +177,17 @@ static void go_on(struct session *session, enum memory memory)
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error)
 {
     enum memory memory = MEMORY_GONE;
+    struct wire_counters counters;
     session->stream = stream;
     wire_reader_reset(session->reader);
     session->frame_waits = false;
-    int result = ask(session, &memory, error);
+    int result = ask(session, &memory, &counters, error);
+    if (result == 0 && memory != MEMORY_KEPT)
+        result = recognise(session, error);
     if (result == 0 && memory == MEMORY_GONE)
         result = begin_anew(session, error);
     else if (result == 0)
-        go_on(session, memory);
+        go_on(session, memory, &counters);
     if (result < 0) {
         session_suspend(session);
         return result;

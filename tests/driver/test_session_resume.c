@@ -171,6 +171,32 @@ static void test_another_board(void)
     end(&f);
 }
 
+/* Another board that is idle, and has counted more: neither the end of the capture nor its count.
+ */
+static void test_another_idle_board(void)
+{
+    struct fixture f;
+    start(&f, new_board());
+    unplug(&f);
+    struct fake_board *other = new_board();
+    strcpy(other->identity.serial, "F2");
+    other->counters = (struct wire_counters){.accepted = 1000, .frames = 1000};
+    CU_ASSERT_EQUAL(session_resume(f.session, fake_board_cable(other), &f.error), BT_DEVICE);
+    CU_ASSERT_STRING_EQUAL(f.error.message,
+                           "another board (fake board F2) is where fake board F1 was");
+    stream_close(&other->stream);
+    fake_board_restart(f.board);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fixture_begin_anew(&f);
+    fake_board_records(f.board, 3, 0);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_end_of(&f), 0);
+    CU_ASSERT_EQUAL(f.records, 13);
+    CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
+    CU_ASSERT_EQUAL(totals_of(&f).accepted, 13);
+    end(&f);
+}
+
 /* The bus ended meanwhile, and END was on the line: an idle board's counters say it. */
 static void test_ended_meanwhile(void)
 {
@@ -369,6 +395,7 @@ static const struct test_case cases[] = {
     {"frames before the answer", test_frames_first},
     {"the board began anew", test_began_anew},
     {"another board", test_another_board},
+    {"another idle board", test_another_idle_board},
     {"the session ended meanwhile", test_ended_meanwhile},
     {"no answer", test_does_not_answer},
     {"not armed", test_not_armed},

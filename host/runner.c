@@ -294,8 +294,9 @@ void runner_stop(struct runner *runner)
 void runner_poke(struct runner *runner)
 {
     pthread_mutex_lock(&runner->mutex);
+    int code = runner->error.code;
+    bool board = code != BT_FULL && code != BT_IO && code != BT_MEMORY;
     /* a full disk is no better for it; an attempt under way may have looked too early */
-    bool board = runner->error.code != BT_IO && runner->error.code != BT_MEMORY;
     if (runner->state == RUNNER_STARTING || (runner->state == RUNNER_WAITING && board)) {
         runner->again = true;
         pthread_cond_broadcast(&runner->changed);

@@ -2,6 +2,7 @@
 #include "host/hotplug.h"
 #include "tests/suites.h"
 #include "tests/support/fake_usb.h"
+#include "tests/support/full_disk.h"
 
 #include <libusb.h>
 #include <stdio.h>
@@ -160,9 +161,39 @@ static void test_plugged_in(void)
     fake_usb_reset();
 }
 
-static const struct test_case cases[] = {{"restarted while waiting", test_restart_while_waiting},
-                                         {"started and stopped at once", test_start_and_stop},
-                                         {"stopped while opening", test_stop_while_opening},
-                                         {"something is plugged in", test_plugged_in},
-                                         {NULL, NULL}};
+/* Whether a poke has the runner, which waits, do anything within 200 ms. */
+static bool is_roused(struct place *place)
+{
+    uint64_t changes;
+    while (read(place->wake, &changes, sizeof changes) > 0)
+        continue;
+    runner_poke(place->runner);
+    usleep(200000);
+    return read(place->wake, &changes, sizeof changes) > 0;
+}
+
+/* A capture that waits for room on its disk is not helped by what is plugged in. */
+static void test_plugged_in_while_full(void)
+{
+    struct place place;
+    struct runner_report *report = malloc(sizeof *report);
+    place_open(&place, "virtual:smp=1");
+    full_disk_begin(0);
+    runner_start(place.runner);
+    CU_ASSERT_TRUE(comes_to(&place, RUNNER_WAITING));
+    runner_report(place.runner, report);
+    CU_ASSERT_EQUAL(report->error.code, BT_FULL);
+    CU_ASSERT_FALSE(is_roused(&place));
+    full_disk_end();
+    place_close(&place);
+    free(report);
+}
+
+static const struct test_case cases[] = {
+    {"restarted while waiting", test_restart_while_waiting},
+    {"started and stopped at once", test_start_and_stop},
+    {"stopped while opening", test_stop_while_opening},
+    {"something is plugged in", test_plugged_in},
+    {"plugged in, but the disk is full", test_plugged_in_while_full},
+    {NULL, NULL}};
 TEST_SUITE(runner, cases)

@@ -42,7 +42,8 @@ void file_set_free(struct file_set *set);
 int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns,
                     struct file_name *name, struct bt_error *error);
 
-/* Brings a part file to the disk and gives it its name, never over another file. 0 or BT_IO. */
+/* Brings a part file to the disk and gives it its name, never over another file. 0, BT_FULL or
+ * BT_IO. */
 int file_set_complete(struct file_set *set, const struct file_name *name, int descriptor,
                       struct bt_error *error);
 

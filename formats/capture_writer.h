@@ -19,7 +19,7 @@ struct capture_writer *capture_writer_new(int fd, const struct capture_info *inf
 
 /*
  * Appends a whole data member that holds batch. On failure the file is cut back to its last whole
- * member, and the batch counts as not written. 0 or BT_IO.
+ * member, and the batch counts as not written. 0, BT_FULL or BT_IO.
  */
 int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
                        const struct batch *batch, struct bt_error *error);
@@ -27,7 +27,7 @@ int capture_writer_put(struct capture_writer *writer, const uint8_t *member, siz
 /*
  * Appends the closing member. totals->file_records, file_lost, end_index are filled in by the
  * writer from what it was given (plus extra losses already in file_lost); everything else is the
- * caller's. 0 or BT_IO.
+ * caller's. 0, BT_FULL or BT_IO.
  */
 int capture_writer_close(struct capture_writer *writer, struct capture_totals *totals,
                          struct bt_error *error);

@@ -50,6 +50,30 @@ static size_t count_files(const struct setting *s, const char *ending)
     return count;
 }
 
+/* A capture, set up, that has written its records and goes on, quietly. */
+static struct capture *go_quiet(struct setting *s, uint64_t records)
+{
+    struct bt_error error;
+    struct capture_status status;
+    s->script.total = records;
+    s->script.lingers = true;
+    s->settings.flush_ns = 1000000;
+    s->settings.names = true;
+    struct capture *capture = start(s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    do {
+        capture_wait(capture, 1);
+        capture_get_status(capture, &status);
+    } while (status.running && status.records < records);
+    return capture;
+}
+
+static struct capture *start_quiet(struct setting *s, uint64_t records)
+{
+    set_up(s);
+    return go_quiet(s, records);
+}
+
 /* --- full disks ------------------------------------------------------------------------------ */
 
 static void limit_files(rlim_t bytes)
@@ -184,26 +208,36 @@ static void test_room_again(void)
     run_full_for_a_while(16384, 16384);
 }
 
-/* --- files somebody else touches -------------------------------------------------------------- */
-
-/* A capture that has written its records and goes on, quietly. */
-static struct capture *start_quiet(struct setting *s, uint64_t records)
+/* No room for the header of a new file: the one that is open goes on. */
+static void test_no_room_for_a_file(void)
 {
-    struct bt_error error;
+    struct setting s;
     struct capture_status status;
-    set_up(s);
-    s->script.total = records;
-    s->script.lingers = true;
-    s->settings.flush_ns = 1000000;
-    s->settings.names = true;
-    struct capture *capture = start(s, &error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
-    do {
-        capture_wait(capture, 1);
-        capture_get_status(capture, &status);
-    } while (status.running && status.records < records);
-    return capture;
+    char note[CAPTURE_NOTE_BYTES];
+    set_up(&s);
+    s.settings.wait_for_room = true;
+    struct capture *capture = go_quiet(&s, 1000);
+    full_disk_begin(0);
+    capture_rotate(capture);
+    while (!capture_take_note(capture, note, sizeof note) && !capture_wait(capture, 1))
+        continue;
+    CU_ASSERT_PTR_NOT_NULL(strstr(note, "requests are lost until there is room"));
+    full_disk_end();
+    capture_stop(capture);
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    CU_ASSERT_FALSE(status.failed);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.files, 1);
+    CU_ASSERT_EQUAL(s.check.records, 1000);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_STOPPED);
+    CU_ASSERT_EQUAL(count_files(&s, ".part"), 0);
+    folder_remove(s.folder);
 }
+
+/* --- files somebody else touches -------------------------------------------------------------- */
 
 /* Puts a folder where a file is, or is to be. */
 static void obstruct(const char *path)
@@ -559,6 +593,7 @@ static void test_memory(void)
 static const struct test_case cases[] = {
     {"a full disk", test_full_disk},
     {"room again", test_room_again},
+    {"no room for a file", test_no_room_for_a_file},
     {"the last file's name is taken", test_last_name_taken},
     {"an earlier file's name is taken", test_earlier_name_taken},
     {"a file that does not leave the ring", test_ring_stuck},

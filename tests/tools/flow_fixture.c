@@ -66,7 +66,8 @@ void twin_cut(struct twin *twin, bool (*cut)(uint32_t address, uint8_t size))
 
 static bool sequential(const struct twin *twin, int source, int target)
 {
-    if (source < 2 || target < 2 || twin->instructions[source].size == 0)
+    if (source < 2 || source >= TWIN_INSTRUCTIONS || target < 2 || target >= TWIN_INSTRUCTIONS ||
+        twin->instructions[source].size == 0)
         return false;
     return (uint64_t)twin->instructions[source].address + twin->instructions[source].size ==
            twin->instructions[target].address;

@@ -295,7 +295,8 @@ static size_t random_text(uint64_t *random, char *text, size_t capacity, size_t 
             break;
         case 1:
             if (entries > 0)
-                length += (size_t)sprintf(text + length, "<%zu>", random_below(random, entries));
+                length +=
+                    (size_t)sprintf(text + length, "<%u>", (unsigned)random_below(random, entries));
             break;
         default:
             length += (size_t)sprintf(text + length, "(%u*", (unsigned)random_below(random, 5));

@@ -209,7 +209,7 @@ static const char *misplaced(const struct session *session, const struct wire_fr
 }
 
 /* Records are judged by their place alone: it decides whether any is missing or there twice. */
-static bool told_before(const struct session *session, const struct wire_frame *frame)
+bool session_told_before(const struct session *session, const struct wire_frame *frame)
 {
     if (!has_records(frame))
         return is_late(session, frame) || frame->first_index < session->position.index;
@@ -230,7 +230,7 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
     }
     session_heard(session);
     bool end = frame->kind == WIRE_END;
-    if (told_before(session, frame) && !end) {
+    if (session_told_before(session, frame) && !end) {
         session->statistics.duplicate_frames++;
         return 0;
     }

@@ -56,6 +56,8 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory,
         if (!is_ours(session, frame))
             return false;
         session_rebase(session, &session->frame);
+        if (session_told_before(session, frame))
+            return false; /* the line may hold it still, whatever has become of the board */
         session->frame_waits = true;
         *memory = MEMORY_KEPT;
         return true;

@@ -140,6 +140,9 @@ const struct source_operations *session_source_operations(void);
  */
 int session_take_frame(struct session *session, struct batch *batch, struct bt_error *error);
 
+/* Whether the frame, of this session and rebased, has nothing that was not there before. */
+bool session_told_before(const struct session *session, const struct wire_frame *frame);
+
 /* END was lost, but an answer says where the stream ended: as session_take_frame. */
 int session_take_late_end(struct session *session, struct batch *batch);
 

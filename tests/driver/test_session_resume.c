@@ -302,6 +302,26 @@ static void test_ended_before_it_was_heard_of(void)
     end(&f);
 }
 
+/* What the line still holds of the session says nothing of a board that has begun anew. */
+static void test_stale_frames(void)
+{
+    struct fixture f;
+    uint8_t stale[4096];
+    start(&f, new_board());
+    size_t size = f.board->out_size < sizeof stale ? f.board->out_size : sizeof stale;
+    memcpy(stale, f.board->out, size);
+    unplug(&f);
+    fake_board_restart(f.board);
+    fake_board_bytes(f.board, stale, size);
+    CU_ASSERT_EQUAL(plug(&f), 0);
+    fixture_begin_anew(&f);
+    fake_board_records(f.board, 3, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
+    CU_ASSERT_EQUAL(f.records, 13);
+    CU_ASSERT(f.gap.uncounted);
+    end(&f);
+}
+
 /* The cable goes while the board is told to stop: the stop goes on behind it. */
 static void test_stopping(void)
 {
@@ -401,6 +421,7 @@ static const struct test_case cases[] = {
     {"not armed", test_not_armed},
     {"unplugged while armed anew", test_unplugged_while_armed_anew},
     {"ended before it was heard of", test_ended_before_it_was_heard_of},
+    {"stale frames", test_stale_frames},
     {"while stopping", test_stopping},
     {"while suspended", test_suspended},
     {"everything is accounted for", test_everything_is_accounted_for},

@@ -155,6 +155,8 @@ static void rotate(struct writer *writer, size_t next_size)
     }
     if (close_file(&before, CAPTURE_END_ROTATED, &error) < 0)
         end_at_disk(writer, &error);
+    else
+        file_set_take_reserve(writer->capture->files); /* that member may have needed it */
     writer->closed_bytes = before.closed_bytes;
 }
 

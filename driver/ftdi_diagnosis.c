@@ -45,7 +45,10 @@ static bool examine(struct ftdi_diagnosis *board, libusb_device *usb,
     if (options &&
         !ftdi_options_match(options, device->vid, device->pid, device->serial, device->product))
         return false;
-    ftdi_device_short_specification(device, board->specification);
+    if (options && options->channel == 'B')
+        ftdi_device_specification(device, 'B', board->specification, sizeof board->specification);
+    else
+        ftdi_device_short_specification(device, board->specification);
     board->ours = options || !device->private_ids || board->node.identified;
     if (board->ours && device->open_error == 0 && strcmp(board->node.driver, "usbfs") != 0)
         read_eeprom(board, usb);

@@ -30,15 +30,6 @@ void session_suspend(struct session *session)
     session->phase = SESSION_BROKEN;
 }
 
-/* Whether an idle board's counters are those of this session at its end, and not those of a board
- * that began anew. */
-static bool counters_are_ours(const struct session *session, const struct wire_counters *counters)
-{
-    return session->id != 0 && counters->frames > 0 &&
-           counters->frames >= session->position.sequence &&
-           counters->accepted >= session->position.index - session->base.index;
-}
-
 static bool is_ours(const struct session *session, const struct wire_frame *frame)
 {
     return session->id != 0 && frame->session == session->id;
@@ -67,10 +58,8 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory,
         wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
         return false;
     *memory = MEMORY_GONE;
-    if (is_ours(session, frame) && counters->state != 0)
-        *memory = MEMORY_KEPT;
-    else if (counters->state == 0 && counters_are_ours(session, counters))
-        *memory = MEMORY_ENDED;
+    if (session->id != 0 && counters->session == session->id)
+        *memory = counters->state == 0 ? MEMORY_ENDED : MEMORY_KEPT;
     return true;
 }
 
@@ -184,7 +173,7 @@ int session_resume(struct session *session, struct stream *stream, struct bt_err
     wire_reader_reset(session->reader);
     session->frame_waits = false;
     int result = ask(session, &memory, &counters, error);
-    if (result == 0 && memory != MEMORY_KEPT)
+    if (result == 0 && memory == MEMORY_GONE)
         result = recognise(session, error);
     if (result == 0 && memory == MEMORY_GONE)
         result = begin_anew(session, error);

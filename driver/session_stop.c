@@ -91,7 +91,8 @@ bool session_take_reply(struct session *session, const struct wire_frame *frame)
     struct wire_counters counters;
     if (reply.code != WIRE_STATUS || reply.tag != session->status_tag ||
         session->statuses_sent == 0 ||
-        wire_counters_get(&counters, reply.body, reply.body_bytes) < 0)
+        wire_counters_get(&counters, reply.body, reply.body_bytes) < 0 ||
+        counters.session != session->id)
         return false;
     session->counters = counters;
     session->counters_known = true;

@@ -63,6 +63,7 @@ static void arm(struct board *board, uint32_t session)
 {
     board_records_reset(board);
     board->session = session;
+    board->counters.session = session;
     board->sequence = 0;
     board->state = BOARD_ARMED;
     board->heartbeat_us = board->microseconds;

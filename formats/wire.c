@@ -219,7 +219,7 @@ void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_count
     bytes_put32(out + 64, counters->queue_fill);
     bytes_put32(out + 68, counters->queue_peak);
     bytes_put32(out + 72, counters->state);
-    bytes_put32(out + 76, 0);
+    bytes_put32(out + 76, counters->session);
 }
 
 int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size_t size)
@@ -236,7 +236,8 @@ int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size
                                        .frames = bytes_get64(bytes + 56),
                                        .queue_fill = bytes_get32(bytes + 64),
                                        .queue_peak = bytes_get32(bytes + 68),
-                                       .state = bytes_get32(bytes + 72)};
+                                       .state = bytes_get32(bytes + 72),
+                                       .session = bytes_get32(bytes + 76)};
     return 0;
 }
 

@@ -166,6 +166,7 @@ struct wire_counters {
     uint32_t queue_fill; /* frames waiting now */
     uint32_t queue_peak; /* most that ever waited */
     uint32_t state;      /* 0 idle, 1 armed, 2 draining */
+    uint32_t session;    /* that all of these are of; 0 before the first */
 };
 void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_counters *counters);
 int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size_t size);

@@ -273,6 +273,7 @@ static void test_flush_and_heartbeat(void)
     CU_ASSERT_EQUAL(frame.first_tick, 200);
     CU_ASSERT_EQUAL(wire_counters_get(&counters, frame.payload, frame.payload_bytes), 0);
     CU_ASSERT_EQUAL(counters.accepted, 2);
+    CU_ASSERT_EQUAL(counters.session, frame.session);
     CU_ASSERT_EQUAL(counters.state, BOARD_ARMED);
     rig->microseconds = 20000;
     CU_ASSERT(board_rig_await(rig, WIRE_HEARTBEAT, &frame));

@@ -221,12 +221,12 @@ static void test_counters(void)
     uint8_t out[WIRE_COUNTERS_BYTES];
     uint64_t random = random_seed(3);
     random_fill(&random, in, sizeof in);
-    memset(in + 76, 0, 4);
     struct wire_counters counters;
     CU_ASSERT_EQUAL(wire_counters_get(&counters, in, sizeof in), 0);
     CU_ASSERT_EQUAL(counters.tick, bytes_get64(in));
     CU_ASSERT_EQUAL(counters.lost, bytes_get64(in + 48));
     CU_ASSERT_EQUAL(counters.state, bytes_get32(in + 72));
+    CU_ASSERT_EQUAL(counters.session, bytes_get32(in + 76));
     wire_counters_put(out, &counters);
     CU_ASSERT_EQUAL(memcmp(in, out, sizeof in), 0);
     CU_ASSERT_EQUAL(wire_counters_get(&counters, in, sizeof in - 1), -1);

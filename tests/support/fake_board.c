@@ -104,6 +104,7 @@ static void put_counters(struct fake_board *board, uint8_t *out)
     counters.accepted += board->accepted;
     counters.lost += board->lost;
     counters.frames += board->sequence;
+    counters.session = board->armed_session;
     counters.state = board->armed;
     wire_counters_put(out, &counters);
 }
@@ -151,7 +152,7 @@ static void reply(struct fake_board *board, const struct wire_command *command, 
 static void arm(struct fake_board *board, uint32_t session)
 {
     uint8_t payload[WIRE_IDENTITY_BYTES];
-    board->session = session;
+    board->session = board->armed_session = session;
     board->sequence = 0;
     board->accepted = board->lost = 0;
     board->armed = true;
@@ -349,7 +350,7 @@ void fake_board_restart(struct fake_board *board)
 {
     fake_board_lose_line(board);
     board->armed = false;
-    board->session = board->sequence = 0;
+    board->session = board->armed_session = board->sequence = 0;
     board->accepted = board->lost = 0;
     board->counters = (struct wire_counters){0};
 }

@@ -55,7 +55,7 @@ struct fake_board {
 
     /* Its own state. */
     bool armed;
-    uint32_t session, sequence;
+    uint32_t session, sequence, armed_session;
     uint64_t accepted, lost;
     struct wire_counters counters; /* added to what it counts itself */
     enum fake_fate fate;

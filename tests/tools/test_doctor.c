@@ -159,6 +159,25 @@ static void test_hardware(void)
     finds(&device, NULL, FINDING_PROBLEM, "eeprom", "0100: not 245 FIFO", "");
 }
 
+/* The link that is measured is that of the channel that was named. */
+static void test_channel(void)
+{
+    struct fake_usb_device device = good;
+    struct place place;
+    device.chip = FT2232H;
+    device.pid = 0x6010;
+    device.eeprom = 0x0101;
+    place_open(&place, &device, 1);
+    CU_ASSERT_EQUAL(examine(&place, "channel=B"), 1);
+    CU_ASSERT_STRING_EQUAL(place.found.boards[0].specification,
+                           "ftdi:vid=0403,pid=6010,channel=B,serial=BT0001");
+    place_close(&place);
+    place_open(&place, &device, 1);
+    CU_ASSERT_EQUAL(examine(&place, NULL), 1);
+    CU_ASSERT_STRING_EQUAL(place.found.boards[0].specification, "ftdi:serial=BT0001");
+    place_close(&place);
+}
+
 /* Which step is missing between the board and its user. */
 static void test_permission(void)
 {
@@ -389,6 +408,7 @@ static const struct test_case cases[] = {
     {"all is well", test_all_well},
     {"no board", test_no_board},
     {"port, chip and EEPROM", test_hardware},
+    {"the channel", test_channel},
     {"permission", test_permission},
     {"a closed board by its serial number", test_closed_board_by_serial},
     {"drivers", test_drivers},

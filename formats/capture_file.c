@@ -220,7 +220,9 @@ static void get_batch(struct batch *batch, const uint8_t *p)
     uint32_t gap = bytes_get32(p + 12);
     batch->count = bytes_get32(p + 8);
     batch->gap.milliseconds = gap & GAP_MILLISECONDS_MAX;
-    batch->gap.uncounted = batch->gap.milliseconds > 0 && (gap & GAP_UNCOUNTED);
+    batch->gap.uncounted = gap & GAP_UNCOUNTED;
+    if (batch->gap.uncounted && batch->gap.milliseconds == 0)
+        batch->gap.milliseconds = 1; /* whoever wrote it: an uncounted gap is never none */
     batch->first_index = bytes_get64(p + 16);
     batch->first_tick = bytes_get64(p + 24);
     batch->last_tick = bytes_get64(p + 32);

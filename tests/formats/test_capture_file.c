@@ -160,6 +160,20 @@ static void test_data_round_trip(void)
     deflate_decoder_free(decoder);
 }
 
+/* An uncounted gap of no length, which nobody should write, is not overlooked. */
+static void test_uncounted_gap_without_length(void)
+{
+    const struct batch batch = {.first_index = 7, .gap = {0, true}};
+    struct capture_member member;
+    struct bytes bytes = {0};
+    bytes_append_data(&bytes, DEFLATE_ZLIB, &batch);
+    CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
+    CU_ASSERT(member.batch.gap.uncounted);
+    CU_ASSERT_EQUAL(member.batch.gap.milliseconds, 1);
+    CU_ASSERT(batch_tells(&member.batch));
+    free(bytes.bytes);
+}
+
 /* Whether a member is taken for good, records and all. */
 static bool accepted(struct deflate_decoder *decoder, const uint8_t *bytes, size_t size,
                      struct record *records, size_t capacity)
@@ -277,6 +291,7 @@ static const struct test_case cases[] = {
     {"header member round trip", test_header_round_trip},
     {"closing member round trip", test_closing_round_trip},
     {"data member round trip, by our reader and by zlib", test_data_round_trip},
+    {"uncounted gap without length", test_uncounted_gap_without_length},
     {"every flipped bit is seen", test_every_flipped_bit_is_seen},
     {"every cut asks for more", test_every_cut_asks_for_more},
     {"text from files is harmless", test_text_from_files_is_harmless},

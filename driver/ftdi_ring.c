@@ -68,7 +68,8 @@ struct ftdi_ring {
     unsigned deaf;       /* times in a row that libusb could not be asked for events */
     int event_error;     /* the libusb_error it answered with */
     bool gone, stopping;
-    int64_t heard_ms; /* the last transfer that came back */
+    bool heard; /* a transfer came back, or cannot be missed yet, since events were asked for */
+    int64_t quiet_ns; /* that events were listened for since then, and none came */
     int silence_ms;
 
     struct buffer *reading; /* the reader's own; no lock needed */
@@ -131,7 +132,7 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     if (result == 0) {
         /* from now on there is something to answer: a reader that stood still is no silence */
         if (ring->queued == 0)
-            ring->heard_ms = clock_monotonic_ms();
+            ring->heard = true;
         slot->queued = true;
         ring->queued++;
         return 0;
@@ -160,7 +161,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     slot->buffer = NULL;
     slot->queued = false;
     ring->queued--;
-    ring->heard_ms = clock_monotonic_ms();
+    ring->heard = true;
     bool good = transfer->status == LIBUSB_TRANSFER_COMPLETED;
     if (good)
         ring->errors = 0;
@@ -179,6 +180,17 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     pthread_mutex_unlock(&ring->mutex);
 }
 
+/* Only time in which an event would have been seen is silence: a process that was stopped, or had
+ * no processor, finds what came meanwhile when it asks the next time. The lock is held. */
+static void note_silence(struct ftdi_ring *ring, int64_t asked_ns)
+{
+    int64_t listened = clock_monotonic_ns() - asked_ns;
+    if (listened > 2 * EVENT_WAIT_US * INT64_C(1000))
+        listened = 2 * EVENT_WAIT_US * INT64_C(1000);
+    ring->quiet_ns = ring->heard ? 0 : ring->quiet_ns + listened;
+    ring->heard = false;
+}
+
 static void *handle_events(void *argument)
 {
     struct ftdi_ring *ring = argument;
@@ -186,9 +198,11 @@ static void *handle_events(void *argument)
     thread_set_name("usb");
     while (more) {
         struct timeval wait = {.tv_usec = EVENT_WAIT_US};
+        int64_t asked_ns = clock_monotonic_ns();
         int result = libusb_handle_events_timeout_completed(ring->context, &wait, NULL);
         bool failed = result < 0 && result != LIBUSB_ERROR_INTERRUPTED;
         pthread_mutex_lock(&ring->mutex);
+        note_silence(ring, asked_ns);
         ring->deaf = failed ? ring->deaf + 1 : 0;
         ring->event_error = failed ? result : 0;
         if (ring->deaf > ERRORS_MAX)
@@ -329,7 +343,7 @@ int ftdi_ring_start(struct ftdi_ring *ring, struct bt_error *error)
         if (ring->queue_wanted > 0)
             result = 0;
     }
-    ring->heard_ms = clock_monotonic_ms();
+    ring->heard = true;
     pthread_mutex_unlock(&ring->mutex);
     if (result == LIBUSB_ERROR_NO_MEM)
         return no_memory_for_transfers(ring, error);
@@ -372,7 +386,7 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
     if (ring->deaf > ERRORS_MAX)
         return bt_fail(error, BT_DEVICE, "board %s: USB events cannot be had: %s", ring->name,
                        libusb_error_name(ring->event_error));
-    if (ring->queued > 0 && clock_monotonic_ms() - ring->heard_ms > ring->silence_ms)
+    if (ring->queued > 0 && !ring->heard && ring->quiet_ns > ring->silence_ms * INT64_C(1000000))
         return bt_fail(
             error, BT_DEVICE,
             "board %s: its USB chip has not answered for %.3g s; unplug it and plug it in",

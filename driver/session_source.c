@@ -55,6 +55,14 @@ static void fall_silent(struct session *session, const char *what)
     session->deaf_ms = session->heard_ms;
 }
 
+/* A process that stood still behind the time it meant to listen did not listen for longer. */
+static void excuse(struct session *session, int64_t until_ms)
+{
+    int64_t late = clock_monotonic_ms() - until_ms;
+    session->heard_ms += late > 0 ? late : 0;
+    session->stop_ms += late > 0 ? late : 0;
+}
+
 /* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session
  * broken, which the next look tells. */
 static int wait_for_bytes(struct session *session, struct call *call, struct bt_error *error)
@@ -71,7 +79,8 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
                    ? 1
                    : bt_fail(error, BT_TIMEOUT, "board %s sent no requests", session->name);
     call->has_read = true;
-    int result = session_fill(session, pause_ms(session, call, now), &session->broken);
+    int pause = pause_ms(session, call, now);
+    int result = session_fill(session, pause, &session->broken);
     if (result > 0)
         return 0;
     if (result != BT_TIMEOUT) {
@@ -80,6 +89,7 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
         (void)session_break(session);
         return 0;
     }
+    excuse(session, now + pause);
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
     if (fell_silent(session, clock_monotonic_ms()))

@@ -229,6 +229,22 @@ static void test_silence(void)
     fixture_close(&f);
 }
 
+/* A process that was stopped for longer than a chip may be silent: what came meanwhile is there. */
+static void test_stopped(void)
+{
+    struct fixture f;
+    fixture_start(&f);
+    ftdi_ring_set_silence(f.ring, 300);
+    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 10, &f.error), BT_TIMEOUT);
+    fake_usb_take()->stopped = 1500;
+    fake_usb_give();
+    usleep(400000);
+    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 10, &f.error), BT_TIMEOUT);
+    send_random(&f, 100000, 7);
+    receive(&f, READ_BYTES);
+    fixture_close(&f);
+}
+
 /* A reader that stands still for longer than a chip may be silent: no transfer is queued
  * meanwhile, so that none could be answered. */
 static void test_slow_reader(void)
@@ -297,6 +313,7 @@ static const struct test_case cases[] = {{"streaming", test_stream},
                                          {"transfers that cannot be queued", test_not_queued},
                                          {"silence", test_silence},
                                          {"a reader that stands still", test_slow_reader},
+                                         {"a process that was stopped", test_stopped},
                                          {"events that fail", test_event_error},
                                          {NULL, NULL}};
 TEST_SUITE(ftdi_ring, cases)

@@ -224,6 +224,24 @@ static void test_silence(void)
     fixture_end(&f);
 }
 
+/* A process that was stopped in the middle of a read has not listened all the time. */
+static void test_stands_still(void)
+{
+    struct fixture f;
+    struct fake_board *board = fake_board_new();
+    fixture_start(&f, board);
+    struct session_settings settings = session_settings_default();
+    settings.silence_ms = 200;
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    board->late_ms = 500;
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_TIMEOUT);
+    fake_board_records(board, 10, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
+    CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+    fixture_end(&f);
+}
+
 /* Bytes that are no frames are no sign of life. */
 static void test_noise(void)
 {
@@ -680,6 +698,7 @@ static const struct test_case cases[] = {
     {"duplicates and reordering", test_duplicates_and_reordering},
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
+    {"stands still", test_stands_still},
     {"noise", test_noise},
     {"boards that do not answer", test_who_does_not_answer},
     {"commands that are not answered", test_unanswered_command},

@@ -234,8 +234,12 @@ static long fake_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
     if (size == 0) {
         struct timespec pause = {.tv_sec = timeout_ms / 1000,
                                  .tv_nsec = timeout_ms % 1000 * 1000000};
+        struct timespec late = {.tv_sec = board->late_ms / 1000,
+                                .tv_nsec = board->late_ms % 1000 * 1000000L};
+        board->late_ms = 0;
         if (timeout_ms > 0 && !board->impatient)
             nanosleep(&pause, NULL);
+        nanosleep(&late, NULL);
         return bt_fail(error, BT_TIMEOUT, "the fake board is silent");
     }
     struct timespec slow = {.tv_nsec = board->slow_ms * 1000000L};

@@ -42,6 +42,7 @@ struct fake_board {
     unsigned unplugged_by;     /* bit n: ... once a command with code n was obeyed */
     const char *specification; /* of its cables */
     unsigned slow_ms;          /* that each read takes */
+    unsigned late_ms;          /* by which the next one that finds nothing is late */
     size_t piece;              /* bytes a read returns at most; 0: any */
     int diagnosis;             /* what diagnose returns, */
     const char *explanation;   /* with this sentence */

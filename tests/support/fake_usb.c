@@ -214,6 +214,15 @@ int libusb_handle_events_timeout_completed(libusb_context *context, struct timev
         return 0;
     struct fake_usb *usb = fake_usb_take();
     usb->waits++;
+    while (usb->stopped > 0) {
+        unsigned milliseconds = usb->stopped;
+        usb->stopped = 0;
+        fake_usb_give();
+        nanosleep(&(struct timespec){.tv_sec = milliseconds / 1000,
+                                     .tv_nsec = milliseconds % 1000 * 1000000L},
+                  NULL);
+        fake_usb_take();
+    }
     int error = usb->event_error;
     struct transfer *done = error ? NULL : take_done(false);
     if (!error && !done) {

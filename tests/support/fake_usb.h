@@ -39,6 +39,7 @@ struct fake_usb {
     int status;       /* transfers end with this libusb_transfer_status instead of bringing data */
     int submit_error; /* queueing a transfer returns this */
     int event_error;  /* waiting for events returns this at once */
+    unsigned stopped; /* waiting for events takes so many milliseconds longer, once */
     bool silent;      /* the chip does not even send its status */
     bool unplugged;
     int write_error;

@@ -15,6 +15,7 @@
 #define SPARE_BUFFERS   64u  /* what the reader may be behind, beyond what is queued */
 #define ERRORS_MAX      8u   /* so many transfers failed in a row are a storm */
 #define SILENCE_MS      3000 /* about 190 latency periods */
+#define GONE_WAIT_MS    1000 /* for transfers that were done before the board was unplugged */
 #define EVENT_WAIT_US   100000
 #define EVENT_RETRY_NS  20000000 /* behind an error of libusb's; the transfers last longer */
 #define CANCEL_WAIT_MS  5000
@@ -68,6 +69,7 @@ struct ftdi_ring {
     unsigned deaf;       /* times in a row that libusb could not be asked for events */
     int event_error;     /* the libusb_error it answered with */
     bool gone, stopping;
+    int64_t gone_ms; /* since when it is */
     bool heard; /* a transfer came back, or cannot be missed yet, since events were asked for */
     int64_t quiet_ns; /* that events were listened for since then, and none came */
     int silence_ms;
@@ -142,11 +144,19 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     return result;
 }
 
+/* The lock is held. */
+static void note_gone(struct ftdi_ring *ring)
+{
+    if (!ring->gone)
+        ring->gone_ms = clock_monotonic_ms();
+    ring->gone = true;
+}
+
 /* What queueing again ran into, where the ring was running. The lock is held. */
 static void note_submit(struct ftdi_ring *ring, int result)
 {
     if (result == LIBUSB_ERROR_NO_DEVICE)
-        ring->gone = true;
+        note_gone(ring);
     else if (result < 0)
         ring->submit_error = result;
 }
@@ -166,7 +176,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     if (good)
         ring->errors = 0;
     else if (transfer->status == LIBUSB_TRANSFER_NO_DEVICE)
-        ring->gone = true;
+        note_gone(ring);
     else if (transfer->status != LIBUSB_TRANSFER_CANCELLED) {
         ring->errors++;
         ring->last_error = transfer->status;
@@ -370,11 +380,20 @@ static const char *status_name(int status)
     }
 }
 
+/* Queueing tells that the board is gone while the kernel may still have what came before: transfers
+ * that are done, up to the first that was not. The lock is held. */
+static bool may_have_more(const struct ftdi_ring *ring)
+{
+    return ring->queued > 0 && clock_monotonic_ms() - ring->gone_ms < GONE_WAIT_MS;
+}
+
 /* Why nothing more will come; 0 while it may. The lock is held. */
 static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
 {
     if (ring->gone)
-        return bt_fail(error, BT_CLOSED, "board %s was unplugged", ring->name);
+        return may_have_more(ring)
+                   ? 0
+                   : bt_fail(error, BT_CLOSED, "board %s was unplugged", ring->name);
     if (ring->errors > ERRORS_MAX)
         return bt_fail(error, BT_DEVICE,
                        "board %s: %u USB transfers in a row %s; try another cable or port, without "

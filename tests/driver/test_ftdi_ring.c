@@ -214,6 +214,29 @@ static void test_not_queued(void)
     fixture_close(&f);
 }
 
+/* No transfer can be queued any more, for the board is gone: what came before is still there, and
+ * waited for, but not for ever. */
+static void test_gone_behind(void)
+{
+    struct fixture f;
+    fixture_open(&f);
+    struct fake_usb *usb = fake_usb_take();
+    usb->silent = true;
+    fake_usb_give();
+    CU_ASSERT_EQUAL(ftdi_ring_start(f.ring, &f.error), 0);
+    fake_usb_take();
+    usb->submit_error = LIBUSB_ERROR_NO_DEVICE;
+    fake_usb_give();
+    for (unsigned i = 1; i < 4; i++) {
+        send_random(&f, i * 10000, i);
+        receive(&f, READ_BYTES);
+        CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 5, &f.error), BT_TIMEOUT);
+    }
+    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, TIMEOUT_MS, &f.error), BT_CLOSED);
+    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake was unplugged");
+    fixture_close(&f);
+}
+
 static void test_silence(void)
 {
     struct fixture f;
@@ -308,6 +331,7 @@ static void test_event_error(void)
 static const struct test_case cases[] = {{"streaming", test_stream},
                                          {"closing", test_close},
                                          {"unplugged", test_unplugged},
+                                         {"gone behind what came", test_gone_behind},
                                          {"an error storm", test_storm},
                                          {"no memory in the kernel", test_no_memory},
                                          {"transfers that cannot be queued", test_not_queued},

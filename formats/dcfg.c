@@ -17,6 +17,7 @@ struct dcfg_room {
     size_t file_names, edge_types, special_nodes, processes, text;
     size_t images, symbols, lines, blocks, routines, nodes, loops, ids;
     size_t edge_ids, edge_sources, edge_targets, edge_types_of, counts, counts_at;
+    size_t edges; /* the least of these but counts, in edges */
 };
 
 struct dcfg_limits dcfg_limits_default(void)
@@ -96,7 +97,7 @@ static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t
     }
     if (wanted <= *capacity - count)
         return array;
-    size_t larger = count + count / 2 + wanted + 8;
+    size_t larger = count + count / 4 + wanted + 8;
     uint64_t bytes = (uint64_t)(larger - *capacity) * item_bytes;
     if (larger > SIZE_MAX / 2 / item_bytes || bytes > graph->limits.memory_max - graph->memory) {
         bt_fail(error, BT_MEMORY, "the graph needs more than %llu MiB of memory: the limit",
@@ -465,8 +466,13 @@ static inline uint64_t get_number(const uint8_t **from)
     }
 }
 
-/* Room for another edge in all arrays, and for so many counts. */
-static int edge_room(struct dcfg_process *process, size_t counts, struct bt_error *error)
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Room for another edge in all arrays, and for so many bytes of counts. */
+static int more_edges(struct dcfg_process *process, size_t bytes, struct bt_error *error)
 {
     struct dcfg *graph = process->graph;
     struct dcfg_edges *edges = &process->edges;
@@ -494,12 +500,25 @@ static int edge_room(struct dcfg_process *process, size_t counts, struct bt_erro
     if (!counts_at)
         return failure(graph);
     edges->counts_at = counts_at;
-    uint8_t *packed = with_room(graph, edges->counts, &room->counts, edges->counts_size,
-                                (2 * counts + 1) * NUMBER_BYTES, 1, error);
+    uint8_t *packed =
+        with_room(graph, edges->counts, &room->counts, edges->counts_size, bytes, 1, error);
     if (!packed)
         return failure(graph);
     edges->counts = packed;
+    room->edges = least(least(room->edge_ids, room->edge_sources),
+                        least(room->edge_targets, room->edge_types_of));
+    room->edges = least(room->edges, room->counts_at * COUNTS_STRIDE);
     return 0;
+}
+
+static inline int edge_room(struct dcfg_process *process, size_t counts, struct bt_error *error)
+{
+    const struct dcfg_room *room = process->room;
+    size_t bytes = (2 * counts + 1) * NUMBER_BYTES;
+    if (process->edges.count < room->edges && bytes <= room->counts - process->edges.counts_size &&
+        !process->graph->sealed)
+        return 0;
+    return more_edges(process, bytes, error);
 }
 
 int dcfg_add_edge(struct dcfg_process *process, uint32_t id, uint32_t source, uint32_t target,
@@ -507,9 +526,15 @@ int dcfg_add_edge(struct dcfg_process *process, uint32_t id, uint32_t source, ui
                   struct bt_error *error)
 {
     struct dcfg_edges *edges = &process->edges;
-    uint32_t some = 0;
-    for (uint32_t i = 0; i < threads; i++)
-        some += counts[i] != 0;
+    uint32_t some = 0; /* counts that are not 0 */
+    uint32_t last = 0; /* up to here */
+    for (uint32_t i = 0; i < threads; i++) {
+        if (counts[i] == 0)
+            continue;
+        some++;
+        last = i + 1;
+    }
+    bool sparse = some < last;
     int result = set_threads(process, threads, error);
     if (result == 0)
         result = edge_room(process, some, error);
@@ -521,12 +546,13 @@ int dcfg_add_edge(struct dcfg_process *process, uint32_t id, uint32_t source, ui
     edges->sources[edges->count] = source;
     edges->targets[edges->count] = target;
     edges->types[edges->count] = (uint8_t)type;
-    uint8_t *at = put_number(edges->counts + edges->counts_size, some);
+    uint8_t *at = put_number(edges->counts + edges->counts_size, (uint64_t)some * 2 + sparse);
     uint32_t next = 0;
     for (uint32_t i = 0; i < threads; i++) {
         if (counts[i] == 0)
             continue;
-        at = put_number(at, i - next);
+        if (sparse)
+            at = put_number(at, i - next);
         at = put_number(at, counts[i]);
         next = i + 1;
     }
@@ -539,11 +565,14 @@ struct dcfg_counts dcfg_edge_counts(const struct dcfg_process *process, uint32_t
 {
     const struct dcfg_edges *edges = &process->edges;
     const uint8_t *at = edges->counts + edges->counts_at[edge / COUNTS_STRIDE];
-    for (uint32_t i = edge % COUNTS_STRIDE; i > 0; i--)
-        for (uint64_t left = 2 * get_number(&at); left > 0; left--)
+    for (uint32_t i = edge % COUNTS_STRIDE; i > 0; i--) {
+        uint64_t header = get_number(&at);
+        for (uint64_t left = (header / 2) << (header % 2); left > 0; left--)
             get_number(&at);
-    uint32_t left = (uint32_t)get_number(&at);
-    return (struct dcfg_counts){.thread = DCFG_NONE, .left = left, .at = at};
+    }
+    uint64_t header = get_number(&at);
+    return (struct dcfg_counts){
+        .thread = DCFG_NONE, .left = (uint32_t)(header / 2), .sparse = header % 2, .at = at};
 }
 
 bool dcfg_counts_next(struct dcfg_counts *counts)
@@ -551,7 +580,8 @@ bool dcfg_counts_next(struct dcfg_counts *counts)
     if (counts->left == 0)
         return false;
     counts->left--;
-    counts->thread += (uint32_t)get_number(&counts->at) + 1; /* from DCFG_NONE to 0 at first */
+    uint32_t skipped = counts->sparse ? (uint32_t)get_number(&counts->at) : 0;
+    counts->thread += skipped + 1; /* from DCFG_NONE to 0 at first */
     counts->count = get_number(&counts->at);
     return true;
 }

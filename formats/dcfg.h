@@ -236,6 +236,7 @@ struct dcfg_counts {
     uint32_t thread;
     uint64_t count;
     uint32_t left;
+    bool sparse;
     const uint8_t *at;
 };
 struct dcfg_counts dcfg_edge_counts(const struct dcfg_process *process, uint32_t edge);

@@ -8,6 +8,7 @@
 #define USED_TYPES_MAX 255u /* different edge types that edges may have */
 #define MAJOR_KNOWN    1u
 #define NUMBERS_MAX    6u /* integers in a row of any table */
+#define IDS_AT_ONCE    32u
 
 struct reader {
     struct json_pull *pull;
@@ -41,60 +42,58 @@ static int fail_here(struct reader *reader, int code)
 /* --- integers ----------------------------------------------------------------------------------
  */
 
-/* What integers there are, and what they may be. */
-enum integer { ID, ID_OR_NONE, SIZE, WIDE, COUNT };
-
-static const struct {
-    uint64_t minimum, maximum;
-} bounds[] = {
-    [ID] = {1, DCFG_ID_MAX},  [ID_OR_NONE] = {0, DCFG_ID_MAX},       [SIZE] = {0, UINT32_MAX},
-    [WIDE] = {0, UINT64_MAX}, [COUNT] = {0, DCFG_COUNT_UNKNOWN - 1},
-};
-
-static int read_integer(struct reader *reader, enum integer kind, uint64_t *value)
-{
-    int result = json_pull_integer(reader->pull, value);
-    if (result < 0 || (*value >= bounds[kind].minimum && *value <= bounds[kind].maximum))
-        return result;
-    return json_pull_fail(reader->pull, BT_DATA,
-                          "%llu where an integer from %llu to %llu is wanted",
-                          (unsigned long long)*value, (unsigned long long)bounds[kind].minimum,
-                          (unsigned long long)bounds[kind].maximum);
-}
+static const struct json_pull_bounds id_bounds = {1, DCFG_ID_MAX};
+static const struct json_pull_bounds id_or_none_bounds = {0, DCFG_ID_MAX};
+static const struct json_pull_bounds size_bounds = {0, UINT32_MAX};
+static const struct json_pull_bounds wide_bounds = {0, UINT64_MAX};
+static const struct json_pull_bounds count_bounds = {0, DCFG_COUNT_UNKNOWN - 1};
 
 static int read_id(struct reader *reader, uint32_t *id)
 {
     uint64_t value = 0;
-    int result = read_integer(reader, ID, &value);
+    int result = json_pull_integer_within(reader->pull, &id_bounds, &value);
     *id = (uint32_t)value;
     return result;
 }
 
-/* A row, all of whose known columns are integers; those that are missing stay as they are. */
-static int read_integers(struct reader *reader, struct dcfg_table *table, const enum integer *kinds,
+/* The next cell that is not an integer: its column plus 1, 0 at the end of the row, or negative.
+ * Those before it are in values. */
+static int read_integers(struct dcfg_table *table, const struct json_pull_bounds *const *bounds,
                          uint64_t *values)
 {
-    int column;
-    while ((column = dcfg_table_cell(table)) > 0) {
-        int result = read_integer(reader, kinds[column - 1], &values[column - 1]);
+    for (;;) {
+        dcfg_table_integers(table, bounds, values);
+        int column = dcfg_table_cell(table);
+        if (column <= 0 || !bounds[column - 1])
+            return column;
+        int result = json_pull_integer_within(table->pull, bounds[column - 1], &values[column - 1]);
         if (result < 0)
             return result;
     }
-    return column;
 }
 
 /* An array of ids into a range of the process's. */
 static int read_ids(struct reader *reader, struct dcfg_range *range)
 {
+    uint64_t ids[IDS_AT_ONCE];
     int result = json_pull_array(reader->pull);
-    while (result >= 0 && (result = json_pull_element(reader->pull)) > 0) {
-        uint32_t id = 0;
-        result = read_id(reader, &id);
-        if (result < 0)
-            break;
-        result = dcfg_add_id(reader->process, range, id, &reader->error);
-        if (result < 0)
-            return fail_here(reader, result);
+    while (result >= 0) {
+        size_t count = json_pull_integers(reader->pull, &id_bounds, true, ids, IDS_AT_ONCE);
+        if (count == 0) {
+            uint32_t id = 0;
+            result = json_pull_element(reader->pull);
+            if (result > 0)
+                result = read_id(reader, &id);
+            else
+                break;
+            ids[0] = id;
+            count = 1;
+        }
+        for (size_t i = 0; i < count && result >= 0; i++) {
+            result = dcfg_add_id(reader->process, range, (uint32_t)ids[i], &reader->error);
+            if (result < 0)
+                return fail_here(reader, result);
+        }
     }
     return result;
 }
@@ -149,13 +148,13 @@ static int read_symbols(struct reader *reader)
 {
     static const struct dcfg_column columns[] = {
         {"NAME", false}, {"ADDR_OFFSET", false}, {"SIZE", false}, {NULL, false}};
+    static const struct json_pull_bounds *const bounds[] = {NULL, &wide_bounds, &wide_bounds};
     struct dcfg_table table;
     int result = dcfg_table_begin(&table, reader->pull, columns);
     while (result >= 0 && (result = dcfg_table_row(&table)) > 0) {
         uint64_t values[3] = {0};
-        while (result >= 0 && (result = dcfg_table_cell(&table)) > 0)
-            result = result == 1 ? read_name(reader)
-                                 : json_pull_integer(reader->pull, &values[result - 1]);
+        while (result >= 0 && (result = read_integers(&table, bounds, values)) > 0)
+            result = read_name(reader);
         if (result < 0)
             break;
         result = dcfg_add_symbol(reader->process, values[1], values[2], reader->name,
@@ -171,12 +170,13 @@ static int read_source_data(struct reader *reader)
     static const struct dcfg_column columns[] = {{"FILE_NAME_ID", false}, {"LINE_NUM", false},
                                                  {"ADDR_OFFSET", false},  {"SIZE", false},
                                                  {"NUM_INSTRS", false},   {NULL, false}};
-    static const enum integer kinds[] = {ID, SIZE, WIDE, SIZE, SIZE};
+    static const struct json_pull_bounds *const bounds[] = {&id_bounds, &size_bounds, &wide_bounds,
+                                                            &size_bounds, &size_bounds};
     struct dcfg_table table;
     int result = dcfg_table_begin(&table, reader->pull, columns);
     while (result >= 0 && (result = dcfg_table_row(&table)) > 0) {
         uint64_t values[NUMBERS_MAX] = {0};
-        result = read_integers(reader, &table, kinds, values);
+        result = read_integers(&table, bounds, values);
         if (result < 0)
             break;
         struct dcfg_line line = {.file_name_id = (uint32_t)values[0],
@@ -197,12 +197,13 @@ static int read_basic_blocks(struct reader *reader)
         {"NODE_ID", false},    {"ADDR_OFFSET", false},       {"SIZE", false},
         {"NUM_INSTRS", false}, {"LAST_INSTR_OFFSET", false}, {"COUNT", true},
         {NULL, false}};
-    static const enum integer kinds[] = {ID, WIDE, SIZE, SIZE, SIZE, COUNT};
+    static const struct json_pull_bounds *const bounds[] = {
+        &id_bounds, &wide_bounds, &size_bounds, &size_bounds, &size_bounds, &count_bounds};
     struct dcfg_table table;
     int result = dcfg_table_begin(&table, reader->pull, columns);
     while (result >= 0 && (result = dcfg_table_row(&table)) > 0) {
         uint64_t values[NUMBERS_MAX] = {0, 0, 0, 0, 0, DCFG_COUNT_UNKNOWN};
-        result = read_integers(reader, &table, kinds, values);
+        result = read_integers(&table, bounds, values);
         if (result < 0)
             break;
         struct dcfg_block block = {.id = (uint32_t)values[0],
@@ -222,12 +223,12 @@ static int read_nodes(struct reader *reader, struct dcfg_range *nodes)
 {
     static const struct dcfg_column columns[] = {
         {"NODE_ID", false}, {"IDOM_NODE_ID", false}, {NULL, false}};
-    static const enum integer kinds[] = {ID, ID};
+    static const struct json_pull_bounds *const bounds[] = {&id_bounds, &id_bounds};
     struct dcfg_table table;
     int result = dcfg_table_begin(&table, reader->pull, columns);
     while (result >= 0 && (result = dcfg_table_row(&table)) > 0) {
         uint64_t values[NUMBERS_MAX] = {0};
-        result = read_integers(reader, &table, kinds, values);
+        result = read_integers(&table, bounds, values);
         if (result < 0)
             break;
         struct dcfg_node node = {(uint32_t)values[0], (uint32_t)values[1]};
@@ -247,8 +248,9 @@ static int read_loop(struct reader *reader, struct dcfg_table *table, struct dcf
     while ((column = dcfg_table_cell(table)) > 0) {
         int result = column == 1   ? read_id(reader, &loop->head)
                      : column == 2 ? read_ids(reader, &loop->back_edges)
-                     : column == 3 ? read_ids(reader, &loop->nodes)
-                                   : read_integer(reader, ID_OR_NONE, &parent);
+                     : column == 3
+                         ? read_ids(reader, &loop->nodes)
+                         : json_pull_integer_within(reader->pull, &id_or_none_bounds, &parent);
         if (result < 0)
             return result;
     }
@@ -336,7 +338,8 @@ static int read_image_data(struct reader *reader)
 
 static int read_image(struct reader *reader, struct dcfg_table *table)
 {
-    static const enum integer kinds[] = {ID_OR_NONE, WIDE, WIDE};
+    static const struct json_pull_bounds *const bounds[] = {&id_or_none_bounds, &wide_bounds,
+                                                            &wide_bounds};
     const struct dcfg_image none = {0};
     uint64_t values[3] = {0};
     int column = dcfg_add_image(reader->process, &none, &reader->error);
@@ -344,7 +347,8 @@ static int read_image(struct reader *reader, struct dcfg_table *table)
         return fail_here(reader, column);
     while ((column = dcfg_table_cell(table)) > 0) {
         int result = column == 4 ? read_image_data(reader)
-                                 : read_integer(reader, kinds[column - 1], &values[column - 1]);
+                                 : json_pull_integer_within(reader->pull, bounds[column - 1],
+                                                            &values[column - 1]);
         if (result < 0)
             return result;
     }
@@ -394,7 +398,14 @@ static int read_counts(struct reader *reader, uint32_t *threads)
 {
     *threads = 0;
     int result = json_pull_array(reader->pull);
-    while (result >= 0 && (result = json_pull_element(reader->pull)) > 0) {
+    while (result >= 0) {
+        if (*threads < reader->counts_capacity)
+            *threads += (uint32_t)json_pull_integers(reader->pull, &wide_bounds, true,
+                                                     reader->counts + *threads,
+                                                     reader->counts_capacity - *threads);
+        result = json_pull_element(reader->pull);
+        if (result <= 0)
+            break;
         if (*threads == reader->counts_capacity)
             result = more_counts(reader);
         if (result >= 0)
@@ -423,22 +434,24 @@ static int use_type(struct reader *reader, uint32_t id, uint8_t *number)
 
 static int read_edge(struct reader *reader, struct dcfg_table *table)
 {
-    uint32_t values[4] = {0};
+    static const struct json_pull_bounds *const bounds[] = {&id_bounds, &id_bounds, &id_bounds,
+                                                            &id_bounds, NULL};
+    uint64_t values[4] = {0};
     uint32_t threads = 0;
     uint8_t type = 0;
-    int column;
-    while ((column = dcfg_table_cell(table)) > 0) {
-        int result =
-            column == 5 ? read_counts(reader, &threads) : read_id(reader, &values[column - 1]);
+    int result;
+    while ((result = read_integers(table, bounds, values)) > 0) {
+        result = read_counts(reader, &threads);
         if (result < 0)
             return result;
     }
-    if (column == 0)
-        column = use_type(reader, values[3], &type);
-    if (column < 0)
-        return column;
-    int result = dcfg_add_edge(reader->process, values[0], values[1], values[2],
-                               (enum dcfg_edge_type)type, reader->counts, threads, &reader->error);
+    if (result == 0)
+        result = use_type(reader, (uint32_t)values[3], &type);
+    if (result < 0)
+        return result;
+    result = dcfg_add_edge(reader->process, (uint32_t)values[0], (uint32_t)values[1],
+                           (uint32_t)values[2], (enum dcfg_edge_type)type, reader->counts, threads,
+                           &reader->error);
     return result < 0 ? fail_here(reader, result) : 0;
 }
 
@@ -496,7 +509,7 @@ static int read_process_data(struct reader *reader)
     uint32_t seen = 0;
     int tag = json_pull_object(reader->pull);
     while (tag >= 0 && (tag = dcfg_object_next(reader->pull, tags, &seen)) > 0) {
-        tag = tag == 1   ? read_integer(reader, COUNT, &instructions)
+        tag = tag == 1   ? json_pull_integer_within(reader->pull, &count_bounds, &instructions)
               : tag == 2 ? read_thread_instructions(reader)
               : tag == 3 ? read_images(reader)
                          : read_edges(reader);
@@ -532,7 +545,7 @@ enum { TAG_MAJOR = 1, TAG_MINOR, TAG_FILE_NAMES, TAG_EDGE_TYPES, TAG_SPECIAL_NOD
 static int read_version(struct reader *reader, int tag)
 {
     uint64_t value = 0;
-    int result = json_pull_integer_up_to(reader->pull, UINT32_MAX, &value);
+    int result = json_pull_integer_within(reader->pull, &size_bounds, &value);
     if (result < 0)
         return result;
     if (tag == TAG_MINOR) {

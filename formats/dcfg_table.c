@@ -1,5 +1,6 @@
 #include "formats/dcfg_table.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static bool is_space(char c)
@@ -47,7 +48,8 @@ static int header_cell(struct dcfg_table *table)
 int dcfg_table_begin(struct dcfg_table *table, struct json_pull *pull,
                      const struct dcfg_column *columns)
 {
-    memset(table, 0, sizeof *table);
+    memset(table, 0, offsetof(struct dcfg_table, order));
+    table->run = 0;
     table->pull = pull;
     table->columns = columns;
     for (unsigned i = 0; columns[i].name; i++)
@@ -116,6 +118,46 @@ int dcfg_table_cell(struct dcfg_table *table)
         result = json_pull_skip(table->pull);
         if (result < 0)
             return result;
+    }
+}
+
+/* How many cells from this one on are integers or unknown, and what they may be. */
+static uint8_t find_run(const struct dcfg_table *table,
+                        const struct json_pull_bounds *const *bounds, struct json_pull_bounds *run)
+{
+    static const struct json_pull_bounds any = {0, UINT64_MAX};
+    uint8_t room = 0;
+    while (room < DCFG_TABLE_RUN_MAX && table->position + room < table->width) {
+        uint8_t column = table->order[table->position + room];
+        if (column > 0 && !bounds[column - 1])
+            break;
+        run[room++] = column > 0 ? *bounds[column - 1] : any;
+    }
+    return room;
+}
+
+void dcfg_table_integers(struct dcfg_table *table, const struct json_pull_bounds *const *bounds,
+                         uint64_t *values)
+{
+    struct json_pull_bounds later[DCFG_TABLE_RUN_MAX];
+    const struct json_pull_bounds *run = later;
+    uint64_t cells[DCFG_TABLE_RUN_MAX];
+    size_t room;
+    if (table->position == 0) {
+        if (table->run == 0)
+            table->run = (uint8_t)(1 + find_run(table, bounds, table->run_bounds));
+        room = table->run - 1u;
+        run = table->run_bounds;
+    } else {
+        room = find_run(table, bounds, later);
+    }
+    size_t count = json_pull_integers(table->pull, run, false, cells, room);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t column = table->order[table->position++];
+        if (column == 0)
+            continue;
+        values[column - 1] = cells[i];
+        table->seen |= UINT32_C(1) << (column - 1);
     }
 }
 

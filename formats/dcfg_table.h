@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define DCFG_TABLE_COLUMNS_MAX 255u /* known and unknown */
-#define DCFG_TAGS_MAX          32u
+#define DCFG_TABLE_RUN_MAX     8u   /* integers read at a time */
 
 struct dcfg_column {
     const char *name;
@@ -27,6 +27,9 @@ struct dcfg_table {
     uint32_t position;                     /* of the next cell in this row */
     uint32_t width;                        /* of the header */
     uint8_t order[DCFG_TABLE_COLUMNS_MAX]; /* which column stands there, plus 1; 0: unknown */
+    uint8_t
+        run; /* so many cells at the beginning of a row are integers, plus 1; 0: not known yet */
+    struct json_pull_bounds run_bounds[DCFG_TABLE_RUN_MAX]; /* theirs */
 };
 
 /*
@@ -43,6 +46,15 @@ int dcfg_table_row(struct dcfg_table *table);
 /* The number of the known column whose cell comes next, plus 1; 0 at the end of the row, which had
  * all the required ones; or negative. */
 int dcfg_table_cell(struct dcfg_table *table);
+
+/*
+ * Reads cells that are integers, as many as come in a row and as fast as json_pull_integers() does:
+ * values[n] is column n's. bounds says for each column what its integers may be, NULL where they
+ * are none; those of unknown columns are skipped. dcfg_table_cell() is asked for the next cell as
+ * always: it may be an integer after all. bounds must be the same for all rows.
+ */
+void dcfg_table_integers(struct dcfg_table *table, const struct json_pull_bounds *const *bounds,
+                         uint64_t *values);
 
 /* Where in each row the column stands; 0 if nowhere. */
 uint32_t dcfg_table_position(const struct dcfg_table *table, uint32_t column);

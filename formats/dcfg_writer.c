@@ -14,6 +14,7 @@ struct writing {
     const struct dcfg_process *process;
     struct json_put *put;
     uint32_t unnamed;  /* the id of the file name that images without one get */
+    bool same;         /* nodes' ids are written as they are */
     bool renumber;     /* blocks get new ids: their number from FIRST_BLOCK_ID on, */
     uint32_t first;    /* but for the block with this number, which changes places with block 0 */
     uint64_t *counts;  /* of blocks, where the graph does not tell all of them */
@@ -37,6 +38,8 @@ static uint32_t block_id(const struct writing *writing, uint32_t block)
 
 static uint32_t node_id(const struct writing *writing, uint32_t id)
 {
+    if (writing->same)
+        return id;
     uint32_t block = dcfg_find_block(writing->process, id);
     if (block != DCFG_NONE)
         return writing->renumber ? block_id(writing, block) : id;
@@ -72,6 +75,11 @@ static void choose_ids(struct writing *writing)
     writing->first = first == DCFG_NONE ? 0 : first;
     for (uint32_t i = 0; i < process->block_count && !writing->renumber; i++)
         writing->renumber = process->blocks[i].id < FIRST_BLOCK_ID;
+    writing->same = !writing->renumber;
+    for (uint32_t i = 0; i < writing->graph->special_node_count && writing->same; i++) {
+        const struct dcfg_special_node *node = &writing->graph->special_nodes[i];
+        writing->same = node->special != DCFG_OTHER && node->id == (uint32_t)node->special;
+    }
 }
 
 /* --- what the graph does not tell --------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "formats/id_index.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,17 +77,30 @@ static int build_sorted(struct id_index *index, uint32_t *duplicate)
     return 0;
 }
 
+/* Whether the ids are in order without gaps. */
+static bool is_consecutive(const struct id_index *index)
+{
+    uint32_t first = id_at(index, 0);
+    for (uint32_t i = 1; i < index->count; i++)
+        if (id_at(index, i) != (uint64_t)first + i)
+            return false;
+    return true;
+}
+
 int id_index_build(struct id_index *index, const uint32_t *ids, size_t stride, uint32_t count,
                    uint32_t *duplicate)
 {
     uint32_t largest = 0;
     *index = (struct id_index){.ids = (const char *)ids, .stride = stride, .count = count};
     *duplicate = ID_INDEX_NONE;
+    if (count == 0)
+        return 0;
+    index->first = id_at(index, 0);
+    if (is_consecutive(index))
+        return 0;
     for (uint32_t i = 0; i < count; i++)
         if (id_at(index, i) > largest)
             largest = id_at(index, i);
-    if (count == 0)
-        return 0;
     if (largest < (uint64_t)count * DENSE_FACTOR + DENSE_LEAST && largest < ID_INDEX_NONE)
         return build_direct(index, largest + 1, duplicate);
     return build_sorted(index, duplicate);
@@ -100,6 +114,8 @@ void id_index_clear(struct id_index *index)
 
 uint32_t id_index_find(const struct id_index *index, uint32_t id)
 {
+    if (!index->numbers)
+        return id - index->first < index->count ? id - index->first : ID_INDEX_NONE;
     if (index->direct_size > 0)
         return id < index->direct_size ? index->numbers[id] : ID_INDEX_NONE;
     uint32_t low = 0;
@@ -118,5 +134,5 @@ uint32_t id_index_find(const struct id_index *index, uint32_t id)
 size_t id_index_bytes(const struct id_index *index)
 {
     size_t count = index->direct_size > 0 ? index->direct_size : index->count;
-    return count * sizeof *index->numbers;
+    return index->numbers ? count * sizeof *index->numbers : 0;
 }

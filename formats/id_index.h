@@ -1,6 +1,7 @@
 /*
- * Finds things by their ids: 31-bit numbers in no order (DCFG 1.00 section 1.2.3). Four to
- * sixteen bytes a thing where ids are dense, four where they are not; never slow, whatever the ids.
+ * Finds things by their ids: 31-bit numbers in no order (DCFG 1.00 section 1.2.3). No
+ * memory where they are in order without gaps, four to sixteen bytes a thing where they are dense,
+ * four where they are not; never slow, whatever the ids.
  */
 #ifndef FORMATS_ID_INDEX_H
 #define FORMATS_ID_INDEX_H
@@ -14,8 +15,9 @@ struct id_index {
     const char *ids; /* the first thing's id */
     size_t stride;
     uint32_t count;
+    uint32_t first;       /* the first thing's id, where no numbers are needed */
     uint32_t direct_size; /* not 0: numbers[id] is the thing; else numbers sorted by id */
-    uint32_t *numbers;
+    uint32_t *numbers;    /* NULL: the thing with the id first + n is n */
 };
 
 /*

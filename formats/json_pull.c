@@ -534,13 +534,72 @@ int json_pull_integer(struct json_pull *pull, uint64_t *value)
     return odd_integer(pull, value);
 }
 
-int json_pull_integer_up_to(struct json_pull *pull, uint64_t maximum, uint64_t *value)
+int json_pull_integer_within(struct json_pull *pull, const struct json_pull_bounds *bounds,
+                             uint64_t *value)
 {
     int result = json_pull_integer(pull, value);
-    if (result == 0 && *value > maximum)
-        return json_pull_fail(pull, BT_DATA, "%llu is more than %llu", (unsigned long long)*value,
-                              (unsigned long long)maximum);
-    return result;
+    if (result < 0 || (*value >= bounds->minimum && *value <= bounds->maximum))
+        return result;
+    return json_pull_fail(pull, BT_DATA, "%llu where an integer from %llu to %llu is wanted",
+                          (unsigned long long)*value, (unsigned long long)bounds->minimum,
+                          (unsigned long long)bounds->maximum);
+}
+
+/* An integer at at as nearly all are written: up to 18 digits without a zero in front, or "0x" and
+ * up to 15 digits. What stands behind it, or NULL. */
+static inline const char *plain_integer(const char *at, uint64_t *value)
+{
+    uint64_t sum = (unsigned char)(*at - '0');
+    if (sum < 10) {
+        const char *begin = at++;
+        unsigned digit;
+        for (; (digit = (unsigned char)(*at - '0')) < 10; at++)
+            sum = sum * 10 + digit;
+        if (at - begin > 18 || (*begin == '0' && at - begin > 1))
+            return NULL;
+    } else {
+        if (at[0] != '"' || at[1] != '0' || at[2] != 'x')
+            return NULL;
+        at += 3;
+        const char *begin = at;
+        int digit;
+        sum = 0;
+        for (; (digit = json_scan_hex_digit(*at)) >= 0; at++)
+            sum = sum << 4 | (unsigned)digit;
+        if (*at != '"' || at - begin > 15 || at == begin)
+            return NULL;
+        at++;
+    }
+    *value = sum;
+    /* neither a fraction nor the end of what is there may follow */
+    return *at == ',' || *at == ']' || *at == ' ' || *at == '\n' ? at : NULL;
+}
+
+size_t json_pull_integers(struct json_pull *pull, const struct json_pull_bounds *bounds, bool same,
+                          uint64_t *values, size_t room)
+{
+    struct frame *frame = &pull->frames[pull->depth - 1];
+    const char *at = pull->at;
+    bool fresh = frame->fresh;
+    size_t count = 0;
+    while (count < room) {
+        if (!fresh && *at++ != ',')
+            break;
+        if (*at == ' ')
+            at++;
+        at = plain_integer(at, &values[count]);
+        if (!at || values[count] < bounds->minimum || values[count] > bounds->maximum)
+            break;
+        pull->at = at;
+        fresh = false;
+        count++;
+        bounds += !same;
+    }
+    if (count > 0) {
+        frame->index += count - frame->fresh;
+        frame->fresh = false;
+    }
+    return count;
 }
 
 int json_pull_number(struct json_pull *pull, double *value)

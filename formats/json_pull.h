@@ -89,8 +89,23 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key);
  */
 int json_pull_integer(struct json_pull *pull, uint64_t *value);
 
-/* As json_pull_integer; above maximum is BT_DATA. */
-int json_pull_integer_up_to(struct json_pull *pull, uint64_t maximum, uint64_t *value);
+struct json_pull_bounds {
+    uint64_t minimum, maximum;
+};
+
+/* As json_pull_integer; outside of the bounds is BT_DATA. */
+int json_pull_integer_within(struct json_pull *pull, const struct json_pull_bounds *bounds,
+                             uint64_t *value);
+
+/*
+ * In an array: elements that are integers and written as nearly all are, as many as come, up to
+ * room. The n-th must be within bounds[n], or all within *bounds where same is set. Returns how
+ * many came: 0 says nothing about the next element, which may be the array's end, or an integer
+ * after all (that is outside of its bounds, at the end of the buffer, or written oddly);
+ * json_pull_element() is asked for it as always. Never fails; many times as fast as one by one.
+ */
+size_t json_pull_integers(struct json_pull *pull, const struct json_pull_bounds *bounds, bool same,
+                          uint64_t *values, size_t room);
 
 /* Any number, as near as a double comes. */
 int json_pull_number(struct json_pull *pull, double *value);

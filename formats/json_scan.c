@@ -100,17 +100,6 @@ size_t json_scan_number(const char *text, bool strict, bool *integer)
     return (size_t)(at - text);
 }
 
-int json_scan_hex_digit(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static bool scan_digits(const char *text, size_t size, unsigned base, uint64_t *value)
 {
     uint64_t sum = 0;

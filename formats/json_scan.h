@@ -27,7 +27,12 @@ bool json_scan_decimal(const char *text, size_t size, uint64_t *value);
 bool json_scan_c_integer(const char *text, size_t size, uint64_t *value);
 
 /* 0 to 15, or -1. */
-int json_scan_hex_digit(char c);
+static inline int json_scan_hex_digit(char c)
+{
+    unsigned digit = (unsigned char)(c - '0');
+    unsigned letter = (unsigned char)((c | 0x20) - 'a');
+    return digit < 10 ? (int)digit : letter < 6 ? (int)letter + 10 : -1;
+}
 
 /* Writes the character (up to 0x10ffff) as UTF-8; how many octets, at most 4. */
 size_t json_scan_put_utf8(char *to, uint32_t character);

@@ -33,8 +33,16 @@ static void test_against_search(void)
         struct thing things[300];
         uint32_t count = (uint32_t)random_below(&state, 301);
         uint32_t limit = limits[random_below(&state, 6)];
+        bool consecutive = random_one_in(&state, 4);
+        uint32_t first = (uint32_t)random_below(&state, limit);
+        if (first > UINT32_MAX - count)
+            first = UINT32_MAX - count;
         for (uint32_t i = 0; i < count; i++)
-            things[i] = (struct thing){7, (uint32_t)random_below(&state, limit)};
+            things[i] =
+                (struct thing){7, consecutive ? first + i : (uint32_t)random_below(&state, limit)};
+        /* nearly, but not quite */
+        if (consecutive && count > 0 && random_one_in(&state, 2))
+            things[random_below(&state, count)].id = (uint32_t)random_below(&state, limit);
         struct id_index index;
         uint32_t duplicate;
         CU_ASSERT_EQUAL_FATAL(

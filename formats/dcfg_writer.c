@@ -114,11 +114,13 @@ static int compare_offsets(const struct dcfg_block *a, const struct dcfg_block *
     return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static bool is_sorted(const struct dcfg_block *blocks, uint32_t count)
+static bool is_sorted(const struct dcfg_process *process, struct dcfg_range range)
 {
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_offsets(&blocks[i - 1], &blocks[i]) > 0)
+    for (uint32_t i = 1; i < range.count; i++) {
+        const struct dcfg_block *block = &process->blocks[range.first + i];
+        if (compare_offsets(block - 1, block) > 0)
             return false;
+    }
     return true;
 }
 
@@ -300,7 +302,7 @@ static int write_blocks(struct writing *writing, struct dcfg_range range, struct
                                         "LAST_INSTR_OFFSET", "COUNT",       NULL};
     struct json_put *put = writing->put;
     const struct dcfg_block *blocks = writing->process->blocks;
-    bool sorted = is_sorted(blocks + range.first, range.count);
+    bool sorted = is_sorted(writing->process, range);
     int result = sorted ? 0 : sort_blocks(writing, range, error);
     if (result < 0)
         return result;

@@ -365,6 +365,109 @@ static void test_long_strings(void)
     free(text);
 }
 
+/* --- integers by the row --- */
+
+/* Integers in every way of writing them, and now and then what is none; how many there are. */
+static size_t random_row(uint64_t *state, char *text, size_t room, uint64_t *values, size_t most)
+{
+    static const char *const spaces[] = {"", "", "", " ", "  ", "\n"};
+    size_t count = random_below(state, most + 1);
+    size_t size = (size_t)snprintf(text, room, "[");
+    for (size_t i = 0; i < count; i++) {
+        unsigned long long value = random_next(state) >> random_below(state, 64);
+        const char *comma = i > 0 ? "," : "";
+        const char *space = spaces[random_below(state, 6)];
+        values[i] = value;
+        switch (random_below(state, 6)) {
+        case 0:
+            size +=
+                (size_t)snprintf(text + size, room - size, "%s%s\"0x%llx\"", comma, space, value);
+            break;
+        case 1:
+            size += (size_t)snprintf(text + size, room - size, "%s%s\"%llu\"", comma, space, value);
+            break;
+        case 2:
+            size += (size_t)snprintf(text + size, room - size, "%s%s0%llu", comma, space, value);
+            break;
+        default:
+            size += (size_t)snprintf(text + size, room - size, "%s%s%llu%s", comma, space, value,
+                                     spaces[random_below(state, 6)]);
+        }
+    }
+    snprintf(text + size, room - size, "]");
+    return count;
+}
+
+static void check_row(struct json_pull *pull, uint64_t *state, const uint64_t *values, size_t count)
+{
+    static const struct json_pull_bounds low = {0, 1000};
+    static const struct json_pull_bounds all = {0, UINT64_MAX};
+    size_t done = 0;
+    CU_ASSERT_EQUAL_FATAL(json_pull_array(pull), 0);
+    for (;;) {
+        uint64_t got[8];
+        bool bounded = random_below(state, 2);
+        size_t came =
+            json_pull_integers(pull, bounded ? &low : &all, true, got, 1 + random_below(state, 8));
+        CU_ASSERT_FATAL(done + came <= count);
+        for (size_t i = 0; i < came; i++) {
+            CU_ASSERT_EQUAL(got[i], values[done + i]);
+            CU_ASSERT(!bounded || got[i] <= low.maximum);
+        }
+        done += came;
+        CU_ASSERT(came == 0 || json_pull_index(pull) == done - 1);
+        if (json_pull_element(pull) == 0)
+            break;
+        CU_ASSERT_FATAL(done < count);
+        CU_ASSERT_EQUAL(json_pull_index(pull), done);
+        CU_ASSERT_EQUAL_FATAL(json_pull_integer(pull, &got[0]), 0);
+        CU_ASSERT_EQUAL(got[0], values[done++]);
+    }
+    CU_ASSERT_EQUAL(done, count);
+}
+
+static void test_rows_of_integers(void)
+{
+    char *text = malloc(BUFFER_BYTES + 4096);
+    for (uint64_t seed = 0; seed < 4000; seed++) {
+        uint64_t state = random_seed(seed);
+        uint64_t values[40];
+        struct document document;
+        /* some across the end of the buffer */
+        size_t spaces = seed % 4 ? 0 : BUFFER_BYTES - random_below(&state, 600);
+        memset(text, ' ', spaces);
+        size_t count = random_row(&state, text + spaces, 4096, values, 40);
+        open_text(&document, text);
+        check_row(document.pull, &state, values, count);
+        CU_ASSERT_EQUAL(json_pull_end(document.pull), 0);
+        close_document(&document);
+    }
+    free(text);
+}
+
+/* What json_pull_integers() must not take for integers. */
+static void test_no_integers(void)
+{
+    static const char *const texts[] = {"[1.5]",  "[1e3]",    "[-1]",         "[1 2]",
+                                        "[1,,2]", "[\"0x\"]", "[\"0x1\",[]]", "[1,\"\"]",
+                                        "[1",     "[0x1]",    "[\"0x1]",      "[1}"};
+    static const struct json_pull_bounds all = {0, UINT64_MAX};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct document document;
+        uint64_t values[4];
+        open_text(&document, texts[i]);
+        CU_ASSERT_EQUAL(json_pull_array(document.pull), 0);
+        CU_ASSERT(json_pull_integers(document.pull, &all, true, values, 4) <= 1);
+        int result = json_pull_element(document.pull);
+        if (result > 0)
+            result = json_pull_integer(document.pull, &values[0]);
+        if (result == 0)
+            result = json_pull_element(document.pull);
+        CU_ASSERT_EQUAL(result, BT_DATA);
+        close_document(&document);
+    }
+}
+
 /* --- errors and limits --- */
 
 static void test_error_place(void)
@@ -438,6 +541,8 @@ static const struct test_case cases[] = {
     {"strings", test_strings},
     {"everything across the end of the buffer", test_across_the_buffer},
     {"strings longer than the buffer", test_long_strings},
+    {"rows of integers, against one by one", test_rows_of_integers},
+    {"what is no row of integers", test_no_integers},
     {"errors tell file, path, line and offset", test_error_place},
     {"limits", test_limits},
     {NULL, NULL}};

@@ -127,6 +127,46 @@ static void test_letters(void)
     dcfg_free(graph);
 }
 
+/* Blocks get new ids where theirs will not do: what refers to them follows. */
+static void test_new_ids(void)
+{
+    static const uint32_t ids[] = {70, 2, 50, 60}; /* of blocks at offsets 1 to 4; 50 is entered */
+    struct bt_error error = {0};
+    struct dcfg *graph = dcfg_new(NULL, &error);
+    struct dcfg_image image = {.id = 1, .load_address = 0x1000, .file_name_id = 0};
+    struct dcfg_process *process = dcfg_add_process(graph, 1, &error);
+    const uint64_t once[] = {0, 1};
+    const uint64_t both[] = {1, 1};
+    CU_ASSERT_EQUAL(dcfg_add_special_node(graph, 4, "START", 5, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_add_special_node(graph, 3, "END", 3, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_add_image(process, &image, &error), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct dcfg_block block = {.id = ids[i], .offset = i + 1, .instructions = 1};
+        CU_ASSERT_EQUAL(dcfg_add_block(process, &block, &error), 0);
+        CU_ASSERT_EQUAL(
+            dcfg_add_edge(process, i + 1, ids[i], ids[3 - i], DCFG_EDGE_BRANCH, both, 2, &error),
+            0);
+    }
+    CU_ASSERT_EQUAL(dcfg_add_edge(process, 5, 4, 60, DCFG_EDGE_ENTRY, once, 2, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_add_edge(process, 6, 4, 50, DCFG_EDGE_ENTRY, both, 1, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_add_edge(process, 7, 50, 3, DCFG_EDGE_EXIT, both, 1, &error), 0);
+    CU_ASSERT_EQUAL(dcfg_seal(graph, &error), 0);
+    struct text_writer *writer = write_graph(graph, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(writer);
+    struct dcfg *again = read_strictly(writer);
+    const struct dcfg_process *read = again->processes[0];
+    CU_ASSERT_EQUAL(read->blocks[2].id, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        CU_ASSERT(read->blocks[i].offset == i + 1 && read->blocks[i].id >= 4);
+        CU_ASSERT_EQUAL(read->edges.sources[i], read->blocks[i].id);
+        CU_ASSERT_EQUAL(read->edges.targets[i], read->blocks[3 - i].id);
+    }
+    CU_ASSERT(read->edges.sources[5] == DCFG_START && read->edges.targets[6] == DCFG_END);
+    dcfg_free(again);
+    text_writer_free(writer);
+    dcfg_free(graph);
+}
+
 static void test_file(void)
 {
     static const char *const names[] = {"g.json", "g.json.gz", "g.json.bz2"};
@@ -195,6 +235,7 @@ static void test_several_processes(void)
 static const struct test_case cases[] = {
     {"what is written reads as it was", test_round_trip},
     {"to the letter", test_letters},
+    {"blocks get new ids where theirs will not do", test_new_ids},
     {"files, compressed too", test_file},
     {"what readers would not take is refused", test_refused},
     {"several processes, images without names", test_several_processes},

@@ -448,9 +448,21 @@ static void test_rows_of_integers(void)
 /* What json_pull_integers() must not take for integers. */
 static void test_no_integers(void)
 {
-    static const char *const texts[] = {"[1.5]",  "[1e3]",    "[-1]",         "[1 2]",
-                                        "[1,,2]", "[\"0x\"]", "[\"0x1\",[]]", "[1,\"\"]",
-                                        "[1",     "[0x1]",    "[\"0x1]",      "[1}"};
+    static const char *const texts[] = {"[1.5]",
+                                        "[1e3]",
+                                        "[-1]",
+                                        "[1 2]",
+                                        "[1,,2]",
+                                        "[\"0x\"]",
+                                        "[\"0x1\",[]]",
+                                        "[1,\"\"]",
+                                        "[1",
+                                        "[0x1]",
+                                        "[\"0x1]",
+                                        "[1}",
+                                        "[18446744073709551616]",
+                                        "[123456789012345678901]",
+                                        "[\"0x10000000000000000\"]"};
     static const struct json_pull_bounds all = {0, UINT64_MAX};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct document document;

@@ -201,6 +201,8 @@ static size_t raw_due(struct raw *raw)
     if (raw->rate == 0)
         return MEGABYTE_PAUSE;
     int64_t now = clock_monotonic_ns(), passed = now - raw->looked_ns;
+    if (passed < BUSY_NS)
+        return 0;
     double most = raw->rate * RAW_LATE_NS / 1e9;
     raw->looked_ns = now;
     raw->owed += raw->rate * (double)(passed < RAW_LATE_NS ? passed : RAW_LATE_NS) / 1e9;

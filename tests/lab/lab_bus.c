@@ -5,6 +5,7 @@
 #include "formats/base/clock.h"
 
 #define LATE_NS  20000000 /* the most that is made up for at once */
+#define TURN_NS  1000000  /* requests are counted so often, or the model would do nothing else */
 #define TICKS    30u      /* from one request to the next, 15 more or less */
 #define PROGRAMS 4u
 
@@ -99,11 +100,12 @@ static bool armed(struct lab_bus *bus)
 static size_t due(struct lab_bus *bus, size_t capacity)
 {
     int64_t now = clock_monotonic_ns(), passed = now - bus->looked_ns;
-    passed = passed < LATE_NS ? passed : LATE_NS;
-    bus->looked_ns = now;
-    bus->owed += bus->rate * (double)passed / 1e9;
-    double most = bus->rate * LATE_NS / 1e9 + 1;
-    bus->owed = bus->owed < most ? bus->owed : most;
+    if (passed >= TURN_NS) {
+        double most = bus->rate * LATE_NS / 1e9 + 1;
+        bus->looked_ns = now;
+        bus->owed += bus->rate * (double)(passed < LATE_NS ? passed : LATE_NS) / 1e9;
+        bus->owed = bus->owed < most ? bus->owed : most;
+    }
     uint64_t left = bus->requests > bus->sent ? bus->requests - bus->sent : 0;
     size_t count = capacity;
     count = bus->owed < (double)count ? (size_t)bus->owed : count;

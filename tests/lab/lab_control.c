@@ -273,6 +273,10 @@ void lab_control(struct lab_board *const *boards, unsigned count, char *line,
         snprintf(answer, LAB_CONTROL_LINE, "error there is no board %u", number_of_board);
         return;
     }
+    if (words.count == 2 && strcmp(words.text[0], "sync") == 0) {
+        snprintf(answer, LAB_CONTROL_LINE, "ok %s", words.text[1]);
+        return;
+    }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (words.count == 0 || strcmp(words.text[0], commands[i].name) != 0)
             continue;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define SPARE_BUFFERS   64u  /* what the reader may be behind, beyond what is queued */
@@ -258,6 +259,9 @@ static int allocate(struct ftdi_ring *ring, struct bt_error *error)
     ring->slots = calloc(ring->slot_count, sizeof *ring->slots);
     ring->buffers = calloc(ring->buffer_count, sizeof *ring->buffers);
     ring->memory = malloc(ring->buffer_count * FTDI_RING_TRANSFER_BYTES);
+    /* the kernel gives pages when they are first written: now, not while a bus is running */
+    if (ring->memory)
+        memset(ring->memory, 0, ring->buffer_count * FTDI_RING_TRANSFER_BYTES);
     bool good = ring->slots && ring->buffers && ring->memory;
     for (size_t i = 0; good && i < ring->slot_count; i++) {
         ring->slots[i].ring = ring;

@@ -10,4 +10,4 @@ for rate in max 40M; do
     done
 done
 model raw off
-measured 'bytes a second with their status bytes; cpu in seconds of the guest'
+measured "bytes with their status bytes; cpu in seconds of the guest"

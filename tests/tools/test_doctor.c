@@ -207,6 +207,15 @@ static void test_permission(void)
     device = good;
     device.open_error = LIBUSB_ERROR_IO;
     finds(&device, NULL, FINDING_PROBLEM, "open", "LIBUSB_ERROR_IO", "plug the board in again");
+    /* a container that was given /sys, but not /dev/bus/usb */
+    device.open_error = LIBUSB_ERROR_NO_DEVICE;
+    place_open(&place, &device, 1);
+    fake_system_remove(place.root, "/dev/bus/usb/250/001");
+    CU_ASSERT_EQUAL(examine(&place, NULL), 0);
+    CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "open",
+                        "/dev/bus/usb/250/001 is not there", "a container has to be given"));
+    CU_ASSERT_EQUAL(place.findings.problems, 1);
+    place_close(&place);
     /* whoever may open the board is only warned */
     place_open(&place, &good, 1);
     fake_system_link(place.root, "/run/udev/rules.d/60-bustap.rules", "/dev/null");

@@ -110,6 +110,10 @@ static bool check_permission(struct findings *findings, const struct ftdi_diagno
         findings_add(findings, FINDING_PROBLEM, "permission", advice,
                      "%s is closed to %s, who is %s%s", node->path, our_name(),
                      node->in_group ? "in its group" : "not in its group", mode);
+    } else if (!node->exists) {
+        findings_add(findings, FINDING_PROBLEM, "open",
+                     "plug the board in again; a container has to be given /dev/bus/usb",
+                     "%s is not there", node->path);
     } else {
         findings_add(findings, FINDING_PROBLEM, "open", "plug the board in again",
                      "%s cannot be opened: %s%s", node->path, libusb_error_name(code), mode);

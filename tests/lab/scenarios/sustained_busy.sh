@@ -1,4 +1,5 @@
 # seconds: 150
+# group: bench
 # alone
 # tries: 2
 # The same while other programs take all that is left of each processor.

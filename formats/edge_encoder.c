@@ -11,7 +11,7 @@
 /* Characters that are searched together for what repeats. */
 #define WINDOW ((size_t)1 << 18)
 /* More chunks of the same kind are expected behind a full one. */
-#define PATIENCE 4u
+#define PATIENCE 3u
 /* A chunk that takes this much more words than the one before, in percent, is of a new kind. */
 #define NEW_KIND 130u
 
@@ -143,28 +143,40 @@ static bool is_time_to_learn(struct edge_encoder *encoder, size_t words, size_t 
     return true;
 }
 
+/* Learns from a stream that was just cut, and cuts it again; twice, for better words from better.
+ */
+static int learn(struct edge_encoder *encoder, const struct thread *thread, bool more,
+                 size_t *words, size_t *cut, struct bt_error *error)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        long learned = edge_learn(encoder->learner, &encoder->words, encoder->stream, *words,
+                                  more ? PATIENCE : 1, error);
+        if (learned <= 0)
+            return (int)learned;
+        int result = edge_words_cut(&encoder->words, thread->edges, thread->count, more,
+                                    encoder->stream, words, cut, error);
+        if (result < 0)
+            return result;
+    }
+    encoder->last_rate = (uint64_t)*words * 1000 / thread->count;
+    return 0;
+}
+
 /* Cuts a thread's edges into words, learning some first if that may help. */
 static int cut_chunk(struct edge_encoder *encoder, const struct thread *thread, bool more,
                      size_t *words, size_t *cut, struct bt_error *error)
 {
-    size_t count = thread->count;
     uint32_t *stream =
-        grow_array(encoder->stream, &encoder->stream_capacity, count, sizeof *stream);
+        grow_array(encoder->stream, &encoder->stream_capacity, thread->count, sizeof *stream);
     if (!stream)
         return no_memory(error);
     encoder->stream = stream;
-    edge_words_see(&encoder->words, thread->edges, count);
-    int result =
-        edge_words_cut(&encoder->words, thread->edges, count, more, stream, words, cut, error);
-    if (result < 0 || !is_time_to_learn(encoder, *words, count))
+    edge_words_see(&encoder->words, thread->edges, thread->count);
+    int result = edge_words_cut(&encoder->words, thread->edges, thread->count, more, stream, words,
+                                cut, error);
+    if (result < 0 || !is_time_to_learn(encoder, *words, thread->count))
         return result;
-    long learned =
-        edge_learn(encoder->learner, &encoder->words, stream, *words, more ? PATIENCE : 2, error);
-    if (learned <= 0)
-        return (int)learned;
-    result = edge_words_cut(&encoder->words, thread->edges, count, more, stream, words, cut, error);
-    encoder->last_rate = (uint64_t)*words * 1000 / count;
-    return result;
+    return learn(encoder, thread, more, words, cut, error);
 }
 
 static uint64_t count_instructions(const struct edge_encoder *encoder, const uint32_t *edges,

@@ -32,7 +32,7 @@ LDFLAGS     += -fsanitize=address,undefined
 endif
 
 PKG_CONFIG ?= pkg-config
-LIBRARIES  := zlib libftdi1 libusb-1.0 yajl libsystemd
+LIBRARIES  := zlib libftdi1 libusb-1.0 yajl libsystemd libelf libdw
 HAVE_ISAL  := $(if $(NO_ISAL),,$(shell $(PKG_CONFIG) --exists libisal 2>/dev/null && echo 1))
 ifeq ($(HAVE_ISAL),1)
 CPPFLAGS  += -DHAVE_ISAL=1
@@ -41,7 +41,7 @@ endif
 # Evaluated when first used, so that `make help` and the package script work where pkg-config is missing.
 LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(LIBRARIES)))$(LIBRARY_CFLAGS)
 # libbz2 has no file for pkg-config
-LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lbz2 -lm)$(LDLIBS)
+LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -lbz2 -lZydis -lm)$(LDLIBS)
 
 # Say what is built, not how; V=1 shows the commands.
 quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2);)

@@ -1,0 +1,317 @@
+#define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
+
+#include "tools/cfg/image_names.h"
+
+#include "formats/base/grow.h"
+
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMES_MAX (1u << 28) /* more symbols, or lines, no sound file has */
+
+/* A reading under way. */
+struct reading {
+    struct image_names *names;
+    const struct image *image;
+    size_t symbol_capacity;
+    size_t line_capacity;
+    size_t file_capacity;
+    uint32_t *table; /* files by their paths: numbers and 1, 0 for none */
+    size_t slots;
+    const char *last_file; /* as libdw tells it, and its number */
+    uint32_t last_number;
+};
+
+/* Whether there is code at an address. */
+static bool is_code(const struct image *image, uint64_t address)
+{
+    for (size_t i = 0; i < image->segment_count; i++)
+        if (address - image->segments[i].address < image->segments[i].size)
+            return true;
+    return false;
+}
+
+/* --- symbols --- */
+
+/* Routines, and labels of hand-written code, but not those that only tools want. */
+static bool wanted(const struct reading *reading, const GElf_Sym *symbol, const char *name)
+{
+    int type = GELF_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF || !name || name[0] == '\0' || name[0] == '$' ||
+        name[0] == '.')
+        return false;
+    if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
+        return false;
+    return is_code(reading->image, symbol->st_value + reading->image->bias);
+}
+
+static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const char *name)
+{
+    struct image_names *names = reading->names;
+    struct image_symbol *rows = grow_array(names->symbols, &reading->symbol_capacity,
+                                           names->symbol_count + 1, sizeof *rows);
+    if (!rows)
+        return BT_MEMORY;
+    names->symbols = rows;
+    char *copy = strdup(name);
+    if (!copy)
+        return BT_MEMORY;
+    rows[names->symbol_count++] = (struct image_symbol){
+        .address = symbol->st_value + reading->image->bias, .size = symbol->st_size, .name = copy};
+    return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct image_symbol *left = a;
+    const struct image_symbol *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    if (left->size != right->size)
+        return left->size > right->size ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+/* A symbol without a size reaches to the next one, or to the end of its segment. */
+static void close_symbols(struct image_names *names, const struct image *image)
+{
+    uint64_t next = UINT64_MAX; /* the next address that has a symbol */
+    for (size_t i = names->symbol_count; i-- > 0;) {
+        struct image_symbol *symbol = &names->symbols[i];
+        uint64_t end = next;
+        for (size_t s = 0; s < image->segment_count; s++) {
+            const struct image_segment *segment = &image->segments[s];
+            if (symbol->address - segment->address < segment->size &&
+                segment->address + segment->size < end)
+                end = segment->address + segment->size;
+        }
+        if (symbol->size == 0)
+            symbol->size = end - symbol->address;
+        if (i > 0 && names->symbols[i - 1].address != symbol->address)
+            next = symbol->address;
+    }
+}
+
+/* The same name at the same place (a symbol in both tables) is one. */
+static void sort_symbols(struct image_names *names, const struct image *image)
+{
+    size_t kept = 0;
+    if (names->symbol_count > 0)
+        qsort(names->symbols, names->symbol_count, sizeof *names->symbols, by_address);
+    for (size_t i = 0; i < names->symbol_count; i++) {
+        struct image_symbol *symbol = &names->symbols[i];
+        const struct image_symbol *last = kept > 0 ? &names->symbols[kept - 1] : NULL;
+        if (last && last->address == symbol->address && strcmp(last->name, symbol->name) == 0)
+            free(symbol->name);
+        else
+            names->symbols[kept++] = *symbol;
+    }
+    names->symbol_count = kept;
+    close_symbols(names, image);
+}
+
+static int read_symbols(struct reading *reading, Elf *elf)
+{
+    int result = 0;
+    Elf_Scn *section = NULL;
+    while (result == 0 && (section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_entsize == 0 ||
+            (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM))
+            continue;
+        Elf_Data *data = elf_getdata(section, NULL);
+        size_t count = data ? data->d_size / header.sh_entsize : 0;
+        for (size_t i = 0; i < count && i < NAMES_MAX && result == 0; i++) {
+            GElf_Sym symbol;
+            if (!gelf_getsym(data, (int)i, &symbol))
+                break;
+            const char *name = elf_strptr(elf, header.sh_link, symbol.st_name);
+            if (wanted(reading, &symbol, name))
+                result = add_symbol(reading, &symbol, name);
+        }
+    }
+    sort_symbols(reading->names, reading->image);
+    return result;
+}
+
+/* --- lines --- */
+
+static size_t file_slot(const struct reading *reading, const char *path)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *c = path; *c != '\0'; c++)
+        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    size_t slot = (size_t)(hash ^ hash >> 32) & (reading->slots - 1);
+    while (reading->table[slot] != 0 &&
+           strcmp(reading->names->files[reading->table[slot] - 1], path) != 0)
+        slot = (slot + 1) & (reading->slots - 1);
+    return slot;
+}
+
+/* Makes the table of files twice as large when it is half full. */
+static int grow_table(struct reading *reading)
+{
+    if (reading->names->file_count < reading->slots / 2)
+        return 0;
+    size_t slots = reading->slots ? reading->slots * 2 : 256;
+    uint32_t *table = calloc(slots, sizeof *table);
+    if (!table)
+        return BT_MEMORY;
+    free(reading->table);
+    reading->table = table;
+    reading->slots = slots;
+    for (size_t i = 0; i < reading->names->file_count; i++)
+        table[file_slot(reading, reading->names->files[i])] = (uint32_t)i + 1;
+    return 0;
+}
+
+/* The number of a file, which is there once however many compilation units have it. */
+static int number_file(struct reading *reading, const char *path, uint32_t *number)
+{
+    struct image_names *names = reading->names;
+    if (path == reading->last_file) {
+        *number = reading->last_number;
+        return 0;
+    }
+    if (grow_table(reading) != 0)
+        return BT_MEMORY;
+    size_t slot = file_slot(reading, path);
+    if (reading->table[slot] == 0) {
+        char **files =
+            grow_array(names->files, &reading->file_capacity, names->file_count + 1, sizeof *files);
+        if (!files)
+            return BT_MEMORY;
+        names->files = files;
+        files[names->file_count] = strdup(path);
+        if (!files[names->file_count])
+            return BT_MEMORY;
+        reading->table[slot] = (uint32_t)++names->file_count;
+    }
+    reading->last_file = path;
+    reading->last_number = *number = reading->table[slot] - 1;
+    return 0;
+}
+
+/* The row of a line, up to where the next one begins. Neighbours of one line are one. */
+static int add_line(struct reading *reading, uint64_t address, uint64_t end, uint32_t file,
+                    uint32_t number)
+{
+    struct image_names *names = reading->names;
+    struct image_line *last = names->line_count ? &names->lines[names->line_count - 1] : NULL;
+    if (end <= address || end - address > UINT32_MAX || !is_code(reading->image, address))
+        return 0;
+    uint32_t size = (uint32_t)(end - address);
+    if (last && last->address + last->size == address && last->file == file &&
+        last->line == number && last->size <= UINT32_MAX - size) {
+        last->size += size;
+        return 0;
+    }
+    if (names->line_count == NAMES_MAX)
+        return 0;
+    struct image_line *rows =
+        grow_array(names->lines, &reading->line_capacity, names->line_count + 1, sizeof *rows);
+    if (!rows)
+        return BT_MEMORY;
+    names->lines = rows;
+    rows[names->line_count++] =
+        (struct image_line){.address = address, .size = size, .file = file, .line = number};
+    return 0;
+}
+
+static int read_unit(struct reading *reading, Dwarf_Lines *lines, size_t count)
+{
+    int result = 0;
+    for (size_t i = 0; i + 1 < count && result == 0; i++) {
+        Dwarf_Line *line = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address;
+        Dwarf_Addr end;
+        bool sequence_ends;
+        int number;
+        uint32_t file;
+        if (dwarf_lineaddr(line, &address) != 0 ||
+            dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &end) != 0 ||
+            dwarf_lineendsequence(line, &sequence_ends) != 0 || sequence_ends ||
+            dwarf_lineno(line, &number) != 0 || number <= 0)
+            continue;
+        const char *path = dwarf_linesrc(line, NULL, NULL);
+        if (!path)
+            continue;
+        result = number_file(reading, path, &file);
+        if (result == 0)
+            result = add_line(reading, address + reading->image->bias, end + reading->image->bias,
+                              file, (uint32_t)number);
+    }
+    return result;
+}
+
+static int by_line_address(const void *a, const void *b)
+{
+    const struct image_line *left = a;
+    const struct image_line *right = b;
+    if (left->address != right->address)
+        return left->address < right->address ? -1 : 1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+static int read_lines(struct reading *reading, Elf *elf)
+{
+    int result = 0;
+    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    while (dwarf && result == 0 &&
+           dwarf_get_units(dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0) {
+        Dwarf_Lines *lines;
+        size_t count;
+        reading->last_file = NULL;
+        if (dwarf_getsrclines(&die, &lines, &count) == 0)
+            result = read_unit(reading, lines, count);
+    }
+    dwarf_end(dwarf);
+    struct image_names *names = reading->names;
+    if (names->line_count > 0)
+        qsort(names->lines, names->line_count, sizeof *names->lines, by_line_address);
+    return result;
+}
+
+int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error)
+{
+    struct reading reading = {.names = names, .image = image};
+    *names = (struct image_names){.symbol_count = 0};
+    int file = open(image->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return bt_fail_errno(error, "%s", image->path);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;
+    if (result != 0)
+        bt_fail(error, BT_DATA, "%s: is no ELF file any more", image->path);
+    if (result == 0)
+        result = read_symbols(&reading, elf);
+    if (result == 0)
+        result = read_lines(&reading, elf);
+    elf_end(elf);
+    close(file);
+    free(reading.table);
+    if (result == BT_MEMORY)
+        bt_fail(error, BT_MEMORY, "%s: no memory for its names", image->path);
+    if (result != 0)
+        image_names_clear(names);
+    return result;
+}
+
+void image_names_clear(struct image_names *names)
+{
+    for (size_t i = 0; i < names->symbol_count; i++)
+        free(names->symbols[i].name);
+    for (size_t i = 0; i < names->file_count; i++)
+        free(names->files[i]);
+    free(names->symbols);
+    free(names->lines);
+    free(names->files);
+    *names = (struct image_names){.symbol_count = 0};
+}

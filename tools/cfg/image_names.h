@@ -1,0 +1,37 @@
+/* What the addresses of an image are called: its symbols (DCFG 1.00, section 2.11) and the lines of
+ * its sources (section 2.12). */
+#ifndef TOOLS_CFG_IMAGE_NAMES_H
+#define TOOLS_CFG_IMAGE_NAMES_H
+
+#include "tools/cfg/image.h"
+
+struct image_symbol {
+    uint64_t address; /* in memory */
+    uint64_t size;
+    char *name;
+};
+
+struct image_line {
+    uint64_t address; /* in memory */
+    uint32_t size;    /* bytes of code, 1 at least */
+    uint32_t file;    /* in files */
+    uint32_t line;
+};
+
+struct image_names {
+    struct image_symbol *symbols; /* in order of their addresses */
+    size_t symbol_count;
+    struct image_line *lines; /* in order of their addresses */
+    size_t line_count;
+    char **files; /* paths, each once */
+    size_t file_count;
+};
+
+/*
+ * Reads the names that image->path has for the code of the image; none where there are none. 0,
+ * BT_DATA (the file is not what it was), BT_IO or BT_MEMORY; free with image_names_clear.
+ */
+int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error);
+void image_names_clear(struct image_names *names);
+
+#endif

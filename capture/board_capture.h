@@ -6,10 +6,10 @@
 #include "driver/session.h"
 
 /*
- * Opens the board that specification names (driver/boards.h), identifies and arms it with session,
- * and starts a capture of what it sends, also behind an absence of the board. The settings are
- * checked before the board is touched. NULL and *error on failure. Takes as long as the board takes
- * to answer, seconds at worst.
+ * Opens the board that specification names (driver/boards.h), identifies it, makes all that a
+ * capture needs, arms the board with session and captures what it sends, also behind an absence of
+ * the board. The settings are checked before the board is touched. NULL and *error on failure.
+ * Takes as long as the board takes to answer, seconds at worst.
  */
 struct capture *board_capture_new(const char *specification,
                                   const struct session_settings *session_settings,

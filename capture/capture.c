@@ -7,21 +7,20 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
-static int fill_info(struct capture *capture, struct bt_error *error)
+static void fill_info(struct capture *capture, const uint8_t id[CAPTURE_ID_BYTES])
 {
     capture->info = *source_info(capture->source);
     capture->started_monotonic_ns = clock_monotonic_ns();
     capture->info.started_ns = clock_realtime_ns();
     capture->info.file_number = 0; /* the writer counts from here */
     capture->info.keep = capture->settings.keep;
-    if (getrandom(capture->info.id, CAPTURE_ID_BYTES, 0) != CAPTURE_ID_BYTES)
-        return bt_fail_errno(error, "cannot make an identity for the capture");
+    memcpy(capture->info.id, id, sizeof capture->info.id);
     capture->status.running = true;
     capture->status.started_ns = capture->info.started_ns;
     capture->status.clock_hz = capture->info.clock_hz;
-    return 0;
 }
 
 static int make_queue(struct capture *capture, struct bt_error *error)
@@ -39,6 +38,8 @@ static int make_queue(struct capture *capture, struct bt_error *error)
     if (!capture->spare.records)
         return bt_fail(error, BT_MEMORY, "no memory for a block of %zu records",
                        sizes.block_records);
+    if (!capture->source->waits)
+        queue_touch(capture->queue);
     return 0;
 }
 
@@ -51,7 +52,7 @@ static int make_workers(struct capture *capture, struct bt_error *error)
     for (unsigned i = 0; i < settings->workers; i++) {
         struct worker *worker = &capture->workers[i];
         worker->queue = capture->queue;
-        worker->hurry = settings->hurry;
+        worker->hurry = !capture->source->waits;
         worker->encoder = deflate_encoder_new(settings->engine, settings->level, error);
         if (!worker->encoder)
             return error ? error->code : BT_MEMORY;
@@ -83,25 +84,34 @@ static int start_threads(struct capture *capture, struct bt_error *error)
     return bt_fail_errno(error, "cannot start the threads of a capture");
 }
 
-static int set_up(struct capture *capture, struct bt_error *error)
+/* What takes time or can fail: all of it before the source begins to send. */
+static int prepare(struct capture *capture, uint8_t id[CAPTURE_ID_BYTES], struct bt_error *error)
 {
     int result = make_queue(capture, error);
     if (result == 0)
         result = make_workers(capture, error);
-    if (result == 0)
-        result = fill_info(capture, error);
     if (result < 0)
         return result;
+    if (getrandom(id, CAPTURE_ID_BYTES, 0) != CAPTURE_ID_BYTES)
+        return bt_fail_errno(error, "cannot make an identity for the capture");
     capture->files = file_set_new(capture->settings.prefix, error);
     if (!capture->files)
         return BT_IO;
     capture->finisher = finisher_new(capture, error);
-    if (!capture->finisher)
-        return BT_MEMORY;
+    return capture->finisher ? 0 : BT_MEMORY;
+}
+
+static int set_up(struct capture *capture, struct bt_error *error)
+{
+    uint8_t id[CAPTURE_ID_BYTES];
+    int result = prepare(capture, id, error);
+    if (result == 0)
+        result = source_start(capture->source, error);
+    if (result < 0)
+        return result;
+    fill_info(capture, id);
     capture->writer = writer_new(capture, error);
-    if (!capture->writer)
-        return BT_IO;
-    return start_threads(capture, error);
+    return capture->writer ? start_threads(capture, error) : BT_IO;
 }
 
 static void join_threads(struct capture *capture)

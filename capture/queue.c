@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct queue {
     struct queue_sizes sizes;
@@ -74,6 +75,20 @@ struct queue *queue_new(const struct queue_sizes *sizes, struct bt_error *error)
         return NULL;
     }
     return queue;
+}
+
+static void touch(void *memory, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t at = 0; at < size; at += page)
+        ((volatile uint8_t *)memory)[at] = 0;
+}
+
+void queue_touch(struct queue *queue)
+{
+    const struct queue_sizes *sizes = &queue->sizes;
+    touch(queue->records, sizes->blocks * sizes->block_records * sizeof *queue->records);
+    touch(queue->bytes, sizes->members * sizes->member_bytes);
 }
 
 void queue_free(struct queue *queue)

@@ -47,6 +47,9 @@ struct queue_sizes {
 
 /* NULL and *error on failure. */
 struct queue *queue_new(const struct queue_sizes *sizes, struct bt_error *error);
+
+/* Has the system find the memory of all blocks and members now, not while records arrive. */
+void queue_touch(struct queue *queue);
 void queue_free(struct queue *queue);
 
 /* An empty block. wait: until there is one; else NULL if there is none. */

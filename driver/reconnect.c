@@ -112,6 +112,16 @@ static bool is_fatal(int result)
     return result < 0 && result != BT_TIMEOUT && result != BT_NOTE && result != BT_DATA;
 }
 
+static int reconnect_start(struct source *source, struct bt_error *error)
+{
+    return source_start(session_source(((struct reconnect *)source)->session), error);
+}
+
+static bool can_come_back(const struct reconnect *self)
+{
+    return self->specification[0] && self->patience_ms > 0;
+}
+
 static int reconnect_next(struct source *source, struct batch *batch, int timeout_ms,
                           struct bt_error *error)
 {
@@ -123,7 +133,7 @@ static int reconnect_next(struct source *source, struct batch *batch, int timeou
         return wait_away(self, timeout_ms, error);
     }
     int result = source_next(session_source(self->session), batch, timeout_ms, error);
-    if (is_fatal(result) && result != BT_USAGE && result != BT_MEMORY && !self->stopping) {
+    if (can_come_back(self) && is_fatal(result) && result != BT_USAGE && result != BT_MEMORY && !self->stopping) {
         struct bt_error why = *error;
         return leave(self, &why, error);
     }
@@ -163,49 +173,38 @@ static void reconnect_close(struct source *source)
     free(self);
 }
 
-/* A session with the board, armed. NULL and *error on failure. */
-static struct session *arm(reconnect_open *open, const char *specification,
-                           const struct session_settings *settings, struct stream **stream,
-                           struct bt_error *error)
-{
-    if (open(stream, specification, error) < 0)
-        return NULL;
-    struct session *session = session_new(*stream, error);
-    if (session && session_arm(session, settings, error) < 0) {
-        session_free(session);
-        return NULL;
-    }
-    return session;
-}
-
 struct source *reconnect_source(reconnect_open *open, const char *specification,
                                 const struct session_settings *settings, struct bt_error *error)
 {
-    static const struct source_operations operations = {.next = reconnect_next,
+    static const struct source_operations operations = {.start = reconnect_start,
+                                                        .next = reconnect_next,
                                                         .info = reconnect_info,
                                                         .totals = reconnect_totals,
                                                         .stop = reconnect_stop,
                                                         .absent = reconnect_absent,
                                                         .close = reconnect_close};
     struct stream *stream;
-    struct session *session = arm(open, specification, settings, &stream, error);
-    if (!session)
+    if (open(&stream, specification, error) < 0)
         return NULL;
     const char *again = stream_specification(stream);
-    if (!again || settings->reconnect_ns == 0)
-        return session_source(session);
     struct reconnect *self = calloc(1, sizeof *self);
     if (!self) {
-        session_free(session);
+        stream_close(stream);
         bt_fail(error, BT_MEMORY, "no memory for a board");
         return NULL;
     }
     self->source.operations = &operations;
     self->open = open;
-    self->session = session;
     self->patience_ms = settings->reconnect_ns == SESSION_RECONNECT_FOR_EVER
                             ? INT64_MAX
-                            : settings->reconnect_ns / MS_NS;
-    snprintf(self->specification, sizeof self->specification, "%s", again);
+                            : settings->reconnect_ns / MS_NS + (settings->reconnect_ns % MS_NS != 0);
+    snprintf(self->specification, sizeof self->specification, "%s", again ? again : "");
+    self->session = session_new(stream, error);
+    if (!self->session) {
+        free(self);
+        return NULL;
+    }
+    session_prepare(self->session, settings);
+    self->source.waits = session_source(self->session)->waits;
     return &self->source;
 }

@@ -103,6 +103,7 @@ struct session *session_new(struct stream *stream, struct bt_error *error)
         return NULL;
     }
     session->source.operations = session_source_operations();
+    session->source.waits = stream->operations->waits;
     session->stream = stream;
     snprintf(session->name, sizeof session->name, "%s", stream_name(stream));
     session->settings = session_settings_default();
@@ -234,17 +235,25 @@ int session_arm_again(struct session *session, struct bt_error *error)
     return why < 0 ? why : result;
 }
 
-int session_arm(struct session *session, const struct session_settings *settings,
-                struct bt_error *error)
+void session_prepare(struct session *session, const struct session_settings *settings)
 {
-    if (session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING)
-        return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
-    if (!session->stream)
-        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     session->settings = *settings;
     session->settings.filter_text = NULL;
     snprintf(session->info.filter, sizeof session->info.filter, "%s",
              settings->filter_text ? settings->filter_text : "");
+}
+
+static bool is_armed(const struct session *session)
+{
+    return session->phase == SESSION_ARMED || session->phase == SESSION_STOPPING;
+}
+
+int session_start(struct session *session, struct bt_error *error)
+{
+    if (is_armed(session))
+        return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
+    if (!session->stream)
+        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     session->base = (struct session_base){0};
     session->gap = (struct gap){0};
     session->uncounted = false;
@@ -255,6 +264,14 @@ int session_arm(struct session *session, const struct session_settings *settings
     session->statistics.records = 0;
     session->info.started_ns = clock_realtime_ns();
     return 0;
+}
+
+int session_arm(struct session *session, const struct session_settings *settings,
+                struct bt_error *error)
+{
+    if (!is_armed(session))
+        session_prepare(session, settings);
+    return session_start(session, error);
 }
 
 struct source *session_source(struct session *session)

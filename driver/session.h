@@ -49,7 +49,10 @@ void session_free(struct session *session);
 /* Who the board is. Valid as long as the session. */
 const struct wire_identity *session_identity(const struct session *session);
 
-/* Configures and arms the board, and waits for its START. 0 or a negative code. */
+/* Keeps settings for source_start, which configures and arms the board with them. */
+void session_prepare(struct session *session, const struct session_settings *settings);
+
+/* Both at once: configures and arms the board, and waits for its START. 0 or a negative code. */
 int session_arm(struct session *session, const struct session_settings *settings,
                 struct bt_error *error);
 
@@ -69,7 +72,8 @@ void session_suspend(struct session *session);
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error);
 
 /*
- * The session as a source of batches, from arm on; it owns the session (source_close frees both).
+ * The session as a source of batches; it owns the session (source_close frees both). It begins with
+ * session_arm, or with session_prepare and source_start.
  * source_stop tells the board to stop; source_next then goes on to the END frame.
  */
 struct source *session_source(struct session *session);

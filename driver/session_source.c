@@ -183,6 +183,11 @@ static void source_count(struct source *source, struct source_totals *totals)
                                      .lost_bus = before->lost + counters->lost};
 }
 
+static int source_begin(struct source *source, struct bt_error *error)
+{
+    return session_start((struct session *)source, error);
+}
+
 static void source_free(struct source *source)
 {
     session_free((struct session *)source);
@@ -190,7 +195,8 @@ static void source_free(struct source *source)
 
 const struct source_operations *session_source_operations(void)
 {
-    static const struct source_operations operations = {.next = source_next_batch,
+    static const struct source_operations operations = {.start = source_begin,
+                                                        .next = source_next_batch,
                                                         .info = source_describe,
                                                         .totals = source_count,
                                                         .stop = session_stop,

@@ -79,6 +79,9 @@ struct session {
 int session_identify(struct session *session, struct wire_identity *identity,
                      struct bt_error *error);
 
+/* source_start: arms the board for a new capture. 0 or a negative code. */
+int session_start(struct session *session, struct bt_error *error);
+
 /* Configures and arms the board with the settings there are. 0 or a negative code. */
 int session_arm_again(struct session *session, struct bt_error *error);
 

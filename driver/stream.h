@@ -7,12 +7,14 @@
 
 #include "formats/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct stream;
 
 struct stream_operations {
+    bool waits; /* the bus behind it waits for a host that does not read: nothing is lost */
     /*
      * Reads what is there, at most capacity bytes, waiting up to timeout_ms (< 0: for ever) for the
      * first. Returns the bytes (> 0), BT_TIMEOUT, BT_CLOSED (unplugged, or the other end is gone),

@@ -237,7 +237,8 @@ static void virtual_close(struct stream *stream)
     free(virtual);
 }
 
-static const struct stream_operations operations = {.read = virtual_read,
+static const struct stream_operations operations = {.waits = true,
+                                                    .read = virtual_read,
                                                     .write = virtual_write,
                                                     .name = virtual_name,
                                                     .diagnose = virtual_diagnose,

@@ -13,6 +13,12 @@ struct source;
 
 struct source_operations {
     /*
+     * Has the source begin: requests before this are nobody's. Called once, before next, and may
+     * take as long as a board takes to answer. NULL: it has begun by itself. 0 or a negative code.
+     */
+    int (*start)(struct source *source, struct bt_error *error);
+
+    /*
      * Fills batch (records, capacity given) and returns
      *   1           the batch holds records, a loss, or both
      *   0           the source has ended; totals are now final
@@ -47,7 +53,13 @@ struct source_operations {
 /* The first member of every source. */
 struct source {
     const struct source_operations *operations;
+    bool waits; /* nothing is lost where next is called late: what stands behind it waits */
 };
+
+static inline int source_start(struct source *source, struct bt_error *error)
+{
+    return source->operations->start ? source->operations->start(source, error) : 0;
+}
 
 static inline int source_next(struct source *source, struct batch *batch, int timeout_ms,
                               struct bt_error *error)

@@ -30,8 +30,9 @@ static struct source *open_source(struct stream *stream, enum wire_packing packi
     struct session_settings settings = session_settings_default();
     settings.packing = packing;
     struct session *session = session_new(stream, &error);
-    if (!session || session_arm(session, &settings, &error) < 0)
+    if (!session)
         die(&error);
+    session_prepare(session, &settings);
     return session_source(session);
 }
 

@@ -406,7 +406,7 @@ static uint64_t compressed_bytes(bool hurry)
     s.settings.level = 9;
     s.settings.block_records = 4000;
     s.settings.queue_bytes = 1;
-    s.settings.hurry = hurry;
+    s.script.impatient = hurry;
     run(&s);
     CU_ASSERT_EQUAL(s.check.records, s.script.total);
     uint64_t bytes = s.status.compressed_bytes;

@@ -208,6 +208,52 @@ static void test_room_again(void)
     run_full_for_a_while(16384, 16384);
 }
 
+/* Stopped while the disk is full: the last file says what is missing, and the capture has not failed.
+ */
+static void end_while_full(uint64_t rotate_bytes, size_t room)
+{
+    struct setting s;
+    struct bt_error error;
+    struct capture_status status;
+    set_up(&s);
+    s.settings.wait_for_room = true;
+    s.settings.block_records = 500;
+    s.settings.rotate_bytes = rotate_bytes;
+    s.script.lost_percent = 10;
+    s.script.pause_ns = 1000000;
+    full_disk_begin(room);
+    struct capture *capture = start(&s, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    wait_for_loss(capture, 5000);
+    capture_stop(capture);
+    CU_ASSERT(capture_wait(capture, -1));
+    full_disk_end();
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    CU_ASSERT_FALSE(status.failed);
+    CU_ASSERT_EQUAL(count_files(&s, ".part"), 0);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    const struct capture_totals *closing = &s.check.closing;
+    uint64_t accounted = closing->capture_records;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        accounted += closing->capture_lost[stage];
+    CU_ASSERT_EQUAL(closing->end, CAPTURE_END_STOPPED);
+    CU_ASSERT_EQUAL(closing->capture_records, s.check.records);
+    CU_ASSERT_EQUAL(closing->capture_lost[LOSS_DISK], status.lost[LOSS_DISK]);
+    CU_ASSERT_EQUAL(accounted + closing->after_stop, closing->source.accepted);
+    CU_ASSERT_PTR_NOT_NULL(strstr(closing->message, "the disk was full"));
+    folder_remove(s.folder);
+}
+
+static void test_ended_while_full(void)
+{
+    end_while_full(0, 40000);
+    end_while_full(16384, 60000);
+    end_while_full(16384, 16384);
+    end_while_full(0, 2000);
+}
+
 /* No room for the header of a new file: the one that is open goes on. */
 static void test_no_room_for_a_file(void)
 {
@@ -456,7 +502,11 @@ static void test_two_captures(void)
     s.script.lingers = true;
     struct capture *first = start(&s, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+    unsigned starts = 0;
+    s.script.starts = &starts;
     CU_ASSERT_PTR_NULL(start(&s, &error));
+    CU_ASSERT_EQUAL(starts, 0); /* the board is left alone */
+    s.script.starts = NULL;
     CU_ASSERT_EQUAL(error.code, BT_BUSY);
     snprintf(expected, sizeof expected, "process %ld ", (long)getpid());
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, expected));
@@ -590,9 +640,29 @@ static void test_memory(void)
     }
 }
 
+/* A source that does not start leaves nothing behind. */
+static void test_no_start(void)
+{
+    struct setting s;
+    struct bt_error error = {0};
+    unsigned starts = 0;
+    bool closed = false;
+    set_up(&s);
+    s.script.start = BT_DEVICE;
+    s.script.starts = &starts;
+    CU_ASSERT_PTR_NULL(capture_new(&s.settings, scripted_source_new(&s.script, &closed), &error));
+    CU_ASSERT_EQUAL(error.code, BT_DEVICE);
+    CU_ASSERT_STRING_EQUAL(error.message, "the script does not start");
+    CU_ASSERT_EQUAL(starts, 1);
+    CU_ASSERT(closed);
+    CU_ASSERT_EQUAL(count_files(&s, ""), 0);
+    folder_remove(s.folder);
+}
+
 static const struct test_case cases[] = {
     {"a full disk", test_full_disk},
     {"room again", test_room_again},
+    {"ended while the disk is full", test_ended_while_full},
     {"no room for a file", test_no_room_for_a_file},
     {"the last file's name is taken", test_last_name_taken},
     {"an earlier file's name is taken", test_earlier_name_taken},
@@ -601,6 +671,7 @@ static const struct test_case cases[] = {
     {"kill -9, and the prefix is free", test_kill},
     {"kill -9, and all whole blocks are there", test_kill_content},
     {"two captures to one prefix", test_two_captures},
+    {"a source that does not start", test_no_start},
     {"folders that are missing, or refuse", test_folders},
     {"settings that make no sense", test_bad_settings},
     {"memory is bounded as capture_memory says", test_memory},

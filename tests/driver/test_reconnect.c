@@ -32,6 +32,8 @@ static void start(struct fixture *f, int64_t reconnect_ns)
     opened = 0;
     struct source *source = reconnect_source(open_fake, "fake", &settings, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    CU_ASSERT_FALSE(source->waits);
+    CU_ASSERT_EQUAL(source_start(source, &error), 0);
     fixture_source(f, source);
     f->board = plugged;
     fake_board_records(f->board, 10, 0);
@@ -138,6 +140,7 @@ static void test_cannot_come_back(void)
     plugged->impatient = true;
     struct source *source = reconnect_source(open_fake, "fake", &settings, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    CU_ASSERT_EQUAL(source_start(source, NULL), 0);
     fixture_source(&f, source);
     f.board = plugged;
     f.board->unplugged = true;
@@ -154,11 +157,30 @@ static void test_not_there(void)
     CU_ASSERT_STRING_EQUAL(error.message, "no fake board is plugged in");
 }
 
+/* Nothing is armed before the start; a board that is gone by then is told so. */
+static void test_gone_before_start(void)
+{
+    struct session_settings settings = session_settings_default();
+    struct bt_error error;
+    plugged = fake_board_new();
+    plugged->impatient = true;
+    plugged->specification = "fake";
+    struct source *source = reconnect_source(open_fake, "fake", &settings, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    CU_ASSERT_FALSE(plugged->armed);
+    plugged->unplugged = true;
+    CU_ASSERT_EQUAL(source_start(source, &error), BT_CLOSED);
+    source_close(source);
+    stream_close(&plugged->stream);
+    plugged = NULL;
+}
+
 static const struct test_case cases[] = {{"comes back", test_comes_back},
                                          {"patience", test_patience},
                                          {"stopped while away", test_stopped_while_away},
                                          {"away while stopping", test_away_while_stopping},
                                          {"cannot come back", test_cannot_come_back},
                                          {"not there", test_not_there},
+                                         {"gone before the start", test_gone_before_start},
                                          {NULL, NULL}};
 TEST_SUITE(reconnect, cases)

@@ -115,6 +115,18 @@ static int check_file(struct check *check, const char *path, struct batch *batch
     return result;
 }
 
+/* The last file's end tells what a full disk took behind its last block. */
+static void take_end(struct check *check)
+{
+    if (!check->closed || !check->closing.final)
+        return;
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        uint64_t told = check->closing.capture_lost[stage];
+        if (told > check->lost.count[stage])
+            check->lost.count[stage] = told;
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct check check = {0};
@@ -129,6 +141,7 @@ int main(int argc, char **argv)
         return 3;
     for (int i = 1; i < argc && result == 0; i++)
         result = check_file(&check, argv[i], &batch);
+    take_end(&check);
     printf("records=%" PRIu64 " bus=%" PRIu64 " link=%" PRIu64 " queue=%" PRIu64 " disk=%" PRIu64
            " gaps=%" PRIu64 " gap_ms=%" PRIu64 " uncounted=%" PRIu64 " sessions=%" PRIu64
            " after=%" PRIu64 " files=%" PRIu64 " end=%s\n",

@@ -105,9 +105,10 @@ configure() {
     mkdir -p out
 }
 
-# Starts bustapd with "conf"; its messages go to daemon.log.
+# Starts bustapd with "conf", at the priority $NICE; its messages go to daemon.log.
 start_daemon() {
-    bustapd -c conf --socket socket >>daemon.log 2>&1 3>&- &
+    sh -c "${NICE:+renice -n $NICE -p \$\$ >/dev/null;} exec bustapd -c conf --socket socket" \
+        >>daemon.log 2>&1 3>&- &
     daemon=$!
     await ctl status
 }

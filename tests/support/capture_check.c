@@ -150,7 +150,7 @@ static bool check_closing(struct state *state, const struct capture_totals *tota
                                      loss_total(&lost) != loss_total(&check->lost) + behind))
         return wrong(state, "file %u: totals of the capture are not the sum",
                      state->info.file_number);
-    if (behind > 0 && (!totals->final || totals->end != CAPTURE_END_DISK))
+    if (behind > 0 && (!totals->final || totals->file_lost[LOSS_DISK] == 0))
         return wrong(state, "file %u: a hole behind the end", state->info.file_number);
     if (totals->final && totals->source.known &&
         totals->end_index + totals->after_stop != totals->source.accepted)

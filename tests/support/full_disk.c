@@ -50,3 +50,15 @@ ssize_t write(int file, const void *bytes, size_t size)
     }
     return syscall(SYS_write, file, bytes, allowed);
 }
+
+int ftruncate(int file, off_t size)
+{
+    struct stat before;
+    bool known = fstat(file, &before) == 0;
+    int result = (int)syscall(SYS_ftruncate, file, size);
+    pthread_mutex_lock(&mutex);
+    if (limited && known && result == 0 && before.st_size > size)
+        left += (size_t)(before.st_size - size);
+    pthread_mutex_unlock(&mutex);
+    return result;
+}

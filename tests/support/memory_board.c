@@ -224,7 +224,7 @@ struct stream *memory_board_new(const struct record *records, size_t count, uint
                                 enum wire_packing packing)
 {
     static const struct stream_operations operations = {
-        .read = board_read, .write = board_write, .name = board_name, .close = board_close};
+        .waits = true, .read = board_read, .write = board_write, .name = board_name, .close = board_close};
     struct memory_board *board = calloc(1, sizeof *board);
     size_t per_frame = WIRE_PAYLOAD_MAX / PACKING_RECORD_MAX_BYTES; /* at least so many */
     size_t frames = count / per_frame + 1;

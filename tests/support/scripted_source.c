@@ -18,6 +18,7 @@ struct scripted_source {
     uint64_t random;
     bool stopped;
     bool *closed;
+    bool started;
     uint64_t gap_index; /* gaps before it are told */
 };
 
@@ -117,6 +118,8 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
                          struct bt_error *error)
 {
     struct scripted_source *source = (struct scripted_source *)base;
+    if (!source->started)
+        return bt_fail(error, BT_USAGE, "the script was not started");
     pause_for(source->script.pause_ns);
     if (random_below(&source->random, 100) < source->script.odd_percent)
         return odd_answer(source, error);
@@ -167,6 +170,17 @@ static int scripted_stop(struct source *base, struct bt_error *error)
     return 0;
 }
 
+static int scripted_start(struct source *base, struct bt_error *error)
+{
+    struct scripted_source *source = (struct scripted_source *)base;
+    if (source->script.starts)
+        ++*source->script.starts;
+    if (source->script.start < 0 || source->started)
+        return bt_fail(error, BT_DEVICE, "the script does not start");
+    source->started = true;
+    return 0;
+}
+
 static void scripted_close(struct source *base)
 {
     struct scripted_source *source = (struct scripted_source *)base;
@@ -177,7 +191,8 @@ static void scripted_close(struct source *base)
 
 struct source *scripted_source_new(const struct script *script, bool *closed)
 {
-    static const struct source_operations operations = {.next = scripted_next,
+    static const struct source_operations operations = {.start = scripted_start,
+                                                        .next = scripted_next,
                                                         .info = scripted_info,
                                                         .totals = scripted_totals,
                                                         .stop = scripted_stop,
@@ -186,6 +201,7 @@ struct source *scripted_source_new(const struct script *script, bool *closed)
     if (!source)
         abort();
     source->source.operations = &operations;
+    source->source.waits = !script->impatient;
     source->script = *script;
     source->end = script->total;
     source->random = script->seed | 1;

@@ -20,6 +20,9 @@ struct script {
     bool lingers;           /* does not end before source_stop */
     bool deaf;              /* lingers, and does not hear source_stop */
     long pause_ns;          /* before each batch */
+    bool impatient;         /* what is not asked for in time would be lost */
+    int start;              /* 0, or the code with which it does not start */
+    unsigned *starts;       /* counts how often it was started; may be NULL */
 };
 
 /* What the script says of one request. */

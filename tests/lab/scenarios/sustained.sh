@@ -1,5 +1,4 @@
 # seconds: 150
-# group: bench
 # alone
 # tries: 2
 # 40 MB/s of frames for 20 s, from USB to files, and nothing is lost.

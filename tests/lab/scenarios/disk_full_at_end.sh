@@ -1,0 +1,14 @@
+# The capture is stopped while the disk is full: its last file says how many requests are missing.
+mkdir out
+mount -t tmpfs -o size=1m small out
+plug
+configure
+model rate 400k
+start_daemon
+disk_lost() { [ "$(status disk)" -gt 200000 ]; }
+WAIT_SECONDS=30 await disk_lost
+model rate 0
+finish_capture
+account disk=any
+verify_says 'disk'
+measured "$counts"

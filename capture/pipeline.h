@@ -18,7 +18,7 @@ struct writer;
 struct worker {
     struct queue *queue;
     struct deflate_encoder *encoder;
-    bool hurry;
+    bool hurry; /* the source does not wait */
     pthread_t thread;
 };
 

@@ -3,6 +3,10 @@
 
 #include "formats/base/thread.h"
 
+/* Compression takes all the processors there are. Who reads from a board that does not wait comes
+ * first: what is not read is lost, what is not compressed is stored. */
+#define BEHIND_READER 10
+
 static void compress_block(struct deflate_encoder *encoder, const struct queue_block *block,
                            struct queue_member *member)
 {
@@ -22,6 +26,8 @@ void *worker_run(void *argument)
     struct queue_block *block;
     struct queue_member *member;
     thread_set_name("worker");
+    if (worker->hurry)
+        thread_yield_precedence(BEHIND_READER);
     while (queue_take_job(worker->queue, &block, &member)) {
         /* what is compressed too late is lost: larger files are better */
         if (worker->hurry)

@@ -3,6 +3,7 @@
  * indices and losses fit together without a hole.
  *
  * usage: lab_check FILE...      in order
+ *        lab_check -1 FILE...   all of one session of the board: each file by a thread of its own
  * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
  * files=N end=WHY exit status: 0; 1 where something does not fit, with the reason on standard error
  */
@@ -11,9 +12,12 @@
 #include "tests/lab/lab_bus.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define BATCH_RECORDS 65536u
 
 struct check {
     uint64_t end;       /* index behind the last record or loss */
@@ -90,7 +94,25 @@ static int check_batch(struct check *check, const char *path, const struct batch
     return 0;
 }
 
-static int check_file(struct check *check, const char *path, struct batch *batch)
+static int check_source(struct check *check, const char *path, struct source *source)
+{
+    struct batch batch = {.capacity = BATCH_RECORDS};
+    struct bt_error error;
+    int result;
+    batch.records = malloc(batch.capacity * sizeof *batch.records);
+    if (!batch.records)
+        return wrong(path, 0, "no memory");
+    while ((result = source_next(source, &batch, -1, &error)) > 0)
+        if ((result = check_batch(check, path, &batch)) < 0)
+            break;
+    if (result < 0 && batch.count == 0)
+        fprintf(stderr, "lab_check: %s\n", error.message);
+    free(batch.records);
+    return result;
+}
+
+/* one_session: the file may be any of a capture whose board never began anew. */
+static int check_file(struct check *check, const char *path, bool one_session)
 {
     struct bt_error error;
     struct trace_reader *reader;
@@ -100,18 +122,70 @@ static int check_file(struct check *check, const char *path, struct batch *batch
         return result;
     }
     struct source *source = trace_reader_source(reader);
-    while ((result = source_next(source, batch, -1, &error)) > 0)
-        if ((result = check_batch(check, path, batch)) < 0)
-            break;
+    if (one_session) {
+        check->end = source_info(source)->first_index;
+        check->sessions = 1;
+    }
+    result = check_source(check, path, source);
     const struct capture_totals *closing = trace_reader_closing(reader);
     if (result == 0 && closing) {
         check->closed = true;
         check->closing = *closing;
-    } else if (result < 0 && batch->count == 0) {
-        fprintf(stderr, "lab_check: %s\n", error.message);
     }
     check->files++;
     source_close(source);
+    return result;
+}
+
+/* One file of a capture of one session. */
+struct part {
+    const char *path;
+    struct check check;
+    int result;
+    pthread_t thread;
+};
+
+static void *check_part(void *argument)
+{
+    struct part *part = argument;
+    part->result = check_file(&part->check, part->path, true);
+    return NULL;
+}
+
+/* Adds a file to those before. */
+static int add_part(struct check *check, const struct part *part)
+{
+    if (part->result < 0)
+        return part->result;
+    uint64_t begin = part->check.end - part->check.records - loss_total(&part->check.lost);
+    if (begin != check->end)
+        return wrong(part->path, begin, "it does not go on where the last file ended");
+    check->end = part->check.end;
+    check->sessions = 1;
+    check->records += part->check.records;
+    check->files++;
+    loss_add(&check->lost, &part->check.lost);
+    check->gaps += part->check.gaps;
+    check->gap_ms += part->check.gap_ms;
+    check->closed = part->check.closed;
+    check->closing = part->check.closing;
+    return 0;
+}
+
+static int check_parts(struct check *check, char **paths, int count)
+{
+    struct part *parts = calloc((size_t)count, sizeof *parts);
+    int result = parts ? 0 : -1, started = 0;
+    for (; result == 0 && started < count; started++) {
+        parts[started].path = paths[started];
+        if (pthread_create(&parts[started].thread, NULL, check_part, &parts[started]) != 0)
+            abort();
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(parts[i].thread, NULL);
+        result = result < 0 ? result : add_part(check, &parts[i]);
+    }
+    free(parts);
     return result;
 }
 
@@ -127,28 +201,33 @@ static void take_end(struct check *check)
     }
 }
 
-int main(int argc, char **argv)
+static void print(const struct check *check)
 {
-    struct check check = {0};
-    struct batch batch = {.capacity = 1u << 16};
-    int result = 0;
-    if (argc < 2) {
-        fprintf(stderr, "usage: lab_check FILE...\n");
-        return 2;
-    }
-    batch.records = malloc(batch.capacity * sizeof *batch.records);
-    if (!batch.records)
-        return 3;
-    for (int i = 1; i < argc && result == 0; i++)
-        result = check_file(&check, argv[i], &batch);
-    take_end(&check);
     printf("records=%" PRIu64 " bus=%" PRIu64 " link=%" PRIu64 " queue=%" PRIu64 " disk=%" PRIu64
            " gaps=%" PRIu64 " gap_ms=%" PRIu64 " uncounted=%" PRIu64 " sessions=%" PRIu64
            " after=%" PRIu64 " files=%" PRIu64 " end=%s\n",
-           check.records, check.lost.count[LOSS_BUS], check.lost.count[LOSS_LINK],
-           check.lost.count[LOSS_QUEUE], check.lost.count[LOSS_DISK], check.gaps, check.gap_ms,
-           check.uncounted, check.sessions, check.closed ? check.closing.after_stop : 0,
-           check.files, check.closed ? capture_end_name(check.closing.end) : "none");
-    free(batch.records);
+           check->records, check->lost.count[LOSS_BUS], check->lost.count[LOSS_LINK],
+           check->lost.count[LOSS_QUEUE], check->lost.count[LOSS_DISK], check->gaps, check->gap_ms,
+           check->uncounted, check->sessions, check->closed ? check->closing.after_stop : 0,
+           check->files, check->closed ? capture_end_name(check->closing.end) : "none");
+}
+
+int main(int argc, char **argv)
+{
+    struct check check = {0};
+    int result = 0;
+    bool one_session = argc > 1 && strcmp(argv[1], "-1") == 0;
+    char **paths = argv + 1 + one_session;
+    int count = argc - 1 - one_session;
+    if (count < 1) {
+        fprintf(stderr, "usage: lab_check [-1] FILE...\n");
+        return 2;
+    }
+    if (one_session)
+        result = check_parts(&check, paths, count);
+    for (int i = 0; !one_session && i < count && result == 0; i++)
+        result = check_file(&check, paths[i], false);
+    take_end(&check);
+    print(&check);
     return result < 0;
 }

@@ -155,4 +155,5 @@ const struct command boards_command = {
     "Lists boards as --board takes them: FTDI chips that can be one, with FTDI's ids or others.\n"
     "'bustap doctor' says what is wrong with them.",
     boards_options,
-    boards_main};
+    boards_main,
+    NULL};

@@ -326,4 +326,5 @@ const struct command capture_command = {
     "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
     "Exit status 1 means that something was lost, and was counted.",
     capture_rows,
-    capture_main};
+    capture_main,
+    NULL};

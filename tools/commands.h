@@ -31,6 +31,7 @@ struct command {
     const char *details;  /* some lines, for `bustap COMMAND -h` */
     const struct option_row *options;
     int (*run)(struct invocation *call); /* returns the exit status */
+    const struct command *const *group;  /* its own commands, NULL behind the last one; or NULL */
 };
 
 /*

@@ -161,4 +161,5 @@ const struct command ctl_command = {
     "speak to bustapd, the daemon",
     "Asks bustapd for the status of its captures, or starts, stops or rotates one of them or all.",
     ctl_options,
-    ctl_main};
+    ctl_main,
+    NULL};

@@ -147,4 +147,5 @@ const struct command doctor_command = {
     "udev rules, permission, drivers, port, EEPROM, protocol; measures the link with a\n"
     "test pattern. A board that is in use is left alone.",
     doctor_options,
-    doctor_main};
+    doctor_main,
+    NULL};

@@ -279,4 +279,5 @@ const struct command dump_command = {
     "Prints the records of traces: capture files, raw BYU records, either of them gzipped.\n"
     "Without FILE, or where it is -, standard input is read.",
     dump_options,
-    dump_main};
+    dump_main,
+    NULL};

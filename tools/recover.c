@@ -439,4 +439,5 @@ const struct command recover_command = {
     "Writes every whole block of FILE into OUT, a new capture file with header and closing block.\n"
     "What is missing in between is marked as lost at its place. FILE is not changed.",
     recover_options,
-    recover_main};
+    recover_main,
+    NULL};

@@ -234,4 +234,5 @@ const struct command verify_command = {
     "that files follow on each other, and the board's own counts. Order and mixture of files do\n"
     "not matter. Exit status 0 only if nothing is missing but what is told as lost.",
     verify_options,
-    verify_main};
+    verify_main,
+    NULL};

@@ -1,0 +1,94 @@
+#include "tools/command_group.h"
+
+#include <string.h>
+
+static const struct command *find(const struct command *const *list, const char *name)
+{
+    for (const struct command *const *c = list; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}
+
+/* Letters to insert, remove or replace to make b of a; b is one of our short names. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[16];
+    size_t width = strlen(b);
+    if (width >= sizeof row / sizeof row[0])
+        return width;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (; *a; a++) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 1; j <= width; j++) {
+            size_t replaced = diagonal + (*a != b[j - 1]);
+            size_t added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replaced < added ? replaced : added;
+        }
+    }
+    return row[width];
+}
+
+static int unknown(const struct command *const *list, const char *called, const char *name)
+{
+    const char *nearest = NULL;
+    size_t distance = 3; /* farther is no slip of the finger */
+    for (const struct command *const *c = list; *c; c++) {
+        size_t now = edit_distance(name, (*c)->name);
+        if (now < distance) {
+            distance = now;
+            nearest = (*c)->name;
+        }
+    }
+    if (nearest)
+        fprintf(stderr, "%s: unknown command '%.60s', did you mean '%s'? See '%s -h'\n", called,
+                name, nearest, called);
+    else
+        fprintf(stderr, "%s: unknown command '%.60s', see '%s -h'\n", called, name, called);
+    return STATUS_USAGE;
+}
+
+void command_list_print(const struct command *const *list, FILE *out)
+{
+    for (const struct command *const *c = list; *c; c++)
+        fprintf(out, "  %-9s %s\n", (*c)->name, (*c)->summary);
+}
+
+int command_run(const struct command *command, const char *called, int count, char **arguments)
+{
+    struct invocation call = {command, called, count, arguments};
+    return command->run(&call);
+}
+
+int command_choose(const struct command *const *list, const char *called, int count,
+                   char **arguments)
+{
+    const struct command *command = find(list, arguments[0]);
+    if (!command)
+        return unknown(list, called, arguments[0]);
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", called, command->name);
+    return command_run(command, name, count, arguments);
+}
+
+static void print_group(const struct invocation *call, FILE *out)
+{
+    fprintf(out, "usage: %s COMMAND [OPTIONS] ...\n\n%s\n\n", call->called, call->command->details);
+    command_list_print(call->command->group, out);
+    fprintf(out, "\n'%s COMMAND -h' prints a command's options.\n", call->called);
+}
+
+int command_group_run(struct invocation *call)
+{
+    if (call->count < 2) {
+        print_group(call, stderr);
+        return STATUS_USAGE;
+    }
+    if (strcmp(call->arguments[1], "-h") == 0 || strcmp(call->arguments[1], "--help") == 0) {
+        print_group(call, stdout);
+        return 0;
+    }
+    return command_choose(call->command->group, call->called, call->count - 1, call->arguments + 1);
+}

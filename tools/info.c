@@ -294,4 +294,5 @@ const struct command info_command = {"info",
                                      "capture, in any order, are one summary.\n"
                                      "Without FILE, or where it is -, standard input is read.",
                                      info_options,
-                                     info_main};
+                                     info_main,
+                                     NULL};

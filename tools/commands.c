@@ -4,6 +4,7 @@
 #include "tools/capture.h"
 #include "tools/command_group.h"
 #include "tools/ctl.h"
+#include "tools/dcfg.h"
 #include "tools/doctor.h"
 #include "tools/dump.h"
 #include "tools/info.h"
@@ -16,9 +17,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &capture_command, &ctl_command,     &boards_command,
-    &doctor_command,  &dump_command,    &info_command,
-    &verify_command,  &recover_command, NULL};
+    &capture_command, &ctl_command,    &boards_command,  &doctor_command, &dump_command,
+    &info_command,    &verify_command, &recover_command, &dcfg_command,   NULL};
 
 static void print_overview(FILE *out)
 {

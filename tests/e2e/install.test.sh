@@ -9,6 +9,7 @@ install() {
 install install
 cd root/opt/bustap
 for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/man1/b2a.1 \
+    share/man/man1/bustap-dcfg.1 \
     share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules \
     lib/udev/rules.d/61-bustap-access.rules lib/systemd/system/bustapd.service \
     share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do

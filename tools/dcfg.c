@@ -1,0 +1,17 @@
+#include "tools/dcfg.h"
+
+#include "tools/command_group.h"
+#include "tools/dcfg/blocks.h"
+
+static const struct command *const dcfg_commands[] = {&dcfg_blocks_command, NULL};
+
+const struct command dcfg_command = {
+    "dcfg",
+    "COMMAND ...",
+    "make control-flow graphs of captures, and study them",
+    "Control-flow graphs (DCFG 1.00): which blocks of instructions were executed, how often,\n"
+    "and where the program went from each. Files may be compressed with gzip or bzip2; '-' is\n"
+    "standard input.",
+    NULL,
+    command_group_run,
+    dcfg_commands};

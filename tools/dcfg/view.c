@@ -1,0 +1,53 @@
+#include "tools/dcfg/view.h"
+
+#include "tools/dcfg/graph_file.h"
+
+#include <string.h>
+
+int view_open(struct view *view, const char *path, const char *process, struct bt_error *error)
+{
+    *view = (struct view){.path = path};
+    view->graph = graph_file_read(path, error);
+    if (!view->graph)
+        return error->code;
+    view->process = graph_file_process(view->graph, path, process, error);
+    if (!view->process)
+        return error->code;
+    if (profile_make(&view->profile, view->process, error) < 0)
+        return error->code;
+    view->names = names_new(view->process, error);
+    return view->names ? 0 : error->code;
+}
+
+void view_close(struct view *view)
+{
+    names_free(view->names);
+    profile_clear(&view->profile);
+    dcfg_free(view->graph);
+    *view = (struct view){0};
+}
+
+int view_choose_form(enum view_form *form, bool csv, bool json, struct bt_error *error)
+{
+    if (csv && json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    *form = csv ? VIEW_CSV : json ? VIEW_JSON : VIEW_TEXT;
+    return 0;
+}
+
+int view_choose(const char *option, const char *text, const char *const *list,
+                struct bt_error *error)
+{
+    char known[120] = "";
+    for (int i = 0; list[i]; i++) {
+        if (strcmp(text, list[i]) == 0)
+            return i;
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0        ? ""
+                 : list[i + 1] ? ", "
+                               : " or ",
+                 list[i]);
+    }
+    return bt_fail(error, BT_USAGE, "--%s: '%.40s' is not %s", option, text, known);
+}

@@ -38,7 +38,7 @@ struct capture_settings {
                                is small */
     int64_t flush_ns;       /* records wait no longer than this for their block to fill; 0: 1 s */
     enum deflate_engine engine;
-    int level;  /* -1: the engine's default */
+    int level; /* -1: the engine's default */
     enum capture_when_full when_full;
     bool wait_for_room; /* a full disk: lose and count at stage "disk" until there is room again;
                          otherwise it ends the capture */
@@ -74,7 +74,8 @@ struct capture_status {
 
 /*
  * Starts a capture: locks the prefix (BT_BUSY if another capture has it), makes all it
- * needs, starts the source, makes the first file, starts the threads. Takes the source over, also on failure. NULL and *error on failure.
+ * needs, starts the source, makes the first file, starts the threads. Takes the source over, also
+ * on failure. NULL and *error on failure.
  */
 struct capture *capture_new(const struct capture_settings *settings, struct source *source,
                             struct bt_error *error);

@@ -133,7 +133,8 @@ static int reconnect_next(struct source *source, struct batch *batch, int timeou
         return wait_away(self, timeout_ms, error);
     }
     int result = source_next(session_source(self->session), batch, timeout_ms, error);
-    if (can_come_back(self) && is_fatal(result) && result != BT_USAGE && result != BT_MEMORY && !self->stopping) {
+    if (can_come_back(self) && is_fatal(result) && result != BT_USAGE && result != BT_MEMORY &&
+        !self->stopping) {
         struct bt_error why = *error;
         return leave(self, &why, error);
     }
@@ -195,9 +196,10 @@ struct source *reconnect_source(reconnect_open *open, const char *specification,
     }
     self->source.operations = &operations;
     self->open = open;
-    self->patience_ms = settings->reconnect_ns == SESSION_RECONNECT_FOR_EVER
-                            ? INT64_MAX
-                            : settings->reconnect_ns / MS_NS + (settings->reconnect_ns % MS_NS != 0);
+    self->patience_ms =
+        settings->reconnect_ns == SESSION_RECONNECT_FOR_EVER
+            ? INT64_MAX
+            : settings->reconnect_ns / MS_NS + (settings->reconnect_ns % MS_NS != 0);
     snprintf(self->specification, sizeof self->specification, "%s", again ? again : "");
     self->session = session_new(stream, error);
     if (!self->session) {

@@ -14,8 +14,8 @@ typedef int reconnect_open(struct stream **stream, const char *specification,
 
 /*
  * Opens and identifies the board that specification names; source_start arms it.
- * settings->reconnect_ns is how long a board that went away is waited for; those that cannot come back (virtual ones) are
- * not.
+ * settings->reconnect_ns is how long a board that went away is waited for; those that cannot come
+ * back (virtual ones) are not.
  *
  * The source answers BT_NOTE when the board goes away, when it is back, and when another reason
  * keeps it away; source_absent tells while it is. Stopped while the board is away it says so with

@@ -208,7 +208,8 @@ static void test_room_again(void)
     run_full_for_a_while(16384, 16384);
 }
 
-/* Stopped while the disk is full: the last file says what is missing, and the capture has not failed.
+/* Stopped while the disk is full: the last file says what is missing, and the capture has not
+ * failed.
  */
 static void end_while_full(uint64_t rotate_bytes, size_t room)
 {

@@ -1,5 +1,5 @@
-/* A disk that is full: what the program writes to regular files then ends in ENOSPC. What it cuts off
- * from files is room again. */
+/* A disk that is full: what the program writes to regular files then ends in ENOSPC. What it cuts
+ * off from files is room again. */
 #ifndef TESTS_SUPPORT_FULL_DISK_H
 #define TESTS_SUPPORT_FULL_DISK_H
 

@@ -223,8 +223,11 @@ static size_t store_frame(struct memory_board *board, const struct record *recor
 struct stream *memory_board_new(const struct record *records, size_t count, uint64_t total,
                                 enum wire_packing packing)
 {
-    static const struct stream_operations operations = {
-        .waits = true, .read = board_read, .write = board_write, .name = board_name, .close = board_close};
+    static const struct stream_operations operations = {.waits = true,
+                                                        .read = board_read,
+                                                        .write = board_write,
+                                                        .name = board_name,
+                                                        .close = board_close};
     struct memory_board *board = calloc(1, sizeof *board);
     size_t per_frame = WIRE_PAYLOAD_MAX / PACKING_RECORD_MAX_BYTES; /* at least so many */
     size_t frames = count / per_frame + 1;

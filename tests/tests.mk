@@ -9,6 +9,11 @@ PARTS := $(call objects,$(TEST_PARTS))
 $(BUILD)/tests/unit: $(call objects,$(UNIT_TESTS)) $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -lcunit
 
+# Needs little of all this, and `make demo` needs nothing but it.
+STEP_PARTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/e2e/step/*.c)))
+$(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $(BUILD)/libformats.a
+	$(call quiet,LINK,$@)$(link)
+
 $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 

@@ -1,0 +1,62 @@
+/* Loops in loops, with and without a way out in their middle. */
+#include <stdio.h>
+
+#define SIDE  12
+#define SIEVE 400
+
+static unsigned multiply(void)
+{
+    unsigned a[SIDE][SIDE];
+    unsigned b[SIDE][SIDE];
+    unsigned trace = 0;
+    for (unsigned i = 0; i < SIDE; i++)
+        for (unsigned j = 0; j < SIDE; j++) {
+            a[i][j] = i * j + 1;
+            b[i][j] = i ^ j;
+        }
+    for (unsigned i = 0; i < SIDE; i++)
+        for (unsigned j = 0; j < SIDE; j++) {
+            unsigned sum = 0;
+            for (unsigned k = 0; k < SIDE; k++)
+                sum += a[i][k] * b[k][j];
+            trace += i == j ? sum : 0;
+        }
+    return trace;
+}
+
+static unsigned count_primes(void)
+{
+    static unsigned char composite[SIEVE];
+    unsigned primes = 0;
+    for (unsigned i = 2; i < SIEVE; i++) {
+        if (composite[i])
+            continue;
+        primes++;
+        for (unsigned j = i * i; j < SIEVE; j += i)
+            composite[j] = 1;
+    }
+    return primes;
+}
+
+static unsigned longest_way_to_one(unsigned below)
+{
+    unsigned longest = 0;
+    for (unsigned start = 1; start < below; start++) {
+        unsigned steps = 0;
+        unsigned n = start;
+        while (n != 1) {
+            n = n % 2 ? 3 * n + 1 : n / 2;
+            if (++steps > 150)
+                break;
+        }
+        if (steps > longest)
+            longest = steps;
+    }
+    return longest;
+}
+
+int main(void)
+{
+    printf("%u %u %u\n", multiply(), count_primes(), longest_way_to_one(60));
+    return 0;
+}

@@ -126,17 +126,16 @@ static int execute(struct stepper *stepper, struct thread *thread, uint64_t next
     return result;
 }
 
-/* The thread ended where it was: in a system call, or before its next instruction. */
-static int execute_last(struct stepper *stepper, struct thread *thread)
+/* The thread ends, in a system call or before its next instruction. */
+static int end_thread(struct stepper *stepper, struct thread *thread)
 {
-    if (thread->at > UINT32_MAX)
-        return 0;
-    struct count *row = counts_find(stepper->counts, (uint32_t)thread->at);
-    if (!row)
-        return bt_fail(stepper->error, BT_MEMORY, "no memory for the counts");
-    if (row->count == 0 && classify(stepper, row) != 0)
-        return 0; /* the program's memory is gone with it */
-    return row->kind == CODE_SYSTEM_CALL ? count_step(stepper, thread, row) : 0;
+    uint64_t next;
+    int result = get_address(stepper, thread->id, &next);
+    if (result == 0 && next != thread->at)
+        result = execute(stepper, thread, next);
+    if (result == 0 && ptrace(PTRACE_CONT, thread->id, NULL, NULL) != 0 && errno != ESRCH)
+        result = fail(stepper, "ending a thread");
+    return result;
 }
 
 /* --- stops --- */
@@ -213,16 +212,17 @@ static int take(struct stepper *stepper, pid_t id, int status)
     if (WIFSTOPPED(status)) {
         if (!thread)
             return begin_thread(stepper, id);
+        if (status >> 16 == PTRACE_EVENT_EXIT)
+            return end_thread(stepper, thread);
         /* in the middle of clone or execve; the step is not done yet */
         if (status >> 16 != 0)
             return go_on(stepper, thread, 0);
         return take_signal(stepper, thread, WSTOPSIG(status));
     }
-    int result = thread ? execute_last(stepper, thread) : 0;
     if (thread)
         thread->id = 0; /* the number may come again */
-    if (result != 0 || id != stepper->program)
-        return result;
+    if (id != stepper->program)
+        return 0;
     stepper->totals->status = status;
     return 1;
 }
@@ -241,7 +241,8 @@ static void become(char **arguments)
 /* Starts the program; it stands before its first instruction. */
 static int start(struct stepper *stepper, char **arguments)
 {
-    const long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+    const long options =
+        PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
     char path[64];
     int status;
     fflush(NULL);

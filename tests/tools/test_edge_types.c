@@ -1,6 +1,7 @@
 /* What edges are, by the instructions of images and without; and the whole graph put together. */
 #include "formats/dcfg_edge_type.h"
 #include "tests/suites.h"
+#include "tests/support/elf_file.h"
 #include "tests/support/fetches.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
@@ -323,8 +324,66 @@ static void test_assembled_anything(void)
     }
 }
 
+/*
+ * A signal that a program sends itself, as its user code alone shows it: the handler begins behind
+ * the system call, and another system call comes back from it, behind the first one, or to it when
+ * it is done again.
+ */
+static void test_signal_in_system_call(void)
+{
+    static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call, and on */
+                                   0x90, 0xc3,                   /* the handler */
+                                   0x0f, 0x05};                  /* where it returns to */
+    const uint32_t at = 0x8048000 + ELF_FILE_OFFSET;
+    const struct elf_file file = {
+        .bits = 64, .load_address = 0x8048000, .code = code, .code_size = sizeof code};
+    for (uint32_t again = 0; again < 2; again++) {
+        struct record records[] = {{.address = at, .size = 1},     {.address = at + 1, .size = 2},
+                                   {.address = at + 5, .size = 1}, {.address = at + 6, .size = 1},
+                                   {.address = at + 7, .size = 2}, {.address = at + 1, .size = 2},
+                                   {.address = at + 3, .size = 1}};
+        struct batch batch = {.records = records, .count = 7};
+        if (!again) {
+            records[5] = records[6];
+            batch.count = 6;
+        }
+        char folder[FOLDER_PATH_BYTES];
+        char path[FOLDER_PATH_BYTES + 32];
+        struct flow_graph graph;
+        struct image_matches matches;
+        struct edge_types types;
+        folder_make(folder);
+        snprintf(path, sizeof path, "%s/program", folder);
+        elf_file_write(&file, path);
+        struct images *images = images_new(NULL);
+        CU_ASSERT_EQUAL_FATAL(images_add(images, path, NULL), 0);
+        struct flow *flow = flow_new(MEMORY, NULL);
+        CU_ASSERT_EQUAL(flow_put(flow, &batch, NULL), 0);
+        edge_types_end_blocks(flow, images, &matches);
+        CU_ASSERT_EQUAL_FATAL(flow_finish(flow, &graph, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(edge_types_find(&types, &graph, images, NULL), 0);
+        int calls = 0;
+        int returns = 0;
+        for (size_t e = 0; e < graph.edge_count; e++) {
+            calls += types.types[e] == DCFG_EDGE_SYSTEM_CALL;
+            returns += types.types[e] == DCFG_EDGE_SYSTEM_RETURN;
+        }
+        CU_ASSERT_EQUAL(calls, 1);
+        CU_ASSERT_EQUAL(returns, 1);
+        /* done again, the call is followed by what is behind it, and needs no bypass */
+        CU_ASSERT_EQUAL(types.bypass_count, again ? 0 : 1);
+        if (types.bypass_count > 0)
+            CU_ASSERT_EQUAL(types.bypasses[0].type, DCFG_EDGE_SYSTEM_CALL_BYPASS);
+        edge_types_clear(&types);
+        flow_free(flow);
+        images_free(images);
+        folder_remove(folder);
+    }
+}
+
 static const struct test_case cases[] = {
     {"random programs", test_programs},
+    {"a signal in a system call", test_signal_in_system_call},
     {"blocks end behind branches", test_blocks_end},
     {"graphs without images", test_assembled},
     {"graphs with one image of two", test_assembled_with_images},

@@ -182,9 +182,9 @@ static unsigned resumptions(const struct finding *finding, uint32_t b, uint64_t 
 }
 
 /*
- * Returns from changes of context that do not look like it: a program that came back from a signal
- * by a system call of its own, and an IRET that ends a system call. places holds, by block, how the
- * blocks end that control may come back to it for.
+ * Returns that do not look like it: a program that came back from a signal by a system call of its
+ * own, to what was interrupted or to the system call that the signal came in; and an IRET that ends
+ * a system call. places holds, by block, how the blocks end that control may come back to it for.
  */
 static void mend_returns(struct finding *finding, uint8_t *places)
 {
@@ -196,8 +196,8 @@ static void mend_returns(struct finding *finding, uint8_t *places)
             for (uint32_t n = find_block(graph, addresses[i]);
                  n < graph->block_count && graph->blocks[n].address == addresses[i]; n++)
                 places[n] |= finding->endings[b];
-        if (graph->blocks[b].instructions == 1 && (finding->endings[b] & ENDING_CHANGES_CONTEXT))
-            places[b] |= ENDING_CHANGES_CONTEXT; /* a fault: the instruction is done again */
+        if (graph->blocks[b].instructions == 1)
+            places[b] |= finding->endings[b]; /* it is done again: a fault, a call cut short */
     }
     for (size_t e = 0; e < graph->edge_count; e++) {
         const struct flow_edge *edge = &graph->edges[e];
@@ -205,10 +205,11 @@ static void mend_returns(struct finding *finding, uint8_t *places)
         if (edge->target == FLOW_END)
             continue;
         bool interrupted = places[edge->target] & ENDING_CHANGES_CONTEXT;
+        bool called = places[edge->target] & ENDING_CALLS_SYSTEM;
         if (*type == DCFG_EDGE_SYSTEM_CALL && interrupted)
             *type = DCFG_EDGE_CONTEXT_CHANGE_RETURN;
-        else if (*type == DCFG_EDGE_CONTEXT_CHANGE_RETURN && !interrupted &&
-                 (places[edge->target] & ENDING_CALLS_SYSTEM))
+        else if ((*type == DCFG_EDGE_SYSTEM_CALL || *type == DCFG_EDGE_CONTEXT_CHANGE_RETURN) &&
+                 !interrupted && called)
             *type = DCFG_EDGE_SYSTEM_RETURN;
     }
 }

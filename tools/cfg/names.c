@@ -37,6 +37,9 @@ static int compare_spans(const void *left, const void *right)
     const struct span *b = right;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
+    bool open = a->end == a->start;
+    if (open != (b->end == b->start))
+        return open ? -1 : 1; /* what has a size is better told */
     if (a->end != b->end)
         return a->end > b->end ? -1 : 1; /* the inner one behind the outer one */
     return a->row > b->row ? -1 : 1;     /* of two names for one thing, the first in the file */

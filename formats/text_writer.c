@@ -155,6 +155,8 @@ static int write_all(struct text_writer *writer, const void *bytes, size_t size,
         ssize_t written = write(writer->file, at, size);
         if (written < 0 && errno == EINTR)
             continue;
+        if (written < 0 && errno == EPIPE)
+            return bt_fail(error, BT_CLOSED, "%s: the reader has gone", writer->name);
         if (written < 0)
             return bt_fail_errno(error, "cannot write %s", writer->name);
         at += written;

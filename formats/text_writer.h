@@ -21,7 +21,8 @@ struct text_writer *text_writer_new(const char *path, struct bt_error *error);
 /* Collects the text in memory. NULL without memory. */
 struct text_writer *text_writer_new_memory(struct bt_error *error);
 
-/* Writes size bytes. 0, BT_FULL, BT_IO or BT_MEMORY; after a failure nothing more is written. */
+/* Writes size bytes. 0, BT_FULL, BT_IO, BT_CLOSED (a pipe's reader has gone) or BT_MEMORY; after a
+ * failure nothing more is written. */
 int text_writer_put(struct text_writer *writer, const char *text, size_t size,
                     struct bt_error *error);
 

@@ -1,0 +1,65 @@
+#!/bin/bash
+# Captures of several files, with losses, in any order, and a real one become graphs whose counts are
+# those of the fetches.
+set -eu
+PATH="$BUILD/tests/e2e:$PATH"
+
+# sums GRAPH: instructions; the same from blocks; and from edges
+sums() {
+    jq -c '.PROCESSES[1][1] as $p
+        | [$p.IMAGES[1:][][3].BASIC_BLOCKS[1:][]] as $blocks
+        | ($blocks | map({key: (.[0] | tostring), value: .[3]}) | from_entries) as $size
+        | [$p.INSTR_COUNT, ($p.INSTR_COUNT_PER_THREAD | add), ($blocks | map(.[3] * .[5]) | add),
+           ($p.EDGES[1:] | map(select(.[2] > 3) | $size[.[2] | tostring] * (.[4] | add)) | add)]' "$1"
+}
+
+# --- several files: order and mixture do not matter; the trace is of the same stream ---
+make_capture files=3 file_records=5000 block_records=1000 p
+fetches=$(bustap info --json p_*.byu.gz | jq '.by_type.FETCH')
+bustap dcfg build p_1.byu.gz p_2.byu.gz p_3.byu.gz -o sorted.json --trace sorted.trace.json 2>told
+grep hole told && exit 1
+bustap dcfg build p_3.byu.gz p_1.byu.gz p_2.byu.gz -o mixed.json --trace mixed.trace.json 2>/dev/null
+cmp sorted.json mixed.json
+cmp sorted.trace.json mixed.trace.json
+cat p_1.byu.gz p_2.byu.gz p_3.byu.gz | bustap dcfg build - -o cat.json 2>/dev/null
+cmp sorted.json cat.json
+[ "$(sums sorted.json)" = "[$fetches,$fetches,$fetches,$fetches]" ] || { sums sorted.json; exit 1; }
+
+# --- compressed as the names say ---
+bustap dcfg build p_?.byu.gz -o a.json.gz --trace a.trace.json.bz2 2>/dev/null
+zcat a.json.gz | cmp - sorted.json
+bzcat a.trace.json.bz2 | cmp - sorted.trace.json
+
+# --- a file that is missing, and losses that are told, are holes ---
+bustap dcfg build p_1.byu.gz p_3.byu.gz -o hole.json 2>told
+grep -q '1 hole in the capture' told
+make_capture files=2 link=5 lossy
+bustap dcfg build --json lossy_?.byu.gz -o lossy.json --trace lossy.trace.json |
+    jq -e '.holes > 0' >/dev/null
+# each processor's trace is broken where something was lost
+[ "$(jq '[.PROCESSES[1][3][1:][][1][1:][]] | length' lossy.trace.json)" -gt \
+    "$(jq '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD | length' lossy.json)" ]
+
+# --- a trace adds up to the graph's counts ---
+jq -c '[.PROCESSES[1][3][1:][][1][1:] | map(.[1]) | add]' sorted.trace.json >from_trace
+jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD' sorted.json | cmp - from_trace
+
+# --- damage is told once, and the rest is still made something of ---
+head -c $(($(stat -c %s p_1.byu.gz) * 2 / 3)) p_1.byu.gz >cut.byu.gz
+status=0
+bustap dcfg build cut.byu.gz -o cut.json --trace cut.trace.json 2>told || status=$?
+[ "$status" -eq 1 ] || { cat told; exit 1; }
+bustap info cut.byu.gz 2>&1 >/dev/null | diff - <(grep offset told)
+
+# --- an early end of the reader is no error, a full disk is ---
+bustap dcfg build p_1.byu.gz -o - 2>told | head -c 10 >/dev/null
+[ "${PIPESTATUS[0]}" -eq 0 ] || { cat told; exit 1; }
+status=0
+bustap dcfg build p_1.byu.gz -o - 2>told >/dev/full || status=$?
+[ "$status" -eq 3 ] && grep -q 'No space left on device' told
+
+# --- the real one ---
+if [ -n "$SHARED" ] && [ -f "$SHARED/data/pentium2.byu" ]; then
+    bustap dcfg build "$SHARED/data/pentium2.byu" -o p2.json --trace p2.trace.json 2>/dev/null
+    [ "$(sums p2.json)" = "[14362,14362,14362,14362]" ] || { sums p2.json; exit 1; }
+fi

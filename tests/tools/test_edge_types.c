@@ -324,6 +324,56 @@ static void test_assembled_anything(void)
     }
 }
 
+/* The code of the tests below, an image of it, and what was fetched of it. */
+struct small_rig {
+    struct images *images;
+    struct flow *flow;
+    struct flow_graph graph;
+    struct edge_types types;
+};
+
+#define SMALL_RIG_AT (0x8048000u + ELF_FILE_OFFSET)
+
+static void small_rig_start(struct small_rig *rig, struct record *records, size_t count)
+{
+    static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call, and on */
+                                   0x90, 0xc3,                   /* a handler */
+                                   0x0f, 0x05};                  /* where it returns to */
+    const struct elf_file file = {
+        .bits = 64, .load_address = 0x8048000, .code = code, .code_size = sizeof code};
+    const struct batch batch = {.records = records, .count = count};
+    char folder[FOLDER_PATH_BYTES];
+    char path[FOLDER_PATH_BYTES + 32];
+    struct image_matches matches;
+    folder_make(folder);
+    snprintf(path, sizeof path, "%s/program", folder);
+    elf_file_write(&file, path);
+    rig->images = images_new(NULL);
+    CU_ASSERT_EQUAL_FATAL(images_add(rig->images, path, NULL), 0);
+    folder_remove(folder);
+    rig->flow = flow_new(MEMORY, NULL);
+    CU_ASSERT_EQUAL(flow_put(rig->flow, &batch, NULL), 0);
+    edge_types_end_blocks(rig->flow, rig->images, &matches);
+    CU_ASSERT_EQUAL(matches.different, 0);
+    CU_ASSERT_EQUAL_FATAL(flow_finish(rig->flow, &rig->graph, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(edge_types_find(&rig->types, &rig->graph, rig->images, NULL), 0);
+}
+
+static int count_type(const struct small_rig *rig, enum dcfg_edge_type type)
+{
+    int count = 0;
+    for (size_t e = 0; e < rig->graph.edge_count; e++)
+        count += rig->types.types[e] == type;
+    return count;
+}
+
+static void small_rig_end(struct small_rig *rig)
+{
+    edge_types_clear(&rig->types);
+    flow_free(rig->flow);
+    images_free(rig->images);
+}
+
 /*
  * A signal that a program sends itself, as its user code alone shows it: the handler begins behind
  * the system call, and another system call comes back from it, behind the first one, or to it when
@@ -331,59 +381,48 @@ static void test_assembled_anything(void)
  */
 static void test_signal_in_system_call(void)
 {
-    static const uint8_t code[] = {0x90, 0x0f, 0x05, 0x90, 0xc3, /* a system call, and on */
-                                   0x90, 0xc3,                   /* the handler */
-                                   0x0f, 0x05};                  /* where it returns to */
-    const uint32_t at = 0x8048000 + ELF_FILE_OFFSET;
-    const struct elf_file file = {
-        .bits = 64, .load_address = 0x8048000, .code = code, .code_size = sizeof code};
-    for (uint32_t again = 0; again < 2; again++) {
-        struct record records[] = {{.address = at, .size = 1},     {.address = at + 1, .size = 2},
-                                   {.address = at + 5, .size = 1}, {.address = at + 6, .size = 1},
-                                   {.address = at + 7, .size = 2}, {.address = at + 1, .size = 2},
-                                   {.address = at + 3, .size = 1}};
-        struct batch batch = {.records = records, .count = 7};
-        if (!again) {
-            records[5] = records[6];
-            batch.count = 6;
-        }
-        char folder[FOLDER_PATH_BYTES];
-        char path[FOLDER_PATH_BYTES + 32];
-        struct flow_graph graph;
-        struct image_matches matches;
-        struct edge_types types;
-        folder_make(folder);
-        snprintf(path, sizeof path, "%s/program", folder);
-        elf_file_write(&file, path);
-        struct images *images = images_new(NULL);
-        CU_ASSERT_EQUAL_FATAL(images_add(images, path, NULL), 0);
-        struct flow *flow = flow_new(MEMORY, NULL);
-        CU_ASSERT_EQUAL(flow_put(flow, &batch, NULL), 0);
-        edge_types_end_blocks(flow, images, &matches);
-        CU_ASSERT_EQUAL_FATAL(flow_finish(flow, &graph, NULL), 0);
-        CU_ASSERT_EQUAL_FATAL(edge_types_find(&types, &graph, images, NULL), 0);
-        int calls = 0;
-        int returns = 0;
-        for (size_t e = 0; e < graph.edge_count; e++) {
-            calls += types.types[e] == DCFG_EDGE_SYSTEM_CALL;
-            returns += types.types[e] == DCFG_EDGE_SYSTEM_RETURN;
-        }
-        CU_ASSERT_EQUAL(calls, 1);
-        CU_ASSERT_EQUAL(returns, 1);
-        /* done again, the call is followed by what is behind it, and needs no bypass */
-        CU_ASSERT_EQUAL(types.bypass_count, again ? 0 : 1);
-        if (types.bypass_count > 0)
-            CU_ASSERT_EQUAL(types.bypasses[0].type, DCFG_EDGE_SYSTEM_CALL_BYPASS);
-        edge_types_clear(&types);
-        flow_free(flow);
-        images_free(images);
-        folder_remove(folder);
-    }
+    const uint32_t at = SMALL_RIG_AT;
+    struct record behind[] = {{.address = at, .size = 1},     {.address = at + 1, .size = 2},
+                              {.address = at + 5, .size = 1}, {.address = at + 6, .size = 1},
+                              {.address = at + 7, .size = 2}, {.address = at + 3, .size = 1}};
+    struct record again[] = {behind[0], behind[1], behind[2], behind[3],
+                             behind[4], behind[1], behind[5]};
+    struct small_rig rig;
+    small_rig_start(&rig, behind, 6);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
+    CU_ASSERT_EQUAL(rig.types.bypass_count, 1);
+    if (rig.types.bypass_count > 0)
+        CU_ASSERT_EQUAL(rig.types.bypasses[0].type, DCFG_EDGE_SYSTEM_CALL_BYPASS);
+    small_rig_end(&rig);
+    small_rig_start(&rig, again, 7);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 1);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 1);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL_BYPASS), 1);
+    CU_ASSERT_EQUAL(rig.types.bypass_count, 0); /* it is an edge of the graph */
+    small_rig_end(&rig);
+}
+
+/* A system call that was interrupted and is done again: nothing but a kernel that is not seen. */
+static void test_system_call_again(void)
+{
+    const uint32_t at = SMALL_RIG_AT;
+    struct record records[] = {{.address = at, .size = 1},
+                               {.address = at + 1, .size = 2},
+                               {.address = at + 1, .size = 2},
+                               {.address = at + 3, .size = 1}};
+    struct small_rig rig;
+    small_rig_start(&rig, records, 4);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL_BYPASS), 2);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_CALL), 0);
+    CU_ASSERT_EQUAL(count_type(&rig, DCFG_EDGE_SYSTEM_RETURN), 0);
+    small_rig_end(&rig);
 }
 
 static const struct test_case cases[] = {
     {"random programs", test_programs},
     {"a signal in a system call", test_signal_in_system_call},
+    {"a system call done again", test_system_call_again},
     {"blocks end behind branches", test_blocks_end},
     {"graphs without images", test_assembled},
     {"graphs with one image of two", test_assembled_with_images},

@@ -102,8 +102,10 @@ static enum dcfg_edge_type type_by_instruction(const struct image_instruction *i
         return next ? DCFG_EDGE_CALL_BYPASS : DCFG_EDGE_INDIRECT_CALL;
     case IMAGE_RETURN:
         return DCFG_EDGE_RETURN;
-    case IMAGE_SYSTEM_CALL:
-        return next ? DCFG_EDGE_SYSTEM_CALL_BYPASS : DCFG_EDGE_SYSTEM_CALL;
+    case IMAGE_SYSTEM_CALL: /* the kernel may have it done again */
+        return next || target == source->address + source->last_offset
+                   ? DCFG_EDGE_SYSTEM_CALL_BYPASS
+                   : DCFG_EDGE_SYSTEM_CALL;
     case IMAGE_SYSTEM_RETURN:
         return DCFG_EDGE_SYSTEM_RETURN;
     case IMAGE_CONTEXT_RETURN:

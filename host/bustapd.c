@@ -5,6 +5,7 @@
  */
 #include "capture/control_protocol.h"
 #include "formats/base/clock.h"
+#include "formats/base/standard_streams.h"
 #include "host/control.h"
 #include "host/service.h"
 
@@ -246,6 +247,8 @@ int main(int argc, char **argv)
     struct bustapd daemon = {.signals = -1, .wake = -1, .watchdog_ms = -1};
     struct arguments arguments;
     struct bt_error error = {0};
+    if (standard_streams_keep() < 0)
+        return bt_exit_status(BT_IO);
     int result = parse_arguments(argc, argv, &arguments);
     if (result == 0 && !arguments.done) {
         daemon.journal = journal_standard_error();

@@ -1,5 +1,6 @@
 #include "tools/commands.h"
 
+#include "formats/base/standard_streams.h"
 #include "tools/boards.h"
 #include "tools/capture.h"
 #include "tools/command_group.h"
@@ -99,6 +100,8 @@ static int dispatch(int count, char **arguments)
 
 int commands_main(int count, char **arguments)
 {
+    if (standard_streams_keep() < 0)
+        return STATUS_IO;
     /* A reader that went away is an answer of write(), as is a file at its size limit. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define NAME_BYTES    256u
+#define ENDING_BYTES  64u  /* of what stands behind the prefix, at most */
 #define NAME_TRIES    3600 /* seconds a name may be put off */
 #define RESERVE_BYTES 16384
 #define PART_SUFFIX   ".part"
@@ -53,7 +54,7 @@ static int split_prefix(struct file_set *set, const char *prefix, struct bt_erro
 {
     const char *slash = strrchr(prefix, '/');
     const char *base = slash ? slash + 1 : prefix;
-    if (strlen(prefix) > FILE_SET_PREFIX_MAX || strlen(base) > NAME_BYTES - 64)
+    if (strlen(prefix) > FILE_SET_PREFIX_MAX || strlen(base) > NAME_BYTES - ENDING_BYTES)
         return bt_fail(error, BT_USAGE, "the prefix %.60s... is too long", prefix);
     snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
     snprintf(set->base, sizeof set->base, "%s", base);
@@ -142,15 +143,15 @@ static void put_ending(char *ending, size_t size, const struct file_name *name, 
 static void put_name(const struct file_set *set, const struct file_name *name, bool part,
                      char out[NAME_BYTES])
 {
-    char ending[80];
+    char ending[ENDING_BYTES];
     put_ending(ending, sizeof ending, name, part);
-    snprintf(out, NAME_BYTES, "%.*s%s", (int)(NAME_BYTES - sizeof ending), set->base, ending);
+    snprintf(out, NAME_BYTES, "%.*s%s", (int)(NAME_BYTES - ENDING_BYTES), set->base, ending);
 }
 
 void file_set_path(const struct file_set *set, const struct file_name *name, bool part, char *path,
                    size_t size)
 {
-    char ending[80];
+    char ending[ENDING_BYTES];
     put_ending(ending, sizeof ending, name, part);
     snprintf(path, size, "%s%s", set->prefix, ending);
 }

@@ -73,6 +73,34 @@ static void test_names(void)
     folder_remove(folder);
 }
 
+/* The last part of a prefix may be long: what is told is where the file is. */
+static void test_long_names(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    folder_make(folder);
+    for (int length = 170; length <= 193; length++) {
+        char prefix[FOLDER_PATH_BYTES + 256];
+        char path[FILE_SET_PATH_BYTES];
+        struct file_name name;
+        int used = snprintf(prefix, sizeof prefix, "%s/", folder);
+        memset(prefix + used, 'n', (size_t)length);
+        prefix[used + length] = '\0';
+        struct file_set *set = file_set_new(prefix, NULL);
+        CU_ASSERT_EQUAL(set != NULL, length <= 192);
+        if (!set)
+            continue;
+        int descriptor = file_set_create(set, UINT32_MAX, 1000000000 * SECOND, &name, NULL);
+        file_set_path(set, &name, true, path, sizeof path);
+        CU_ASSERT_EQUAL(access(path, F_OK), 0);
+        CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, NULL), 0);
+        close(descriptor);
+        file_set_path(set, &name, false, path, sizeof path);
+        CU_ASSERT_EQUAL(access(path, F_OK), 0);
+        file_set_free(set);
+    }
+    folder_remove(folder);
+}
+
 static void test_taken_names(void)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -221,6 +249,7 @@ static void test_contest(void)
 
 static const struct test_case cases[] = {
     {"names and part names", test_names},
+    {"long names", test_long_names},
     {"names that are taken are never overwritten", test_taken_names},
     {"a file system that cannot rename without replacing", test_no_renameat2},
     {"a file that does not come to the disk", test_no_sync},

@@ -65,6 +65,16 @@ static void submit(struct reader *reader)
     reader->block = NULL;
 }
 
+static int64_t after(int64_t now, int64_t ns)
+{
+    return ns < TIMER_NEVER - now ? now + ns : TIMER_NEVER;
+}
+
+static int64_t next_flush(const struct reader *reader)
+{
+    return after(clock_monotonic_ns(), reader->capture->settings.flush_ns);
+}
+
 /* A block to fill, with what was dropped before it. False: there is none, and the source's records
  * have to be dropped. */
 static bool obtain(struct reader *reader, bool wait)
@@ -80,7 +90,7 @@ static bool obtain(struct reader *reader, bool wait)
         block->batch.first_index = reader->index;
         block->batch.first_tick = reader->tick;
         block->batch.last_tick = reader->tick;
-        reader->flush_at = clock_monotonic_ns() + reader->capture->settings.flush_ns;
+        reader->flush_at = next_flush(reader);
         batch_clear(&reader->pending);
     }
     reader->block = block;
@@ -161,7 +171,7 @@ static void accept(struct reader *reader, const struct batch *part)
             first = true;
         }
         if (first)
-            reader->flush_at = clock_monotonic_ns() + reader->capture->settings.flush_ns;
+            reader->flush_at = next_flush(reader);
     }
     reader->index = part->first_index + part->count;
     reader->tick = part->last_tick;
@@ -340,8 +350,8 @@ static void start(struct reader *reader, struct capture *capture)
     *reader = (struct reader){.capture = capture, .index = capture->info.first_index};
     reader->wanted = settings->stop_records ? settings->stop_records : NO_LIMIT;
     reader->stop_at = TIMER_NEVER;
-    if (settings->stop_ns && settings->stop_ns < TIMER_NEVER - capture->started_monotonic_ns)
-        reader->stop_at = capture->started_monotonic_ns + settings->stop_ns;
+    if (settings->stop_ns)
+        reader->stop_at = after(capture->started_monotonic_ns, settings->stop_ns);
     rotation_timer_start(&reader->timer, settings->rotate_ns, settings->rotate_every_ns,
                          capture->started_monotonic_ns, capture->info.started_ns);
 }

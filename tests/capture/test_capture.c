@@ -265,7 +265,29 @@ static void test_flush(void)
     tear_down(&s);
 }
 
-/* As above, where a limit ends the capture: nobody knows how much a deaf board goes on to accept.
+/* A time whose end no clock can show is a long one: parts of a block wait for each other. */
+static void test_endless_times(void)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct setting s;
+        set_up(&s);
+        s.script.seed = seed;
+        s.script.total = 500;
+        s.script.short_percent = 100;
+        s.settings.block_records = 600;
+        s.settings.flush_ns = INT64_MAX;
+        s.settings.stop_ns = INT64_MAX;
+        s.settings.rotate_ns = INT64_MAX;
+        s.settings.rotate_every_ns = INT64_MAX;
+        run(&s);
+        CU_ASSERT_EQUAL(s.check.records, 500);
+        CU_ASSERT_EQUAL(s.check.members, 1);
+        tear_down(&s);
+    }
+}
+
+/* As in test_flush, where a limit ends the capture: nobody knows how much a deaf board goes on to
+ * accept.
  */
 static void test_deaf_at_a_limit(void)
 {
@@ -512,6 +534,7 @@ static const struct test_case cases[] = {
     {"files by time, from a quiet bus", test_rotation_by_time},
     {"files by the wall clock", test_rotation_by_clock},
     {"a block that waits is flushed", test_flush},
+    {"times without end", test_endless_times},
     {"a limit, and a board that does not hear", test_deaf_at_a_limit},
     {"a stop, and a board with much to send", test_long_backlog},
     {"stop and rotate by hand", test_stop_by_hand},

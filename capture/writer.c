@@ -32,6 +32,18 @@ struct writer {
     struct bt_error error;                /* with CAPTURE_END_DISK */
 };
 
+/* Tells the others which file is open now. */
+static void show_file(struct writer *writer)
+{
+    struct capture *capture = writer->capture;
+    pthread_mutex_lock(&capture->mutex);
+    file_set_path(capture->files, &writer->name, true, capture->status.file,
+                  sizeof capture->status.file);
+    capture->file_began_ns = clock_monotonic_ns();
+    capture->status.compressed_bytes = writer->closed_bytes + capture_writer_bytes(writer->file);
+    pthread_mutex_unlock(&capture->mutex);
+}
+
 static int open_file(struct writer *writer, struct bt_error *error)
 {
     struct capture *capture = writer->capture;
@@ -44,10 +56,10 @@ static int open_file(struct writer *writer, struct bt_error *error)
         file_set_create(capture->files, info.file_number, info.file_started_ns, &name, error);
     if (descriptor < 0)
         return descriptor;
-    char path[FILE_SET_PATH_BYTES];
-    file_set_path(capture->files, &name, true, path, sizeof path);
     struct capture_writer *file = capture_writer_new(descriptor, &info, error);
     if (!file) {
+        char path[FILE_SET_PATH_BYTES];
+        file_set_path(capture->files, &name, true, path, sizeof path);
         bt_fail_within(error, "%s", path);
         close(descriptor);
         file_set_discard(capture->files, &name, NULL);
@@ -58,17 +70,12 @@ static int open_file(struct writer *writer, struct bt_error *error)
     writer->descriptor = descriptor;
     writer->file = file;
     writer->has_data = false;
-    pthread_mutex_lock(&capture->mutex);
-    snprintf(capture->status.file, sizeof capture->status.file, "%s", path);
-    capture->file_began_ns = clock_monotonic_ns();
-    capture->status.compressed_bytes = writer->closed_bytes + capture_writer_bytes(file);
-    pthread_mutex_unlock(&capture->mutex);
+    show_file(writer);
     return 0;
 }
 
-/* Ends the open file with its closing member and hands it to the finisher. A file that cannot take
- * even that stays a part file, good to its last member. */
-static int close_file(struct writer *writer, enum capture_end end, struct bt_error *error)
+/* Writes the closing member of the open file. 0, or a negative code with the file as it was. */
+static int put_closing(const struct writer *writer, enum capture_end end, struct bt_error *error)
 {
     struct capture_totals totals = writer->totals;
     totals.end = end;
@@ -79,22 +86,29 @@ static int close_file(struct writer *writer, enum capture_end end, struct bt_err
         file_set_release_reserve(writer->capture->files);
         result = capture_writer_close(writer->file, &again, error);
     }
-    writer->closed_bytes += capture_writer_bytes(writer->file);
-    capture_writer_free(writer->file);
-    writer->file = NULL;
-    if (result == 0) {
-        finisher_put(writer->capture->finisher, &writer->name, writer->descriptor);
-    } else {
+    if (result < 0) {
         char path[FILE_SET_PATH_BYTES];
         file_set_path(writer->capture->files, &writer->name, true, path, sizeof path);
         bt_fail_within(error, "%s", path);
-        close(writer->descriptor);
     }
+    return result;
+}
+
+/* Hands the open file to the finisher, where it has its closing member. One that could not take
+ * even that stays a part file, good to its last member. */
+static void give_away(struct writer *writer, bool closed)
+{
+    writer->closed_bytes += capture_writer_bytes(writer->file);
+    capture_writer_free(writer->file);
+    writer->file = NULL;
+    if (closed)
+        finisher_put(writer->capture->finisher, &writer->name, writer->descriptor);
+    else
+        close(writer->descriptor);
     writer->descriptor = -1;
     pthread_mutex_lock(&writer->capture->mutex);
     writer->capture->status.compressed_bytes = writer->closed_bytes;
     pthread_mutex_unlock(&writer->capture->mutex);
-    return result;
 }
 
 /* No more members are wanted, for this reason. */
@@ -134,8 +148,26 @@ static void refuse(struct writer *writer, int code, const struct bt_error *error
     writer->retry_ns = clock_monotonic_ns() + FULL_RETRY_NS;
 }
 
-/* A new file, for a member of next_size bytes. The next file is opened before the last is closed:
- * where it cannot be, the last one still says why it is the last. */
+/* Opens the next file and ends the last, which before stands for from then on. The last one is
+ * ended second: where there can be no next one, it still says why it is the last. 0, or a negative
+ * code; where the capture waits for room, the last one is then the open one as before. */
+static int change_files(struct writer *writer, const struct writer *before, struct bt_error *error)
+{
+    int result = open_file(writer, error);
+    if (result < 0)
+        return result;
+    result = put_closing(before, CAPTURE_END_ROTATED, error);
+    if (result != BT_FULL || !writer->capture->settings.wait_for_room)
+        return result;
+    close(writer->descriptor);
+    capture_writer_free(writer->file);
+    file_set_discard(writer->capture->files, &writer->name, NULL);
+    *writer = *before;
+    show_file(writer);
+    return result;
+}
+
+/* A new file, for a member of next_size bytes. */
 static void rotate(struct writer *writer, size_t next_size)
 {
     const struct capture_settings *settings = &writer->capture->settings;
@@ -148,16 +180,15 @@ static void rotate(struct writer *writer, size_t next_size)
     }
     struct bt_error error = {0};
     struct writer before = *writer;
-    int result = open_file(writer, &error);
-    if (result < 0) {
+    int result = change_files(writer, &before, &error);
+    if (result < 0)
         refuse(writer, result, &error);
+    if (writer->descriptor == before.descriptor)
         return;
-    }
-    if (close_file(&before, CAPTURE_END_ROTATED, &error) < 0)
-        end_at_disk(writer, &error);
-    else
-        file_set_take_reserve(writer->capture->files); /* that member may have needed it */
+    give_away(&before, result == 0);
     writer->closed_bytes = before.closed_bytes;
+    if (result == 0)
+        file_set_take_reserve(writer->capture->files); /* that member may have needed it */
 }
 
 static void add_counts(uint64_t counts[LOSS_STAGES], const struct loss *loss)
@@ -352,10 +383,12 @@ static void end_capture(struct writer *writer)
     publish(writer);
     if (end == CAPTURE_END_DEVICE)
         pipeline_fail(capture, &reading.remark);
-    if (close_file(writer, end, &error) < 0) {
+    int result = put_closing(writer, end, &error);
+    if (result < 0) {
         end = CAPTURE_END_DISK;
         pipeline_fail(capture, &error);
     }
+    give_away(writer, result == 0);
     publish_end(writer, end, &reading);
 }
 

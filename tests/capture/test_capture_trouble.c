@@ -284,6 +284,46 @@ static void test_no_room_for_a_file(void)
     folder_remove(s.folder);
 }
 
+/* Room for a part of what a rotation needs, and no reserve left: whatever fails, the file that is
+ * open goes on. */
+static void rotate_into(size_t room)
+{
+    struct setting s;
+    struct capture_status status;
+    char text[CAPTURE_NOTE_BYTES];
+    set_up(&s);
+    s.settings.wait_for_room = true;
+    struct capture *capture = go_quiet(&s, 1000);
+    snprintf(text, sizeof text, "%s/t.lock", s.folder);
+    CU_ASSERT_EQUAL(truncate(text, 0), 0);
+    full_disk_begin(room);
+    capture_rotate(capture);
+    do {
+        capture_wait(capture, 1);
+        capture_get_status(capture, &status);
+    } while (status.running && status.files == 0 && !capture_take_note(capture, text, sizeof text));
+    full_disk_end();
+    CU_ASSERT(status.running);
+    CU_ASSERT_EQUAL(access(status.file, F_OK), 0);
+    capture_stop(capture);
+    CU_ASSERT(capture_wait(capture, -1));
+    capture_get_status(capture, &status);
+    capture_free(capture);
+    CU_ASSERT_FALSE(status.failed);
+    capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+    CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+    CU_ASSERT_EQUAL(s.check.records, 1000);
+    CU_ASSERT_EQUAL(s.check.closing.end, CAPTURE_END_STOPPED);
+    CU_ASSERT_EQUAL(count_files(&s, ".part"), 0);
+    folder_remove(s.folder);
+}
+
+static void test_no_room_to_rotate(void)
+{
+    for (size_t room = 0; room <= 1200; room += 60)
+        rotate_into(room);
+}
+
 /* --- files somebody else touches -------------------------------------------------------------- */
 
 /* Puts a folder where a file is, or is to be. */
@@ -665,6 +705,7 @@ static const struct test_case cases[] = {
     {"room again", test_room_again},
     {"ended while the disk is full", test_ended_while_full},
     {"no room for a file", test_no_room_for_a_file},
+    {"room for a part of a rotation", test_no_room_to_rotate},
     {"the last file's name is taken", test_last_name_taken},
     {"an earlier file's name is taken", test_earlier_name_taken},
     {"a file that does not leave the ring", test_ring_stuck},

@@ -1,0 +1,147 @@
+#!/bin/bash
+# Programs are stepped through an instruction at a time, and the graphs of what they fetched agree with
+# what was counted beside it: each address's executions, what kinds of instructions did how often, and
+# the threads' instructions; with the program's file, and without.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+# compile NAME FLAG...: tests/e2e/programs/NAME.c as NAME
+compile() {
+    local name=$1
+    shift
+    "${CC:-gcc}" -std=c11 -D_XOPEN_SOURCE=700 -g "$@" -static -no-pie -pthread \
+        -o "$name" "$TOP/tests/e2e/programs/$name.c"
+}
+
+# step NAME: runs the program both ways; its capture, counts and totals are NAME.byu.gz, .counts, .totals
+step() {
+    local status=0 stepped=0
+    "./$1" >"$1.out" || status=$?
+    single_step --output "$1.byu.gz" --counts "$1.counts" --totals "$1.totals" "./$1" >"$1.stepped" ||
+        stepped=$?
+    if [ "$stepped" -eq 124 ]; then
+        echo "single-stepping is not possible here"
+        exit 77
+    fi
+    [ "$stepped" -eq "$status" ]
+    diff "$1.out" "$1.stepped"
+}
+
+# total FILE NAME: a number of single_step's totals
+total() {
+    awk -v name="$2" '$1 == name { print $2 }' "$1"
+}
+
+# The instructions of each block are those that were executed at its addresses, and as often.
+compare_addresses() { # COUNTS BLOCKS.csv
+    awk -F '[ ,]' '
+        function number(hex,    i, n) {
+            sub(/^0x/, "", hex)
+            for (i = 1; i <= length(hex); i++)
+                n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+            return n
+        }
+        function complain(text) { if (bad++ < 5) print text }
+        NR == FNR { at = number($1); size[at] = $2; expected[at] = $3; next }
+        FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        {
+            start = at = number($column["address"])
+            end = at + $column["size"]
+            for (n = 0; at < end && at in size; n++) {
+                found[at] += $column["executions"]
+                at += size[at]
+            }
+            if (at != end || n != $column["block_instructions"])
+                complain(sprintf("the block at %x does not hold the instructions that are there", start))
+        }
+        END {
+            for (at in expected)
+                if (found[at] != expected[at])
+                    complain(sprintf("%x: executed %d times, in the graph %d times", at, expected[at], found[at]))
+            exit bad > 0
+        }' "$1" "$2"
+}
+
+# types GRAPH: "TYPE COUNT" of its edges
+types() {
+    zcat "$1" | jq -r '
+        (.EDGE_TYPES[1:] | map({key: (.[0] | tostring), value: .[1]}) | from_entries) as $names
+        | .PROCESSES[1][1].EDGES[1:] | group_by(.[3])[]
+        | "\($names[.[0][3] | tostring]) \(map(.[4] | add) | add)"'
+}
+
+# edges NAME TYPE...: how often edges of these types were taken, where the program's file is known
+edges() {
+    local file=$1.types
+    shift
+    awk -v types=" $* " 'index(types, " " $1 " ") { sum += $2 } END { print sum + 0 }' "$file"
+}
+
+# With the program's file: every edge is of the type of the instruction that it leaves. Where signals
+# come in between, which they may anywhere, some edges are changes of context instead.
+compare_types() { # NAME
+    local totals=$1.totals
+    [ "$(edges "$1" UNKNOWN BRANCH)" -eq 0 ]
+    [ "$(edges "$1" RETURN)" -eq "$(total "$totals" returns)" ]
+    # of a system call there also is the last one of each thread, and the one that ends a handler
+    [ "$(edges "$1" SYSTEM_CALL SYSTEM_CALL_BYPASS EXIT SYSTEM_RETURN CONTEXT_CHANGE_RETURN)" -eq \
+        "$(total "$totals" system_calls)" ]
+    [ "$1" != signals ] || return 0
+    [ "$(edges "$1" DIRECT_CALL INDIRECT_CALL CALL_BYPASS)" -eq "$(total "$totals" calls)" ]
+    [ "$(edges "$1" DIRECT_UNCONDITIONAL_BRANCH INDIRECT_UNCONDITIONAL_BRANCH)" -eq \
+        "$(total "$totals" jumps)" ]
+    [ "$(edges "$1" CONTEXT_CHANGE SYSTEM_CALL)" -eq 0 ]
+}
+
+# compare NAME: with and without the program's file
+compare() {
+    local name=$1 graph
+    for graph in image plain; do
+        local file=$name.$graph.dcfg.json.gz options=
+        [ "$graph" = plain ] || options="--image $name"
+        # shellcheck disable=SC2086 # options are words
+        bustap dcfg build "$name.byu.gz" $options --trace "$name.$graph.trace.json.gz" -o "$file" 2>"$name.err"
+        if bustap dcfg check -h >/dev/null 2>&1; then
+            bustap dcfg check "$file" --trace "$name.$graph.trace.json.gz"
+        fi
+        bustap dcfg blocks --csv "$file" >"$name.$graph.csv"
+        compare_addresses "$name.counts" "$name.$graph.csv"
+        [ "$(zcat "$file" | jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD')" = \
+            "$(awk '/^thread_/ { print $2 }' "$name.totals" | jq -cs .)" ]
+    done
+    types "$name.image.dcfg.json.gz" >"$name.types"
+    compare_types "$name"
+    echo "$name: $(total "$name.totals" instructions) instructions at $(total "$name.totals" addresses) addresses"
+}
+
+while read -r name flags; do
+    # shellcheck disable=SC2086 # flags are words
+    compile "$name" $flags
+    step "$name"
+    compare "$name"
+done <<'END'
+loops -O2
+recursion -O0
+switches -O2
+pointers -O1
+threads -O1
+far_jumps -O1
+signals -O1
+system_calls -O1 -Wl,-Ttext-segment=0x20000000
+strings -O1
+END
+
+# what else there is to see in them
+[ "$(edges threads ENTRY)" -eq 3 ]
+[ "$(edges signals CONTEXT_CHANGE)" -ge 2 ]
+[ "$(edges signals CONTEXT_CHANGE_RETURN SYSTEM_RETURN)" -ge 4 ]
+[ "$(edges strings REP)" -gt 3000 ]
+[ "$(edges switches INDIRECT_UNCONDITIONAL_BRANCH)" -gt 500 ]
+grep -q '^[0-9]*,.*,fibonacci,[0-9]*,.*/recursion\.c,[0-9]*$' recursion.image.csv
+
+# the sizes, which the processor told, are those that the disassembler of binutils has
+objdump -d -w loops | awk -F '\t' '
+    NR == FNR { if (NF > 1) { gsub(/[ :]/, "", $1); size[$1] = split($2, bytes, " ") } next }
+    { split($0, row, " "); sub(/^0*/, "", row[1]) }
+    size[row[1]] != row[2] { print row[1], "has", row[2], "bytes, and here", size[row[1]]; bad = 1 }
+    END { exit bad }' - loops.counts

@@ -56,7 +56,8 @@ bustap dcfg build p_1.byu.gz -o - 2>told | head -c 10 >/dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] || { cat told; exit 1; }
 status=0
 bustap dcfg build p_1.byu.gz -o - 2>told >/dev/full || status=$?
-[ "$status" -eq 3 ] && grep -q 'No space left on device' told
+[ "$status" -eq 3 ] || { cat told; exit 1; }
+grep -q "No space left on device" told
 
 # --- the real one ---
 if [ -n "$SHARED" ] && [ -f "$SHARED/data/pentium2.byu" ]; then

@@ -117,7 +117,7 @@ clean:
 
 help:
 	@echo 'make            build bustap, b2a and bustapd (CC=clang, SANITIZE=1, NO_ISAL=1)'
-	@echo 'make demo       capture from a virtual board, show, verify; installs what it lacks'
+	@echo 'make demo       capture from a virtual board, show, verify; graph of a program; installs what it lacks'
 	@echo 'make check      all tests; installs what it lacks'
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'
 	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'

@@ -89,7 +89,7 @@ bench-run: all $(BENCH_BINARIES)
 demo:
 	@.ci/packages build
 	@$(MAKE) --no-print-directory -s demo-run
-demo-run: all
+demo-run: all $(BUILD)/tests/e2e/single_step
 	@BUILD=$(BUILD) tests/e2e/demo
 
 .PHONY: lint

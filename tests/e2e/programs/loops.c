@@ -1,5 +1,6 @@
-/* Loops in loops, with and without a way out in their middle. */
+/* Loops in loops, with and without a way out in their middle; all as often as the argument says. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #define SIDE  12
 #define SIEVE 400
@@ -26,7 +27,7 @@ static unsigned multiply(void)
 
 static unsigned count_primes(void)
 {
-    static unsigned char composite[SIEVE];
+    unsigned char composite[SIEVE] = {0};
     unsigned primes = 0;
     for (unsigned i = 2; i < SIEVE; i++) {
         if (composite[i])
@@ -55,8 +56,10 @@ static unsigned longest_way_to_one(unsigned below)
     return longest;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    printf("%u %u %u\n", multiply(), count_primes(), longest_way_to_one(60));
+    int rounds = argc > 1 ? atoi(argv[1]) : 1;
+    for (int i = 0; i < rounds; i++)
+        printf("%u %u %u\n", multiply(), count_primes(), longest_way_to_one(60));
     return 0;
 }

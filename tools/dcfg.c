@@ -3,10 +3,12 @@
 #include "tools/command_group.h"
 #include "tools/dcfg/blocks.h"
 #include "tools/dcfg/build.h"
+#include "tools/dcfg/dot.h"
 #include "tools/dcfg/loops.h"
 
-static const struct command *const dcfg_commands[] = {&dcfg_build_command, &dcfg_blocks_command,
-                                                      &dcfg_loops_command, NULL};
+static const struct command *const dcfg_commands[] = {
+    &dcfg_build_command, &dcfg_blocks_command, &dcfg_loops_command, &dcfg_dot_command, NULL,
+};
 
 const struct command dcfg_command = {
     "dcfg",

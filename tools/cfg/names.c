@@ -200,3 +200,9 @@ void names_of_block(const struct names *names, uint32_t block, struct names_plac
     uint32_t image = dcfg_image_of_block(names->process, block);
     names_at(names, image, names->process->blocks[block].offset, place);
 }
+
+void names_of_routine(const struct names *names, uint32_t routine, struct names_place *place)
+{
+    names_of_block(names, dcfg_find_block(names->process, names->process->routines[routine].entry),
+                   place);
+}

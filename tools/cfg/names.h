@@ -29,4 +29,7 @@ void names_at(const struct names *names, uint32_t image, uint64_t offset,
 /* What is at the start of a block (a number in process->blocks). */
 void names_of_block(const struct names *names, uint32_t block, struct names_place *place);
 
+/* What is at a routine's entry (a number in process->routines). */
+void names_of_routine(const struct names *names, uint32_t routine, struct names_place *place);
+
 #endif

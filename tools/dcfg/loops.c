@@ -116,8 +116,7 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     const struct loop_count *count = &listing->counts[loop];
     struct names_place routine;
     struct names_place place;
-    names_of_block(view->names, dcfg_find_block(process, process->routines[count->routine].entry),
-                   &routine);
+    names_of_routine(view->names, count->routine, &routine);
     names_of_block(view->names, head_of(process, loop), &place);
     uint64_t all = iterations(count);
     cells[0].number = count->instructions;

@@ -1,0 +1,317 @@
+#include "tools/dcfg/dot_graph.h"
+
+#include "formats/base/saturating.h"
+#include "tools/dcfg/dot_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters of a routine's and a block's name in the picture; all of it is in the tooltip. */
+#define NAME_WIDTH  48u
+#define BLOCK_WIDTH 28u
+
+/* What comes into a block of the routine from others, drawn as one edge. */
+struct callers {
+    uint64_t count;
+    uint32_t sites;
+    uint32_t routine; /* of the first */
+    uint8_t type;     /* of the first */
+    bool several;     /* routines */
+};
+
+struct drawing {
+    const struct view *view;
+    const struct dcfg_process *process;
+    FILE *out;
+    uint32_t routine;        /* DCFG_NONE: all */
+    uint64_t minimum;        /* of a count */
+    uint64_t most;           /* the highest count of an edge */
+    struct callers *callers; /* by block */
+    bool *drawn;             /* by routine: the one that stands for it among what is called */
+};
+
+/* --- what is drawn --------------------------------------------------------------------------- */
+
+static bool has_block(const struct drawing *drawing, uint32_t block)
+{
+    return block != DCFG_NONE &&
+           (drawing->routine == DCFG_NONE ||
+            drawing->view->profile.routine_of[block] == drawing->routine) &&
+           drawing->view->profile.executions[block] >= drawing->minimum;
+}
+
+static bool is_return(enum dcfg_edge_type type)
+{
+    return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
+           type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
+}
+
+/* How an edge lies to what is drawn. */
+enum side { SIDE_NONE, SIDE_WITHIN, SIDE_IN, SIDE_OUT };
+
+static enum side side_of(const struct drawing *drawing, uint32_t edge)
+{
+    const struct dcfg_edges *edges = &drawing->process->edges;
+    enum dcfg_edge_type type = edges->types[edge];
+    uint32_t source = edges->sources[edge];
+    uint32_t target = edges->targets[edge];
+    bool from = has_block(drawing, dcfg_find_block(drawing->process, source));
+    bool to = has_block(drawing, dcfg_find_block(drawing->process, target));
+    bool special = dcfg_special(drawing->view->graph, from ? target : source) != 0;
+    if (!dcfg_edge_type_is_bypass(type) &&
+        dcfg_edge_total(drawing->process, edge) < drawing->minimum)
+        return SIDE_NONE;
+    if ((from && to) || ((from || to) && special))
+        return SIDE_WITHIN;
+    /* where a routine returns to is where it was called */
+    if (drawing->routine == DCFG_NONE || (!from && !to) || is_return(type))
+        return SIDE_NONE;
+    return from ? SIDE_OUT : SIDE_IN;
+}
+
+static uint32_t routine_of_node(const struct drawing *drawing, uint32_t id)
+{
+    uint32_t block = dcfg_find_block(drawing->process, id);
+    return block == DCFG_NONE ? DCFG_NONE : drawing->view->profile.routine_of[block];
+}
+
+static void add_caller(struct drawing *drawing, uint32_t edge)
+{
+    const struct dcfg_edges *edges = &drawing->process->edges;
+    uint32_t routine = routine_of_node(drawing, edges->sources[edge]);
+    uint32_t target = dcfg_find_block(drawing->process, edges->targets[edge]);
+    struct callers *callers = &drawing->callers[target];
+    if (callers->sites++ == 0) {
+        callers->routine = routine;
+        callers->type = edges->types[edge];
+    }
+    callers->several = callers->several || callers->routine != routine;
+    callers->count = saturating_add(callers->count, dcfg_edge_total(drawing->process, edge));
+    if (callers->count > drawing->most)
+        drawing->most = callers->count;
+}
+
+static void survey(struct drawing *drawing)
+{
+    for (uint32_t e = 0; e < drawing->process->edges.count; e++) {
+        enum side side = side_of(drawing, e);
+        uint64_t count = dcfg_edge_total(drawing->process, e);
+        if (side != SIDE_NONE && count > drawing->most)
+            drawing->most = count;
+        if (side == SIDE_IN)
+            add_caller(drawing, e);
+    }
+}
+
+/* --- nodes ----------------------------------------------------------------------------------- */
+
+static void put_name(FILE *out, const struct names_place *place, size_t width)
+{
+    if (!place->symbol) {
+        fprintf(out, "0x%" PRIx64, place->address);
+        return;
+    }
+    dot_text_short(out, place->symbol, width);
+    if (place->symbol_offset > 0)
+        fprintf(out, "+0x%" PRIx64, place->symbol_offset);
+}
+
+/* "0x401104  fill+0x4 / fill.c:9 / 1500 executions, 88.09 %". */
+static void put_block(const struct drawing *drawing, uint32_t block)
+{
+    const struct profile *profile = &drawing->view->profile;
+    double share = profile_share(profile->instructions[block], profile->total);
+    FILE *out = drawing->out;
+    struct names_place place;
+    names_of_block(drawing->view->names, block, &place);
+    fprintf(out, "    n%" PRIu32 " [label=\"0x%" PRIx64, drawing->process->blocks[block].id,
+            place.address);
+    if (place.symbol) {
+        fputs("  ", out);
+        put_name(out, &place, BLOCK_WIDTH);
+    }
+    fputs("\\l", out);
+    if (place.file) {
+        const char *slash = strrchr(place.file, '/');
+        dot_text_short(out, slash ? slash + 1 : place.file, BLOCK_WIDTH);
+        fprintf(out, ":%" PRIu32 "\\l", place.line);
+    }
+    fprintf(out, "%" PRIu64 " %s, %.2f %%\\l\", tooltip=\"", profile->executions[block],
+            profile->executions[block] == 1 ? "execution" : "executions", 100 * share);
+    put_name(out, &place, SIZE_MAX);
+    if (place.file) {
+        fputs(", ", out);
+        dot_text(out, place.file);
+        fprintf(out, ":%" PRIu32, place.line);
+    }
+    fprintf(out, ", instructions: %" PRIu32 "\", fillcolor=\"",
+            drawing->process->blocks[block].instructions);
+    dot_heat(out, share);
+    fputs("\"];\n", out);
+}
+
+static void put_routine(const struct drawing *drawing, uint32_t routine)
+{
+    const struct dcfg_process *process = drawing->process;
+    const struct dcfg_range *nodes = &process->routines[routine].nodes;
+    const struct profile *profile = &drawing->view->profile;
+    uint64_t instructions = 0;
+    bool any = false;
+    for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
+        uint32_t block = dcfg_find_block(process, process->nodes[i].id);
+        instructions = saturating_add(instructions, profile->instructions[block]);
+        any = any || has_block(drawing, block);
+    }
+    if (!any)
+        return;
+    struct names_place place;
+    names_of_routine(drawing->view->names, routine, &place);
+    fprintf(drawing->out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", routine);
+    put_name(drawing->out, &place, NAME_WIDTH);
+    fprintf(drawing->out, "\\l%" PRIu64 " instructions, %.2f %%\\l\"; tooltip=\"", instructions,
+            100 * profile_share(instructions, profile->total));
+    put_name(drawing->out, &place, SIZE_MAX);
+    fputs("\";\n", drawing->out);
+    for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
+        uint32_t block = dcfg_find_block(process, process->nodes[i].id);
+        if (has_block(drawing, block) && profile->routine_of[block] == routine)
+            put_block(drawing, block);
+    }
+    fputs("  }\n", drawing->out);
+}
+
+/* A routine that is called, or that calls, without its blocks. */
+static void put_other(const struct drawing *drawing, const char *kind, uint32_t number,
+                      uint32_t routine, const char *instead)
+{
+    struct names_place place;
+    fprintf(drawing->out, "  %s%" PRIu32 " [shape=box, style=\"rounded,filled\", label=\"", kind,
+            number);
+    if (routine != DCFG_NONE) {
+        names_of_routine(drawing->view->names, routine, &place);
+        put_name(drawing->out, &place, NAME_WIDTH);
+        fputs("\", tooltip=\"", drawing->out);
+        put_name(drawing->out, &place, SIZE_MAX);
+    } else {
+        fputs(instead, drawing->out);
+    }
+    fputs("\", fillcolor=\"#eef3f9\", color=\"#1f5fa8\"];\n", drawing->out);
+}
+
+static void put_special_nodes(const struct drawing *drawing)
+{
+    const struct dcfg *graph = drawing->view->graph;
+    for (uint32_t s = 0; s < graph->special_node_count; s++) {
+        uint32_t id = graph->special_nodes[s].id;
+        bool touched = false;
+        for (uint32_t e = 0; e < drawing->process->edges.count && !touched; e++)
+            touched = (drawing->process->edges.sources[e] == id ||
+                       drawing->process->edges.targets[e] == id) &&
+                      side_of(drawing, e) == SIDE_WITHIN;
+        if (!touched)
+            continue;
+        fprintf(drawing->out, "  n%" PRIu32 " [shape=ellipse, label=\"", id);
+        dot_text(drawing->out, dcfg_text(graph, graph->special_nodes[s].name));
+        fputs("\", fillcolor=\"#eeeeee\"];\n", drawing->out);
+    }
+}
+
+static void put_nodes(const struct drawing *drawing)
+{
+    const struct dcfg_process *process = drawing->process;
+    for (uint32_t r = 0; r < process->routine_count; r++)
+        if (drawing->routine == DCFG_NONE || drawing->routine == r)
+            put_routine(drawing, r);
+    for (uint32_t b = 0; b < process->block_count; b++)
+        if (has_block(drawing, b) && drawing->view->profile.routine_of[b] == DCFG_NONE)
+            put_block(drawing, b);
+    put_special_nodes(drawing);
+}
+
+/* --- edges ----------------------------------------------------------------------------------- */
+
+static void put_edge_look(const struct drawing *drawing, enum dcfg_edge_type type, uint64_t count)
+{
+    double share = profile_share(count, drawing->most);
+    const char *name = dcfg_edge_type_name(type);
+    /* the spaces keep the text off its line */
+    fprintf(drawing->out, " [label=\"  %s  \\l", dot_edge_word(type));
+    if (count > 0)
+        fprintf(drawing->out, "  %" PRIu64 "  \\l", count);
+    fprintf(drawing->out, "\", penwidth=%.2f, %s, edgetooltip=\"%s\"];\n", 0.8 + 3.2 * sqrt(share),
+            dot_edge_style(type), name ? name : "");
+}
+
+static void put_edges(const struct drawing *drawing)
+{
+    const struct dcfg_edges *edges = &drawing->process->edges;
+    for (uint32_t e = 0; e < edges->count && !ferror(drawing->out); e++) {
+        enum side side = side_of(drawing, e);
+        uint32_t other = routine_of_node(drawing, edges->targets[e]);
+        if (side == SIDE_NONE || side == SIDE_IN)
+            continue;
+        if (side == SIDE_OUT && other == DCFG_NONE) {
+            put_other(drawing, "to", edges->targets[e], DCFG_NONE, "no routine");
+            fprintf(drawing->out, "  n%" PRIu32 " -> to%" PRIu32, edges->sources[e],
+                    edges->targets[e]);
+        } else if (side == SIDE_OUT) {
+            if (!drawing->drawn[other])
+                put_other(drawing, "r", other, other, "");
+            drawing->drawn[other] = true;
+            fprintf(drawing->out, "  n%" PRIu32 " -> r%" PRIu32, edges->sources[e], other);
+        } else {
+            fprintf(drawing->out, "  n%" PRIu32 " -> n%" PRIu32, edges->sources[e],
+                    edges->targets[e]);
+        }
+        put_edge_look(drawing, edges->types[e], dcfg_edge_total(drawing->process, e));
+    }
+}
+
+static void put_callers(const struct drawing *drawing)
+{
+    for (uint32_t b = 0; b < drawing->process->block_count; b++) {
+        const struct callers *callers = &drawing->callers[b];
+        uint32_t id = drawing->process->blocks[b].id;
+        char places[40];
+        if (callers->sites == 0)
+            continue;
+        snprintf(places, sizeof places, "from %" PRIu32 " places", callers->sites);
+        put_other(drawing, "from", id, callers->several ? DCFG_NONE : callers->routine, places);
+        fprintf(drawing->out, "  from%" PRIu32 " -> n%" PRIu32, id, id);
+        put_edge_look(drawing, callers->type, callers->count);
+    }
+}
+
+/* --- all together ---------------------------------------------------------------------------- */
+
+int dot_graph(const struct view *view, uint32_t routine, uint64_t minimum, FILE *out,
+              struct bt_error *error)
+{
+    struct drawing drawing = {
+        .view = view, .process = view->process, .out = out, .routine = routine, .minimum = minimum};
+    drawing.callers = calloc((size_t)view->process->block_count + 1, sizeof *drawing.callers);
+    drawing.drawn = calloc((size_t)view->process->routine_count + 1, sizeof *drawing.drawn);
+    int result = BT_MEMORY;
+    if (drawing.callers && drawing.drawn) {
+        survey(&drawing);
+        fputs("digraph dcfg {\n"
+              "  graph [fontname=\"Helvetica\", fontsize=12, style=rounded, color=\"#999999\",\n"
+              "         nodesep=0.35, ranksep=0.45, labeljust=l, labelloc=b, pad=0.1];\n"
+              "  node [shape=box, style=filled, fontname=\"Courier\", fontsize=10,\n"
+              "        fillcolor=white, color=\"#444444\", margin=\"0.10,0.05\"];\n"
+              "  edge [fontname=\"Helvetica\", fontsize=9, arrowsize=0.7];\n",
+              out);
+        put_nodes(&drawing);
+        put_edges(&drawing);
+        put_callers(&drawing);
+        fputs("}\n", out);
+        result = 0;
+    }
+    free(drawing.callers);
+    free(drawing.drawn);
+    return result < 0 ? bt_fail(error, result, "no memory to draw %" PRIu32 " blocks",
+                                view->process->block_count)
+                      : 0;
+}

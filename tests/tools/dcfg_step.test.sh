@@ -13,18 +13,20 @@ compile() {
         -o "$name" "$TOP/tests/e2e/programs/$name.c"
 }
 
-# step NAME: runs the program both ways; its capture, counts and totals are NAME.byu.gz, .counts, .totals
+# step NAME [COMMAND...]: runs the program both ways; its capture, counts and totals are NAME.byu.gz, .counts, .totals
 step() {
-    local status=0 stepped=0
-    "./$1" >"$1.out" || status=$?
-    single_step --output "$1.byu.gz" --counts "$1.counts" --totals "$1.totals" "./$1" >"$1.stepped" ||
+    local name=$1 status=0 stepped=0
+    shift
+    "$@" "./$name" >"$name.out" || status=$?
+    "$@" single_step --output "$name.byu.gz" --counts "$name.counts" --totals "$name.totals" "./$name" \
+        >"$name.stepped" ||
         stepped=$?
     if [ "$stepped" -eq 124 ]; then
         echo "single-stepping is not possible here"
         exit 77
     fi
     [ "$stepped" -eq "$status" ]
-    diff "$1.out" "$1.stepped"
+    diff "$name.out" "$name.stepped"
 }
 
 # total FILE NAME: a number of single_step's totals
@@ -34,7 +36,7 @@ total() {
 
 # The instructions of each block are those that were executed at its addresses, and as often.
 compare_addresses() { # COUNTS BLOCKS.csv
-    awk -F '[ ,]' '
+    awk -F '[ ,]' -v CONVFMT=%.0f '
         function number(hex,    i, n) {
             sub(/^0x/, "", hex)
             for (i = 1; i <= length(hex); i++)
@@ -93,12 +95,12 @@ compare_types() { # NAME
     [ "$(edges "$1" CONTEXT_CHANGE SYSTEM_CALL)" -eq 0 ]
 }
 
-# compare NAME: with and without the program's file
+# compare NAME IMAGE: with and without the program's file
 compare() {
-    local name=$1 graph
+    local name=$1 image=$2 graph
     for graph in image plain; do
         local file=$name.$graph.dcfg.json.gz options=
-        [ "$graph" = plain ] || options="--image $name"
+        [ "$graph" = plain ] || options="--image $image"
         # shellcheck disable=SC2086 # options are words
         bustap dcfg build "$name.byu.gz" $options --trace "$name.$graph.trace.json.gz" -o "$file" 2>"$name.err"
         if bustap dcfg check -h >/dev/null 2>&1; then
@@ -118,7 +120,7 @@ while read -r name flags; do
     # shellcheck disable=SC2086 # flags are words
     compile "$name" $flags
     step "$name"
-    compare "$name"
+    compare "$name" "$name"
 done <<'END'
 loops -O2
 recursion -O0
@@ -145,3 +147,25 @@ objdump -d -w loops | awk -F '\t' '
     { split($0, row, " "); sub(/^0*/, "", row[1]) }
     size[row[1]] != row[2] { print row[1], "has", row[2], "bytes, and here", size[row[1]]; bad = 1 }
     END { exit bad }' - loops.counts
+
+# 32-bit code, and code that could be anywhere; without a library, which this machine need not have
+compile_narrow() { # NAME FLAG...
+    local name=$1
+    shift
+    "${CC:-gcc}" -m32 -std=gnu11 -O1 -g -ffreestanding -fno-stack-protector -nostdlib "$@" \
+        -o "$name" "$TOP/tests/e2e/programs/narrow.c"
+}
+compile_narrow narrow -static -fno-pie -no-pie
+compile_narrow anywhere -static-pie -fpie
+status=0
+./narrow 2>/dev/null || status=$?
+if [ "$status" -eq 114 ]; then
+    step narrow
+    compare narrow narrow
+    step anywhere setarch -R
+    entry=$(readelf -h anywhere | awk '/Entry point/ { print $NF }')
+    start=$(bustap dump anywhere.byu.gz | awk 'NR == 1 { print $1 }')
+    compare anywhere "anywhere@$((0x$start - entry))"
+else
+    echo "no 32-bit programs here"
+fi

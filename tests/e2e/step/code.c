@@ -1,9 +1,7 @@
 #include "tests/e2e/step/code.h"
 
-#include <stdbool.h>
-
-/* Bytes of a ModR/M octet with what belongs to it, in 64-bit code (Intel's manual, volume
- * 2, 2.1.5).
+/* Bytes of a ModR/M octet with what belongs to it, where addresses have 32 or 64 bits (Intel's
+ * manual, volume 2, 2.1.5).
  */
 static unsigned operand_bytes(const uint8_t *bytes)
 {
@@ -95,7 +93,7 @@ static enum code_kind two_octets(const uint8_t *opcode, unsigned *size)
     return opcode[1] == 0x05 ? CODE_SYSTEM_CALL : CODE_STRAIGHT;
 }
 
-enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], uint8_t *size)
+enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], bool narrow, uint8_t *size)
 {
     enum { OPCODE_MAX = CODE_BYTES - 7 }; /* so that all of what is looked at is there */
     unsigned at = 0;
@@ -105,7 +103,7 @@ enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], uint8_t *size)
         repeated |= bytes[at] == 0xf2 || bytes[at] == 0xf3;
         at++;
     }
-    if ((bytes[at] & 0xf0) == 0x40) /* REX */
+    if (!narrow && (bytes[at] & 0xf0) == 0x40) /* REX */
         at++;
     enum code_kind kind =
         bytes[at] == 0x0f ? two_octets(bytes + at, &rest) : one_octet(bytes + at, repeated, &rest);

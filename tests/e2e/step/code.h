@@ -7,7 +7,7 @@
 #ifndef TESTS_E2E_STEP_CODE_H
 #define TESTS_E2E_STEP_CODE_H
 
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CODE_BYTES 15u /* no instruction has more */
@@ -23,9 +23,9 @@ enum code_kind {
     CODE_KINDS
 };
 
-/* What is at bytes, of which count are there (zeros may follow), in 64-bit code. *size gets its
- * bytes, 0 where only the processor knows: CODE_STRAIGHT. */
-enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], uint8_t *size);
+/* What is at bytes, in code of 32 (narrow) or 64 bits. *size gets its bytes, 0 where only the
+ * processor knows: CODE_STRAIGHT. */
+enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], bool narrow, uint8_t *size);
 
 /* "calls" and so on, for totals. */
 const char *code_kind_name(enum code_kind kind);

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CODE_SEGMENT_64 0x33u /* of Linux: 64-bit code */
+#define CODE_SEGMENT_32 0x23u /* of Linux */
+#define CODE_SEGMENT_64 0x33u
 
 struct thread {
     pid_t id;
@@ -27,7 +28,8 @@ struct stepper {
     struct thread threads[STEPPER_THREADS];
     unsigned latest; /* who stopped last */
     pid_t program;
-    int memory; /* of the program, a file */
+    bool narrow; /* 32-bit code */
+    int memory;  /* of the program, a file */
     struct counts *counts;
     step_taker *taker;
     void *context;
@@ -67,7 +69,7 @@ static int classify(struct stepper *stepper, struct count *row)
     uint8_t bytes[CODE_BYTES] = {0};
     if (pread(stepper->memory, bytes, sizeof bytes, row->address) <= 0)
         return fail(stepper, "reading the program's code");
-    row->kind = (uint8_t)code_kind(bytes, &row->size);
+    row->kind = (uint8_t)code_kind(bytes, stepper->narrow, &row->size);
     return 0;
 }
 
@@ -155,7 +157,7 @@ static struct thread *find_thread(struct stepper *stepper, pid_t id)
 /* A thread's first stop, before its first instruction. */
 static int begin_thread(struct stepper *stepper, pid_t id)
 {
-    uint64_t segment;
+    uint64_t segment = 0;
     if (stepper->totals->threads == STEPPER_THREADS)
         return bt_fail(stepper->error, BT_USAGE, "single-stepping: more than %u threads",
                        STEPPER_THREADS);
@@ -164,8 +166,9 @@ static int begin_thread(struct stepper *stepper, pid_t id)
     int result = get_address(stepper, id, &thread->at);
     if (result == 0)
         result = get_register(stepper, id, offsetof(struct user_regs_struct, cs), &segment);
-    if (result == 0 && segment != CODE_SEGMENT_64)
-        result = bt_fail(stepper->error, BT_USAGE, "single-stepping: not a 64-bit program");
+    stepper->narrow = segment == CODE_SEGMENT_32;
+    if (result == 0 && segment != CODE_SEGMENT_64 && !stepper->narrow)
+        result = bt_fail(stepper->error, BT_USAGE, "single-stepping: code of an unknown kind");
     return result == 0 ? go_on(stepper, thread, 0) : result;
 }
 

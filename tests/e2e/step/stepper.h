@@ -1,6 +1,6 @@
 /*
  * Runs a program one instruction at a time, with all its threads, and tells of each instruction
- * that was executed: ptrace(2) on x86-64, 64-bit programs.
+ * that was executed: ptrace(2) on x86-64, programs of 32 and 64 bits.
  *
  * An iteration of a repeated string instruction is an execution of it, since the processor stops
  * behind each; where it repeats nothing (RCX is 0) that is one too. A system call is executed once

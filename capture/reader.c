@@ -314,12 +314,23 @@ static bool step(struct reader *reader)
     return read_part(reader, patience_ms(reader, now));
 }
 
+/* A source that ended without its count told why just before. Damage behind a limit that is counted
+ * takes nothing from the capture. */
+static void explain_unknown(struct reader *reader, const struct bt_error *told)
+{
+    struct source_totals totals;
+    source_totals(reader->capture->source, &totals);
+    if (!totals.known && told->code)
+        reader->result.remark = *told;
+}
+
 /* Ends a source that still has something, and counts what nobody wants. */
 static void drain(struct reader *reader)
 {
     struct source *source = reader->capture->source;
     struct batch *part = &reader->capture->spare;
     struct bt_error error = {0};
+    struct bt_error told = {0}; /* last */
     int result = reader->stopping ? 1 : source_stop(source, &error);
     bool goes_on = result >= 0;
     reader->quiet_ns = 0;
@@ -328,9 +339,13 @@ static void drain(struct reader *reader)
         result = listen(reader, part, POLL_NS / NS_A_MS, &error);
         if (result == 1)
             reader->result.after_stop += part->count + loss_total(&part->lost);
+        if (result == BT_DATA)
+            told = error;
         goes_on = result == 1 || result == BT_TIMEOUT || result == BT_NOTE || result == BT_DATA;
     }
     reader->result.source_ended = result == 0;
+    if (result == 0)
+        explain_unknown(reader, &told);
     if (!goes_on && result < 0)
         reader->result.remark = error;
 }

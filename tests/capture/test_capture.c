@@ -309,6 +309,30 @@ static void test_deaf_at_a_limit(void)
     tear_down(&s);
 }
 
+/* A board that was away at the end says why nobody knows its count, also where it was a limit. */
+static void test_away_at_the_end(void)
+{
+    for (int limit = 0; limit < 2; limit++) {
+        struct setting s;
+        set_up(&s);
+        s.script.total = 10;
+        s.script.away = true;
+        s.settings.stop_ns = limit ? 20000000 : 0;
+        struct capture *capture =
+            capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+        if (!limit)
+            capture_stop(capture);
+        CU_ASSERT(capture_wait(capture, -1));
+        check_unknown(capture, "the scripted board was away");
+        capture_free(capture);
+        capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
+        CU_ASSERT_STRING_EQUAL(s.check.problem, "");
+        CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, "the scripted board was away"));
+        tear_down(&s);
+    }
+}
+
 /* A board with so much to send that it takes longer than the patience with one that is quiet: all
  * of it is written, or counted behind a limit. */
 static void test_long_backlog(void)
@@ -535,6 +559,7 @@ static const struct test_case cases[] = {
     {"files by the wall clock", test_rotation_by_clock},
     {"a block that waits is flushed", test_flush},
     {"times without end", test_endless_times},
+    {"a board that is away at the end", test_away_at_the_end},
     {"a limit, and a board that does not hear", test_deaf_at_a_limit},
     {"a stop, and a board with much to send", test_long_backlog},
     {"stop and rotate by hand", test_stop_by_hand},

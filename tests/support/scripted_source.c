@@ -17,6 +17,7 @@ struct scripted_source {
     uint64_t end;
     uint64_t random;
     bool stopped;
+    bool told; /* that it was away */
     bool *closed;
     bool started;
     uint64_t gap_index; /* gaps before it are told */
@@ -124,11 +125,15 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
     if (random_below(&source->random, 100) < source->script.odd_percent)
         return odd_answer(source, error);
     if (source->index >= source->end && !source->stopped &&
-        (source->script.deaf || source->script.lingers)) {
+        (source->script.deaf || source->script.lingers || source->script.away)) {
         pause_for(timeout_ms < 0 ? 10000000 : (long)timeout_ms * 1000000);
         return BT_TIMEOUT;
     }
     if (source->index >= source->end) {
+        if (source->script.away && !source->told) {
+            source->told = true;
+            return bt_fail(error, BT_DATA, "the scripted board was away");
+        }
         if (source->script.end < 0 && !source->stopped)
             return bt_fail(error, source->script.end, "the scripted board was unplugged");
         return 0;
@@ -153,6 +158,7 @@ static void scripted_totals(struct source *base, struct source_totals *totals)
     const struct scripted_source *source = (const struct scripted_source *)base;
     memset(totals, 0, sizeof *totals);
     totals->known = source->script.end == 0 || source->index < source->end || source->stopped;
+    totals->known = totals->known && !source->script.away;
     totals->accepted = source->index;
     totals->seen = source->index + 7;
     totals->filtered = 7;

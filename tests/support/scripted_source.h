@@ -19,6 +19,7 @@ struct script {
     int end;                /* 0, or the code with which it breaks */
     bool lingers;           /* does not end before source_stop */
     bool deaf;              /* lingers, and does not hear source_stop */
+    bool away;              /* lingers, and says with BT_DATA that it knows no count, if stopped */
     long pause_ns;          /* before each batch */
     bool impatient;         /* what is not asked for in time would be lost */
     int start;              /* 0, or the code with which it does not start */

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #define RETRY_MS 1000 /* between attempts, where nothing is heard of a board being plugged in */
@@ -58,7 +57,7 @@ static int attempt(struct reconnect *self, struct bt_error *error)
     if (result == 0)
         return come_back(self, error);
     self->retry_ms = clock_monotonic_ms() + RETRY_MS;
-    bool news = strcmp(self->tried.message, failure.message) != 0;
+    bool news = !bt_same_reason(self->tried.message, failure.message);
     self->tried = failure;
     if (news)
         return bt_fail(error, BT_NOTE, "%s", failure.message);

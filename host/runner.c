@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SECOND_NS    1000000000ll
@@ -74,7 +73,7 @@ static void fail(struct runner *runner, const struct bt_error *error)
     bool usage = error->code == BT_USAGE;
     if (runner->down_since_ns == 0)
         runner->down_since_ns = clock_monotonic_ns();
-    if (strcmp(runner->error.message, error->message) != 0) {
+    if (!bt_same_reason(runner->error.message, error->message)) {
         if (usage)
             journal_write(runner->journal, JOURNAL_ERROR, "capture %s: %s", name, error->message);
         else

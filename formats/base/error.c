@@ -65,6 +65,25 @@ int bt_fail_within(struct bt_error *error, const char *format, ...)
     return error->code;
 }
 
+static const char *skip_digits(const char *text)
+{
+    return text + strspn(text, "0123456789");
+}
+
+bool bt_same_reason(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        const char *behind_a = skip_digits(a);
+        const char *behind_b = skip_digits(b);
+        if ((behind_a == a) != (behind_b == b))
+            return false;
+        a = behind_a;
+        b = behind_b;
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+    }
+}
+
 int bt_exit_status(int code)
 {
     switch (code) {

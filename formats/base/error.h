@@ -5,6 +5,8 @@
 #ifndef FORMATS_BASE_ERROR_H
 #define FORMATS_BASE_ERROR_H
 
+#include <stdbool.h>
+
 /* What went wrong, in the classes that callers treat differently. Stable: only ever appended to. */
 enum bt_code {
     BT_OK = 0,
@@ -40,6 +42,10 @@ int bt_fail_errno(struct bt_error *error, const char *format, ...)
 /* Puts context and ": " in front of the message that is there; returns error->code. */
 int bt_fail_within(struct bt_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Whether two messages tell the same, numbers aside: the time in a file's name or a count of bytes
+ * makes no other reason. For those who say what keeps failing once, not at every attempt. */
+bool bt_same_reason(const char *a, const char *b);
 
 /* The exit status a command ends with: 0 good, 1 data, 2 usage, 3 device or I/O (bustap(1)). */
 int bt_exit_status(int code);

@@ -4,6 +4,7 @@
 #include "formats/base/clock.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -146,6 +147,23 @@ static void watch(struct runner *runner, struct capture *capture)
     runner->capture = NULL;
 }
 
+/* "source ended after 20000 records, 7 lost; why it is not known whether that is all" */
+static void tell_end(const struct runner *runner)
+{
+    const struct capture_status *status = &runner->status;
+    bool odd = status->error.code;
+    char lost[40] = "";
+    struct loss loss = {0};
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        loss.count[stage] = status->lost[stage];
+    if (loss_total(&loss) > 0)
+        snprintf(lost, sizeof lost, ", %llu lost", (unsigned long long)loss_total(&loss));
+    journal_write(runner->journal, odd || lost[0] ? JOURNAL_WARNING : JOURNAL_INFO,
+                  "capture %s: %s after %llu records%s%s%s", runner->settings->name,
+                  capture_end_name(status->end), (unsigned long long)status->records, lost,
+                  odd ? "; " : "", status->error.message);
+}
+
 /* What happens after a capture's end. */
 static void conclude(struct runner *runner)
 {
@@ -157,10 +175,7 @@ static void conclude(struct runner *runner)
     }
     runner->failures = 0;
     runner->error = status->error; /* a simulated bus that ended in the middle of something */
-    journal_write(runner->journal, status->error.code ? JOURNAL_WARNING : JOURNAL_INFO,
-                  "capture %s: %s after %llu records%s%s", runner->settings->name,
-                  capture_end_name(status->end), (unsigned long long)status->records,
-                  status->error.code ? "; " : "", status->error.message);
+    tell_end(runner);
     if (status->end != CAPTURE_END_STOPPED) {
         runner->wanted = false;
         set_state(runner, RUNNER_FINISHED);

@@ -557,6 +557,10 @@ int dcfg_add_edge(struct dcfg_process *process, uint32_t id, uint32_t source, ui
         next = i + 1;
     }
     edges->counts_size = (size_t)(at - edges->counts);
+    if (edges->count == 0 || threads < edges->fewest_counts) {
+        edges->fewest_counts = threads;
+        edges->fewest_counts_edge = edges->count;
+    }
     edges->count++;
     return 0;
 }

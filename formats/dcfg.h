@@ -100,6 +100,8 @@ struct dcfg_edges {
     uint8_t *counts;                   /* per thread, packed: dcfg_edge_counts() */
     uint64_t *counts_at;               /* where those of every eighth edge begin */
     size_t counts_size;
+    uint32_t fewest_counts;      /* that an edge came with, zeros too, */
+    uint32_t fewest_counts_edge; /* and the number of the first such edge */
 };
 
 /* Where columns stood in the file, for paths in messages. */
@@ -111,6 +113,7 @@ struct dcfg_process {
     struct dcfg *graph;
     uint64_t id;                   /* the operating system's */
     uint64_t instructions;         /* of all threads, or DCFG_COUNT_UNKNOWN */
+    bool instructions_missing;     /* the file does not tell them: the sum of the threads' */
     uint32_t threads;              /* that have counts anywhere */
     uint32_t threads_told;         /* of them have the file's own count of instructions */
     uint64_t *thread_instructions; /* those; once sealed, threads many, the others 0 */
@@ -131,6 +134,7 @@ struct dcfg_process {
 
 struct dcfg {
     uint32_t major_version, minor_version; /* of the file; 1.00 in a new graph */
+    bool minor_missing;                    /* the file does not tell it */
     struct dcfg_file_name *file_names;
     struct dcfg_edge_type_row *edge_types;
     struct dcfg_special_node *special_nodes;

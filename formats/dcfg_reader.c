@@ -514,6 +514,7 @@ static int read_process_data(struct reader *reader)
               : tag == 3 ? read_images(reader)
                          : read_edges(reader);
     }
+    reader->process->instructions_missing = instructions == DCFG_COUNT_UNKNOWN;
     if (instructions != DCFG_COUNT_UNKNOWN)
         reader->process->instructions = instructions;
     return tag;
@@ -591,6 +592,7 @@ static int read_document(struct reader *reader)
     int result = json_pull_object(reader->pull);
     while (result >= 0 && (result = dcfg_object_next(reader->pull, tags, &seen)) > 0)
         result = read_section(reader, result);
+    reader->graph->minor_missing = !(seen & 1u << (TAG_MINOR - 1));
     if (result == 0)
         result = json_pull_end(reader->pull);
     if (result == 0 && !reader->major_told)

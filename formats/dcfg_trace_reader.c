@@ -108,6 +108,11 @@ int dcfg_trace_reader_fail(struct dcfg_trace_reader *reader, int code, const cha
     return reader->failed;
 }
 
+void dcfg_trace_reader_path(const struct dcfg_trace_reader *reader, char *path, size_t room)
+{
+    json_pull_path(reader->pull, path, room);
+}
+
 /* Keeps a failure, so that it is told again. */
 static int keep(struct dcfg_trace_reader *reader, int result)
 {
@@ -119,6 +124,28 @@ static int keep(struct dcfg_trace_reader *reader, int result)
 static int no_memory(struct dcfg_trace_reader *reader)
 {
     return json_pull_fail(reader->pull, BT_MEMORY, "no memory for this");
+}
+
+/* As dcfg_table_begin; read strictly, all columns must be there, in the order that they are given
+ * in: streaming readers need them so. */
+static int begin_table(struct dcfg_trace_reader *reader, struct dcfg_table *table,
+                       const struct dcfg_column *columns)
+{
+    int result = dcfg_table_begin(table, reader->pull, columns);
+    if (result < 0 || !table->pull || !reader->settings.json.strict)
+        return result;
+    uint32_t before = 0;
+    for (uint32_t i = 0; columns[i].name; i++) {
+        uint32_t position = dcfg_table_position(table, i);
+        if (!(table->present & 1u << i))
+            return json_pull_fail(reader->pull, BT_DATA, "the table lacks the column %s",
+                                  columns[i].name);
+        if (position < before)
+            return json_pull_fail(reader->pull, BT_DATA, "the column %s must come behind %s",
+                                  columns[i].name, columns[i - 1].name);
+        before = position;
+    }
+    return 0;
 }
 
 /* As dcfg_table_row; at the end again and again. */
@@ -152,6 +179,17 @@ static int read_text(struct dcfg_trace_reader *reader, struct text *text, size_t
 
 /* --- dictionary and table --------------------------------------------------------------------- */
 
+/* Whether the key is of the characters that section 3.4 has for keys. */
+static bool good_key(const char *key, size_t size)
+{
+    static const char characters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    for (size_t i = 0; i < size; i++)
+        if (key[i] == '\0' || !strchr(characters, key[i]))
+            return false;
+    return size > 0;
+}
+
 static int read_dictionary(struct dcfg_trace_reader *reader)
 {
     struct json_pull_text key;
@@ -166,6 +204,11 @@ static int read_dictionary(struct dcfg_trace_reader *reader)
         name.text = grown;
         name.length = key.size;
         memcpy(grown, key.text, key.size);
+        if (reader->settings.json.strict && !good_key(grown, name.length)) {
+            result = json_pull_fail(reader->pull, BT_DATA,
+                                    "keys are of A to Z, a to z, 0 to 9, + and -");
+            break;
+        }
         result = read_text(reader, &reader->text, reader->settings.dictionary_max);
         if (result < 0)
             break;
@@ -250,7 +293,7 @@ static int read_table(struct dcfg_trace_reader *reader)
     reader->table = transition_table_new(reader->settings.table_max);
     if (!reader->table)
         return no_memory(reader);
-    int result = dcfg_table_begin(&rows, reader->pull, columns);
+    int result = begin_table(reader, &rows, columns);
     while (result >= 0 && (result = dcfg_table_row(&rows)) > 0)
         result = read_transition(reader, &rows);
     if (result < 0)
@@ -351,7 +394,7 @@ static int begin_chunks(struct dcfg_trace_reader *reader, bool id_told)
         {"FIRST_EDGE_ID", false},         {"EDGE_ID_SEQUENCE", true}, {NULL, false}};
     if (!id_told)
         return json_pull_fail(reader->pull, BT_DATA, "TRACE_DATA comes before THREAD_ID");
-    int result = dcfg_table_begin(&reader->chunks, reader->pull, columns);
+    int result = begin_table(reader, &reader->chunks, columns);
     if (result < 0)
         return result;
     forget_chunk(reader);
@@ -414,7 +457,7 @@ static int begin_threads(struct dcfg_trace_reader *reader)
     if (needed & ~reader->processes.seen)
         return json_pull_fail(reader->pull, BT_DATA,
                               "THREAD_DATA comes before what it is decoded with");
-    int result = dcfg_table_begin(&reader->threads, reader->pull, columns);
+    int result = begin_table(reader, &reader->threads, columns);
     if (result < 0)
         return result;
     reader->state = IN_PROCESS;
@@ -466,6 +509,16 @@ static int read_version(struct dcfg_trace_reader *reader, int tag)
     return 0;
 }
 
+/* Read strictly, the tags before this one must have been there. */
+static int check_order(struct dcfg_trace_reader *reader, int tag)
+{
+    uint32_t before = (1u << (tag - 1)) - 1;
+    if (reader->settings.json.strict && (before & ~reader->tags_seen))
+        return json_pull_fail(reader->pull, BT_DATA,
+                              "MAJOR_VERSION, MINOR_VERSION and PROCESSES must come in this order");
+    return 0;
+}
+
 /* To the next tag of the document that matters here: 1 within PROCESSES, 0 at the end. */
 static int next_section(struct dcfg_trace_reader *reader)
 {
@@ -477,8 +530,11 @@ static int next_section(struct dcfg_trace_reader *reader)
                                                  {NULL, false}};
     int result;
     while ((result = dcfg_object_next(reader->pull, tags, &reader->tags_seen)) > 0) {
+        int order = check_order(reader, result);
+        if (order < 0)
+            return order;
         if (result == TAG_PROCESSES) {
-            result = dcfg_table_begin(&reader->processes, reader->pull, columns);
+            result = begin_table(reader, &reader->processes, columns);
             return result < 0 ? result : 1;
         }
         result = read_version(reader, result);

@@ -10,7 +10,8 @@
  *
  * Unknown tags and columns are skipped; columns may come in any order as long as nothing is needed
  * before it is there: PROCESS_ID, STRING_DICTIONARY and TRANSITION_TABLE before THREAD_DATA, and
- * THREAD_ID before TRACE_DATA.
+ * THREAD_ID before TRACE_DATA. Where JSON is read strictly, what the specification says of their
+ * order ("Ordering") and of the dictionary's keys (3.4) holds too, and no tag or column is missing.
  */
 #ifndef FORMATS_DCFG_TRACE_READER_H
 #define FORMATS_DCFG_TRACE_READER_H
@@ -65,6 +66,9 @@ long dcfg_trace_reader_edges(struct dcfg_trace_reader *reader, uint32_t *edges, 
 
 /* At the end of a chunk: the characters of its sequence that were not needed; 0 in a good file. */
 uint64_t dcfg_trace_reader_unused(const struct dcfg_trace_reader *reader);
+
+/* The path in the document of what was read last, as json_pull_path. */
+void dcfg_trace_reader_path(const struct dcfg_trace_reader *reader, char *path, size_t room);
 
 /* Fails with code here, as json_pull_fail: for checks of what was read. */
 int dcfg_trace_reader_fail(struct dcfg_trace_reader *reader, int code, const char *message);

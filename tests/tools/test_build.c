@@ -6,6 +6,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
 #include "tests/support/x86_program.h"
+#include "tests/tools/check_fixture.h"
 #include "tools/cfg/build.h"
 
 #include <stdio.h>
@@ -342,6 +343,8 @@ static const char *check(const struct rig *rig)
         what = error.message;
     dcfg_trace_reader_free(reader);
     text_reader_close(memory);
+    if (!what && !check_fixture_good(rig->graph, rig->trace))
+        what = "rules that are broken";
     return what ? "see above" : NULL;
 }
 

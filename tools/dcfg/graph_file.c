@@ -19,13 +19,19 @@ static void show(void *argument, uint64_t offset, uint64_t size)
 
 struct dcfg *graph_file_read(const char *path, struct bt_error *error)
 {
+    return graph_file_read_with(path, NULL, error);
+}
+
+struct dcfg *graph_file_read_with(const char *path, const struct dcfg_reader_settings *settings,
+                                  struct bt_error *error)
+{
     struct text_reader *reader = text_reader_open(path, error);
     if (!reader)
         return NULL;
     struct reading reading = {.name = text_reader_name(reader)};
     progress_begin(&reading.progress, true);
     text_reader_set_progress(reader, show, &reading);
-    struct dcfg *graph = dcfg_read_text(reader, NULL, error);
+    struct dcfg *graph = dcfg_read_text(reader, settings, error);
     progress_clear(&reading.progress);
     text_reader_close(reader);
     return graph;

@@ -1,0 +1,24 @@
+/* Traces for the commands: opened, read with progress, and closed. */
+#ifndef TOOLS_DCFG_TRACE_FILE_H
+#define TOOLS_DCFG_TRACE_FILE_H
+
+#include "formats/dcfg_trace_reader.h"
+#include "tools/progress.h"
+
+struct trace_file {
+    struct text_reader *text;
+    struct dcfg_trace_reader *reader;
+    struct bt_error error; /* what the reader failed with */
+    struct progress progress;
+};
+
+/*
+ * Opens the trace in the file path ("-": standard input). memory_max, bytes: of its transition
+ * table, and a quarter of it of its dictionaries and of a sequence. quiet_output as progress_begin
+ * has it. *file must stay where it is. 0 or a negative code; trace_file_close in any case.
+ */
+int trace_file_open(struct trace_file *file, const char *path, uint64_t memory_max, bool strict,
+                    bool quiet_output, struct bt_error *error);
+void trace_file_close(struct trace_file *file);
+
+#endif

@@ -3,14 +3,20 @@
 #include "tools/command_group.h"
 #include "tools/dcfg/blocks.h"
 #include "tools/dcfg/build.h"
+#include "tools/dcfg/callgrind.h"
 #include "tools/dcfg/check.h"
 #include "tools/dcfg/dot.h"
 #include "tools/dcfg/loops.h"
 
-static const struct command *const dcfg_commands[] = {
-    &dcfg_build_command, &dcfg_check_command, &dcfg_blocks_command,
-    &dcfg_loops_command, &dcfg_dot_command,   NULL,
-};
+/* clang-format off: a row for each */
+static const struct command *const dcfg_commands[] = {&dcfg_build_command,
+                                                      &dcfg_check_command,
+                                                      &dcfg_blocks_command,
+                                                      &dcfg_loops_command,
+                                                      &dcfg_dot_command,
+                                                      &dcfg_callgrind_command,
+                                                      NULL};
+/* clang-format on */
 
 const struct command dcfg_command = {
     "dcfg",

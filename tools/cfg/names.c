@@ -160,7 +160,8 @@ void names_free(struct names *names)
     free(names);
 }
 
-static const struct piece *find(const struct pieces *pieces, uint64_t offset)
+/* The piece that holds the offset; *end gets where the next one begins. */
+static const struct piece *find(const struct pieces *pieces, uint64_t offset, uint64_t *end)
 {
     uint32_t low = 0;
     uint32_t high = pieces->count;
@@ -171,6 +172,7 @@ static const struct piece *find(const struct pieces *pieces, uint64_t offset)
         else
             high = middle;
     }
+    *end = low < pieces->count ? pieces->pieces[low].start : UINT64_MAX;
     const struct piece *piece = low > 0 ? &pieces->pieces[low - 1] : NULL;
     return piece && piece->row != NOTHING ? piece : NULL;
 }
@@ -182,16 +184,20 @@ void names_at(const struct names *names, uint32_t image, uint64_t offset, struct
     const struct dcfg_image *in = &process->images[image];
     *place = (struct names_place){.image = dcfg_file_name(graph, in->file_name_id),
                                   .image_offset = offset,
-                                  .address = in->load_address + offset};
-    const struct piece *symbol = find(&names->symbols[image], offset);
+                                  .address = in->load_address + offset,
+                                  .file_number = DCFG_NONE};
+    uint64_t symbol_end;
+    const struct piece *symbol = find(&names->symbols[image], offset, &symbol_end);
     if (symbol) {
         place->symbol = dcfg_text(graph, process->symbols[symbol->row].name);
         place->symbol_offset = offset - process->symbols[symbol->row].offset;
     }
-    const struct piece *line = find(&names->lines[image], offset);
+    const struct piece *line = find(&names->lines[image], offset, &place->line_end);
     if (line) {
-        place->file = dcfg_file_name(graph, process->lines[line->row].file_name_id);
-        place->line = process->lines[line->row].line;
+        const struct dcfg_line *row = &process->lines[line->row];
+        place->file = dcfg_file_name(graph, row->file_name_id);
+        place->file_number = id_index_find(&graph->file_name_index, row->file_name_id);
+        place->line = row->line;
     }
 }
 

@@ -13,7 +13,9 @@ struct names_place {
     const char *symbol;     /* NULL: none covers it */
     uint64_t symbol_offset; /* from the symbol's start */
     const char *file;       /* of the source; NULL: not known */
+    uint32_t file_number;   /* in graph->file_names, DCFG_NONE if it is not known */
     uint32_t line;
+    uint64_t line_end; /* the offset in the image behind which it may be another line */
 };
 
 /* Makes the names of a process of a sealed graph, which must outlive them. NULL and *error without

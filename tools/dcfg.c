@@ -6,11 +6,13 @@
 #include "tools/dcfg/callgrind.h"
 #include "tools/dcfg/check.h"
 #include "tools/dcfg/dot.h"
+#include "tools/dcfg/expand.h"
 #include "tools/dcfg/loops.h"
 
 /* clang-format off: a row for each */
 static const struct command *const dcfg_commands[] = {&dcfg_build_command,
                                                       &dcfg_check_command,
+                                                      &dcfg_expand_command,
                                                       &dcfg_blocks_command,
                                                       &dcfg_loops_command,
                                                       &dcfg_dot_command,

@@ -9,16 +9,10 @@
 #include "tools/dcfg/expand.h"
 #include "tools/dcfg/loops.h"
 
-/* clang-format off: a row for each */
-static const struct command *const dcfg_commands[] = {&dcfg_build_command,
-                                                      &dcfg_check_command,
-                                                      &dcfg_expand_command,
-                                                      &dcfg_blocks_command,
-                                                      &dcfg_loops_command,
-                                                      &dcfg_dot_command,
-                                                      &dcfg_callgrind_command,
-                                                      NULL};
-/* clang-format on */
+static const struct command *const dcfg_commands[] = {
+    &dcfg_build_command, &dcfg_check_command, &dcfg_expand_command,    &dcfg_blocks_command,
+    &dcfg_loops_command, &dcfg_dot_command,   &dcfg_callgrind_command, NULL,
+};
 
 const struct command dcfg_command = {
     "dcfg",

@@ -41,7 +41,7 @@ struct build *build_new(const struct build_settings *settings, struct bt_error *
     build->settings = *settings;
     build->flow = flow_new(settings->memory_max, error);
     if (build->flow)
-        build->stream = fetch_stream_new(settings->fetch, &build->sink, error);
+        build->stream = fetch_stream_new(settings->fetch, settings->images, &build->sink, error);
     if (build->stream)
         return build;
     build_free(build);
@@ -74,7 +74,9 @@ static void count(struct build *build)
     build->counts.records = stream.records;
     build->counts.holes = stream.holes;
     build->counts.fetch = fetch_stream_kind(build->stream);
-    build->counts.fetches = build->counts.instructions = flow_fetches(build->flow);
+    build->counts.bus = stream.bus;
+    build->counts.instructions = flow_fetches(build->flow);
+    build->counts.fetches = stream.bus.chunks > 0 ? stream.bus.chunks : build->counts.instructions;
 }
 
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error)
@@ -100,7 +102,8 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
 
 int build_trace_begin(struct build *build, struct text_writer *writer, struct bt_error *error)
 {
-    struct fetch_stream *again = fetch_stream_new(build->counts.fetch, &build->sink, error);
+    struct fetch_stream *again =
+        fetch_stream_new(build->counts.fetch, build->settings.images, &build->sink, error);
     if (!again)
         return BT_MEMORY;
     fetch_stream_free(build->stream);

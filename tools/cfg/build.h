@@ -29,7 +29,8 @@ struct build_counts {
     uint64_t holes;
     enum fetch_kind fetch; /* what the fetches are; FETCH_AUTO if there were none */
     struct image_matches matches;
-    uint64_t edges; /* in the trace */
+    struct bus_fetch_counts bus; /* zero where fetches are not taken apart */
+    uint64_t edges;              /* in the trace */
 };
 
 struct build;

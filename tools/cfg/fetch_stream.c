@@ -4,6 +4,8 @@
 
 struct fetch_stream {
     struct sink *to;
+    const struct images *images;
+    struct bus_fetch *bus; /* NULL as long as it is not needed */
     enum fetch_kind kind;
     struct fetch_stream_counts counts;
 
@@ -20,7 +22,8 @@ struct fetch_stream {
     size_t sampled;
 };
 
-struct fetch_stream *fetch_stream_new(enum fetch_kind kind, struct sink *to, struct bt_error *error)
+struct fetch_stream *fetch_stream_new(enum fetch_kind kind, const struct images *images,
+                                      struct sink *to, struct bt_error *error)
 {
     struct fetch_stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
@@ -29,11 +32,14 @@ struct fetch_stream *fetch_stream_new(enum fetch_kind kind, struct sink *to, str
     }
     stream->kind = kind;
     stream->to = to;
+    stream->images = images;
     return stream;
 }
 
 void fetch_stream_free(struct fetch_stream *stream)
 {
+    if (stream)
+        bus_fetch_free(stream->bus);
     free(stream);
 }
 
@@ -44,7 +50,10 @@ enum fetch_kind fetch_stream_kind(const struct fetch_stream *stream)
 
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream)
 {
-    return stream->counts;
+    struct fetch_stream_counts counts = stream->counts;
+    if (stream->bus)
+        counts.bus = bus_fetch_counts(stream->bus);
+    return counts;
 }
 
 /* --- files and holes --- */
@@ -98,7 +107,11 @@ static int put(struct fetch_stream *stream, struct record *records, size_t count
                                 .count = count,
                                 .capacity = count,
                                 .gap = {.milliseconds = hole ? 1 : 0}};
-    return sink_put(stream->to, &batch, error);
+    if (stream->kind != FETCH_BUS || images_count(stream->images) == 0)
+        return sink_put(stream->to, &batch, error);
+    if (!stream->bus)
+        stream->bus = bus_fetch_new(stream->images, stream->to, error);
+    return stream->bus ? bus_fetch_put(stream->bus, &batch, error) : BT_MEMORY;
 }
 
 /* Puts what was kept to tell the kind from. */
@@ -152,5 +165,6 @@ int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, str
 
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
 {
-    return stream->kind == FETCH_AUTO && stream->sampled > 0 ? put_sample(stream, error) : 0;
+    int result = stream->kind == FETCH_AUTO && stream->sampled > 0 ? put_sample(stream, error) : 0;
+    return result == 0 && stream->bus ? bus_fetch_end(stream->bus, error) : result;
 }

@@ -8,12 +8,15 @@
  * next fetch is mostly at its address plus its size. In the other fetches are what a bus transfers:
  * aligned chunks of 8, 16 or 32 bytes. FETCH_AUTO looks at the first FETCH_STREAM_SAMPLE fetches:
  * it is a bus if most of them are such chunks.
+ *
+ * With images, chunks become the instructions in them (bus_fetch.h); without, a chunk is one.
  */
 #ifndef TOOLS_CFG_FETCH_STREAM_H
 #define TOOLS_CFG_FETCH_STREAM_H
 
 #include "formats/capture_info.h"
 #include "formats/sink.h"
+#include "tools/cfg/bus_fetch.h"
 
 #define FETCH_STREAM_SAMPLE 4096u
 
@@ -21,9 +24,10 @@ enum fetch_kind { FETCH_AUTO, FETCH_INSTR, FETCH_BUS };
 
 struct fetch_stream;
 
-/* A stream of that kind into a sink, which stays the caller's. NULL and *error without memory. */
-struct fetch_stream *fetch_stream_new(enum fetch_kind kind, struct sink *to,
-                                      struct bt_error *error);
+/* A stream of that kind into a sink; images may be NULL; both stay the caller's. NULL and *error
+ * without memory. */
+struct fetch_stream *fetch_stream_new(enum fetch_kind kind, const struct images *images,
+                                      struct sink *to, struct bt_error *error);
 void fetch_stream_free(struct fetch_stream *stream);
 
 /* A file begins; info is its header, NULL where it has none. */
@@ -43,8 +47,9 @@ enum fetch_kind fetch_stream_kind(const struct fetch_stream *stream);
 enum fetch_kind fetch_stream_detect(const struct record *records, size_t count);
 
 struct fetch_stream_counts {
-    uint64_t records; /* of any type */
-    uint64_t holes;   /* losses, gaps and missing records */
+    uint64_t records;            /* of any type */
+    uint64_t holes;              /* losses, gaps and missing records */
+    struct bus_fetch_counts bus; /* zero where chunks are not taken apart */
 };
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream);
 

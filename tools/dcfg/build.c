@@ -79,6 +79,22 @@ static void print_images(const struct build_counts *counts)
                 matches->outside, matches->instructions);
 }
 
+/* How the instructions were found in the chunks. */
+static void print_bus(const struct bus_fetch_counts *bus)
+{
+    fprintf(stderr,
+            "bustap: from %" PRIu64 " bus fetches: %" PRIu64 " instruction%s %s certain, %" PRIu64
+            " assumed; %" PRIu64 " of %" PRIu64 " runs ambiguous\n",
+            bus->chunks, bus->instructions - bus->assumed, plural(bus->instructions - bus->assumed),
+            bus->instructions - bus->assumed == 1 ? "is" : "are", bus->assumed, bus->ambiguous,
+            bus->runs);
+    if (bus->unused + bus->undecided + bus->outside > 0)
+        fprintf(stderr,
+                "bustap: bus fetches of which nothing was executed: %" PRIu64
+                ", that nothing explains: %" PRIu64 ", in no image: %" PRIu64 "\n",
+                bus->unused, bus->undecided, bus->outside);
+}
+
 static void print_summary(const struct request *request, const struct build_counts *counts,
                           const struct dcfg_process *process)
 {
@@ -87,9 +103,11 @@ static void print_summary(const struct request *request, const struct build_coun
             "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s by %" PRIu32
             " processor%s\n",
             shown_name(request->output), process->block_count, plural(process->block_count),
-            process->edges.count, plural(process->edges.count), counts->fetches,
-            counts->fetch == FETCH_BUS ? "bus fetches" : "instructions", process->threads,
-            plural(process->threads));
+            process->edges.count, plural(process->edges.count), counts->instructions,
+            counts->fetch == FETCH_BUS && counts->bus.chunks == 0 ? "bus fetches" : "instructions",
+            process->threads, plural(process->threads));
+    if (counts->bus.chunks > 0)
+        print_bus(&counts->bus);
     if (others > 0)
         fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests passed over\n", others,
                 plural(others));
@@ -126,6 +144,14 @@ static int print_json(const struct request *request, const struct build_counts *
     json_count(json, "places", counts->matches.instructions);
     json_count(json, "places_in_no_image", counts->matches.outside);
     json_count(json, "places_not_as_in_image", counts->matches.different);
+    if (counts->bus.chunks > 0) {
+        json_count(json, "bus_instructions_assumed", counts->bus.assumed);
+        json_count(json, "bus_runs", counts->bus.runs);
+        json_count(json, "bus_runs_ambiguous", counts->bus.ambiguous);
+        json_count(json, "bus_fetches_not_executed", counts->bus.unused);
+        json_count(json, "bus_fetches_unexplained", counts->bus.undecided);
+        json_count(json, "bus_fetches_in_no_image", counts->bus.outside);
+    }
     if (request->trace) {
         json_text(json, "trace", request->trace);
         json_count(json, "trace_edges", counts->edges);

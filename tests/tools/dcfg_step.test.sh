@@ -103,9 +103,7 @@ compare() {
         [ "$graph" = plain ] || options="--image $image"
         # shellcheck disable=SC2086 # options are words
         bustap dcfg build "$name.byu.gz" $options --trace "$name.$graph.trace.json.gz" -o "$file" 2>"$name.err"
-        if bustap dcfg check -h >/dev/null 2>&1; then
-            bustap dcfg check "$file" --trace "$name.$graph.trace.json.gz"
-        fi
+        bustap dcfg check "$file" --trace "$name.$graph.trace.json.gz" >"$name.check" || { cat "$name.check"; exit 1; }
         bustap dcfg blocks --csv "$file" >"$name.$graph.csv"
         compare_addresses "$name.counts" "$name.$graph.csv"
         [ "$(zcat "$file" | jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD')" = \

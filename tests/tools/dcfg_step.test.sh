@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs are stepped through an instruction at a time, and the graphs of what they fetched agree with
 # what was counted beside it: each address's executions, what kinds of instructions did how often, and
-# the threads' instructions; with the program's file, and without.
+# the threads' instructions; with the program's file, and without. Their traces say the fetches again.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -34,15 +34,17 @@ total() {
     awk -v name="$2" '$1 == name { print $2 }' "$1"
 }
 
+awk_number='
+    function number(hex,    i, n) {
+        sub(/^0x/, "", hex)
+        for (i = 1; i <= length(hex); i++)
+            n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+        return n
+    }'
+
 # The instructions of each block are those that were executed at its addresses, and as often.
 compare_addresses() { # COUNTS BLOCKS.csv
-    awk -F '[ ,]' -v CONVFMT=%.0f '
-        function number(hex,    i, n) {
-            sub(/^0x/, "", hex)
-            for (i = 1; i <= length(hex); i++)
-                n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-            return n
-        }
+    awk -F '[ ,]' -v CONVFMT=%.0f "$awk_number"'
         function complain(text) { if (bad++ < 5) print text }
         NR == FNR { at = number($1); size[at] = $2; expected[at] = $3; next }
         FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
@@ -62,6 +64,24 @@ compare_addresses() { # COUNTS BLOCKS.csv
                     complain(sprintf("%x: executed %d times, in the graph %d times", at, expected[at], found[at]))
             exit bad > 0
         }' "$1" "$2"
+}
+
+# The trace's edges, put back into instructions, are what was fetched: each thread's, in their order.
+compare_order() { # NAME GRAPH TRACE BLOCKS.csv
+    bustap dump "$1.byu.gz" | awk '{ print $5, $1 }' | sort -s -n -k 1,1 >"$1.fetched"
+    bustap dcfg expand "$2" --trace "$3" --csv >"$1.expanded"
+    awk -F '[ ,]' -v CONVFMT=%.0f "$awk_number"'
+        FNR == 1 { file++ }
+        file == 1 { size[number($1)] = $2; next }
+        FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        file == 2 { instructions[$column["node_id"]] = $column["block_instructions"]; next }
+        $column["target"] in instructions {
+            at = number($column["address"])
+            for (n = instructions[$column["target"]]; n > 0; n--) {
+                printf "%d %08x\n", $column["thread"], at
+                at += size[at]
+            }
+        }' "$1.counts" "$4" "$1.expanded" | cmp - "$1.fetched"
 }
 
 # types GRAPH: "TYPE COUNT" of its edges
@@ -106,6 +126,7 @@ compare() {
         bustap dcfg check "$file" --trace "$name.$graph.trace.json.gz" >"$name.check" || { cat "$name.check"; exit 1; }
         bustap dcfg blocks --csv "$file" >"$name.$graph.csv"
         compare_addresses "$name.counts" "$name.$graph.csv"
+        compare_order "$name" "$file" "$name.$graph.trace.json.gz" "$name.$graph.csv"
         [ "$(zcat "$file" | jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD')" = \
             "$(awk '/^thread_/ { print $2 }' "$name.totals" | jq -cs .)" ]
     done

@@ -5,13 +5,15 @@
 #include "tools/dcfg/build.h"
 #include "tools/dcfg/callgrind.h"
 #include "tools/dcfg/check.h"
+#include "tools/dcfg/diff.h"
 #include "tools/dcfg/dot.h"
 #include "tools/dcfg/expand.h"
 #include "tools/dcfg/loops.h"
 
 static const struct command *const dcfg_commands[] = {
-    &dcfg_build_command, &dcfg_check_command, &dcfg_expand_command,    &dcfg_blocks_command,
-    &dcfg_loops_command, &dcfg_dot_command,   &dcfg_callgrind_command, NULL,
+    &dcfg_build_command,  &dcfg_check_command,     &dcfg_expand_command,
+    &dcfg_blocks_command, &dcfg_loops_command,     &dcfg_diff_command,
+    &dcfg_dot_command,    &dcfg_callgrind_command, NULL,
 };
 
 const struct command dcfg_command = {

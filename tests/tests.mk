@@ -18,7 +18,7 @@ $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
 # Each fuzzer twice: against libFuzzer to search (clang), against replay.o to run its corpus in `make check`.
-$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS) $(BUILD)/libhost.a $(LAYERS)
+$(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
 $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
@@ -71,7 +71,7 @@ fuzz:
 ifdef FUZZING
 BASE_CFLAGS += -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 LDFLAGS     += -fsanitize=address,undefined
-$(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS) $(BUILD)/libhost.a $(LAYERS)
+$(BUILD)/tests/fuzz/libfuzzer_%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -fsanitize=fuzzer
 fuzz-build: $(FUZZERS:%=$(BUILD)/tests/fuzz/libfuzzer_%)
 fuzz-run: fuzz-build

@@ -44,6 +44,16 @@ bustap dcfg build --json lossy_?.byu.gz -o lossy.json --trace lossy.trace.json |
 jq -c '[.PROCESSES[1][3][1:][][1][1:] | map(.[1]) | add]' sorted.trace.json >from_trace
 jq -c '.PROCESSES[1][1].INSTR_COUNT_PER_THREAD' sorted.json | cmp - from_trace
 
+# --- all of it keeps the rules ---
+bustap dcfg check sorted.json --trace sorted.trace.json >/dev/null
+bustap dcfg check lossy.json --trace lossy.trace.json >/dev/null
+bustap dcfg check hole.json >/dev/null
+for seed in 1 2 3 4; do
+    make_fetches --program "$seed" 5000 x >x.byu
+    bustap dcfg build --image x.user --image x.kernel x.byu --trace x.trace.json -o x.json 2>/dev/null
+    bustap dcfg check x.json --trace x.trace.json >/dev/null
+done
+
 # --- damage is told once, and the rest is still made something of ---
 head -c $(($(stat -c %s p_1.byu.gz) * 2 / 3)) p_1.byu.gz >cut.byu.gz
 status=0
@@ -62,5 +72,6 @@ grep -q "No space left on device" told
 # --- the real one ---
 if [ -n "$SHARED" ] && [ -f "$SHARED/data/pentium2.byu" ]; then
     bustap dcfg build "$SHARED/data/pentium2.byu" -o p2.json --trace p2.trace.json 2>/dev/null
+    bustap dcfg check p2.json --trace p2.trace.json >/dev/null
     [ "$(sums p2.json)" = "[14362,14362,14362,14362]" ] || { sums p2.json; exit 1; }
 fi

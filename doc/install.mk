@@ -13,7 +13,7 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 # In the folders they have here, so that what one says of another is true there too.
 INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md doc/bustap.1 doc/bustap-dcfg.1 doc/bustapd.8 \
-                       doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(sort $(wildcard doc/*.md))
+                       doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(sort $(wildcard doc/*.md doc/*.svg))
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANDIR)/man1/bustap.1 $(MANDIR)/man1/b2a.1 $(MANDIR)/man1/bustap-dcfg.1 $(MANDIR)/man8/bustapd.8 \

@@ -1,0 +1,25 @@
+#!/bin/bash
+# The tutorial's commands run as they stand, and what they print has what it says.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+for tool in gcc dot callgrind_annotate; do
+    command -v $tool >/dev/null || { echo "there is no $tool"; exit 77; }
+done
+ln -s "$TOP/tests" tests
+mkdir build
+gcc -static -o build/none -x c - <<<'int main(void) { return 0; }' 2>/dev/null || { echo "nothing can be linked statically"; exit 77; }
+single_step --output build/none.byu build/none >/dev/null 2>&1 || { echo "programs cannot be single-stepped here"; exit 77; }
+
+sed -n 's/^    \$ //p' "$TOP/doc/tutorial.md" | grep -v '^make ' |
+    sed 's,build/bustap,bustap,g; s,build/tests/e2e/,,g; s/^bustap dcfg diff.*/& || test $? = 1/' >script
+[ "$(wc -l <script)" -ge 11 ]
+set -x
+# shellcheck disable=SC1091
+. ./script >out
+set +x
+
+grep -q '^build/loops.dcfg.json.gz: good: 1 thread, .*; trace of 1 thread, ' out
+grep -q '^ *8640  .* multiply+.*loops.c:22$' out
+grep -q '^ *+1728  8640  10368  .*loops.c:22$' out
+grep -q 'PROGRAM TOTALS' out
+grep -q '>loops.c:22<' build/multiply.svg

@@ -1,5 +1,7 @@
 /* Graphs and traces that break one rule each are told of just that; right ones of nothing. */
 #include "tests/suites.h"
+#include "tests/support/random.h"
+#include "tests/support/random_dcfg.h"
 #include "tests/tools/check_fixture.h"
 
 #include <stdio.h>
@@ -125,6 +127,10 @@ static const struct breaking graph_breakings[] = {
      true},
     {"[7, 7], [8, 7]", "[7, 7], [7, 7], [8, 7]", CHECK_ROUTINE_NODES, IMAGE ".ROUTINES[2][2][2]",
      "block 7", false},
+    {"[1, '0x400000', 4096, {\n",
+     "[2, '0x800000', 4096, {'ROUTINES': [['ENTRY_NODE_ID', 'EXIT_NODE_IDS', 'NODES'], [7, [8], "
+     "[['NODE_ID', 'IDOM_NODE_ID'], [7, 7], [8, 7]]]]}], [1, '0x400000', 4096, {\n",
+     CHECK_ROUTINE_IMAGE, PROCESS ".IMAGES[1][3].ROUTINES[1][2][1]", "another image", true},
     {"[7, [8], [['NODE_ID'", "[8, [8], [['NODE_ID'", CHECK_ROUTINE_ENTRY, PROCESS ".EDGES[2]",
      "block 7", true},
     {"[5, 7, 8, 18, [2, 1]]", "[5, 7, 8, 4, [2, 1]]", CHECK_ROUTINE_ENTRY, PROCESS ".EDGES[5]",
@@ -293,6 +299,56 @@ static void test_circle(void)
     free(graph);
 }
 
+/* Graphs that are well formed and make no sense: all is told that there is room for. */
+static void test_anything(void)
+{
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        uint64_t random = random_seed(seed + 77);
+        const struct check_settings settings = {
+            .failures_max = seed % 9, .memory_max = 1 << 20, .trace_edges_max = 1};
+        struct dcfg *graph = random_dcfg(&random, RANDOM_DCFG_ANY, 1 + (uint32_t)(seed % 40));
+        struct check *check = check_new(&settings, NULL);
+        size_t kept;
+        CU_ASSERT_EQUAL(check_graph(check, graph, NULL), 0);
+        check_failures(check, &kept);
+        CU_ASSERT(check_total(check) < settings.failures_max ? kept == check_total(check)
+                                                             : kept == settings.failures_max);
+        CU_ASSERT(check_total(check) > 0 || check_summary(check)->edges == 0);
+        check_free(check);
+        dcfg_free(graph);
+    }
+}
+
+/* What is allowed and rare: a call that is told as an exit, optional parts that are missing, images
+ * over each other, code outside of the graph. */
+static void test_allowed(void)
+{
+    static const char *const changes[][2] = {
+        {"[4, [6], [[", "[4, [4, 6], [["},
+        {"'FILE_NAME_ID': 1,", ""},
+        {"[8, '0x204', 1, 1, 0, 3]", "[8, '0x204', 1, 1, 0]"},
+        {"'SYMBOLS'", "'OTHER'"},
+        {"'ROUTINES'", "'OTHER'"},
+        {"'EDGES'", "'OTHER'"},
+        {"[1, '0x400000', 4096, {\n", "[0, '0x400000', 4096, {}], [1, '0x400000', 4096, {\n"},
+        {"[26, 'UNKNOWN']", "[26, 'UNKNOWN'], [27, 'INTERRUPT']"},
+        {"'0x109'", "265"},
+        {"[9, [9], [9], 4]", "['0x9', [9], ['9'], 4]"},
+        {"'MAJOR_VERSION': 1", "'NEW_TAG': {'A': [[1]]}, 'MAJOR_VERSION': 0"}};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        char *graph = check_fixture_text(check_fixture_graph, changes[i][0], changes[i][1]);
+        struct check *check = check_fixture_run(graph, NULL);
+        size_t kept;
+        const struct check_failure *failures = check_failures(check, &kept);
+        if (kept > 0)
+            fprintf(stderr, "\"%s\": %s: %s\n", changes[i][1], failures[0].path,
+                    failures[0].message);
+        CU_ASSERT_EQUAL(check_total(check), 0);
+        check_free(check);
+        free(graph);
+    }
+}
+
 static void test_right(void)
 {
     char *graph = check_fixture_text(check_fixture_graph, NULL, NULL);
@@ -312,6 +368,8 @@ static void test_right(void)
 static const struct test_case cases[] = {{"what is right", test_right},
                                          {"each rule of graphs", test_graph_rules},
                                          {"each rule of traces", test_trace_rules},
+                                         {"what is allowed", test_allowed},
+                                         {"graphs that make no sense", test_anything},
                                          {"a circle that nothing leads to", test_circle},
                                          {NULL, NULL}};
 TEST_SUITE(check, cases)

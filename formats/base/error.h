@@ -24,7 +24,7 @@ enum bt_code {
 
 struct bt_error {
     int code;          /* a bt_code */
-    char message[480]; /* no newline, no final full stop */
+    char message[480]; /* no control characters, no final full stop */
 };
 
 /*

@@ -1,7 +1,10 @@
-/* Errors: which of them tell the same. */
+/* Errors: what their messages may hold, and which of them tell the same. */
 #include "formats/base/error.h"
 
 #include "tests/suites.h"
+
+#include <errno.h>
+#include <string.h>
 
 static void test_same_reason(void)
 {
@@ -28,6 +31,22 @@ static void test_same_reason(void)
         CU_ASSERT_EQUAL(bt_same_reason(pairs[i].a, pairs[i].b), pairs[i].same);
 }
 
-static const struct test_case cases[] = {{"the same, numbers aside", test_same_reason},
+/* What a file or a file's name holds does not get at the terminal. */
+static void test_printable(void)
+{
+    struct bt_error error;
+    bt_fail(&error, BT_DATA, "a\033[2J%s\x7f",
+            "b\nc\xc2\x9b"
+            "31m\xc3\x9f\t");
+    CU_ASSERT_STRING_EQUAL(error.message, "a?[2Jb?c??31m\xc3\x9f??");
+    bt_fail_within(&error, "x\ry");
+    CU_ASSERT_STRING_EQUAL(error.message, "x?y: a?[2Jb?c??31m\xc3\x9f??");
+    errno = ENOENT;
+    bt_fail_errno(&error, "cannot open %s", "\033c");
+    CU_ASSERT_EQUAL(strncmp(error.message, "cannot open ?c: ", 16), 0);
+}
+
+static const struct test_case cases[] = {{"no control characters in messages", test_printable},
+                                         {"the same, numbers aside", test_same_reason},
                                          {NULL, NULL}};
 TEST_SUITE(error, cases)

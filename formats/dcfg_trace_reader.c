@@ -72,6 +72,7 @@ struct dcfg_trace_reader *dcfg_trace_reader_new(struct text_reader *text,
         dcfg_trace_reader_free(reader);
         return NULL;
     }
+    edge_sequence_set_limit(reader->sequence, edge_text_memory(reader->settings.sequence_max));
     reader->pull = json_pull_new(text, &reader->settings.json, error);
     if (!reader->pull) {
         dcfg_trace_reader_free(reader);

@@ -23,13 +23,14 @@ struct dcfg_trace_reader;
 
 struct dcfg_trace_reader_settings {
     struct json_pull_settings json;
-    size_t dictionary_max; /* bytes of all keys and texts of the dictionaries */
-    size_t table_max;      /* bytes of memory for a process's table */
-    size_t sequence_max;   /* characters of a chunk's text */
-    bool any_version;      /* also major versions behind 1, which promise nothing */
+    /* Bytes of all keys and texts of the dictionaries, and some 100 for each entry; and characters
+     * of a chunk's text. What they are compiled to may take four times as much memory. */
+    size_t dictionary_max, sequence_max;
+    size_t table_max; /* bytes of memory for a process's table */
+    bool any_version; /* also major versions behind 1, which promise nothing */
 };
 
-/* JSON's defaults; 256 MiB, 1 GiB, 256 MiB. */
+/* JSON's defaults; 256 MiB, 256 MiB, 1 GiB. */
 struct dcfg_trace_reader_settings dcfg_trace_reader_settings_default(void);
 
 struct dcfg_trace_chunk {

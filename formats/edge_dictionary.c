@@ -17,6 +17,9 @@ struct entry {
     enum state state;
 };
 
+/* What an entry takes beside its key and text, with its slots in the hash table. */
+#define ENTRY_BYTES (sizeof(struct entry) + 4 * sizeof(size_t))
+
 /* An entry that waits for those it refers to: where to look for the next reference. */
 struct visit {
     size_t entry;
@@ -48,6 +51,7 @@ struct edge_dictionary *edge_dictionary_new(size_t bytes_max)
     if (dictionary) {
         dictionary->seed = new_seed(dictionary);
         dictionary->bytes_max = bytes_max;
+        dictionary->nodes.bytes_max = edge_text_memory(bytes_max);
     }
     return dictionary;
 }
@@ -133,7 +137,8 @@ static int check_addition(const struct edge_dictionary *dictionary, const struct
         return bt_fail(error, BT_DATA, "the key \"%s\" is there twice",
                        show(shown, &dictionary->entries[present - 1]));
     size_t left = dictionary->bytes_max - dictionary->bytes;
-    if (entry->text_length > left || entry->key_length > left - entry->text_length)
+    if (left < ENTRY_BYTES || entry->text_length > left - ENTRY_BYTES ||
+        entry->key_length > left - ENTRY_BYTES - entry->text_length)
         return bt_fail(error, BT_DATA, "a STRING_DICTIONARY of more than %zu octets",
                        dictionary->bytes_max);
     if (entry->key_length > EDGE_TEXT_KEY_MAX)
@@ -167,7 +172,7 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
     entry.key[key_length] = '\0';
     memcpy(entry.key + key_length + 1, text, length);
     grown[dictionary->count++] = entry;
-    dictionary->bytes += key_length + length;
+    dictionary->bytes += ENTRY_BYTES + key_length + length;
     *slot = dictionary->count; /* hides an earlier one */
     return 0;
 }

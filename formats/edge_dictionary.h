@@ -12,7 +12,10 @@
 
 struct edge_dictionary;
 
-/* bytes_max: the most that keys and texts may take together. NULL: no memory. */
+/*
+ * bytes_max: the most that keys, texts and some 100 bytes for each entry may take together; what
+ * the texts are compiled to may take four times as much. NULL: no memory.
+ */
 struct edge_dictionary *edge_dictionary_new(size_t bytes_max);
 void edge_dictionary_free(struct edge_dictionary *dictionary);
 

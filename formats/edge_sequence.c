@@ -29,6 +29,11 @@ struct edge_sequence *edge_sequence_new(void)
     return calloc(1, sizeof(struct edge_sequence));
 }
 
+void edge_sequence_set_limit(struct edge_sequence *sequence, size_t bytes_max)
+{
+    sequence->nodes.bytes_max = bytes_max;
+}
+
 void edge_sequence_free(struct edge_sequence *sequence)
 {
     if (!sequence)

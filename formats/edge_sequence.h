@@ -12,6 +12,10 @@ struct edge_sequence;
 
 /* NULL: no memory. One object reads any number of sequences, one after the other. */
 struct edge_sequence *edge_sequence_new(void);
+
+/* The most memory that a text may take once it is compiled, bytes: more is BT_DATA. 0, as at first:
+ * no limit. */
+void edge_sequence_set_limit(struct edge_sequence *sequence, size_t bytes_max);
 void edge_sequence_free(struct edge_sequence *sequence);
 
 /*

@@ -25,6 +25,11 @@ struct compiler {
     struct bt_error *error;
 };
 
+size_t edge_text_memory(size_t bytes)
+{
+    return bytes < SIZE_MAX / 8 ? 4 * bytes + 4096 : SIZE_MAX;
+}
+
 void edge_nodes_free(struct edge_nodes *nodes)
 {
     free(nodes->nodes);
@@ -80,11 +85,26 @@ static uint64_t saturating_multiply(uint64_t a, uint64_t b)
     return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
 }
 
+/* Whether there may be one more node. Sextets are no more than the characters that they are from:
+ * it is enough to look at them here. */
+static int check_room(const struct compiler *compiler)
+{
+    const struct edge_nodes *made = compiler->nodes;
+    size_t bytes = (made->count + 1) * sizeof *made->nodes + made->sextet_count;
+    if (made->bytes_max == 0 || bytes <= made->bytes_max)
+        return 0;
+    return bt_fail(compiler->error, BT_DATA,
+                   "character %zu: more than %zu octets of memory: the limit", compiler->at + 1,
+                   made->bytes_max);
+}
+
 /* Hangs a node behind the innermost open list. */
 static int append(struct compiler *compiler, enum edge_node_kind kind, uint64_t count,
                   uint32_t first)
 {
     struct edge_nodes *nodes = compiler->nodes;
+    if (check_room(compiler) < 0)
+        return BT_DATA;
     struct edge_node *grown =
         grow_array(nodes->nodes, &nodes->capacity, nodes->count + 1, sizeof *grown);
     if (!grown || nodes->count >= EDGE_TEXT_NONE)

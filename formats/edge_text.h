@@ -47,7 +47,12 @@ struct edge_nodes {
     size_t sextet_count, sextet_capacity;
     struct edge_group *open; /* what compiling needs */
     size_t open_capacity;
+    size_t bytes_max; /* of nodes and sextets; 0: no limit */
 };
+
+/* Memory enough for what texts of so many bytes are compiled to: four times that and a little, as
+ * much as texts take that were written to be short. One of nothing but references takes twelve. */
+size_t edge_text_memory(size_t bytes);
 
 void edge_nodes_free(struct edge_nodes *nodes); /* what is inside; not *nodes itself */
 void edge_nodes_clear(struct edge_nodes *nodes);

@@ -52,6 +52,11 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for the TRANSITION_TABLE");
 }
 
+static int too_large(const struct transition_table *table, struct bt_error *error)
+{
+    return bt_fail(error, BT_DATA, "a TRANSITION_TABLE of more than %zu octets", table->bytes_max);
+}
+
 static bool edge_id_is_good(uint32_t id)
 {
     return id >= 1 && id <= EDGE_ID_MAX;
@@ -83,13 +88,11 @@ static int check_row(const struct transition_table *table, uint32_t current, con
     for (size_t i = 0; i < count; i++)
         if (!edge_id_is_good(next[i]))
             return bt_fail(error, BT_DATA, "edge id %u is not between 1 and 0x7fffffff", next[i]);
-    size_t left = table->bytes_max / sizeof *next;
-    if (count > left || table->edge_count > left - count ||
-        table->row_count + 1 > table->bytes_max / sizeof(struct transition_row) ||
-        table->row_count + 1 >= UINT32_MAX || table->edge_count + count >= UINT32_MAX)
-        return bt_fail(error, BT_DATA, "a TRANSITION_TABLE of more than %zu octets",
-                       table->bytes_max);
-    return 0;
+    if (table->row_count + 1 >= UINT32_MAX || count >= UINT32_MAX - table->edge_count)
+        return too_large(table, error);
+    size_t bytes = (table->row_count + 1) * sizeof(struct transition_row) +
+                   (table->edge_count + count) * sizeof *next;
+    return bytes > table->bytes_max ? too_large(table, error) : 0;
 }
 
 int transition_table_add(struct transition_table *table, uint32_t current, const char *code,
@@ -189,6 +192,11 @@ static uint8_t index_width(const struct transition_row *rows, size_t count)
 static int make_states(struct transition_table *table, struct bt_error *error)
 {
     size_t count = count_states(table);
+    size_t left = table->bytes_max - table->row_count * sizeof *table->rows -
+                  table->edge_count * sizeof *table->edges;
+    if (count >= left / sizeof *table->states)
+        return too_large(table, error);
+    left -= (count + 1) * sizeof *table->states;
     table->states = calloc(count + 1, sizeof *table->states);
     if (!table->states)
         return no_memory(error);
@@ -205,10 +213,9 @@ static int make_states(struct transition_table *table, struct bt_error *error)
         state->first = (uint32_t)table->transition_count;
         table->transition_count += (size_t)1 << state->width;
     }
-    if (table->transition_count > table->bytes_max / sizeof(struct transition) ||
+    if (table->transition_count > left / sizeof *table->transitions ||
         table->transition_count > UINT32_MAX)
-        return bt_fail(error, BT_DATA, "a TRANSITION_TABLE of more than %zu octets",
-                       table->bytes_max);
+        return too_large(table, error);
     return 0;
 }
 

@@ -125,6 +125,90 @@ static void test_specified(void)
              "P1. P2 T0 C0,0: 123 125 542 549 C0,0: 123 124 456. ");
 }
 
+/*
+ * The dictionary of section 3.4 and a text of section 3.7.1 as a process of one chunk, in which
+ * edge 100 and edge 1 + v take turns, v being a character's value: the text is told by its edges.
+ */
+static void decodes_to(const char *text, const char *expected)
+{
+    static const char characters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    char document[16384];
+    static char told[16384];
+    static char wanted[16384];
+    struct bt_error error = {0, ""};
+    size_t used = (size_t)snprintf(document, sizeof document,
+                                   HEAD "[" COLUMNS ",[1,"
+                                        "{\"a\":\"bks2hD7kB+KDk87(6*AB)Aw3ABD9\","
+                                        "\"b\":\"KkDk123(42*(25*a))45690D<a>7Fjdkpm\"},[" ROWS);
+    for (unsigned value = 0; value < 64; value++) {
+        used += (size_t)snprintf(document + used, sizeof document - used, ",[100,\"");
+        for (unsigned bit = 6; bit-- > 0;)
+            document[used++] = value >> bit & 1 ? '1' : '0';
+        used +=
+            (size_t)snprintf(document + used, sizeof document - used, "\",[%u,100]]", value + 1);
+    }
+    snprintf(document + used, sizeof document - used,
+             "],[[\"THREAD_ID\",\"TRACE_DATA\"],[0,[" CHUNK ",[0,0,%zu,100,\"%s\"]]]]]]}",
+             1 + 2 * strlen(expected), text);
+    used = (size_t)snprintf(wanted, sizeof wanted, "P1 T0 C0,0: 100");
+    for (; *expected; expected++)
+        used += (size_t)snprintf(wanted + used, sizeof wanted - used, " %d 100",
+                                 (int)(strchr(characters, *expected) - characters) + 1);
+    snprintf(wanted + used, sizeof wanted - used, ". ");
+    CU_ASSERT_EQUAL(tell(document, NULL, told, sizeof told, &error), 0);
+    CU_ASSERT_STRING_EQUAL(told, wanted);
+}
+
+/* The strings of section 3.7.1, all the way from the file to the edges. */
+static void test_strings(void)
+{
+#define A_EXPANDED "bks2hD7kB+KDk87ABABABABABABAw3ABD9"
+    char expected[2048];
+    char run[42 * 25 + 1];
+    memset(run, 'a', sizeof run - 1);
+    run[sizeof run - 1] = '\0';
+    decodes_to("C+", "C+");
+    decodes_to("A (4*BC) D", "ABCBCBCBCD");
+    decodes_to("123 (2* (6*a) b) 456", "123aaaaaabaaaaaab456");
+    decodes_to("A<a>B", "A" A_EXPANDED "B");
+    decodes_to("(2*A<a>B)", "A" A_EXPANDED "BA" A_EXPANDED "B");
+    decodes_to("A<a>BA<a>B", "A" A_EXPANDED "BA" A_EXPANDED "B");
+    snprintf(expected, sizeof expected, "AKkDk123%s45690D" A_EXPANDED "7FjdkpmB", run);
+    decodes_to("A<b>B", expected);
+    decodes_to("AKkDk123(42*(25*a))45690D<a>7FjdkpmB", expected);
+}
+
+/* Section 3.7's rows, whose sequences the specification does not give whole: a chunk can be passed
+ * over by its counts, whatever its sequence. */
+static void test_chunk_rows(void)
+{
+    static const char text[] =
+        HEAD "[" COLUMNS ",[1,{},[" ROWS "],[[\"THREAD_ID\",\"TRACE_DATA\"],[0,[" CHUNK
+             ",[0,1003408,237298,1,\"bks2hd7kB+Kdk87(9*AB)Aw3ABD9-03n38KDFi...\"],"
+             "[1003408,1483936,386610,842,"
+             "\"Ks83bn<a>BjS920+KkDk123(2*(6*a))45690D7Fjdkpm...\"]]]]]]}";
+    static const struct dcfg_trace_chunk rows[] = {{0, 1003408, 237298, 1},
+                                                   {1003408, 1483936, 386610, 842}};
+    struct opened opened;
+    struct dcfg_trace_chunk chunk;
+    uint64_t process;
+    uint32_t thread;
+    open_memory(&opened, text, strlen(text), NULL);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_process(opened.reader, &process), 1);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_thread(opened.reader, &thread), 1);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(dcfg_trace_reader_chunk(opened.reader, &chunk), 1);
+        CU_ASSERT(chunk.preceding == rows[i].preceding &&
+                  chunk.instructions == rows[i].instructions && chunk.edges == rows[i].edges &&
+                  chunk.first == rows[i].first);
+    }
+    CU_ASSERT_EQUAL(dcfg_trace_reader_chunk(opened.reader, &chunk), 0);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_thread(opened.reader, &thread), 0);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_process(opened.reader, &process), 0);
+    close_memory(&opened);
+}
+
 /* Whatever the specification allows, and the commas that its examples have. */
 static void test_liberal(void)
 {
@@ -339,6 +423,8 @@ static void test_written(void)
 
 static const struct test_case cases[] = {
     {"the tables of section 3", test_specified},
+    {"the strings of section 3.7.1", test_strings},
+    {"the chunks of section 3.7", test_chunk_rows},
     {"other orders, hex, unknown columns", test_liberal},
     {"damaged traces", test_damaged},
     {"limits", test_limits},

@@ -122,6 +122,12 @@ static void test_references(void)
     snprintf(expected, sizeof expected,
              "AKkDk123%s45690Dbks2hD7kB+KDk87ABABABABABABAw3ABD97FjdkpmB", run);
     expands_to("A<b>B", expected);
+    /* the examples' steps in between */
+    expands_to("Abks2hD7kB+KDk87 (6*AB) Aw3ABD9B", "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B");
+    expands_to("A<a>BA<a>B", "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B"
+                             "Abks2hD7kB+KDk87ABABABABABABAw3ABD9B");
+    expands_to("AKkDk123(42*(25*a))45690D<a>7FjdkpmB", expected);
+    expands_to("AKkDk123 (42* (25*a) ) 45690Dbks2hD7kB+KDk87 (6*AB) Aw3ABD97FjdkpmB", expected);
 }
 
 /* The texts that are no sequences, and what is said about them. */
@@ -188,9 +194,50 @@ static void test_damaged_dictionary(void)
     CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, "A", 1, &error), BT_DATA);
     CU_ASSERT_STRING_EQUAL(error.message, "the key \"a\" is there twice");
     edge_dictionary_free(dictionary);
-    dictionary = edge_dictionary_new(10);
-    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, "123456789", 9, &error), 0);
-    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "b", 1, "", 0, &error), BT_DATA);
+}
+
+/* Memory, not characters alone: entries of nothing and nodes for a character or two count too. */
+static void test_limits(void)
+{
+    struct bt_error error;
+    struct edge_dictionary *dictionary = edge_dictionary_new(900);
+    struct edge_sequence *sequence = edge_sequence_new();
+    char text[900];
+    int result = 0;
+    unsigned added = 0;
+    memset(text, 'A', sizeof text);
+    CU_ASSERT_FATAL(dictionary && sequence);
+    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, text, 900, &error), BT_DATA);
+    CU_ASSERT_STRING_EQUAL(error.message, "a STRING_DICTIONARY of more than 900 octets");
+    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, text, 500, &error), 0);
+    for (; added < 100 && result == 0; added++) {
+        char key = (char)('0' + added);
+        result = edge_dictionary_add(dictionary, &key, 1, "", 0, &error);
+    }
+    CU_ASSERT_EQUAL(result, BT_DATA);
+    CU_ASSERT(added > 1 && added < 10);
+    CU_ASSERT_EQUAL(edge_dictionary_finish(dictionary, &error), 0);
+    edge_sequence_set_limit(sequence, 1000);
+    CU_ASSERT_EQUAL(edge_sequence_start(sequence, dictionary, text, 900, &error), 0);
+    for (size_t i = 0; i < sizeof text; i += 3)
+        memcpy(text + i, "<a>", 3);
+    CU_ASSERT_EQUAL(edge_sequence_start(sequence, dictionary, text, 900, &error), BT_DATA);
+    CU_ASSERT_STRING_EQUAL(error.message,
+                           "character 127: more than 1000 octets of memory: the limit");
+    CU_ASSERT_EQUAL(edge_sequence_start(sequence, dictionary, text, 90, &error), 0);
+    edge_sequence_free(sequence);
+    edge_dictionary_free(dictionary);
+    /* what entries are compiled to */
+    dictionary = edge_dictionary_new(100000);
+    char *many = malloc(90000);
+    CU_ASSERT_FATAL(dictionary && many);
+    for (size_t i = 0; i < 90000; i += 2)
+        memcpy(many + i, "<>", 2);
+    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "", 0, "A", 1, &error), 0);
+    CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "b", 1, many, 90000, &error), 0);
+    CU_ASSERT_EQUAL(edge_dictionary_finish(dictionary, &error), BT_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "octets of memory: the limit"));
+    free(many);
     edge_dictionary_free(dictionary);
 }
 
@@ -348,6 +395,7 @@ static const struct test_case cases[] = {
     {"references, sections 3.4 and 3.7.1.3", test_references},
     {"damaged texts", test_damaged},
     {"damaged dictionaries", test_damaged_dictionary},
+    {"limits are of memory", test_limits},
     {"dictionaries of several processes", test_processes},
     {"exponential texts", test_exponential},
     {"depth", test_depth},

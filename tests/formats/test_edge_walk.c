@@ -96,6 +96,23 @@ static void test_specified(void)
     walker_free(&walker);
 }
 
+/* Section 3.7.1.1: "C+" is 000010111110, of which eleven bits are needed. */
+static void test_trailing_bits(void)
+{
+    static const uint32_t expected[] = {1, 1, 1, 1, 1, 2, 1, 2, 2, 2, 2, 2};
+    const struct edge_expand_row rows[] = {
+        {1, "0", IDS(1)}, {1, "1", IDS(2)}, {2, "0", IDS(1)}, {2, "1", IDS(2)}};
+    struct walker walker = walker_new(rows, 4);
+    struct bt_error error;
+    uint32_t edges[16];
+    start(&walker, "C+", 1, 12);
+    CU_ASSERT_EQUAL_FATAL(edge_walk_read(walker.walk, edges, 16, &error), 12);
+    CU_ASSERT(memcmp(edges, expected, sizeof expected) == 0);
+    CU_ASSERT_EQUAL(edge_walk_read(walker.walk, edges, 16, &error), 0);
+    CU_ASSERT_EQUAL(edge_walk_unused(walker.walk), 0);
+    walker_free(&walker);
+}
+
 static void fails(struct walker *walker, const char *text, uint32_t first, const char *expected)
 {
     struct bt_error error = {0, ""};
@@ -164,6 +181,27 @@ static void test_damaged(void)
     finish_fails("1", "", "edge 7: the TRANSITION_CODEs \"\" and \"1\" cannot be told apart");
     finish_fails("1011", "10",
                  "edge 7: the TRANSITION_CODEs \"10\" and \"1011\" cannot be told apart");
+}
+
+/* Rows, edges, and what finding them takes: all of it is within the limit. */
+static void test_limits(void)
+{
+    struct bt_error error;
+    uint32_t next[100];
+    for (uint32_t i = 0; i < 100; i++)
+        next[i] = 1 + i;
+    struct transition_table *table = transition_table_new(1200);
+    CU_ASSERT_EQUAL(transition_table_add(table, 1, "0", 1, next, 100, &error), 0);
+    CU_ASSERT_EQUAL(transition_table_add(table, 1, "10", 2, next, 100, &error), 0);
+    CU_ASSERT_EQUAL(transition_table_add(table, 1, "11", 2, next, 100, &error), BT_DATA);
+    CU_ASSERT_STRING_EQUAL(error.message, "a TRANSITION_TABLE of more than 1200 octets");
+    CU_ASSERT_EQUAL(transition_table_finish(table, &error), 0);
+    transition_table_free(table);
+    table = transition_table_new(1200);
+    for (uint32_t i = 0; i < 40; i++)
+        CU_ASSERT_EQUAL(transition_table_add(table, 1 + i, "", 0, next, 1, &error), 0);
+    CU_ASSERT_EQUAL(transition_table_finish(table, &error), BT_DATA);
+    transition_table_free(table);
 }
 
 /* Zero bits for ever: as many edges as there shall be, and no more. */
@@ -266,8 +304,10 @@ static void test_twin(void)
 
 static const struct test_case cases[] = {
     {"the walks of section 3.5", test_specified},
+    {"bits that are left over, section 3.7.1.1", test_trailing_bits},
     {"bits that lead nowhere", test_no_transition},
     {"damaged tables", test_damaged},
+    {"limits", test_limits},
     {"transitions of zero bits", test_zero_bits},
     {"against one bit at a time", test_twin},
     {NULL, NULL},

@@ -10,7 +10,7 @@ struct check_settings check_settings_default(void)
 {
     return (struct check_settings){.failures_max = 100,
                                    .memory_max = (uint64_t)4 << 30,
-                                   .trace_edges_max = UINT64_C(1000000000000)};
+                                   .trace_edges_max = UINT64_C(100000000000)};
 }
 
 struct check *check_new(const struct check_settings *settings, struct bt_error *error)

@@ -87,7 +87,7 @@ struct check_settings {
     uint64_t trace_edges_max; /* of a trace are expanded; more are an error */
 };
 
-/* 100; 4 GiB; 10^12. */
+/* 100; 4 GiB; 10^11. */
 struct check_settings check_settings_default(void);
 
 struct check;

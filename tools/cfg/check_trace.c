@@ -12,6 +12,12 @@
 #define EDGES_AT_ONCE 4096u
 #define NOWHERE       UINT32_MAX /* no node: what comes next may be anything */
 
+/* What walking needs of an edge of the graph, together. */
+struct trace_edge {
+    uint32_t source, target; /* nodes */
+    uint32_t instructions;   /* of the source */
+};
+
 struct trace_check {
     struct check *check;
     const struct dcfg *graph;
@@ -20,6 +26,9 @@ struct trace_check {
 
     /* the process */
     struct check_process view;
+    struct trace_edge *graph_edges;
+    uint32_t *numbers; /* by id, of edges; NULL where ids are far apart */
+    uint32_t number_count;
     bool *threads_seen;
     bool *starts;      /* by block: an ENTRY edge leads there */
     uint64_t *taken;   /* by edge: how often the thread took it so far */
@@ -104,6 +113,14 @@ static void check_table(struct trace_check *trace)
         check_row(trace, &rows[i], edges + rows[i].next);
 }
 
+/* An edge's number in the graph, or DCFG_NONE. */
+static inline uint32_t find_edge(const struct trace_check *trace, uint32_t id)
+{
+    if (trace->numbers)
+        return id < trace->number_count ? trace->numbers[id] : DCFG_NONE;
+    return dcfg_find_edge(trace->view.process, id);
+}
+
 /* --- chunks ---------------------------------------------------------------------------------- */
 
 /* Where a chunk is in its thread. */
@@ -130,6 +147,8 @@ static void check_order(struct trace_check *trace, const struct dcfg_trace_chunk
 /* The first edge of a thread of whose instructions none precedes it. */
 static void check_beginning(struct trace_check *trace, uint32_t edge)
 {
+    if (edge == DCFG_NONE)
+        return; /* which walk tells */
     uint32_t source = trace->view.sources[edge];
     trace->whole &= source == check_start(&trace->view);
     if (source != check_start(&trace->view) &&
@@ -140,37 +159,47 @@ static void check_beginning(struct trace_check *trace, uint32_t edge)
                   check_node_id(&trace->view, source), trace->view.process->edges.ids[edge]);
 }
 
+static bool unknown_edge(struct trace_check *trace, uint32_t id)
+{
+    fail_here(trace, CHECK_TRACE_EDGES, 0,
+              "edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32 ", is not in the graph", id,
+              trace->edges, trace->thread);
+    return false;
+}
+
+static bool broken_way(struct trace_check *trace, uint32_t edge)
+{
+    fail_here(trace, CHECK_TRACE_EDGES, 0,
+              "edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32 ", comes from node %" PRIu32
+              ", and the one before it leads to %" PRIu32,
+              trace->view.process->edges.ids[edge], trace->edges, trace->thread,
+              check_node_id(&trace->view, trace->view.sources[edge]),
+              check_node_id(&trace->view, trace->at));
+    return false;
+}
+
 /* Walks some edges. False where they are no way in the graph, which has been told. */
 static bool walk(struct trace_check *trace, const uint32_t *ids, long count, uint64_t *executed)
 {
-    const struct check_process *view = &trace->view;
-    for (long i = 0; i < count; i++) {
-        uint32_t e = dcfg_find_edge(view->process, ids[i]);
-        if (e == DCFG_NONE) {
-            fail_here(trace, CHECK_TRACE_EDGES, 0,
-                      "edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
-                      ", is not in the graph",
-                      ids[i], trace->edges, trace->thread);
-            return false;
-        }
-        if (trace->beginning)
-            check_beginning(trace, e);
-        trace->beginning = false;
-        if (view->sources[e] != trace->at && trace->at != NOWHERE) {
-            fail_here(trace, CHECK_TRACE_EDGES, 0,
-                      "edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
-                      ", comes from node %" PRIu32 ", and the one before it leads to %" PRIu32,
-                      ids[i], trace->edges, trace->thread, check_node_id(view, view->sources[e]),
-                      check_node_id(view, trace->at));
-            return false;
-        }
-        trace->at = view->targets[e];
-        if (trace->taken[e]++ == 0)
+    const struct trace_edge *edges = trace->graph_edges;
+    uint64_t *taken = trace->taken;
+    uint64_t instructions = 0;
+    uint32_t at = trace->at;
+    uint32_t e = DCFG_NONE;
+    long i = 0;
+    for (; i < count; i++) {
+        e = find_edge(trace, ids[i]);
+        if (e == DCFG_NONE || (edges[e].source != at && at != NOWHERE))
+            break;
+        if (taken[e]++ == 0)
             trace->touched[trace->touched_count++] = e;
-        trace->edges++;
-        *executed += check_instructions_of(view, view->sources[e]);
+        at = edges[e].target;
+        instructions += edges[e].instructions;
     }
-    return true;
+    trace->at = at;
+    trace->edges += (uint64_t)i;
+    *executed += instructions;
+    return i == count || (e == DCFG_NONE ? unknown_edge(trace, ids[i]) : broken_way(trace, e));
 }
 
 /* Whether more edges of the thread are wanted. *result: 0, or BT_USAGE. */
@@ -206,6 +235,9 @@ static int check_chunk(struct trace_check *trace, const struct dcfg_trace_chunk 
         if (count < 0)
             return (int)count;
         trace->check->summary.trace_edges += (uint64_t)count;
+        if (trace->beginning)
+            check_beginning(trace, find_edge(trace, ids[0]));
+        trace->beginning = false;
         good = walk(trace, ids, count, &executed) && wanted(trace, &result, error);
     }
     if (!good) {
@@ -299,28 +331,61 @@ static int check_thread(struct trace_check *trace, uint32_t thread, struct bt_er
 
 /* --- processes ------------------------------------------------------------------------------- */
 
+/* Edges by their ids, where that takes little memory. 0 or BT_MEMORY. */
+static int number_edges(struct trace_check *trace, const struct dcfg_edges *edges)
+{
+    uint32_t largest = 0;
+    for (uint32_t e = 0; e < edges->count; e++)
+        largest = edges->ids[e] > largest ? edges->ids[e] : largest;
+    if (largest / 4 > edges->count)
+        return 0;
+    trace->number_count = largest + 1;
+    trace->numbers = malloc((size_t)trace->number_count * sizeof *trace->numbers);
+    if (!trace->numbers)
+        return BT_MEMORY;
+    memset(trace->numbers, 0xff, (size_t)trace->number_count * sizeof *trace->numbers);
+    for (uint32_t e = 0; e < edges->count; e++)
+        trace->numbers[edges->ids[e]] = e;
+    return 0;
+}
+
+static void fill_edges(struct trace_check *trace)
+{
+    const struct check_process *view = &trace->view;
+    for (uint32_t e = 0; e < view->process->edges.count; e++) {
+        trace->graph_edges[e] = (struct trace_edge){view->sources[e], view->targets[e],
+                                                    check_instructions_of(view, view->sources[e])};
+        if (view->sources[e] == check_start(view) && view->targets[e] < view->blocks)
+            trace->starts[view->targets[e]] = true;
+    }
+}
+
 static int process_make(struct trace_check *trace, const struct dcfg_process *process,
                         struct bt_error *error)
 {
+    size_t edges = (size_t)process->edges.count + 1;
     int result = check_process_make(&trace->view, process, &trace->check->settings, error);
     if (result < 0)
         return result;
-    trace->taken = calloc((size_t)process->edges.count + 1, sizeof *trace->taken);
+    trace->taken = calloc(edges, sizeof *trace->taken);
+    trace->touched = malloc(edges * sizeof *trace->touched);
+    trace->graph_edges = malloc(edges * sizeof *trace->graph_edges);
     trace->threads_seen = calloc((size_t)process->threads + 1, sizeof(bool));
     trace->starts = calloc((size_t)process->block_count + 1, sizeof(bool));
-    trace->touched = malloc(((size_t)process->edges.count + 1) * sizeof *trace->touched);
-    if (!trace->taken || !trace->touched || !trace->threads_seen || !trace->starts)
+    if (!trace->taken || !trace->touched || !trace->graph_edges || !trace->threads_seen ||
+        !trace->starts || number_edges(trace, &process->edges) < 0)
         return bt_fail(error, BT_MEMORY, "no memory for %" PRIu32 " edges", process->edges.count);
-    for (uint32_t e = 0; e < process->edges.count; e++)
-        if (trace->view.sources[e] == check_start(&trace->view) &&
-            trace->view.targets[e] < trace->view.blocks)
-            trace->starts[trace->view.targets[e]] = true;
+    fill_edges(trace);
     return 0;
 }
 
 static void process_clear(struct trace_check *trace)
 {
     check_process_clear(&trace->view);
+    free(trace->graph_edges);
+    free(trace->numbers);
+    trace->graph_edges = NULL;
+    trace->numbers = NULL;
     free(trace->taken);
     free(trace->touched);
     free(trace->threads_seen);

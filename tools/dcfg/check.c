@@ -21,7 +21,7 @@ static const struct option_row check_rows[] = {
      offsetof(struct check_options, max), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "use no more for the graph (4G), the trace a quarter of it",
      offsetof(struct check_options, memory), NULL},
-    {OPTION_COUNT, 0, "trace-edges", "N", "expand no more edges of a trace (10^12)",
+    {OPTION_COUNT, 0, "trace-edges", "N", "expand no more edges of a trace (10^11)",
      offsetof(struct check_options, trace_edges), NULL},
     {OPTION_FLAG, 0, "rules", NULL, "list the rules, and where the specifications have them",
      offsetof(struct check_options, rules), NULL},

@@ -277,11 +277,18 @@ int dcfg_set_thread_instructions(struct dcfg_process *process, const uint64_t *i
     int result = set_threads(process, threads, error);
     if (result < 0)
         return result;
-    uint64_t *copy = calloc((size_t)threads + 1, sizeof *copy);
+    size_t bytes = ((size_t)threads + 1) * sizeof *instructions;
+    if (bytes > process->graph->limits.memory_max - process->graph->memory)
+        return bt_fail(error, BT_MEMORY, "the graph needs more than %llu MiB of memory: the limit",
+                       (unsigned long long)(process->graph->limits.memory_max >> 20));
+    uint64_t *copy = malloc(bytes);
     if (!copy)
         return bt_fail(error, BT_MEMORY, "no memory for %u threads", threads);
     if (threads > 0)
         memcpy(copy, instructions, threads * sizeof *copy);
+    if (process->thread_instructions)
+        process->graph->memory -= ((size_t)process->threads_told + 1) * sizeof *copy;
+    process->graph->memory += bytes;
     free(process->thread_instructions);
     process->thread_instructions = copy;
     process->threads_told = threads;

@@ -172,6 +172,9 @@ static int check_routine(const struct dcfg_process *process, uint32_t number,
 static int complete_threads(struct dcfg_process *process, struct bt_error *error)
 {
     size_t bytes = ((size_t)process->threads + 1) * sizeof *process->thread_instructions;
+    if (process->thread_instructions)
+        process->graph->memory -=
+            ((size_t)process->threads_told + 1) * sizeof *process->thread_instructions;
     uint64_t *instructions = realloc(process->thread_instructions, bytes);
     if (!instructions)
         return bt_fail(error, BT_MEMORY, "no memory for %u threads", process->threads);

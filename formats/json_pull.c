@@ -13,6 +13,7 @@
 #define ESCAPE_BYTES_MAX 12u  /* two halves of a surrogate pair */
 #define FRAME_KEY_BYTES  47u  /* enough for every tag of DCFG; longer keys are cut in paths */
 #define PATH_BYTES       256u
+#define EXPANSION_FREE   ((uint64_t)64 << 20) /* text that may come from however few bytes */
 
 /* An array or object that one is in. */
 struct frame {
@@ -52,6 +53,7 @@ struct json_pull_settings json_pull_settings_default(void)
     return (struct json_pull_settings){.depth_max = 64,
                                        .string_max = (size_t)16 << 20,
                                        .text_max = (uint64_t)1 << 40,
+                                       .expansion_max = 1000,
                                        .strict = false};
 }
 
@@ -164,6 +166,22 @@ static int unexpected(struct json_pull *pull, const char *wanted)
 /* --- octets ------------------------------------------------------------------------------------
  */
 
+/* Whether there is more text than there may be, up to offset size. */
+static int check_size(struct json_pull *pull, uint64_t size)
+{
+    const struct json_pull_settings *settings = &pull->settings;
+    if (size > settings->text_max)
+        return json_pull_fail(pull, BT_DATA, "more text than %llu bytes: the limit",
+                              (unsigned long long)settings->text_max);
+    if (size > EXPANSION_FREE && settings->expansion_max > 0 &&
+        size / settings->expansion_max > text_reader_offset(pull->reader))
+        return json_pull_fail(pull, BT_DATA,
+                              "the compressed data expands to more than %llu times its size: the "
+                              "limit",
+                              (unsigned long long)settings->expansion_max);
+    return 0;
+}
+
 /* Reads more behind what is there, which moves to the front of the buffer. 1, 0 at the end of the
  * text, or negative. */
 static int refill(struct json_pull *pull)
@@ -182,9 +200,8 @@ static int refill(struct json_pull *pull)
     pull->end = pull->buffer + left + got;
     memset(pull->buffer + left + got, 0, PADDING_BYTES);
     pull->ended = got == 0;
-    if (pull->offset + left + got > pull->settings.text_max)
-        return json_pull_fail(pull, BT_DATA, "more text than %llu bytes: the limit",
-                              (unsigned long long)pull->settings.text_max);
+    if (pull->failed == 0)
+        check_size(pull, pull->offset + left + got);
     return pull->failed < 0 ? pull->failed : !pull->ended;
 }
 

@@ -35,10 +35,13 @@ struct json_pull_settings {
     uint32_t depth_max; /* of arrays and objects in each other */
     size_t string_max;  /* bytes of a string or key that is asked for whole */
     uint64_t text_max;  /* bytes of text, decompressed */
-    bool strict;        /* JSON and nothing else */
+    /* Bytes of text for each byte of the file, once there are more than 64 MiB: what expands
+     * further was made to keep its reader busy. 0: any. */
+    uint64_t expansion_max;
+    bool strict; /* JSON and nothing else */
 };
 
-/* Depth 64, strings of 16 MiB, text of 1 TiB, not strict. */
+/* Depth 64, strings of 16 MiB, text of 1 TiB, expanded at most 1000 times, not strict. */
 struct json_pull_settings json_pull_settings_default(void);
 
 enum json_pull_kind {

@@ -499,6 +499,32 @@ static void test_limits(void)
     CU_ASSERT_EQUAL(error.code, BT_MEMORY);
 }
 
+/* A process costs little but its threads' counts, and there may be many processes. */
+static void test_thread_memory(void)
+{
+    struct dcfg_reader_settings settings = dcfg_reader_settings_default();
+    struct bt_error error = {0};
+    char *text = malloc(1 << 20);
+    CU_ASSERT_FATAL(text != NULL);
+    size_t size = (size_t)sprintf(text, "{" VERSION "'PROCESSES':[['PROCESS_ID','PROCESS_DATA']");
+    for (unsigned process = 0; process < 50; process++) {
+        size += (size_t)sprintf(text + size, ",[1,{'INSTR_COUNT_PER_THREAD':[0");
+        for (unsigned thread = 1; thread < 5000; thread++)
+            size += (size_t)sprintf(text + size, ",0");
+        size += (size_t)sprintf(text + size, "]}]");
+    }
+    sprintf(text + size, "]}");
+    settings.graph.memory_max = (uint64_t)1 << 20;
+    CU_ASSERT_PTR_NULL(read_with(text, &settings, &error));
+    CU_ASSERT_EQUAL(error.code, BT_MEMORY);
+    settings.graph.memory_max = (uint64_t)3 << 20;
+    struct dcfg *graph = read_with(text, &settings, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(graph);
+    CU_ASSERT(graph->memory > 50 * 5000 * 8 && graph->memory < 3 << 20);
+    dcfg_free(graph);
+    free(text);
+}
+
 /* --- random graphs -----------------------------------------------------------------------------
  */
 
@@ -555,6 +581,7 @@ static const struct test_case cases[] = {
     {"edges", test_edges},
     {"mistakes are told with their path", test_bad},
     {"limits", test_limits},
+    {"threads count for the memory", test_thread_memory},
     {"random graphs, by a writer that takes every freedom", test_random},
     {"cut files", test_cut},
     {NULL, NULL}};

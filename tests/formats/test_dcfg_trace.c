@@ -256,6 +256,98 @@ static void test_damaged(void)
                                       "of the format, and only 0 and 1 are known");
 }
 
+/* With a dictionary, a table and chunks of one thread. */
+#define WITH_ALL(dictionary, rows, chunks)                                                         \
+    HEAD "[" COLUMNS ",[1,{" dictionary "},[" ROWS "," rows                                        \
+         "],[[\"THREAD_ID\",\"TRACE_DATA\"],[0,[" CHUNK "," chunks "]]]]]}"
+#define ALWAYS "[1,\"\",[1]]"
+
+/* What is wrong is told with its place, and takes no time: none of these is expanded. */
+static void test_hostile(void)
+{
+    static const char *const cases[][3] = {
+        {WITH_ALL("\"a\":\"<b>\",\"b\":\"(9*<a>)\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
+         "\"b\", character 4: refers to itself in a circle"},
+        {WITH_ALL("\"a\":\"A\",\"a\":\"B\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",
+         "the key \"a\" is there twice"},
+        {WITH_ALL("\"a\":\"<c>\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
+         "the STRING_DICTIONARY has no key \"c\""},
+        {WITH_ALL("\"a\":7", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",
+         "'7' where a string should be"},
+        {WITH_ALL("", ALWAYS, "[0,0,2,1,\"<x>\"]"), "PROCESSES[1][3][1][1][1] (",
+         "character 1: the STRING_DICTIONARY has no key \"x\""},
+        {WITH_ALL("", ALWAYS, "[0,0,2,1,\"(18446744073709551616*A)\"]"),
+         "PROCESSES[1][3][1][1][1] (", "repeats more than 2^64 times"},
+        {WITH_ALL("", "[1,\"\",[2147483648]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2][1] (",
+         "edge id 2147483648 is not between"},
+        {WITH_ALL("", "[1,\"\",[4294967297]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2][1][2][0] (",
+         "4294967297 where an integer from 0"},
+        {WITH_ALL("", "[1,\"\",[]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2][1] (",
+         "NEXT_EDGE_IDS is empty"},
+        {WITH_ALL("", "[1,\"\",[1]],[1,\"\",[1]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2] (",
+         "cannot be told apart"},
+        {WITH_ALL("", "[1,\"\",[2]]", "[0,0,9223372036854775808,1,\"\"]"),
+         "PROCESSES[1][3][1][1][1] (", "nothing that follows edge 2 of the chunk"},
+        {WITH_ALL("", ALWAYS, "[0,0,18446744073709551616,1,\"\"]"), "PROCESSES[1][3][1][1][1][2] (",
+         "more than 64 bits"},
+        {WITH_ALL("", ALWAYS, "[0,0,1,1,[[[[[[[[]]]]]]]]]"), "PROCESSES[1][3][1][1][1][4] (",
+         "'[' where a string should be"},
+        {WITH_ALL("", ALWAYS, "[0,0,1]"), "PROCESSES[1][3][1][1][1] (",
+         "the row ends before FIRST_EDGE_ID"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char told[4096];
+        struct bt_error error = {0, ""};
+        CU_ASSERT_EQUAL(tell(cases[i][0], NULL, told, sizeof told, &error), BT_DATA);
+        bool good = strstr(error.message, cases[i][1]) && strstr(error.message, cases[i][2]);
+        if (!good)
+            printf("\n%s\n", error.message);
+        CU_ASSERT(good);
+    }
+}
+
+/* Endless chunks, which are there as long as they are asked for, and passed over at once. */
+static void test_endless(void)
+{
+    static const char text[] =
+        WITH_ALL("\"a\":\"(999999999*A)\",\"b\":\"(999999999*<a>)\"", "[1,\"0\",[1]]",
+                 "[0,0,18446744073709551615,1,\"(999999999*<b>)\"],[7,0,1,1,\"\"]");
+    static uint32_t edges[100000];
+    struct opened opened;
+    struct dcfg_trace_chunk chunk;
+    uint64_t process;
+    uint32_t thread;
+    open_memory(&opened, text, strlen(text), NULL);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_process(opened.reader, &process), 1);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_thread(opened.reader, &thread), 1);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_chunk(opened.reader, &chunk), 1);
+    for (int i = 0; i < 10; i++)
+        CU_ASSERT_EQUAL(dcfg_trace_reader_edges(opened.reader, edges, 100000), 100000);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_chunk(opened.reader, &chunk), 1);
+    CU_ASSERT_EQUAL(chunk.preceding, 7);
+    CU_ASSERT_EQUAL(dcfg_trace_reader_process(opened.reader, &process), 0);
+    close_memory(&opened);
+}
+
+/* Cut anywhere, it is an error that says so. */
+static void test_cut(void)
+{
+    static const char text[] = WITH_ALL("\"a\":\"(2*A)\"", "[1,\"0\",[1]],[1,\"1\",[2,1]]",
+                                        "[0,9,4,1,\"<a>\"],[9,1,1,1,\"\"]");
+    unsigned wrong = 0;
+    for (size_t size = 0; size < sizeof text - 1; size++) {
+        char cut[sizeof text];
+        char told[256];
+        struct bt_error error = {0, ""};
+        memcpy(cut, text, size);
+        cut[size] = '\0';
+        wrong += tell(cut, NULL, told, sizeof told, &error) != BT_DATA ||
+                 strncmp(error.message, "t.json: ", 8) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    reads_as(text, "P1 T0 C0,9: 1 1 1 1 unused C9,1: 1. ");
+}
+
 static void test_limits(void)
 {
     char told[256];
@@ -266,6 +358,13 @@ static void test_limits(void)
     CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), BT_DATA);
     settings.sequence_max = 13;
     CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), 0);
+    settings.dictionary_max = 1000;
+    CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), 0);
+    settings.dictionary_max = 10;
+    CU_ASSERT_EQUAL(tell(WITH_ALL("\"a\":\"\"", ALWAYS, "[0,0,1,1,\"\"]"), &settings, told,
+                         sizeof told, &error),
+                    BT_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "PROCESSES[1][1].a"));
     settings.table_max = 20;
     CU_ASSERT_EQUAL(tell(text, &settings, told, sizeof told, &error), BT_DATA);
 }
@@ -427,6 +526,9 @@ static const struct test_case cases[] = {
     {"the chunks of section 3.7", test_chunk_rows},
     {"other orders, hex, unknown columns", test_liberal},
     {"damaged traces", test_damaged},
+    {"hostile traces", test_hostile},
+    {"endless chunks", test_endless},
+    {"cut traces", test_cut},
     {"limits", test_limits},
     {"written and read back", test_round_trip},
     {"as it is written", test_written},

@@ -4,6 +4,7 @@
 #include "tests/support/json_twin.h"
 #include "tests/support/random.h"
 
+#include <bzlib.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -544,6 +545,32 @@ static void test_limits(void)
     free(digits);
 }
 
+/* bzip2 makes a few octets of a hundred million spaces: they are not all read. */
+static void test_expansion(void)
+{
+    enum { SPACES = 40 << 20, MEMBERS = 3 };
+    struct json_pull_settings settings = json_pull_settings_default();
+    struct document document;
+    char packed[1000 * MEMBERS];
+    char *spaces = malloc(SPACES);
+    unsigned size = 1000;
+    CU_ASSERT_FATAL(spaces != NULL);
+    memset(spaces, ' ', SPACES);
+    CU_ASSERT_EQUAL_FATAL(BZ2_bzBuffToBuffCompress(packed, &size, spaces, SPACES, 9, 0, 0), BZ_OK);
+    free(spaces);
+    for (unsigned i = 1; i < MEMBERS; i++)
+        memcpy(packed + i * size, packed, size);
+    open_settings(&document, packed, (size_t)size * MEMBERS, &settings);
+    CU_ASSERT_EQUAL(json_pull_end(document.pull), BT_DATA);
+    CU_ASSERT_PTR_NOT_NULL(strstr(document.error.message, "expands to more than 1000 times"));
+    CU_ASSERT(json_pull_offset(document.pull) < 70 << 20);
+    close_document(&document);
+    settings.expansion_max = 0;
+    open_settings(&document, packed, (size_t)size * MEMBERS, &settings);
+    CU_ASSERT_EQUAL(json_pull_end(document.pull), 0);
+    close_document(&document);
+}
+
 static const struct test_case cases[] = {
     {"what is JSON and what is not", test_grammar},
     {"changed documents, against a slow twin", test_mutations},
@@ -557,5 +584,6 @@ static const struct test_case cases[] = {
     {"what is no row of integers", test_no_integers},
     {"errors tell file, path, line and offset", test_error_place},
     {"limits", test_limits},
+    {"texts that expand without end", test_expansion},
     {NULL, NULL}};
 TEST_SUITE(json_pull, cases)

@@ -1,0 +1,119 @@
+/*
+ * What the commands show of a graph: names, loops, calls, a picture, and differences from itself,
+ * of which there are none, and from the file's last process. All of it ends, whatever the graph
+ * claims.
+ */
+#include "formats/base/saturating.h"
+#include "formats/dcfg_reader.h"
+#include "tools/cfg/call_graph.h"
+#include "tools/cfg/find_routine.h"
+#include "tools/cfg/loop_counts.h"
+#include "tools/dcfg/diff_rows.h"
+#include "tools/dcfg/dot_graph.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct dcfg *read_graph(const void *text, size_t size)
+{
+    struct dcfg_reader_settings settings = dcfg_reader_settings_default();
+    struct bt_error error;
+    settings.json.text_max = 1 << 22;
+    settings.graph.memory_max = 1 << 24;
+    settings.graph.threads_max = 64;
+    struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
+    struct dcfg *graph = dcfg_read_text(reader, &settings, &error);
+    text_reader_close(reader);
+    return graph;
+}
+
+static void expect(bool good)
+{
+    if (!good)
+        abort();
+}
+
+static void count(const struct view *view)
+{
+    struct bt_error error;
+    struct call_graph calls;
+    struct loop_count *loops = loop_counts_make(&view->profile, &error);
+    expect(loops);
+    for (uint32_t i = 0; i < view->process->loop_count; i++)
+        expect(loops[i].depth >= 1 && loops[i].depth <= view->process->loop_count);
+    free(loops);
+    expect(call_graph_make(&calls, &view->profile, view->names, &error) == 0);
+    uint64_t self = 0;
+    for (uint32_t f = 0; f < calls.function_count; f++)
+        self = saturating_add(self, calls.functions[f].self);
+    expect(self == view->profile.total);
+    for (uint32_t c = 0; c < calls.call_count; c++)
+        expect(calls.calls[c].cost <= calls.functions[calls.calls[c].callee].inclusive);
+    call_graph_clear(&calls);
+}
+
+static void draw(const struct view *view, FILE *out)
+{
+    struct bt_error error;
+    uint32_t routine = DCFG_NONE;
+    struct names_place place;
+    expect(dot_graph(view, DCFG_NONE, 0, out, &error) == 0);
+    if (view->process->routine_count == 0)
+        return;
+    names_of_routine(view->names, view->process->routine_count - 1, &place);
+    if (find_routine(&routine, view->process, view->names, place.symbol ? place.symbol : "x",
+                     &error) == 0)
+        expect(dot_graph(view, routine, 2, out, &error) == 0);
+}
+
+static void compare(const struct view views[2], bool same, FILE *out)
+{
+    struct bt_error error;
+    struct graph_diff diff;
+    const struct profile *const profiles[2] = {&views[0].profile, &views[1].profile};
+    expect(graph_diff_make(&diff, profiles, &error) == 0);
+    expect(!same || !diff.differ);
+    struct diff_rows rows = {.views = views, .diff = &diff};
+    for (int kind = 0; kind < GRAPH_DIFF_KINDS; kind++)
+        rows.shown[kind] = diff.lists[kind].count;
+    struct table table = diff_rows_all(&rows);
+    table_print_csv(&table, out);
+    table = diff_rows_table(&rows, GRAPH_DIFF_EDGES);
+    table_print(&table, out);
+    graph_diff_clear(&diff);
+}
+
+static void show(struct dcfg *graph)
+{
+    struct bt_error error;
+    struct view views[2];
+    FILE *out = fopen("/dev/null", "w");
+    expect(out);
+    for (unsigned i = 0; i < 2; i++) {
+        struct dcfg_process *process = graph->processes[i == 0 ? 0 : graph->process_count - 1];
+        views[i] = (struct view){.path = "x", .graph = graph, .process = process};
+        expect(profile_make(&views[i].profile, process, &error) == 0);
+        views[i].names = names_new(process, &error);
+        expect(views[i].names);
+    }
+    count(&views[0]);
+    draw(&views[0], out);
+    compare(views, graph->process_count == 1, out);
+    for (unsigned i = 0; i < 2; i++) {
+        profile_clear(&views[i].profile);
+        names_free(views[i].names);
+    }
+    fclose(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct dcfg *graph = read_graph(data, size);
+    if (!graph)
+        return 0;
+    if (graph->process_count > 0)
+        show(graph);
+    dcfg_free(graph);
+    return 0;
+}

@@ -22,6 +22,7 @@ enum cell {
     TO_PLACE,
     TO_SYMBOL,
     TO_SYMBOL_OFFSET,
+    TYPE,
     TYPE_A,
     TYPE_B,
     NOTE,
@@ -44,11 +45,12 @@ static const char *const list_names[GRAPH_DIFF_KINDS] = {"blocks", "edges", "rou
     [SYMBOL_OFFSET] = {NULL, "symbol_offset", TABLE_COUNT}, [SOURCE] = {source, NULL, TABLE_LINE}, \
     [SOURCE_FILE] = {NULL, "file", TABLE_TEXT}, [SOURCE_LINE] = {NULL, "line", TABLE_COUNT}
 
-#define TARGET_COLUMNS(place)                                                                      \
+#define TARGET_COLUMNS(place, type)                                                                \
     [TO_IMAGE] = {NULL, "to_image", TABLE_TEXT}, [TO_OFFSET] = {NULL, "to_offset", TABLE_ADDRESS}, \
     [TO_PLACE] = {place, NULL, TABLE_SYMBOL}, [TO_SYMBOL] = {NULL, "to_symbol", TABLE_TEXT},       \
     [TO_SYMBOL_OFFSET] = {NULL, "to_symbol_offset", TABLE_COUNT},                                  \
-    [TYPE_A] = {NULL, "type_a", TABLE_TEXT}, [TYPE_B] = {NULL, "type_b", TABLE_TEXT}
+    [TYPE] = {type, NULL, TABLE_TEXT}, [TYPE_A] = {NULL, "type_a", TABLE_TEXT},                    \
+    [TYPE_B] = {NULL, "type_b", TABLE_TEXT}
 
 static const struct table_column block_columns[CELLS] = {
     COUNT_COLUMNS(NULL),
@@ -56,11 +58,11 @@ static const struct table_column block_columns[CELLS] = {
 
 static const struct table_column edge_columns[CELLS] = {
     COUNT_COLUMNS(NULL), PLACE_COLUMNS(NULL, "FROM", NULL),
-    TARGET_COLUMNS("TO"), [NOTE] = {"NOTE", "note", TABLE_TEXT}};
+    TARGET_COLUMNS("TO", "TYPE"), [NOTE] = {"NOTE", "note", TABLE_TEXT}};
 
 static const struct table_column all_columns[CELLS] = {
     COUNT_COLUMNS("kind"), PLACE_COLUMNS(NULL, NULL, NULL),
-    TARGET_COLUMNS(NULL), [NOTE] = {NULL, "note", TABLE_TEXT}};
+    TARGET_COLUMNS(NULL, NULL), [NOTE] = {NULL, "note", TABLE_TEXT}};
 
 /* The side that a row's names come from: the first graph that has it. */
 static unsigned side_of(const struct graph_diff_row *row)
@@ -183,6 +185,7 @@ static void fill_row(struct diff_rows *rows, enum graph_diff_kind kind, size_t n
         fill_node(view, edges->targets[row->rows[side]], cells, TO_IMAGE, TO_PLACE, TO_SYMBOL,
                   rows->texts[1]);
         cells[SOURCE_LINE].none = true;
+        cells[TYPE].text = type_name(rows, side, row->rows[side]);
         cells[TYPE_A].text = type_name(rows, 0, row->rows[0]);
         cells[TYPE_B].text = type_name(rows, 1, row->rows[1]);
         return;

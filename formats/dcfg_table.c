@@ -107,7 +107,8 @@ int dcfg_table_cell(struct dcfg_table *table)
             return result;
         if (result == 0)
             return row_end(table);
-        uint32_t position = table->position++;
+        uint32_t position = table->position;
+        table->position += position < table->width; /* rows may be longer than 2^32 cells */
         uint8_t column = position < table->width ? table->order[position] : 0;
         if (column > 0) {
             table->seen |= UINT32_C(1) << (column - 1);

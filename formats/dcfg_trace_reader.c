@@ -95,9 +95,9 @@ void dcfg_trace_reader_free(struct dcfg_trace_reader *reader)
     free(reader);
 }
 
-/* A failure of a function that does not know the place, here. */
 static const struct json_pull_bounds any_id = {0, UINT32_MAX};
 
+/* A failure of a function that does not know the place, here. */
 static int fail_here(struct dcfg_trace_reader *reader, int code)
 {
     return json_pull_fail(reader->pull, code, "%s", reader->inner.message);

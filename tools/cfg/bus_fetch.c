@@ -11,6 +11,9 @@
 /* What is fetched so few bytes behind an image was prefetched. */
 #define PREFETCHED 128u
 
+/* The most chunks behind a taken branch that are counted: more are as many. */
+#define AHEAD_MAX 7u
+
 /* A processor, and the run that it is in. */
 struct follower {
     struct bus_run run; /* chunk 0: none */
@@ -20,6 +23,7 @@ struct follower {
     bool entry_known;
     bool entry_sure;
     struct bus_stack stack;
+    uint32_t ahead[AHEAD_MAX + 1]; /* certain runs, by the chunks that were prefetched in them */
 };
 
 struct bus_fetch {
@@ -79,8 +83,8 @@ static int put(struct bus_fetch *bus, const struct record *record, struct bt_err
 }
 
 /* The instructions of an explanation, of which so many are certain. */
-static int put_walk(struct bus_fetch *bus, const struct follower *follower,
-                    const struct bus_walk *walk, size_t sure, struct bt_error *error)
+static int put_walk(struct bus_fetch *bus, struct follower *follower, const struct bus_walk *walk,
+                    size_t sure, struct bt_error *error)
 {
     const struct bus_run *run = &follower->run;
     uint64_t used = run->start;
@@ -104,7 +108,19 @@ static int put_walk(struct bus_fetch *bus, const struct follower *follower,
             }
     }
     bus->counts.unused += unused;
+    if (sure == walk->count && walk->count > 0)
+        follower->ahead[unused < AHEAD_MAX ? unused : AHEAD_MAX]++;
     return result;
+}
+
+/* How many chunks are mostly prefetched. */
+static uint32_t usual_ahead(const struct follower *follower)
+{
+    uint32_t most = 0;
+    for (uint32_t n = 1; n <= AHEAD_MAX; n++)
+        if (follower->ahead[n] > follower->ahead[most])
+            most = n;
+    return most;
 }
 
 /* --- the end of a run --- */
@@ -174,6 +190,7 @@ static int end_run(struct bus_fetch *bus, struct follower *follower, const struc
     if (chunks == 0)
         return 0;
     bus->counts.runs++;
+    run->ahead = usual_ahead(follower);
     if (follower->entry_sure) {
         bus_walk(walk, &bus->decoder, run, next, follower->entry, &follower->stack);
         bus->counts.ambiguous += walk->options != 1;

@@ -16,9 +16,10 @@
  *     itself, as where the system is in no image;
  *   - a REP instruction is executed once: how often it repeats, no fetch tells.
  *
- * The last such instruction before the first that must go elsewhere is taken. If it is the only
- * one, no conditional branch before it could have gone on in a later chunk of the same run, and
- * there is one way to be where the run begins, then this is certain. All else is assumed, and
+ * Of such instructions up to the first that must go elsewhere, the first is taken in the last chunk
+ * that has one, not counting the chunks that are mostly prefetched in certain runs. If it is the
+ * only one, no conditional branch before it could have gone on in a later chunk of the same run,
+ * and there is one way to be where the run begins, then this is certain. All else is assumed, and
  * counted: what lies behind the first branch that may have left, runs entered at an unknown place
  * of their first chunk (where each place that explains the run is tried, one that is a multiple of
  * 16 preferred), and runs behind which no branch leads to the next one, as with an interrupt. Where

@@ -19,8 +19,9 @@ struct way {
     struct bus_stack stack; /* now; walk->stack is that of the explanation */
     size_t count;           /* instructions walked */
     uint64_t at;
-    bool optional; /* a branch was met that may have left */
-    bool left;     /* there is an explanation */
+    bool optional;    /* a branch was met that may have left */
+    bool left;        /* there is an explanation, */
+    uint64_t left_at; /* from this chunk */
     struct turn turns[TURNS];
     unsigned turn_count;
 };
@@ -85,8 +86,16 @@ static void leave(struct way *way, bool known, uint64_t target, bool sure)
     struct bus_walk *walk = way->walk;
     if (!way->optional)
         walk->sure = way->count;
+    /* of those in a chunk the first, and of chunks the last: why else was it fetched, unless ahead
+     */
+    uint64_t chunk = walk->places[way->count - 1].address / way->run->chunk;
+    uint64_t ahead = way->run->end / way->run->chunk - way->run->ahead;
+    bool better = !way->left || (chunk > way->left_at && chunk < ahead);
     way->optional = way->left = true;
     walk->options++;
+    if (!better)
+        return;
+    way->left_at = chunk;
     walk->count = way->count;
     walk->next = target;
     walk->next_known = known;

@@ -21,6 +21,7 @@ struct bus_run {
     uint64_t start; /* address */
     uint64_t end;   /* behind its last chunk */
     uint32_t chunk; /* bytes of one */
+    uint32_t ahead; /* so many at the end were probably prefetched */
 };
 
 /* The chunk that the next run begins with; size 0: none is known. */

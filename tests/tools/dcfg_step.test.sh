@@ -122,7 +122,10 @@ compare() {
         local file=$name.$graph.dcfg.json.gz options=
         [ "$graph" = plain ] || options="--image $image"
         # shellcheck disable=SC2086 # options are words
-        bustap dcfg build "$name.byu.gz" $options --trace "$name.$graph.trace.json.gz" -o "$file" 2>"$name.err"
+        bustap dcfg build --json "$name.byu.gz" $options --trace "$name.$graph.trace.json.gz" -o "$file" \
+            >"$name.summary"
+        [ "$graph" = plain ] ||
+            jq -e '.places_in_no_image == 0 and .places_not_as_in_image == 0' "$name.summary" >"$name.err"
         bustap dcfg check "$file" --trace "$name.$graph.trace.json.gz" >"$name.check" || { cat "$name.check"; exit 1; }
         bustap dcfg blocks --csv "$file" >"$name.$graph.csv"
         compare_addresses "$name.counts" "$name.$graph.csv"

@@ -61,6 +61,29 @@ bustap dcfg build cut.byu.gz -o cut.json --trace cut.trace.json 2>told || status
 [ "$status" -eq 1 ] || { cat told; exit 1; }
 bustap info cut.byu.gz 2>&1 >/dev/null | diff - <(grep offset told)
 
+# --- what is read is not replaced, nor is the trace by the graph ---
+refused() {
+    status=0
+    bustap dcfg build "$@" 2>told || status=$?
+    [ "$status" -eq 2 ] || { echo "dcfg build $*: $status"; cat told; exit 1; }
+}
+mkdir own
+cp p_1.byu.gz own/capture.byu.gz
+ln -s own/capture.byu.gz link.byu.gz
+make_fetches --program 5 50 own/x >own/x.byu
+md5sum own/* >own.md5
+refused own/capture.byu.gz -o own/capture.byu.gz
+refused own/capture.byu.gz -o link.byu.gz
+refused p_2.byu.gz own/capture.byu.gz -o other.json --trace own/../own/capture.byu.gz
+refused own/x.byu --image own/x.user --image own/x.kernel -o own/x.kernel
+refused own/x.byu -o both.json --trace ./both.json
+refused own/x.byu -o sorted.json --trace sorted.json
+[ ! -e both.json ] && [ ! -e other.json ]
+md5sum --quiet -c own.md5
+bustap dcfg build own/x.byu -o /dev/null --trace /dev/null 2>told
+bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>told
+bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>told
+
 # --- an early end of the reader is no error, a full disk is ---
 bustap dcfg build p_1.byu.gz -o - 2>told | head -c 10 >/dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] || { cat told; exit 1; }

@@ -2,6 +2,7 @@
 
 #include "formats/dcfg_writer.h"
 #include "tools/cfg/image.h"
+#include "tools/dcfg/build_paths.h"
 #include "tools/dcfg/captures.h"
 #include "tools/json.h"
 
@@ -99,13 +100,14 @@ static void print_summary(const struct request *request, const struct build_coun
                           const struct dcfg_process *process)
 {
     uint64_t others = counts->records - counts->fetches;
+    bool chunks = counts->fetch == FETCH_BUS && counts->bus.chunks == 0;
     fprintf(stderr,
-            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s by %" PRIu32
+            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s%s by %" PRIu32
             " processor%s\n",
             shown_name(request->output), process->block_count, plural(process->block_count),
             process->edges.count, plural(process->edges.count), counts->instructions,
-            counts->fetch == FETCH_BUS && counts->bus.chunks == 0 ? "bus fetches" : "instructions",
-            process->threads, plural(process->threads));
+            chunks ? (counts->instructions == 1 ? "bus fetch" : "bus fetches") : "instruction",
+            chunks ? "" : plural(counts->instructions), process->threads, plural(process->threads));
     if (counts->bus.chunks > 0)
         print_bus(&counts->bus);
     if (others > 0)
@@ -232,6 +234,8 @@ static int run(const struct request *request, enum fetch_kind kind, int count, c
         captures_order(&captures, count, paths, request->trace != NULL, request->lp64, &error);
     if (result == 0)
         result = add_images(&images, request, &error);
+    if (result == 0)
+        result = build_paths_check(request->output, request->trace, &captures, images, &error);
     if (result == 0) {
         const struct build_settings settings = {.fetch = kind,
                                                 .images = images,

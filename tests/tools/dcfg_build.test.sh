@@ -54,6 +54,21 @@ for seed in 1 2 3 4; do
     bustap dcfg check x.json --trace x.trace.json >/dev/null
 done
 
+# --- code from an image's first byte on, and right behind its last: no block is at offset 0 ---
+make_fetches --program 3 10 low >/dev/null
+end=$((0xc0101012))
+for start in 0xc0100000 "$end"; do
+    printf '%s 2\n' 0xc0101000 "$start" 0xc0101002 "$start" | make_fetches >low.byu
+    bustap dcfg build --fetch instr --image low.kernel low.byu -o low.json --trace low.trace.json 2>told ||
+        { cat told; exit 1; }
+    bustap dcfg check low.json --trace low.trace.json
+    bustap dcfg blocks --csv low.json | grep -q "$(printf '^2,[0-9]*,[0-9.]*,0x%x,' "$start")"
+done
+printf '0x1000 2\n0 2\n' | make_fetches >zero.byu
+status=0
+bustap dcfg build --fetch instr zero.byu -o zero.json 2>told || status=$?
+[ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' told
+
 # --- damage is told once, and the rest is still made something of ---
 head -c $(($(stat -c %s p_1.byu.gz) * 2 / 3)) p_1.byu.gz >cut.byu.gz
 status=0

@@ -75,6 +75,22 @@ static void add_piece(struct assembly *assembly, const struct image *image, uint
     assembly->piece_count++;
 }
 
+/* Where the first block is at offset 0 the piece begins up to a page lower, over what is there:
+ * images may overlap (section 2.10), but readers take a block at offset 0 for none. */
+static int make_room(struct piece *piece, const struct flow_block *block, struct bt_error *error)
+{
+    if (block->address != piece->load_address)
+        return 0;
+    if (block->address == 0)
+        return bt_fail(error, BT_DATA,
+                       "the capture has a fetch at address 0x0, and no image can begin before it, "
+                       "but readers of DCFG take a block at offset 0 for none");
+    uint64_t room = block->address < PAGE ? block->address : PAGE;
+    piece->load_address -= room;
+    piece->size += room;
+    return 0;
+}
+
 /* The images, and pieces around the blocks that are in none. Blocks are in order of addresses. */
 static int find_pieces(struct assembly *assembly, struct bt_error *error)
 {
@@ -95,6 +111,9 @@ static int find_pieces(struct assembly *assembly, struct bt_error *error)
         if (found == IMAGE_NONE && !unknown)
             add_piece(assembly, NULL, b);
         struct piece *piece = &assembly->pieces[assembly->piece_count - 1];
+        int result = make_room(piece, block, error);
+        if (result != 0)
+            return result;
         uint64_t end = block->address + block->size - piece->load_address;
         if (!piece->image && end > piece->size)
             piece->size = end;

@@ -69,6 +69,22 @@ status=0
 bustap dcfg build --fetch instr zero.byu -o zero.json 2>told || status=$?
 [ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' told
 
+# --- fetches of 0 bytes are in blocks too ---
+make_fetches >none.byu <<END
+0x1000 0
+0x1000 2
+0x1002 0
+0x1002 4
+0x1000 0
+0x1000 0
+0x3000 0 1
+END
+for kind in instr bus; do
+    bustap dcfg build --fetch $kind none.byu -o none.json --trace none.trace.json 2>/dev/null
+    bustap dcfg check none.json --trace none.trace.json
+    [ "$(sums none.json)" = "[7,7,7,7]" ] || { sums none.json; exit 1; }
+done
+
 # --- damage is told once, and the rest is still made something of ---
 head -c $(($(stat -c %s p_1.byu.gz) * 2 / 3)) p_1.byu.gz >cut.byu.gz
 status=0

@@ -49,6 +49,12 @@ static uint32_t block_id(const struct assembly *assembly, uint32_t block)
     return FIRST_BLOCK + block + (block < first);
 }
 
+/* A fetch of 0 bytes, as odd hardware tells, is still in its block: its address is a byte of it. */
+static uint64_t block_size(const struct flow_block *block)
+{
+    return block->size + (block->last_offset >= block->size);
+}
+
 /* --- pieces --- */
 
 /* Where a piece without a file begins: a page, with its first block not at offset 0, for readers
@@ -114,7 +120,7 @@ static int find_pieces(struct assembly *assembly, struct bt_error *error)
         int result = make_room(piece, block, error);
         if (result != 0)
             return result;
-        uint64_t end = block->address + block->size - piece->load_address;
+        uint64_t end = block->address + block_size(block) - piece->load_address;
         if (!piece->image && end > piece->size)
             piece->size = end;
         piece->block_count++;
@@ -234,11 +240,11 @@ static int add_blocks(struct assembly *assembly, const struct piece *piece, stru
             .offset = block->address - piece->load_address,
             .count = block->count,
             .id = block_id(assembly, b),
-            .size = (uint32_t)block->size,
+            .size = (uint32_t)block_size(block),
             .instructions = block->instructions,
             .last_instruction = block->last_offset,
         };
-        if (block->size > UINT32_MAX)
+        if (block_size(block) > UINT32_MAX)
             return bt_fail(error, BT_DATA, "the block at 0x%x has all of memory", block->address);
         result = dcfg_add_block(assembly->process, &row, error);
     }

@@ -24,8 +24,10 @@ static inline uint32_t assemble_edge_id(uint32_t edge)
 }
 
 /*
- * Makes the sealed DCFG of a finished flow; images may be NULL. 0, BT_MEMORY, BT_DATA (more than
- * the format can hold) or what reading the images' names brings; dcfg_free is the caller's.
+ * Makes the sealed DCFG of a finished flow; images may be NULL. An
+ * image whose first byte was executed begins up to a page lower, over what is there: readers take
+ * offset 0 for none. 0, BT_MEMORY, BT_DATA (more than the format can hold, or code at address 0) or
+ * what reading the images' names brings; dcfg_free is the caller's.
  */
 int assemble_dcfg(struct dcfg **dcfg, const struct flow_graph *graph, const struct images *images,
                   const struct assemble_settings *settings, struct bt_error *error);

@@ -67,7 +67,7 @@ done
 printf '0x1000 2\n0 2\n' | make_fetches >zero.byu
 status=0
 bustap dcfg build --fetch instr zero.byu -o zero.json 2>told || status=$?
-[ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' told
+[ "$status" -eq 1 ] && grep -q 'fetch at address 0x0,' told || exit 1
 
 # --- fetches of 0 bytes are in blocks too ---
 make_fetches >none.byu <<END
@@ -109,7 +109,7 @@ refused p_2.byu.gz own/capture.byu.gz -o other.json --trace own/../own/capture.b
 refused own/x.byu --image own/x.user --image own/x.kernel -o own/x.kernel
 refused own/x.byu -o both.json --trace ./both.json
 refused own/x.byu -o sorted.json --trace sorted.json
-[ ! -e both.json ] && [ ! -e other.json ]
+[ ! -e both.json ] && [ ! -e other.json ] || exit 1
 md5sum --quiet -c own.md5
 bustap dcfg build own/x.byu -o /dev/null --trace /dev/null 2>told
 bustap dcfg build own/x.byu -o again.json --trace again.trace.json 2>told

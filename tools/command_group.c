@@ -1,5 +1,7 @@
 #include "tools/command_group.h"
 
+#include "tools/edit_distance.h"
+
 #include <string.h>
 
 static const struct command *find(const struct command *const *list, const char *name)
@@ -8,27 +10,6 @@ static const struct command *find(const struct command *const *list, const char 
         if (strcmp((*c)->name, name) == 0)
             return *c;
     return NULL;
-}
-
-/* Letters to insert, remove or replace to make b of a; b is one of our short names. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[16];
-    size_t width = strlen(b);
-    if (width >= sizeof row / sizeof row[0])
-        return width;
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (; *a; a++) {
-        size_t diagonal = row[0]++;
-        for (size_t j = 1; j <= width; j++) {
-            size_t replaced = diagonal + (*a != b[j - 1]);
-            size_t added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < added ? replaced : added;
-        }
-    }
-    return row[width];
 }
 
 static int unknown(const struct command *const *list, const char *called, const char *name)

@@ -1,14 +1,15 @@
 #include "tools/cfg/find_routine.h"
 
+#include "tools/edit_distance.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED     4u  /* so many are named in a message */
-#define NAME_SHOW 60  /* bytes of a name in a message */
-#define NAME_MAX  64u /* bytes of a name that are compared for being near */
+#define NAMED     4u /* so many are named in a message */
+#define NAME_SHOW 60 /* bytes of a name in a message */
 
 /* How well a routine fits a name, the best last. */
 enum fit { FIT_NONE, FIT_WITHIN, FIT_EXACT };
@@ -42,31 +43,11 @@ struct near {
     size_t distance;
 };
 
-/* Letters to insert, remove or replace to make b of a, in what is compared of them. */
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX + 1];
-    size_t width = strnlen(b, NAME_MAX);
-    size_t height = strnlen(a, NAME_MAX);
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 0; i < height; i++) {
-        size_t diagonal = row[0]++;
-        for (size_t j = 1; j <= width; j++) {
-            size_t replaced = diagonal + (a[i] != b[j - 1]);
-            size_t added = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < added ? replaced : added;
-        }
-    }
-    return row[width];
-}
-
 /* 1 for a name that holds the one asked for; more than most is not near. */
 static size_t distance(const char *name, const char *symbol, size_t most)
 {
-    size_t longer = strnlen(symbol, NAME_MAX);
-    size_t shorter = strnlen(name, NAME_MAX);
+    size_t longer = strnlen(symbol, EDIT_DISTANCE_BYTES);
+    size_t shorter = strnlen(name, EDIT_DISTANCE_BYTES);
     if (*name && strstr(symbol, name))
         return 1;
     size_t difference = longer > shorter ? longer - shorter : shorter - longer;
@@ -78,7 +59,7 @@ static unsigned find_near(struct near near[NAMED], const struct dcfg_process *pr
                           const struct names *names, const char *name)
 {
     unsigned found = 0;
-    size_t most = strnlen(name, NAME_MAX) / 3 + 1; /* farther is another name */
+    size_t most = strnlen(name, EDIT_DISTANCE_BYTES) / 3 + 1; /* farther is another name */
     for (uint32_t i = 0; i < process->routine_count; i++) {
         struct names_place place;
         names_of_routine(names, i, &place);

@@ -1,6 +1,7 @@
 #include "tools/table.h"
 
 #include "capture/json.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -89,12 +90,6 @@ static void put_spaces(size_t count, FILE *out)
     fprintf(out, "%*s", (int)count, "");
 }
 
-static void put_clean(const char *text, FILE *out)
-{
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-}
-
 /* Puts a cell into its column; *owed spaces are still to come before what is put next, so that no
  * line ends with spaces. */
 static void put_cell(const char *text, const char *tail, bool left, size_t width, size_t *owed,
@@ -104,7 +99,7 @@ static void put_cell(const char *text, const char *tail, bool left, size_t width
     size_t padding = width > length ? width - length : 0;
     if (length > 0) {
         put_spaces(*owed + (left ? 0 : padding), out);
-        put_clean(text, out);
+        words_put(text, out);
         fputs(tail, out);
         *owed = left ? padding : 0;
     } else {

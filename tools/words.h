@@ -5,6 +5,7 @@
 #include "formats/batch.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define WORDS_TIME_BYTES 40u
 #define WORDS_LOSS_BYTES 160u
@@ -18,6 +19,9 @@ char *words_loss(char *text, const uint64_t lost[LOSS_STAGES]);
 
 /* "1.5 MiB"; text has room for WORDS_SIZE_BYTES. */
 char *words_size(char *text, double bytes);
+
+/* Puts text; octets that a terminal would take for commands are shown as '?'. */
+void words_put(const char *text, FILE *out);
 
 /* Sum over the stages; saturates. */
 uint64_t words_lost(const uint64_t lost[LOSS_STAGES]);

@@ -2,6 +2,7 @@
 
 #include "tools/cfg/call_graph.h"
 #include "tools/dcfg/view.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,10 +32,9 @@ struct profile_file {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static void put_clean(const char *text, FILE *out)
+static void put_name(const char *text, FILE *out)
 {
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+    words_put(text, out);
     putc('\n', out);
 }
 
@@ -46,7 +46,7 @@ static void put_image(struct profile_file *file, const char *key, uint32_t image
         putc('\n', file->out);
     } else {
         putc(' ', file->out);
-        put_clean(name ? name : "???", file->out);
+        put_name(name ? name : "???", file->out);
     }
     file->image_told[image] = true;
 }
@@ -65,7 +65,7 @@ static void put_source(struct profile_file *file, const char *key, const struct 
         putc('\n', file->out);
     } else {
         putc(' ', file->out);
-        put_clean(place->file ? place->file : "???", file->out);
+        put_name(place->file ? place->file : "???", file->out);
     }
     file->file_told[number] = true;
 }
@@ -78,7 +78,7 @@ static void put_function(struct profile_file *file, const char *key, uint32_t fu
         names_of_block(file->view->names, file->calls.functions[function].entry, &place);
         putc(' ', file->out);
         if (place.symbol)
-            put_clean(place.symbol, file->out);
+            put_name(place.symbol, file->out);
         else
             fprintf(file->out, "0x%" PRIx64 "\n", place.address);
     } else {
@@ -175,7 +175,7 @@ static void put_profile(struct profile_file *file)
             "# callgrind format\nversion: 1\ncreator: bustap " BUSTAP_VERSION "\npid: %" PRIu64
             "\ncmd: ",
             process->id);
-    put_clean(command ? command : "???", file->out);
+    put_name(command ? command : "???", file->out);
     fprintf(file->out,
             "part: 1\n\npositions: instr line\nevent: Ir : Instruction Fetch\nevents: Ir\n"
             "summary: %" PRIu64 "\n",

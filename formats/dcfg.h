@@ -231,6 +231,13 @@ uint32_t dcfg_find_edge(const struct dcfg_process *process, uint32_t id);
 /* The number of the image that has this block. */
 uint32_t dcfg_image_of_block(const struct dcfg_process *process, uint32_t block);
 
+/* Where a block was in memory. */
+static inline uint64_t dcfg_block_address(const struct dcfg_process *process, uint32_t block)
+{
+    return process->images[dcfg_image_of_block(process, block)].load_address +
+           process->blocks[block].offset;
+}
+
 /* The counts of an edge that are not 0, by threads:
  *
  *     struct dcfg_counts counts = dcfg_edge_counts(process, edge);

@@ -1,8 +1,6 @@
 #include "tools/dcfg/blocks.h"
 
 #include "tools/dcfg/view.h"
-#include "tools/json.h"
-#include "tools/table.h"
 
 #include <stdlib.h>
 
@@ -54,9 +52,8 @@ static struct row *sort_blocks(const struct view *view, enum blocks_order order)
     if (!rows)
         return NULL;
     for (uint32_t i = 0; i < process->block_count; i++) {
-        uint32_t image = dcfg_image_of_block(process, i);
         rows[i].block = i;
-        rows[i].address = process->images[image].load_address + process->blocks[i].offset;
+        rows[i].address = dcfg_block_address(process, i);
         rows[i].key = order == BY_COUNT          ? view->profile.executions[i]
                       : order == BY_INSTRUCTIONS ? view->profile.instructions[i]
                                                  : 0;
@@ -111,22 +108,6 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[14] = (struct table_cell){.number = place.line, .none = !place.file};
 }
 
-static int print_json(const struct view *view, const struct table *table)
-{
-    yajl_gen json = json_new();
-    if (!json)
-        return BT_MEMORY;
-    yajl_gen_map_open(json);
-    json_count(json, "process", view->process->id);
-    json_count(json, "instructions", view->profile.total);
-    json_count(json, "block_count", view->process->block_count);
-    table_json(table, "blocks", json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
-    return 0;
-}
-
 static int print_blocks(const struct view *view, enum blocks_order order, uint64_t top,
                         enum view_form form)
 {
@@ -137,13 +118,7 @@ static int print_blocks(const struct view *view, enum blocks_order order, uint64
     struct listing listing = {view, rows};
     struct table table = {columns, sizeof columns / sizeof columns[0],
                           top < count ? (size_t)top : count, fill_row, &listing};
-    int result = 0;
-    if (form == VIEW_JSON)
-        result = print_json(view, &table);
-    else if (form == VIEW_CSV)
-        table_print_csv(&table, stdout);
-    else
-        table_print(&table, stdout);
+    int result = view_print(view, form, &table, "blocks", "block_count", count);
     free(rows);
     return result;
 }

@@ -3,8 +3,6 @@
 #include "formats/base/saturating.h"
 #include "tools/cfg/loop_counts.h"
 #include "tools/dcfg/view.h"
-#include "tools/json.h"
-#include "tools/table.h"
 
 #include <stdlib.h>
 
@@ -51,12 +49,6 @@ static uint32_t head_of(const struct dcfg_process *process, uint32_t loop)
     return dcfg_find_block(process, process->loops[loop].head);
 }
 
-static uint64_t address_of(const struct dcfg_process *process, uint32_t block)
-{
-    return process->images[dcfg_image_of_block(process, block)].load_address +
-           process->blocks[block].offset;
-}
-
 /* --- order ----------------------------------------------------------------------------------- */
 
 /* Larger keys first, then by address, outer loops first. */
@@ -82,7 +74,7 @@ static void sort_loops(struct listing *listing, enum loops_order order)
                        : order == BY_COUNT      ? iterations(count)
                                                 : 0;
         listing->rows[i] =
-            (struct row){key, address_of(process, head_of(process, i)), i, count->depth};
+            (struct row){key, dcfg_block_address(process, head_of(process, i)), i, count->depth};
     }
     if (process->loop_count > 0)
         qsort(listing->rows, process->loop_count, sizeof *listing->rows, compare_rows);
@@ -131,28 +123,12 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[8].number = place.address;
     cells[9].none = count->parent == DCFG_NONE;
     if (!cells[9].none)
-        cells[9].number = address_of(process, head_of(process, count->parent));
+        cells[9].number = dcfg_block_address(process, head_of(process, count->parent));
     cells[10].text = routine.symbol;
     cells[11] = cells[12] =
         (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
     cells[13] = cells[14] = (struct table_cell){.text = place.file, .number = place.line};
     cells[15] = (struct table_cell){.number = place.line, .none = !place.file};
-}
-
-static int print_json(const struct view *view, const struct table *table)
-{
-    yajl_gen json = json_new();
-    if (!json)
-        return BT_MEMORY;
-    yajl_gen_map_open(json);
-    json_count(json, "process", view->process->id);
-    json_count(json, "instructions", view->profile.total);
-    json_count(json, "loop_count", view->process->loop_count);
-    table_json(table, "loops", json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
-    return 0;
 }
 
 static int print_loops(const struct view *view, enum loops_order order, uint64_t top,
@@ -167,13 +143,7 @@ static int print_loops(const struct view *view, enum loops_order order, uint64_t
     listing.rows = malloc((count + 1) * sizeof *listing.rows);
     if (listing.counts && listing.rows) {
         sort_loops(&listing, order);
-        result = 0;
-        if (form == VIEW_JSON)
-            result = print_json(view, &table);
-        else if (form == VIEW_CSV)
-            table_print_csv(&table, stdout);
-        else
-            table_print(&table, stdout);
+        result = view_print(view, form, &table, "loops", "loop_count", count);
     }
     free(listing.counts);
     free(listing.rows);

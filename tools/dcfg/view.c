@@ -1,6 +1,7 @@
 #include "tools/dcfg/view.h"
 
 #include "tools/dcfg/graph_file.h"
+#include "tools/json.h"
 
 #include <string.h>
 
@@ -50,4 +51,33 @@ int view_choose(const char *option, const char *text, const char *const *list,
                  list[i]);
     }
     return bt_fail(error, BT_USAGE, "--%s: '%.40s' is not %s", option, text, known);
+}
+
+static int print_json(const struct view *view, const struct table *table, const char *key,
+                      const char *count_key, size_t count)
+{
+    yajl_gen json = json_new();
+    if (!json)
+        return BT_MEMORY;
+    yajl_gen_map_open(json);
+    json_count(json, "process", view->process->id);
+    json_count(json, "instructions", view->profile.total);
+    json_count(json, count_key, count);
+    table_json(table, key, json, stdout);
+    yajl_gen_map_close(json);
+    json_print(json);
+    yajl_gen_free(json);
+    return 0;
+}
+
+int view_print(const struct view *view, enum view_form form, const struct table *table,
+               const char *key, const char *count_key, size_t count)
+{
+    if (form == VIEW_JSON)
+        return print_json(view, table, key, count_key, count);
+    if (form == VIEW_CSV)
+        table_print_csv(table, stdout);
+    else
+        table_print(table, stdout);
+    return 0;
 }

@@ -5,6 +5,7 @@
 #include "tools/cfg/names.h"
 #include "tools/cfg/profile.h"
 #include "tools/commands.h"
+#include "tools/table.h"
 
 struct view {
     const char *path;
@@ -24,6 +25,14 @@ enum view_form { VIEW_TEXT, VIEW_CSV, VIEW_JSON };
 
 /* From the options --csv and --json, of which at most one is given: 0 or BT_USAGE. */
 int view_choose_form(enum view_form *form, bool csv, bool json, struct bt_error *error);
+
+/*
+ * Prints a list of what is in the process to standard output. In JSON the table is called key, and
+ * in front of it are the process's id and instructions and, called count_key, how many there are in
+ * all. 0 or BT_MEMORY.
+ */
+int view_print(const struct view *view, enum view_form form, const struct table *table,
+               const char *key, const char *count_key, size_t count);
 
 /* The number of the text in a list that ends with NULL; BT_USAGE, naming the option, if it is not
  * there. */

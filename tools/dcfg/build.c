@@ -3,7 +3,7 @@
 #include "formats/dcfg_writer.h"
 #include "tools/cfg/image.h"
 #include "tools/dcfg/build_paths.h"
-#include "tools/dcfg/captures.h"
+#include "tools/dcfg/captures_read.h"
 #include "tools/json.h"
 
 #include <inttypes.h>
@@ -231,7 +231,7 @@ static int run(const struct request *request, enum fetch_kind kind, int count, c
     if (transfer_begin(&transfer, request->lp64, true, &error) < 0)
         return command_failure(&error);
     int result =
-        captures_order(&captures, count, paths, request->trace != NULL, request->lp64, &error);
+        captures_order(&captures, count, paths, request->trace ? "a trace" : NULL, request->lp64, &error);
     if (result == 0)
         result = add_images(&images, request, &error);
     if (result == 0)

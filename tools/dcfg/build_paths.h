@@ -3,7 +3,7 @@
 #define TOOLS_DCFG_BUILD_PATHS_H
 
 #include "tools/cfg/image.h"
-#include "tools/dcfg/captures.h"
+#include "tools/dcfg/captures_read.h"
 
 /*
  * The graph and the trace (NULL: none is wanted) must be files of their own: neither the same one,

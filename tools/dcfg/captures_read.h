@@ -1,0 +1,17 @@
+/* Reads the captures that a graph is built from. */
+#ifndef TOOLS_DCFG_CAPTURES_READ_H
+#define TOOLS_DCFG_CAPTURES_READ_H
+
+#include "tools/captures.h"
+#include "tools/cfg/build.h"
+#include "tools/transfer.h"
+
+/*
+ * Reads all files into the build, from beginning to end. What is damaged is a hole for the build,
+ * is told unless it has been, and raises transfer->status. 0, what the build says, or why a file
+ * cannot be read.
+ */
+int captures_read(const struct captures *captures, struct transfer *transfer, struct build *build,
+                  bool told, struct bt_error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * Records for a study: traces of any kind, one behind the other as one stream. A thread of its own
+ * reads and decompresses ahead, so that the study has a processor to itself.
+ */
+#ifndef TOOLS_RECORD_INPUT_H
+#define TOOLS_RECORD_INPUT_H
+
+#include "formats/capture_info.h"
+#include "formats/sink.h"
+
+struct record_input;
+
+struct record_input_settings {
+    const char *from;  /* the name of the traces' format (formats/trace_format.h); NULL: told by
+                          content */
+    bool lp64;         /* raw records have 24 bytes */
+    bool quiet_output; /* standard output gets nothing while records are read */
+    uint64_t first;    /* records to skip, of all traces together */
+    uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
+};
+
+/*
+ * Opens the traces, "-" being standard input, which is also meant where count is 0. Files of one
+ * capture are put together and in their order. The paths stay the caller's and must live on. 0 or a
+ * negative code.
+ */
+int record_input_open(struct record_input **input, int count, char **paths,
+                      const struct record_input_settings *settings, struct bt_error *error);
+
+/*
+ * The next batch, valid until the next call: 1, or 0 at the end of the last trace, or a negative
+ * code where a trace cannot be read on. Ticks go on from trace to trace: where another capture
+ * begins its first tick is the last one of the trace before. What is damaged in a trace has been
+ * told on standard error, and has raised the exit status.
+ */
+int record_input_next(struct record_input *input, const struct batch **batch,
+                      struct bt_error *error);
+
+/* The header of the capture that the last batch is of: clock, board. NULL where it has none. Valid
+ * until the next call of record_input_next. */
+const struct capture_info *record_input_info(const struct record_input *input);
+
+/* Puts all there is into sink, which stays open. 0, or why the sink or a trace failed. */
+int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error);
+
+/* Closes it, early or at its end. Returns the exit status: 0, or 1 where something was damaged. */
+int record_input_close(struct record_input *input);
+
+/*
+ * How many records the traces hold together: capture files and raw records are hopped over, others
+ * are read to their end. Not for standard input. 0 or a negative code.
+ */
+int record_input_count(int count, char **paths, const struct record_input_settings *settings,
+                       uint64_t *records, struct bt_error *error);
+
+#endif

@@ -17,6 +17,8 @@ struct record_input_settings {
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
+    bool keep_ticks;   /* ticks count from the first record of all also behind records that were
+                          skipped: these are then read, not hopped over */
 };
 
 /*

@@ -1,0 +1,404 @@
+#include "tools/record_input.h"
+
+#include "formats/base/thread.h"
+#include "formats/capture_file.h"
+#include "formats/trace_reader.h"
+#include "tools/captures.h"
+#include "tools/progress.h"
+#include "tools/transfer.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Batches that are read ahead: enough to hide a slow one, few enough to stay in a cache. */
+#define SLOTS 4u
+/* Records without blocks come in pieces that stay in the processor's nearer caches. */
+#define RECORDS_RAW 16384u
+/* For how long closing waits for a thread that may be waiting for a pipe. */
+#define CLOSE_WAIT_NS 200000000
+
+/* What the reading thread hands over: a batch, something to tell, or the end. */
+struct slot {
+    struct batch batch;
+    struct capture_info info; /* of the capture that the batch is of; zero where there is none */
+    bool has_info;
+    int result; /* 1: a batch; BT_DATA, BT_NOTE: something to tell; 0 and others: the end */
+    struct bt_error error;
+    int path;              /* being read */
+    uint64_t offset, size; /* of that file, for progress */
+};
+
+struct record_input {
+    struct record_input_settings settings;
+    struct transfer_paths operands;
+    struct captures captures;
+    struct transfer transfer; /* telling, progress and the exit status */
+
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct slot slots[SLOTS];
+    unsigned filled; /* slots that the thread has filled so far, modulo 2^32 */
+    unsigned taken;  /* slots that the study is through with */
+    bool stop;       /* nothing more is wanted */
+    bool finished;   /* the thread touches nothing any more */
+
+    struct slot *current; /* what record_input_next gave last */
+
+    /* the thread's own */
+    uint64_t skip, left;
+    uint64_t tick_base;          /* added to the ticks of the trace being read */
+    uint64_t last_tick;          /* of all so far */
+    struct capture_info last_id; /* header of the trace before */
+    const struct capture_info *info;
+};
+
+/* --- the reading thread --- */
+
+/* The next free slot, once there is one; NULL where nothing more is wanted. */
+static struct slot *next_slot(struct record_input *input)
+{
+    pthread_mutex_lock(&input->mutex);
+    while (!input->stop && input->filled - input->taken == SLOTS)
+        pthread_cond_wait(&input->changed, &input->mutex);
+    bool stop = input->stop;
+    pthread_mutex_unlock(&input->mutex);
+    return stop ? NULL : &input->slots[input->filled % SLOTS];
+}
+
+static void give_slot(struct record_input *input)
+{
+    pthread_mutex_lock(&input->mutex);
+    input->filled++;
+    pthread_cond_broadcast(&input->changed);
+    pthread_mutex_unlock(&input->mutex);
+}
+
+/* Where another capture begins its time goes on where the last one ended. */
+static void begin_capture(struct record_input *input, const struct capture_info *info)
+{
+    if (!info || !capture_info_same_capture(info, &input->last_id))
+        input->tick_base = input->last_tick;
+    input->last_id = info ? *info : (struct capture_info){.clock_hz = 0};
+    input->info = info ? &input->last_id : NULL;
+}
+
+static void member_met(void *context, const struct capture_member *member)
+{
+    if (member->kind == CAPTURE_MEMBER_HEADER)
+        begin_capture(context, &member->info);
+}
+
+static void shift_ticks(struct record_input *input, struct batch *batch)
+{
+    batch->first_tick += input->tick_base;
+    batch->last_tick += input->tick_base;
+    if (loss_total(&batch->lost) > 0) {
+        batch->lost.first_tick += input->tick_base;
+        batch->lost.last_tick += input->tick_base;
+    }
+    input->last_tick = batch->last_tick;
+}
+
+/* Leaves out the records in front of the first one wanted. */
+static void skip_records(struct record_input *input, struct batch *batch)
+{
+    size_t some = input->skip < batch->count ? (size_t)input->skip : batch->count;
+    if (some == 0)
+        return;
+    if (some < batch->count)
+        batch->first_tick += records_time(batch->records + 1, some);
+    batch->count -= some;
+    batch->first_index += some;
+    memmove(batch->records, batch->records + some, batch->count * sizeof *batch->records);
+    batch->lost = (struct loss){.first_tick = 0};
+    batch->gap = (struct gap){0};
+    input->skip -= some;
+}
+
+static void describe(struct record_input *input, struct slot *slot, struct trace_reader *reader,
+                     int path)
+{
+    slot->path = path;
+    slot->offset = trace_reader_offset(reader);
+    slot->size = trace_reader_size(reader);
+    slot->has_info = input->info != NULL;
+    if (input->info)
+        slot->info = *input->info;
+}
+
+/* Reads a trace to its end, or as far as it is wanted. 0, or why it cannot be read on. */
+static int read_source(struct record_input *input, struct trace_reader *reader, int path,
+                       struct bt_error *error)
+{
+    size_t piece = trace_reader_kind(reader) == TRACE_CAPTURE ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
+    while (input->left > 0) {
+        struct slot *slot = next_slot(input);
+        if (!slot)
+            return 0;
+        uint64_t wanted = input->skip == 0 ? input->left : piece;
+        slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
+        slot->result = source_next(trace_reader_source(reader), &slot->batch, -1, &slot->error);
+        if (slot->result == 1) {
+            shift_ticks(input, &slot->batch);
+            skip_records(input, &slot->batch);
+            input->left -= slot->batch.count;
+        } else if (slot->result != BT_DATA && slot->result != BT_NOTE) {
+            *error = slot->error;
+            return slot->result;
+        }
+        describe(input, slot, reader, path);
+        give_slot(input);
+    }
+    return 0;
+}
+
+/* Has the study's side tell something. False: nothing more is wanted. */
+static bool tell(struct record_input *input, int path, const struct bt_error *error)
+{
+    struct slot *slot = next_slot(input);
+    if (!slot)
+        return false;
+    slot->result = error->code;
+    slot->error = *error;
+    slot->path = path;
+    give_slot(input);
+    return true;
+}
+
+/* Hops over records that are not wanted. 0, or why the trace cannot be read on. */
+static int hop(struct record_input *input, struct trace_reader *reader, int path,
+               struct bt_error *error)
+{
+    if (input->skip == 0 || input->settings.keep_ticks)
+        return 0;
+    int result = trace_reader_seek(reader, input->skip, error);
+    uint64_t passed = trace_reader_position(reader);
+    input->skip -= passed < input->skip ? passed : input->skip;
+    if (result == BT_DATA)
+        result = tell(input, path, error) ? 0 : result;
+    return result;
+}
+
+static int read_trace(struct record_input *input, int path, struct bt_error *error)
+{
+    struct trace_reader *reader;
+    int result =
+        trace_reader_open(&reader, input->captures.paths[path], input->settings.lp64, error);
+    if (result != 0)
+        return result;
+    begin_capture(input, source_info(trace_reader_source(reader)));
+    trace_reader_watch(reader, member_met, input);
+    result = hop(input, reader, path, error);
+    if (result == 0)
+        result = read_source(input, reader, path, error);
+    source_close(trace_reader_source(reader));
+    return result;
+}
+
+static void *read_all(void *argument)
+{
+    struct record_input *input = argument;
+    struct bt_error error;
+    int result = 0;
+    thread_set_name("input");
+    for (int i = 0; i < input->captures.count && result == 0 && input->left > 0; i++)
+        result = read_trace(input, i, &error);
+    struct slot *slot = next_slot(input);
+    if (slot) {
+        slot->result = result;
+        if (result < 0)
+            slot->error = error;
+        give_slot(input);
+    }
+    pthread_mutex_lock(&input->mutex);
+    input->finished = true;
+    pthread_cond_broadcast(&input->changed);
+    pthread_mutex_unlock(&input->mutex);
+    return NULL;
+}
+
+/* --- the study's side --- */
+
+static int start_thread(struct record_input *input, struct bt_error *error)
+{
+    int result = pthread_create(&input->thread, NULL, read_all, input);
+    if (result != 0)
+        return bt_fail(error, BT_IO, "cannot start a thread: %s", strerror(result));
+    return 0;
+}
+
+static int make_slots(struct record_input *input, struct bt_error *error)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        input->slots[i].batch.records = malloc(CAPTURE_BLOCK_RECORDS * sizeof(struct record));
+        if (!input->slots[i].batch.records)
+            return bt_fail(error, BT_MEMORY, "no memory for %u records", CAPTURE_BLOCK_RECORDS);
+    }
+    return 0;
+}
+
+static void input_free(struct record_input *input)
+{
+    for (unsigned i = 0; i < SLOTS; i++)
+        free(input->slots[i].batch.records);
+    captures_free(&input->captures);
+    pthread_cond_destroy(&input->changed);
+    pthread_mutex_destroy(&input->mutex);
+    free(input);
+}
+
+static int input_new(struct record_input **out, int count, char **paths,
+                     const struct record_input_settings *settings, struct bt_error *error)
+{
+    struct record_input *input = calloc(1, sizeof *input);
+    if (!input)
+        return bt_fail(error, BT_MEMORY, "no memory for the input");
+    input->settings = *settings;
+    input->skip = settings->first;
+    input->left = settings->count;
+    pthread_mutex_init(&input->mutex, NULL);
+    pthread_cond_init(&input->changed, NULL);
+    transfer_take_paths(&input->operands, count, paths);
+    progress_begin(&input->transfer.progress, settings->quiet_output);
+    *out = input;
+    return captures_order(&input->captures, input->operands.count, input->operands.paths, NULL,
+                          settings->lp64, error);
+}
+
+int record_input_open(struct record_input **input, int count, char **paths,
+                      const struct record_input_settings *settings, struct bt_error *error)
+{
+    struct record_input *opened = NULL;
+    int result = input_new(&opened, count, paths, settings, error);
+    if (result == 0)
+        result = make_slots(opened, error);
+    if (result == 0)
+        result = start_thread(opened, error);
+    if (result == 0)
+        *input = opened;
+    else if (opened)
+        input_free(opened);
+    return result;
+}
+
+/* The slot that the thread fills next, once it is filled. */
+static struct slot *take_slot(struct record_input *input)
+{
+    pthread_mutex_lock(&input->mutex);
+    if (input->current) {
+        input->current = NULL;
+        input->taken++;
+        pthread_cond_broadcast(&input->changed);
+    }
+    while (input->filled == input->taken)
+        pthread_cond_wait(&input->changed, &input->mutex);
+    struct slot *slot = &input->slots[input->taken % SLOTS];
+    pthread_mutex_unlock(&input->mutex);
+    return slot;
+}
+
+int record_input_next(struct record_input *input, const struct batch **batch,
+                      struct bt_error *error)
+{
+    for (;;) {
+        struct slot *slot = take_slot(input);
+        if (slot->result == 1 || slot->result == BT_DATA || slot->result == BT_NOTE)
+            input->current = slot;
+        if (slot->result == 1) {
+            progress_show(&input->transfer.progress, input->captures.paths[slot->path],
+                          slot->offset, slot->size);
+            *batch = &slot->batch;
+            return 1;
+        }
+        if (!input->current) { /* the last slot stays where it is: asked again, it says the same */
+            if (slot->result < 0)
+                *error = slot->error;
+            return slot->result;
+        }
+        transfer_tell(&input->transfer, &slot->error);
+    }
+}
+
+const struct capture_info *record_input_info(const struct record_input *input)
+{
+    return input->current && input->current->has_info ? &input->current->info : NULL;
+}
+
+int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error)
+{
+    const struct batch *batch;
+    int result;
+    while ((result = record_input_next(input, &batch, error)) == 1) {
+        result = sink_put(sink, batch, error);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+/* Whether the thread has ended, or does so soon: it may be waiting for a pipe that says nothing. */
+static bool wait_for_thread(struct record_input *input)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += CLOSE_WAIT_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&input->mutex);
+    input->stop = true;
+    pthread_cond_broadcast(&input->changed);
+    int result = 0;
+    while (!input->finished && result == 0)
+        result = pthread_cond_timedwait(&input->changed, &input->mutex, &until);
+    bool finished = input->finished;
+    pthread_mutex_unlock(&input->mutex);
+    return finished;
+}
+
+int record_input_close(struct record_input *input)
+{
+    if (!input)
+        return 0;
+    progress_clear(&input->transfer.progress);
+    int status = input->transfer.status;
+    if (wait_for_thread(input)) {
+        pthread_join(input->thread, NULL);
+        input_free(input);
+    } else {
+        /* it holds the input until it wakes up, or until the process ends */
+        pthread_detach(input->thread);
+    }
+    return status;
+}
+
+/* --- counting --- */
+
+static int count_file(const char *path, const struct record_input_settings *settings,
+                      uint64_t *records, struct bt_error *error)
+{
+    struct trace_reader *reader;
+    int result = trace_reader_open(&reader, path, settings->lp64, error);
+    if (result != 0)
+        return result;
+    result = trace_reader_seek(reader, UINT64_MAX, error);
+    *records += trace_reader_position(reader);
+    source_close(trace_reader_source(reader));
+    return result == BT_DATA ? 0 : result;
+}
+
+int record_input_count(int count, char **paths, const struct record_input_settings *settings,
+                       uint64_t *records, struct bt_error *error)
+{
+    int result = 0;
+    *records = 0;
+    for (int i = 0; i < count && result == 0; i++) {
+        if (strcmp(paths[i], "-") == 0)
+            result = bt_fail(error, BT_USAGE,
+                             "standard input cannot be divided: save it to a file first");
+        else
+            result = count_file(paths[i], settings, records, error);
+    }
+    return result;
+}

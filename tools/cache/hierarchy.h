@@ -128,7 +128,7 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
 /* Writes dirty lines back unless settings say no; once, behind the last record. 0 or BT_MEMORY. */
 int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error);
 
-/* Whether a processor id has made a reference. */
+/* Whether a processor id has made a reference, be it uncached. */
 bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor);
 
 /*

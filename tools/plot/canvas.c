@@ -1,0 +1,141 @@
+#include "tools/plot/canvas.h"
+
+#include <math.h>
+
+#define PIXELS_PER_X_TICK 85u
+#define PIXELS_PER_Y_TICK 45u
+#define LEGEND_CHARACTERS 34u
+#define WIDE_PIXELS       700u /* there is room for a legend beside the curves */
+#define INTERVAL_FILL     "fillstyle pattern 4 border fillcolor rgb \"#999999\""
+
+static const char *scale_name(const struct figure_axis *axis)
+{
+    return axis->scale == FIGURE_LOG2 ? "2" : "10";
+}
+
+/* The range and the ticks of an axis, "x" or "y". */
+static void put_axis(struct canvas *canvas, const char *name, const struct figure_axis *description,
+                     const struct axis *axis, bool falling)
+{
+    struct script *script = canvas->script;
+    if (axis_is_logarithmic(description))
+        script_put(script, "set logscale %s %s\n", name, scale_name(description));
+    else
+        script_put(script, "unset logscale %s\n", name);
+    script_put(script, "set %srange [", name);
+    script_number(script, falling ? axis->to : axis->from);
+    script_put(script, ":");
+    script_number(script, falling ? axis->from : axis->to);
+    script_put(script, "]\nset %slabel ", name);
+    script_quote(script, description->label, 0);
+    script_put(script, "\nset %stics out nomirror (", name);
+    size_t count = description->ticks ? description->tick_count : axis->tick_count;
+    for (size_t i = 0; i < count; i++) {
+        script_put(script, i > 0 ? ", " : "");
+        script_quote_format(script,
+                            description->ticks ? description->ticks[i].label : axis->ticks[i].label,
+                            LEGEND_CHARACTERS);
+        script_number(script, description->ticks ? description->ticks[i].at : axis->ticks[i].at);
+    }
+    script_put(script, ")\n");
+}
+
+/* Lays out both axes over all that the panel shows. */
+static void lay_out(struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    double low;
+    double high;
+    canvas_series_range(panel, false, &low, &high);
+    if (panel->heat) {
+        low = fmin(low, panel->heat->x_from);
+        high = fmax(high, panel->heat->x_to);
+    }
+    axis_lay_out(&canvas->x, &panel->x, low, high, canvas->width / PIXELS_PER_X_TICK + 1, false);
+    canvas_series_range(panel, true, &low, &high);
+    if (panel->heat) {
+        low = fmin(low, fmin(panel->heat->y_from, panel->heat->y_to));
+        high = fmax(high, fmax(panel->heat->y_from, panel->heat->y_to));
+    }
+    axis_lay_out(&canvas->y, &panel->y, low, high, canvas->height / PIXELS_PER_Y_TICK + 1,
+                 !panel->heat);
+}
+
+static void put_interval(struct canvas *canvas, const struct figure_interval *interval)
+{
+    const struct axis *axis = interval->vertical ? &canvas->y : &canvas->x;
+    unsigned pixels = interval->vertical ? canvas->height : canvas->width;
+    double from = fmax(interval->from, axis->from);
+    double to = fmin(interval->to, axis->to);
+    if (!(from <= to))
+        return;
+    bool thin = (to - from) * pixels < 2 * (axis->to - axis->from);
+    script_put(canvas->script, thin ? "set arrow from " : "set object rectangle from ");
+    script_put(canvas->script,
+               interval->vertical ? "graph 0, first %.12g to " : "%.12g, graph 0 to ", from);
+    script_put(canvas->script, interval->vertical ? "graph 1, first %.12g " : "%.12g, graph 1 ",
+               thin ? from : to);
+    script_put(canvas->script, thin ? "nohead front linecolor rgb \"#666666\" dashtype 2\n"
+                                    : "front " INTERVAL_FILL " linewidth 1\n");
+}
+
+/* A legend stands beside the curves, or below where the panel is narrow: never on them. */
+static void put_legend(struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    size_t named = panel->interval_count > 0 && panel->interval_name ? 2 : 0;
+    bool stacked = false;
+    for (size_t i = 0; i < panel->series_count; i++) {
+        named += panel->series[i].name != NULL;
+        stacked |= panel->series[i].look == FIGURE_AREA;
+    }
+    if (named < 2)
+        script_put(canvas->script, "unset key\n");
+    else if (canvas->width >= WIDE_PIXELS && !panel->heat)
+        script_put(canvas->script,
+                   "set key outside right top vertical Left reverse samplen 2 spacing 1.2 %s\n",
+                   stacked ? "invert" : "noinvert");
+    else
+        script_put(canvas->script,
+                   "set key outside center bottom horizontal Left reverse samplen 2 noinvert\n");
+}
+
+void canvas_element(struct canvas *canvas)
+{
+    script_put(canvas->script, canvas->elements++ > 0 ? ", " : "plot ");
+}
+
+static void put_plot(struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    canvas_heat_elements(canvas);
+    canvas_series_elements(canvas);
+    if (panel->interval_count > 0 && panel->interval_name) {
+        canvas_element(canvas);
+        script_put(canvas->script, "keyentry with boxes " INTERVAL_FILL " title ");
+        script_quote(canvas->script, panel->interval_name, LEGEND_CHARACTERS);
+    }
+    if (!panel->heat && panel->series_count == 0) {
+        canvas_element(canvas);
+        script_put(canvas->script, "NaN notitle");
+    }
+    script_put(canvas->script, "\n");
+}
+
+void canvas_put(struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    const struct figure_heat *heat = panel->heat;
+    lay_out(canvas);
+    script_put(canvas->script, "set title ");
+    script_quote(canvas->script, panel->title, canvas->width / 9);
+    script_put(canvas->script, "\nunset arrow\nunset object\n");
+    canvas_heat_data(canvas);
+    canvas_series_data(canvas);
+    put_axis(canvas, "x", &panel->x, &canvas->x, false);
+    put_axis(canvas, "y", &panel->y, &canvas->y, heat && heat->y_from > heat->y_to);
+    put_legend(canvas);
+    for (size_t i = 0; i < panel->interval_count; i++)
+        put_interval(canvas, &panel->intervals[i]);
+    put_plot(canvas);
+}

@@ -1,0 +1,108 @@
+#include "tools/plot/canvas.h"
+
+#include <math.h>
+
+#define PIXELS_PER_COLOR_TICK 60u
+#define CELLS_DRAWN_MAX       4096u /* one by one: some viewers blur pictures in SVG */
+
+static bool is_shown(const struct figure_heat *heat, double value)
+{
+    return isfinite(value) && (value > 0 || !heat->logarithmic);
+}
+
+static void value_range(const struct figure_heat *heat, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < heat->columns * heat->rows; i++)
+        if (is_shown(heat, heat->values[i])) {
+            *low = fmin(*low, heat->values[i]);
+            *high = fmax(*high, heat->values[i]);
+        }
+}
+
+/* Light to dark in even steps of lightness, and dark enough at its beginning for white paper. */
+static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
+{
+    const struct figure_axis description = {
+        .unit = heat->unit, .scale = heat->logarithmic ? FIGURE_LOG10 : FIGURE_LINEAR};
+    struct axis axis;
+    double low;
+    double high;
+    value_range(heat, &low, &high);
+    axis_lay_out(&axis, &description, low, high, canvas->height / PIXELS_PER_COLOR_TICK + 1,
+                 !heat->logarithmic);
+    script_put(canvas->script,
+               "set palette defined (0 \"#a5db36\", 0.2 \"#4ac16d\", 0.4 \"#1fa187\", "
+               "0.6 \"#277f8e\", 0.8 \"#46327e\", 1 \"#2b0140\")\n");
+    script_put(canvas->script, "%s logscale cb\nset cbrange [",
+               heat->logarithmic ? "set" : "unset");
+    script_number(canvas->script, axis.from);
+    script_put(canvas->script, ":");
+    script_number(canvas->script, axis.to);
+    script_put(canvas->script, "]\nset cblabel ");
+    script_quote(canvas->script, heat->label, 0);
+    script_put(canvas->script, "\nset cbtics out (");
+    for (size_t i = 0; i < axis.tick_count; i++) {
+        script_put(canvas->script, i > 0 ? ", " : "");
+        script_quote_format(canvas->script, axis.ticks[i].label, 0);
+        script_number(canvas->script, axis.ticks[i].at);
+    }
+    script_put(canvas->script, ")\n");
+}
+
+void canvas_heat_data(struct canvas *canvas)
+{
+    const struct figure_heat *heat = canvas->panel->heat;
+    if (!heat)
+        return;
+    put_colors(canvas, heat);
+    script_put(canvas->script, "$heat%u << ENDOFDATA\n", canvas->number);
+    for (size_t row = 0; row < heat->rows; row++) {
+        for (size_t column = 0; column < heat->columns; column++) {
+            double value = heat->values[row * heat->columns + column];
+            script_number(canvas->script, is_shown(heat, value) ? value : NAN);
+        }
+        script_put(canvas->script, "\n");
+    }
+    script_put(canvas->script, "ENDOFDATA\n");
+}
+
+/* The values of the cells, in white where they are dark. */
+static void put_values(struct canvas *canvas, const struct figure_heat *heat, double x_step,
+                       double y_step)
+{
+    double low;
+    double high;
+    value_range(heat, &low, &high);
+    double middle = heat->logarithmic ? sqrt(low) * sqrt(high) : (fmin(low, 0) + high) / 2;
+    for (size_t i = 0; i < heat->rows * heat->columns; i++) {
+        char label[AXIS_LABEL_BYTES];
+        double value = heat->values[i];
+        if (!is_shown(heat, value))
+            continue;
+        script_put(canvas->script, "set label ");
+        script_quote(canvas->script, axis_label(label, heat->unit, value), 0);
+        script_put(canvas->script, " at %.12g, %.12g center front textcolor rgb \"%s\"\n",
+                   heat->x_from + ((double)(i % heat->columns) + 0.5) * x_step,
+                   heat->y_from + ((double)(i / heat->columns) + 0.5) * y_step,
+                   value > middle ? "#ffffff" : "#000000");
+    }
+}
+
+void canvas_heat_elements(struct canvas *canvas)
+{
+    const struct figure_heat *heat = canvas->panel->heat;
+    if (!heat)
+        return;
+    double x_step = (heat->x_to - heat->x_from) / (double)heat->columns;
+    double y_step = (heat->y_to - heat->y_from) / (double)heat->rows;
+    if (heat->written)
+        put_values(canvas, heat, x_step, y_step);
+    canvas_element(canvas);
+    script_put(canvas->script,
+               "$heat%u matrix using (%.17g + ($1 + 0.5) * %.17g):(%.17g + ($2 + 0.5) * %.17g):3 "
+               "with image%s notitle",
+               canvas->number, heat->x_from, x_step, heat->y_from, y_step,
+               heat->columns * heat->rows <= CELLS_DRAWN_MAX ? " pixels" : "");
+}

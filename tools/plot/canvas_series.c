@@ -1,0 +1,231 @@
+#include "tools/plot/canvas.h"
+
+#include <math.h>
+
+#define LEGEND_CHARACTERS 34u
+#define POINTS_MAX        6000u /* of a line; of more only what can be told apart is drawn */
+#define BUCKETS           1200u
+#define BARS_SHARE        0.8 /* of the room there is for them */
+
+/* Okabe and Ito's, which the colour-blind can tell apart, without the yellow. */
+static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                   0xe69f00, 0x56b4e9, 0x000000};
+#define PALETTE_SIZE (sizeof palette / sizeof palette[0])
+
+static bool is_shown(const struct figure_axis *axis, double value)
+{
+    return isfinite(value) && (value > 0 || !axis_is_logarithmic(axis));
+}
+
+/* --- ranges ---------------------------------------------------------------------------------- */
+
+/* Where the last of the steps ends. */
+static double last_edge(const struct figure_series *series, double otherwise)
+{
+    size_t count = series->count;
+    return count > 1 ? 2 * series->x[count - 1] - series->x[count - 2] : otherwise;
+}
+
+/* From one bar to the next. */
+static double bar_room(const struct figure_panel *panel)
+{
+    double room = INFINITY;
+    for (size_t s = 0; s < panel->series_count; s++)
+        for (size_t i = 1; i < panel->series[s].count; i++)
+            room = fmin(room, panel->series[s].x[i] - panel->series[s].x[i - 1]);
+    return isfinite(room) && room > 0 ? room : 1;
+}
+
+/* Sum of this and the areas before it at a point. */
+static double stacked(const struct figure_panel *panel, size_t series, size_t point)
+{
+    double sum = 0;
+    for (size_t s = 0; s <= series; s++)
+        if (panel->series[s].look == FIGURE_AREA && point < panel->series[s].count)
+            sum += panel->series[s].y[point];
+    return sum;
+}
+
+static void widen(const struct figure_axis *axis, double value, double *low, double *high)
+{
+    if (is_shown(axis, value)) {
+        *low = fmin(*low, value);
+        *high = fmax(*high, value);
+    }
+}
+
+void canvas_series_range(const struct figure_panel *panel, bool of_y, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    double room = bar_room(panel);
+    for (size_t s = 0; s < panel->series_count; s++) {
+        const struct figure_series *series = &panel->series[s];
+        bool bars = series->look == FIGURE_BARS;
+        double margin = bars ? room / 2 : 0;
+        for (size_t i = 0; i < series->count; i++) {
+            double y = series->look == FIGURE_AREA ? stacked(panel, s, i) : series->y[i];
+            if (!is_shown(&panel->y, y) || !is_shown(&panel->x, series->x[i]))
+                continue;
+            if (of_y) { /* a bar's height is seen above what it stands on */
+                widen(&panel->y, bars ? y / 2 : y, low, high);
+                widen(&panel->y, y, low, high);
+            } else {
+                widen(&panel->x, series->x[i] - margin, low, high);
+                widen(&panel->x, series->x[i] + margin, low, high);
+            }
+        }
+        if (!of_y && series->count > 0 &&
+            (series->look == FIGURE_STEPS || series->look == FIGURE_AREA))
+            widen(&panel->x, last_edge(series, series->x[0] + 1), low, high);
+    }
+}
+
+/* --- data ------------------------------------------------------------------------------------ */
+
+static void put_point(struct canvas *canvas, double x, double y)
+{
+    if (!is_shown(&canvas->panel->x, x) || !is_shown(&canvas->panel->y, y)) {
+        script_put(canvas->script, "\n"); /* a hole */
+        return;
+    }
+    script_number(canvas->script, x);
+    script_number(canvas->script, y);
+    script_put(canvas->script, "\n");
+}
+
+/* Which of BUCKETS columns of the panel x is in. */
+static unsigned bucket_of(const struct canvas *canvas, double x)
+{
+    double from = canvas->x.from;
+    double to = canvas->x.to;
+    if (axis_is_logarithmic(&canvas->panel->x)) {
+        x = log(fmax(x, from));
+        from = log(from);
+        to = log(to);
+    }
+    double place = (x - from) / (to - from) * BUCKETS;
+    return place > 0 ? place < BUCKETS ? (unsigned)place : BUCKETS : 0;
+}
+
+/* Of each column of the panel the first, lowest, highest and last point: what a line of all of them
+ * would look like. */
+static void put_thinned(struct canvas *canvas, const struct figure_series *series)
+{
+    size_t end;
+    for (size_t start = 0; start < series->count; start = end) {
+        size_t lowest = start;
+        size_t highest = start;
+        unsigned bucket = bucket_of(canvas, series->x[start]);
+        for (end = start + 1; end < series->count && bucket_of(canvas, series->x[end]) == bucket;
+             end++) {
+            lowest = series->y[end] < series->y[lowest] ? end : lowest;
+            highest = series->y[end] > series->y[highest] ? end : highest;
+        }
+        size_t places[4] = {start, lowest < highest ? lowest : highest,
+                            lowest < highest ? highest : lowest, end - 1};
+        for (int i = 0; i < 4; i++)
+            if (i == 0 || places[i] != places[i - 1])
+                put_point(canvas, series->x[places[i]], series->y[places[i]]);
+    }
+}
+
+static void put_line(struct canvas *canvas, const struct figure_series *series)
+{
+    if (series->count > POINTS_MAX) {
+        put_thinned(canvas, series);
+        return;
+    }
+    for (size_t i = 0; i < series->count; i++)
+        put_point(canvas, series->x[i], series->y[i]);
+    if (series->look == FIGURE_STEPS && series->count > 0)
+        put_point(canvas, last_edge(series, canvas->x.to), series->y[series->count - 1]);
+}
+
+/* Both corners of each step: x, lower edge, upper edge. */
+static void put_area(struct canvas *canvas, size_t number)
+{
+    const struct figure_series *series = &canvas->panel->series[number];
+    for (size_t i = 0; i < series->count; i++) {
+        double upper = stacked(canvas->panel, number, i);
+        double lower = upper - series->y[i];
+        double to = i + 1 < series->count ? series->x[i + 1] : last_edge(series, canvas->x.to);
+        if (isfinite(upper))
+            script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", series->x[i],
+                       lower, upper, to, lower, upper);
+        else
+            script_put(canvas->script, "\n");
+    }
+}
+
+static void put_bars(struct canvas *canvas, size_t number)
+{
+    const struct figure_panel *panel = canvas->panel;
+    const struct figure_series *series = &panel->series[number];
+    double width = bar_room(panel) * BARS_SHARE / (double)panel->series_count;
+    double shift = ((double)number - ((double)panel->series_count - 1) / 2) * width;
+    for (size_t i = 0; i < series->count; i++)
+        if (is_shown(&panel->y, series->y[i]))
+            script_put(canvas->script, "%.12g %.12g %.12g\n", series->x[i] + shift, series->y[i],
+                       width);
+}
+
+void canvas_series_data(struct canvas *canvas)
+{
+    for (size_t s = 0; s < canvas->panel->series_count; s++) {
+        const struct figure_series *series = &canvas->panel->series[s];
+        script_put(canvas->script, "$series%u_%zu << ENDOFDATA\n", canvas->number, s);
+        if (series->look == FIGURE_AREA)
+            put_area(canvas, s);
+        else if (series->look == FIGURE_BARS)
+            put_bars(canvas, s);
+        else
+            put_line(canvas, series);
+        script_put(canvas->script, "ENDOFDATA\n");
+    }
+}
+
+/* --- elements -------------------------------------------------------------------------------- */
+
+/* Lines beyond the palette's colours begin it again, dashed. */
+static void put_line_look(struct canvas *canvas, const struct figure_series *series, size_t number,
+                          unsigned color)
+{
+    bool points = series->look == FIGURE_POINTS || series->count == 1;
+    bool steps = series->look == FIGURE_STEPS;
+    script_put(canvas->script,
+               "using 1:2 with %s linecolor rgb \"#%06x\" linewidth 2 dashtype %zu ",
+               steps    ? "steps"
+               : points ? "linespoints"
+                        : "lines",
+               color, number / PALETTE_SIZE + 1);
+    if (points && !steps)
+        script_put(canvas->script, "pointtype %zu pointsize 1 ", 5 + 2 * (number % 5));
+}
+
+void canvas_series_elements(struct canvas *canvas)
+{
+    for (size_t s = 0; s < canvas->panel->series_count; s++) {
+        const struct figure_series *series = &canvas->panel->series[s];
+        unsigned color = series->color ? series->color & 0xffffff : palette[s % PALETTE_SIZE];
+        if (series->count == 0)
+            continue;
+        canvas_element(canvas);
+        script_put(canvas->script, "$series%u_%zu ", canvas->number, s);
+        if (series->look == FIGURE_AREA)
+            script_put(canvas->script,
+                       "using 1:2:3 with filledcurves fillstyle solid 0.85 noborder "
+                       "fillcolor rgb \"#%06x\" ",
+                       color);
+        else if (series->look == FIGURE_BARS)
+            script_put(canvas->script,
+                       "using 1:2:3 with boxes fillstyle solid 0.85 noborder "
+                       "fillcolor rgb \"#%06x\" ",
+                       color);
+        else
+            put_line_look(canvas, series, s, color);
+        script_put(canvas->script, series->name ? "title " : "notitle");
+        if (series->name)
+            script_quote(canvas->script, series->name, LEGEND_CHARACTERS);
+    }
+}

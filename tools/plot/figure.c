@@ -1,0 +1,184 @@
+#include "tools/plot/figure.h"
+
+#include "formats/text_writer.h"
+#include "tools/plot/canvas.h"
+#include "tools/plot/gnuplot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TITLE_PIXELS    34u
+#define SUBTITLE_PIXELS 24u
+
+static const char *const format_names[] = {"svg", "png"};
+#define FORMATS (sizeof format_names / sizeof format_names[0])
+
+/* What a whole picture ends with. */
+static const struct {
+    const char *text;
+    size_t size;
+} endings[FORMATS] = {{"</svg>", 6}, {"IEND\xae\x42\x60\x82", 8}};
+
+int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
+                          struct bt_error *error)
+{
+    const char *name = format;
+    if (!name) {
+        const char *dot = strrchr(path, '.');
+        name = dot && !strchr(dot, '/') ? dot + 1 : "";
+    }
+    size_t i = 0;
+    while (i < FORMATS && strcasecmp(name, format_names[i]) != 0)
+        i++;
+    if (i == FORMATS && format)
+        return bt_fail(error, BT_USAGE, "pictures are svg or png, not %s", format);
+    if (i == FORMATS && strcmp(path, "-") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "a picture to standard output needs --plot-format svg or png");
+    if (i == FORMATS)
+        return bt_fail(error, BT_USAGE,
+                       "%s: the name of a picture ends in .svg or .png, or --plot-format says what "
+                       "it is",
+                       path);
+    output->path = path;
+    output->format = (enum figure_format)i;
+    return gnuplot_find(error);
+}
+
+/* What holds for all panels. */
+static void put_page(struct script *script, const struct figure *figure, enum figure_format format,
+                     unsigned width, unsigned height)
+{
+    if (format == FIGURE_PNG)
+        script_put(script,
+                   "set terminal pngcairo size %u,%u noenhanced font \"Sans,11\" "
+                   "background rgb \"#ffffff\"\n",
+                   width, height);
+    else
+        script_put(script,
+                   "set terminal svg size %u,%u noenhanced font \"sans-serif,14\" "
+                   "background rgb \"#ffffff\"\n",
+                   width, height);
+    script_put(script, "set encoding utf8\n"
+                       "set datafile missing \"NaN\"\n"
+                       "set border 3 linecolor rgb \"#444444\"\n"
+                       "set grid xtics ytics linetype 1 linecolor rgb \"#dddddd\" linewidth 0.5\n"
+                       "set style line 100 linewidth 1\n"
+                       "set multiplot\n");
+    if (figure->title) {
+        script_put(script, "set label 1001 ");
+        script_quote(script, figure->title, width / 10);
+        script_put(script, " at screen 0.5, screen %.12g center font \",%d\"\n",
+                   1 - 0.5 * TITLE_PIXELS / height, format == FIGURE_PNG ? 13 : 17);
+    }
+    if (figure->subtitle) {
+        script_put(script, "set label 1002 ");
+        script_quote(script, figure->subtitle, width / 7);
+        script_put(
+            script, " at screen 0.5, screen %.12g center textcolor rgb \"#555555\" font \",%d\"\n",
+            1 - (TITLE_PIXELS + 0.3 * SUBTITLE_PIXELS) / height, format == FIGURE_PNG ? 10 : 13);
+    }
+}
+
+static void put_panels(struct script *script, const struct figure *figure, unsigned width,
+                       unsigned height)
+{
+    unsigned head = figure->title ? TITLE_PIXELS : 0;
+    head += figure->subtitle ? SUBTITLE_PIXELS : 0;
+    unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
+    unsigned rows = ((unsigned)figure->panel_count + columns - 1) / columns;
+    double share = 1 - (double)head / height; /* of the height, for panels */
+    for (unsigned i = 0; i < figure->panel_count; i++) {
+        struct canvas canvas = {.script = script,
+                                .panel = &figure->panels[i],
+                                .number = i,
+                                .width = width / columns,
+                                .height = (height - head) / rows};
+        script_put(script, "set size %.12g, %.12g\nset origin %.12g, %.12g\n", 1.0 / columns,
+                   share / rows, (double)(i % columns) / columns,
+                   share * (rows - 1 - i / columns) / rows);
+        canvas_put(&canvas);
+        script_put(script, "unset label\n"); /* titles are written once */
+    }
+    script_put(script, "unset multiplot\nexit\n");
+}
+
+/* Whether it ends as a whole picture does, save for white space. */
+static bool is_whole(const char *picture, size_t size, enum figure_format format)
+{
+    while (size > 0 && (picture[size - 1] == '\n' || picture[size - 1] == ' '))
+        size--;
+    size_t end = endings[format].size;
+    return size >= end && memcmp(picture + size - end, endings[format].text, end) == 0;
+}
+
+/* Writes an SVG picture, having the cells of heat maps shown as what they are, with sharp edges. */
+static int put_svg(struct text_writer *writer, const char *picture, size_t size,
+                   struct bt_error *error)
+{
+    static const char tag[] = "<image ";
+    static const char style[] = "style='image-rendering: crisp-edges; image-rendering: pixelated' ";
+    const char *end = picture + size;
+    int result = 0;
+    while (result == 0 && picture < end) {
+        const char *image = strstr(picture, tag);
+        const char *next = image ? image + strlen(tag) : end;
+        result = text_writer_put(writer, picture, (size_t)(next - picture), error);
+        if (result == 0 && image)
+            result = text_writer_put(writer, style, strlen(style), error);
+        picture = next;
+    }
+    return result;
+}
+
+static int save(const char *picture, size_t size, const struct figure_output *output,
+                struct bt_error *error)
+{
+    if (!is_whole(picture, size, output->format))
+        return bt_fail(error, BT_IO, "gnuplot drew no whole picture");
+    struct text_writer *writer = text_writer_new(output->path, error);
+    if (!writer)
+        return error->code;
+    int result = output->format == FIGURE_SVG ? put_svg(writer, picture, size, error)
+                                              : text_writer_put(writer, picture, size, error);
+    if (result == 0)
+        result = text_writer_finish(writer, error);
+    text_writer_free(writer);
+    return result;
+}
+
+static int draw(struct script *script, const struct figure_output *output, struct bt_error *error)
+{
+    const char *text;
+    size_t size;
+    char *picture;
+    size_t picture_size;
+    int result = script_text(script, &text, &size, error);
+    if (result == 0)
+        result = gnuplot_run(text, size, &picture, &picture_size, error);
+    if (result < 0)
+        return result;
+    result = save(picture, picture_size, output, error);
+    free(picture);
+    return result;
+}
+
+int figure_write(const struct figure *figure, const struct figure_output *output,
+                 struct bt_error *error)
+{
+    unsigned width = figure->width > 0 ? figure->width : FIGURE_WIDTH;
+    unsigned height = figure->height > 0 ? figure->height : FIGURE_HEIGHT;
+    if (width < FIGURE_PIXELS_MIN || height < FIGURE_PIXELS_MIN || width > FIGURE_PIXELS_MAX ||
+        height > FIGURE_PIXELS_MAX)
+        return bt_fail(error, BT_USAGE, "a picture is %u to %u pixels wide and high, not %u by %u",
+                       FIGURE_PIXELS_MIN, FIGURE_PIXELS_MAX, width, height);
+    struct script *script = script_new(error);
+    if (!script)
+        return error->code;
+    put_page(script, figure, output->format, width, height);
+    put_panels(script, figure, width, height);
+    int result = draw(script, output, error);
+    script_free(script);
+    return result;
+}

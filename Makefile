@@ -59,7 +59,7 @@ FIRMWARE := $(filter-out firmware/riscv/%,$(call sources,firmware))
 DRIVER   := $(call sources,driver)
 CAPTURE  := $(call sources,capture)
 HOST     := $(filter-out host/bustapd.c,$(call sources,host))
-TOOLS    := $(filter-out tools/bustap.c,$(call sources,tools))
+TOOLS    := $(filter-out tools/bustap.c tools/cluster_mpi.c,$(call sources,tools))
 
 UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort $(wildcard tests/$(f)/test_*.c tests/$(f)/*_fixture.c)))
 TEST_PARTS  := $(sort $(wildcard tests/support/*.c))
@@ -71,7 +71,7 @@ LAYERS   := $(BUILD)/libcapture.a $(BUILD)/libdriver.a $(BUILD)/libfirmware.a $(
 PROGRAMS := $(BUILD)/bustap $(BUILD)/bustapd $(BUILD)/b2a
 
 .PHONY: all
-all: $(PROGRAMS)
+all: $(PROGRAMS) $(if $(MPI),$(BUILD)/mpi/bustap)
 
 $(BUILD)/libformats.a: $(call objects,$(FORMATS))
 $(BUILD)/libfirmware.a: $(call objects,$(FIRMWARE))
@@ -87,6 +87,11 @@ $(BUILD)/bustap: $(BUILD)/tools/bustap.o $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 $(BUILD)/bustapd: $(BUILD)/host/bustapd.o $(BUILD)/libhost.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
+# The same program, for mpirun: what is linked first takes the place of the archive's cluster.o.
+$(BUILD)/tools/cluster_mpi.o: private CPPFLAGS += $(shell $(PKG_CONFIG) --cflags ompi-c)
+$(BUILD)/mpi/bustap: $(BUILD)/tools/bustap.o $(BUILD)/tools/cluster_mpi.o $(BUILD)/libtools.a $(LAYERS)
+	@mkdir -p $(@D)
+	$(call quiet,LINK,$@)$(link) $(shell $(PKG_CONFIG) --libs ompi-c)
 # b2a is bustap under another name: argv[0] makes it `bustap dump`.
 $(BUILD)/b2a: $(BUILD)/bustap
 	@ln -sf bustap $@
@@ -116,7 +121,7 @@ clean:
 	rm -rf build
 
 help:
-	@echo 'make            build bustap, b2a and bustapd (CC=clang, SANITIZE=1, NO_ISAL=1)'
+	@echo 'make            build bustap, b2a and bustapd (CC=clang, SANITIZE=1, NO_ISAL=1, MPI=1)'
 	@echo 'make demo       capture from a virtual board, show, verify; graph of a program; installs what it lacks'
 	@echo 'make check      all tests; installs what it lacks'
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'

@@ -23,7 +23,7 @@ INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
 .PHONY: install uninstall
 install: all
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
-	$(INSTALL) -m 755 $(BUILD)/bustap $(BINDIR)/bustap
+	$(INSTALL) -m 755 $(BUILD)/$(if $(MPI),mpi/)bustap $(BINDIR)/bustap
 	ln -sf bustap $(BINDIR)/b2a
 	$(INSTALL) -m 755 $(BUILD)/bustapd $(SBINDIR)/bustapd
 	$(INSTALL) -m 644 doc/bustap.1 $(MANDIR)/man1/bustap.1

@@ -55,10 +55,13 @@ BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)
 
 .PHONY: check check-run tests
 check:
-	@.ci/packages build check firmware
+	@.ci/packages build check firmware mpi
 	@$(MAKE) --no-print-directory check-run
 
-tests: all $(BUILD)/tests/unit $(FUZZ_REPLAYS) $(E2E_TOOLS)
+# The program for mpirun is tested where Open MPI is there, and no sanitizer that calls its leaks ours.
+HAVE_MPI := $(if $(SANITIZE)$(FUZZING),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo 1))
+
+tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(BUILD)/tests/unit $(FUZZ_REPLAYS) $(E2E_TOOLS)
 
 check-run: tests
 	@BUILD=$(BUILD) tests/run

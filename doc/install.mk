@@ -12,11 +12,13 @@ UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 
 # In the folders they have here, so that what one says of another is true there too.
-INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md doc/bustap.1 doc/bustap-dcfg.1 doc/bustapd.8 \
+MANUALS := $(notdir $(sort $(wildcard doc/bustap*.1)))
+
+INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md $(MANUALS:%=doc/%) doc/bustapd.8 \
                        doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(sort $(wildcard doc/*.md doc/*.svg))
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
-             $(MANDIR)/man1/bustap.1 $(MANDIR)/man1/b2a.1 $(MANDIR)/man1/bustap-dcfg.1 $(MANDIR)/man8/bustapd.8 \
+             $(MANUALS:%=$(MANDIR)/man1/%) $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
              $(UDEVDIR)/60-bustap.rules $(UDEVDIR)/61-bustap-access.rules $(UNITDIR)/bustapd.service \
              $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
@@ -26,9 +28,8 @@ install: all
 	$(INSTALL) -m 755 $(BUILD)/$(if $(MPI),mpi/)bustap $(BINDIR)/bustap
 	ln -sf bustap $(BINDIR)/b2a
 	$(INSTALL) -m 755 $(BUILD)/bustapd $(SBINDIR)/bustapd
-	$(INSTALL) -m 644 doc/bustap.1 $(MANDIR)/man1/bustap.1
+	$(INSTALL) -m 644 $(MANUALS:%=doc/%) $(MANDIR)/man1
 	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
-	$(INSTALL) -m 644 doc/bustap-dcfg.1 $(MANDIR)/man1/bustap-dcfg.1
 	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
 	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules

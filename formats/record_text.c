@@ -1,20 +1,15 @@
 #include "formats/record_text.h"
 
+#include "formats/base/digits.h"
+
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /*
- * How it is fast. Numbers become digits eight at a time, without branches or divisions. What stands
- * between address and time in the classic dump (name, size, attribute, processor) has few values in
- * a real trace: it is kept from the last record that had the same. A store may spill into the next
- * column, never out of the line's RECORD_TEXT_MAX_BYTES. In the 64-bit words here the lowest byte
- * is the leftmost character.
+ * How it is fast. Numbers become digits as formats/base/digits.h has it. What stands between
+ * address and time in the classic dump (name, size, attribute, processor) has few values in a real
+ * trace: it is kept from the last record that had the same. A store may spill into the next column,
+ * never out of the line's RECORD_TEXT_MAX_BYTES.
  */
-
-#define EVERY_BYTE(value) ((value)*0x0101010101010101u)
-#define HUNDRED_MILLION   100000000u
 
 /* The classic dump's second column by ordinal: the space behind the address, the name, its tabs. */
 static const char *const name_columns[REQUEST_TYPES + 1] = {
@@ -31,72 +26,6 @@ struct middle {
 _Static_assert(sizeof(struct middle) == 32, "copied whole, in two stores");
 
 #define MIDDLES 512u
-
-/* %08x */
-static inline char *put_hexadecimal(char *out, uint32_t value)
-{
-    uint32_t leftmost_first = __builtin_bswap32(value);
-#ifdef __SSE2__
-    __m128i bytes = _mm_cvtsi32_si128((int)leftmost_first);
-    __m128i low_halves = _mm_set1_epi8(0x0f);
-    __m128i digits = _mm_unpacklo_epi8(_mm_and_si128(_mm_srli_epi16(bytes, 4), low_halves),
-                                       _mm_and_si128(bytes, low_halves));
-    __m128i letters =
-        _mm_and_si128(_mm_cmpgt_epi8(digits, _mm_set1_epi8(9)), _mm_set1_epi8('a' - '0' - 10));
-    _mm_storel_epi64((__m128i *)(void *)out,
-                     _mm_add_epi8(_mm_add_epi8(digits, _mm_set1_epi8('0')), letters));
-#else
-    uint64_t digits = leftmost_first;
-    digits = (digits | digits << 16) & 0x0000ffff0000ffffu;
-    digits = (digits | digits << 8) & 0x00ff00ff00ff00ffu;
-    digits = (digits >> 4 | digits << 8) & EVERY_BYTE(0x0fu);
-    uint64_t letters = (digits + EVERY_BYTE(6u)) >> 4 & EVERY_BYTE(1u);
-    bytes_put64((uint8_t *)out, digits + EVERY_BYTE((uint64_t)'0') + letters * ('a' - '0' - 10));
-#endif
-    return out + 8;
-}
-
-/* The eight digits of a value below 10^8: halves in lanes of 32 bits, then of 16, then of 8. */
-static inline uint64_t decimal_digits(uint32_t value)
-{
-    uint64_t lanes = value / 10000 | (uint64_t)(value % 10000) << 32;
-    uint64_t quotients = lanes * 10486 >> 20 & 0x0000007f0000007fu; /* lanes / 100 */
-    lanes = quotients | (lanes - quotients * 100) << 16;
-    quotients = lanes * 103 >> 10 & 0x000f000f000f000fu; /* lanes / 10 */
-    return quotients | (lanes - quotients * 10) << 8;
-}
-
-/* %u of a value below 10^8 */
-static inline char *put_short_decimal(char *out, uint32_t value)
-{
-    uint64_t digits = decimal_digits(value);
-    /* leading zeros in bits, a whole number of bytes; the last digit is never one */
-    unsigned leading = (unsigned)__builtin_ctzll(digits | 1ull << 56) & 0x38u;
-    bytes_put64((uint8_t *)out, (digits + EVERY_BYTE((uint64_t)'0')) >> leading);
-    return out + 8 - leading / 8;
-}
-
-/* %08u of a value below 10^8 */
-static inline char *put_padded_decimal(char *out, uint32_t value)
-{
-    bytes_put64((uint8_t *)out, decimal_digits(value) + EVERY_BYTE((uint64_t)'0'));
-    return out + 8;
-}
-
-/* %llu */
-static inline char *put_decimal(char *out, uint64_t value)
-{
-    if (value < HUNDRED_MILLION)
-        return put_short_decimal(out, (uint32_t)value);
-    uint64_t upper = value / HUNDRED_MILLION;
-    if (upper < HUNDRED_MILLION) {
-        out = put_short_decimal(out, (uint32_t)upper);
-    } else {
-        out = put_short_decimal(out, (uint32_t)(upper / HUNDRED_MILLION));
-        out = put_padded_decimal(out, (uint32_t)(upper % HUNDRED_MILLION));
-    }
-    return put_padded_decimal(out, (uint32_t)(value % HUNDRED_MILLION));
-}
 
 static inline char *put_text(char *out, const char *text, size_t length)
 {
@@ -120,11 +49,11 @@ static void make_middle(struct middle *middle, const struct record *record, uint
     char *out = put_text(line, name, strlen(name));
     if (record->size < 10)
         *out++ = ' ';
-    out = put_short_decimal(out, record->size);
+    out = digits_put_short_decimal(out, record->size);
     *out++ = '\t';
     out = put_byte_hexadecimal(out, record->attribute);
     *out++ = '\t';
-    out = put_short_decimal(out, record->processor);
+    out = digits_put_short_decimal(out, record->processor);
     *out++ = '\t';
     middle->length = (uint8_t)(out - line);
     middle->key = key;
@@ -171,7 +100,7 @@ static inline char *put_line_end(char *out, uint32_t time)
         bytes_put32((uint8_t *)out, characters >> 8 * leading);
         return out + 4 - leading;
     }
-    out = put_decimal(out, time);
+    out = digits_put_decimal(out, time);
     *out++ = '\n';
     return out;
 }
@@ -182,7 +111,7 @@ static size_t put_classic(char *out, const struct record *records, size_t count)
     struct middle middles[MIDDLES];
     clear_middles(middles);
     for (const struct record *r = records; r < records + count; r++) {
-        out = put_hexadecimal(out, r->address);
+        out = digits_put_hexadecimal(out, r->address);
         uint32_t key;
         memcpy(&key, &r->type, sizeof key);
         struct middle *middle = &middles[middle_place(key)];
@@ -207,21 +136,21 @@ static char *put_type(char *out, uint8_t type)
 
 static char *put_csv(char *out, const struct record *record, uint64_t index, uint64_t tick)
 {
-    out = put_decimal(out, index);
+    out = digits_put_decimal(out, index);
     *out++ = ',';
-    out = put_decimal(out, tick);
+    out = digits_put_decimal(out, tick);
     out = PUT_LITERAL(out, ",0x");
-    out = put_hexadecimal(out, record->address);
+    out = digits_put_hexadecimal(out, record->address);
     *out++ = ',';
     out = put_type(out, record->type);
     *out++ = ',';
-    out = put_short_decimal(out, record->size);
+    out = digits_put_short_decimal(out, record->size);
     *out++ = ',';
-    out = put_short_decimal(out, record->attribute);
+    out = digits_put_short_decimal(out, record->attribute);
     *out++ = ',';
-    out = put_short_decimal(out, record->processor);
+    out = digits_put_short_decimal(out, record->processor);
     *out++ = ',';
-    out = put_decimal(out, record->time);
+    out = digits_put_decimal(out, record->time);
     *out++ = '\n';
     return out;
 }
@@ -229,21 +158,21 @@ static char *put_csv(char *out, const struct record *record, uint64_t index, uin
 static char *put_json(char *out, const struct record *record, uint64_t index, uint64_t tick)
 {
     out = PUT_LITERAL(out, "{\"index\":");
-    out = put_decimal(out, index);
+    out = digits_put_decimal(out, index);
     out = PUT_LITERAL(out, ",\"tick\":");
-    out = put_decimal(out, tick);
+    out = digits_put_decimal(out, tick);
     out = PUT_LITERAL(out, ",\"address\":\"0x");
-    out = put_hexadecimal(out, record->address);
+    out = digits_put_hexadecimal(out, record->address);
     out = PUT_LITERAL(out, "\",\"type\":\"");
     out = put_type(out, record->type);
     out = PUT_LITERAL(out, "\",\"size\":");
-    out = put_short_decimal(out, record->size);
+    out = digits_put_short_decimal(out, record->size);
     out = PUT_LITERAL(out, ",\"attribute\":");
-    out = put_short_decimal(out, record->attribute);
+    out = digits_put_short_decimal(out, record->attribute);
     out = PUT_LITERAL(out, ",\"processor\":");
-    out = put_short_decimal(out, record->processor);
+    out = digits_put_short_decimal(out, record->processor);
     out = PUT_LITERAL(out, ",\"time\":");
-    out = put_decimal(out, record->time);
+    out = digits_put_decimal(out, record->time);
     return PUT_LITERAL(out, "}\n");
 }
 

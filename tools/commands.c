@@ -4,6 +4,7 @@
 #include "tools/boards.h"
 #include "tools/capture.h"
 #include "tools/command_group.h"
+#include "tools/convert.h"
 #include "tools/ctl.h"
 #include "tools/dcfg.h"
 #include "tools/doctor.h"
@@ -17,9 +18,17 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-    &capture_command, &ctl_command,    &boards_command,  &doctor_command, &dump_command,
-    &info_command,    &verify_command, &recover_command, &dcfg_command,   NULL};
+static const struct command *const commands[] = {&capture_command,
+                                                 &ctl_command,
+                                                 &boards_command,
+                                                 &doctor_command,
+                                                 &dump_command,
+                                                 &info_command,
+                                                 &verify_command,
+                                                 &recover_command,
+                                                 &convert_command,
+                                                 &dcfg_command,
+                                                 NULL};
 
 static void print_overview(FILE *out)
 {

@@ -1,0 +1,11 @@
+/* BYU records without a container, 12 bytes each (formats/record.h), or 24 as programs write them
+ * whose `unsigned long` has 8 bytes. Read by formats/trace_reader.h. */
+#ifndef FORMATS_FOREIGN_BYU_H
+#define FORMATS_FOREIGN_BYU_H
+
+#include "formats/foreign/sink.h"
+
+extern const struct foreign_encoder byu_encoder;
+extern const struct foreign_encoder byu_lp64_encoder;
+
+#endif

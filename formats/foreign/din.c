@@ -1,0 +1,159 @@
+#include "formats/foreign/din.h"
+
+#include "formats/base/digits.h"
+#include "formats/foreign/text.h"
+
+/* --- reading --- */
+
+#define SIZE_UNTOLD 4u
+
+#define LEFT_OUT 0xfeu
+#define NO_LABEL 0xffu
+
+static uint8_t type_of_label(uint8_t label)
+{
+    switch (label) {
+    case '0':
+    case 'r':
+        return REQUEST_MEMREAD;
+    case '1':
+    case 'w':
+        return REQUEST_MEMWRITE;
+    case '2':
+    case 'i':
+        return REQUEST_FETCH;
+    case '3':
+    case '4':
+    case 'm':
+    case 'c':
+    case 'v':
+        return LEFT_OUT;
+    default:
+        return NO_LABEL;
+    }
+}
+
+static bool at_space(const struct foreign_line *line)
+{
+    return line->at == line->end || *line->at == ' ' || *line->at == '\t';
+}
+
+/* The third column, where it is a number. */
+static uint64_t take_size(struct foreign_line *line)
+{
+    uint64_t size;
+    foreign_skip_spaces(line);
+    return foreign_hexadecimal(line, &size) && at_space(line) ? size : SIZE_UNTOLD;
+}
+
+static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
+                  struct foreign_item *item, struct bt_error *error)
+{
+    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_reference *reference = &item->references[0];
+    (void)state;
+    (void)last;
+    foreign_skip_spaces(&line);
+    if (line.at == line.end)
+        return 0;
+    uint8_t type = type_of_label(*line.at++);
+    if (type == NO_LABEL || !at_space(&line))
+        return bt_fail(error, BT_DATA, "it begins with no label of din (0 to 4, or r w i m c v)");
+    foreign_skip_spaces(&line);
+    if (line.end - line.at > 2 && line.at[0] == '0' && (line.at[1] == 'x' || line.at[1] == 'X'))
+        line.at += 2;
+    if (!foreign_hexadecimal(&line, &reference->address) || !at_space(&line))
+        return bt_fail(error, BT_DATA, "there is no hexadecimal address behind the label");
+    if (type == LEFT_OUT) {
+        item->left_out = true;
+        return 0;
+    }
+    reference->type = type;
+    reference->size = line.at < line.end ? take_size(&line) : SIZE_UNTOLD;
+    reference->attribute = ATTRIBUTE_WRITE_BACK;
+    item->count = 1;
+    return 0;
+}
+
+const struct foreign_decoder din_decoder = {
+    .lines = true, .left_out = "escape and flush records", .decode = decode};
+
+/* --- writing --- */
+
+#define LINE_BYTES 20u /* "r 0012ab40 ff\n" and what digits spill */
+
+struct din_writer {
+    bool sizes;
+};
+
+static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,
+                 char *out, size_t *filled, struct bt_error *error)
+{
+    struct din_writer *din = state;
+    (void)writer;
+    (void)out;
+    (void)filled;
+    (void)error;
+    din->sizes = options->sizes;
+    return 0;
+}
+
+/* The label of each type, 0 for those that have none. */
+static const char labels[] = {[REQUEST_FETCH] = '2',
+                              [REQUEST_MEMREAD] = '0',
+                              [REQUEST_MEMREADINV] = '0',
+                              [REQUEST_MEMWRITE] = '1'};
+static const char extended_labels[] = {[REQUEST_FETCH] = 'i',
+                                       [REQUEST_MEMREAD] = 'r',
+                                       [REQUEST_MEMREADINV] = 'r',
+                                       [REQUEST_MEMWRITE] = 'w'};
+
+/* " 0" to " ff", ends of line behind them. */
+static char *put_size(char *out, uint8_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    *out++ = ' ';
+    if (size > 15)
+        *out++ = digits[size >> 4];
+    *out++ = digits[size & 15];
+    return out;
+}
+
+/* Compiled for each form of its own. */
+static inline char *encode_as(bool sizes, char *out, const struct foreign_run *run,
+                              struct foreign_loss *loss)
+{
+    const char *const table = sizes ? extended_labels : labels;
+    uint64_t written = 0;
+    uint64_t invalidate = 0;
+    for (const struct record *r = run->records; r < run->records + run->count; r++) {
+        if (__builtin_expect(r->type > REQUEST_MEMWRITE, 0)) {
+            loss->count[foreign_reason_of(r->type)]++;
+            continue;
+        }
+        out[0] = table[r->type];
+        out[1] = ' ';
+        out = digits_put_hexadecimal(out + 2, r->address);
+        if (sizes)
+            out = put_size(out, r->size);
+        *out++ = '\n';
+        written++;
+        invalidate += r->type == REQUEST_MEMREADINV;
+    }
+    loss->written += written;
+    loss->count[FOREIGN_INVALIDATE] += invalidate;
+    return out;
+}
+
+static char *encode(void *state, char *out, const struct foreign_run *run,
+                    struct foreign_loss *loss, struct bt_error *error)
+{
+    const struct din_writer *din = state;
+    (void)error;
+    return din->sizes ? encode_as(true, out, run, loss) : encode_as(false, out, run, loss);
+}
+
+const struct foreign_encoder din_encoder = {.state_bytes = sizeof(struct din_writer),
+                                            .record_bytes = LINE_BYTES,
+                                            .begin = begin,
+                                            .encode = encode};

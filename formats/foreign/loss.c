@@ -1,0 +1,74 @@
+#include "formats/foreign/loss.h"
+
+#include "formats/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What happened, the number in front; %s is the format. */
+static const char *const sentences[FOREIGN_REASONS] = {
+    [FOREIGN_IO] = "I/O requests left out: %s has no such thing",
+    [FOREIGN_REPLY] = "deferred replies left out: %s has no such thing",
+    [FOREIGN_SPECIAL] = "interrupts and special cycles left out: %s has no such thing",
+    [FOREIGN_UNKNOWN] = "requests of unknown types left out: %s has no such thing",
+    [FOREIGN_PROCESSOR] = "requests of other processors left out",
+    [FOREIGN_NO_FETCH] = "data requests in front of the first fetch left out: %s hangs data on "
+                         "instructions",
+    [FOREIGN_ADDRESS] = "data requests at address 0 left out: in %s that means none",
+    [FOREIGN_INVALIDATE] = "reads with intent to write became reads: %s does not tell them apart",
+    [FOREIGN_SIZE] = "sizes became others that %s can hold",
+    [FOREIGN_TIME] = "times became others that %s can hold",
+    [FOREIGN_ATTRIBUTE] = "attributes became others that %s can hold",
+    [FOREIGN_HOLE] = "places where requests were lost are not marked: %s cannot say so",
+};
+
+char *foreign_number(char *text, uint64_t number)
+{
+    char digits[FOREIGN_NUMBER_BYTES];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    char *out = text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return text;
+}
+
+char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
+                            const char *format)
+{
+    char number[FOREIGN_NUMBER_BYTES];
+    if (loss->count[reason] == 0)
+        return NULL;
+    const char *sentence = sentences[reason];
+    const char *name = strstr(sentence, "%s");
+    if (!name) {
+        snprintf(text, FOREIGN_LOSS_BYTES, "%s %s", foreign_number(number, loss->count[reason]),
+                 sentence);
+        return text;
+    }
+    snprintf(text, FOREIGN_LOSS_BYTES, "%s %.*s%s%s", foreign_number(number, loss->count[reason]),
+             (int)(name - sentence), sentence, format, name + 2);
+    return text;
+}
+
+enum foreign_reason foreign_reason_of(uint8_t type)
+{
+    switch (type) {
+    case REQUEST_FETCH:
+    case REQUEST_MEMREAD:
+    case REQUEST_MEMREADINV:
+    case REQUEST_MEMWRITE:
+        return FOREIGN_REASONS;
+    case REQUEST_IOREAD:
+    case REQUEST_IOWRITE:
+        return FOREIGN_IO;
+    case REQUEST_DEFERREPLY:
+        return FOREIGN_REPLY;
+    default:
+        return request_type_ordinal(type) == REQUEST_TYPE_UNKNOWN ? FOREIGN_UNKNOWN
+                                                                  : FOREIGN_SPECIAL;
+    }
+}

@@ -1,0 +1,44 @@
+/* What a format could not hold: counted while it is written, told at the end. */
+#ifndef FORMATS_FOREIGN_LOSS_H
+#define FORMATS_FOREIGN_LOSS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum foreign_reason {
+    FOREIGN_IO,         /* requests left out: I/O, */
+    FOREIGN_REPLY,      /* deferred replies, */
+    FOREIGN_SPECIAL,    /* interrupts and special cycles, */
+    FOREIGN_UNKNOWN,    /* types that byutr.h does not have, */
+    FOREIGN_PROCESSOR,  /* of other processors than the one, */
+    FOREIGN_NO_FETCH,   /* data in front of the first fetch, */
+    FOREIGN_ADDRESS,    /* an address that means "none" */
+    FOREIGN_INVALIDATE, /* requests changed: reads with intent to write became reads, */
+    FOREIGN_SIZE,       /* sizes became others, */
+    FOREIGN_TIME,       /* times became others, */
+    FOREIGN_ATTRIBUTE,  /* attributes became others, */
+    FOREIGN_HOLE,       /* places where requests were lost that are not told any more */
+    FOREIGN_REASONS
+};
+
+struct foreign_loss {
+    uint64_t taken;                  /* records put */
+    uint64_t written;                /* of those, the ones that are in the file somehow */
+    uint64_t count[FOREIGN_REASONS]; /* requests, or places */
+};
+
+/* A sentence about a reason that counted something ("1,234 I/O requests left out: din has no such
+ * thing"); text has room for FOREIGN_LOSS_BYTES. Returns text, NULL where nothing counted. */
+#define FOREIGN_LOSS_BYTES 160u
+char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
+                            const char *format);
+
+/* A number for people, with commas; text has room for FOREIGN_NUMBER_BYTES. Returns text. */
+#define FOREIGN_NUMBER_BYTES 28u
+char *foreign_number(char *text, uint64_t number);
+
+/* The reason why a request of that type is left out by a format that has fetches, reads and writes
+ * of memory only: FOREIGN_REASONS for one of those. */
+enum foreign_reason foreign_reason_of(uint8_t type);
+
+#endif

@@ -1,0 +1,171 @@
+#include "formats/foreign/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Records encoded at a time: their bytes stay in the processor's nearer caches. */
+#define PIECE_RECORDS 2048u
+
+struct foreign_sink {
+    struct sink sink;
+    const struct foreign_encoder *encoder;
+    struct foreign_options options;
+    struct text_writer *writer;
+    struct foreign_loss *loss; /* the caller's, or own_loss */
+    struct foreign_loss own_loss;
+    char *buffer;
+    struct record *chosen; /* PIECE_RECORDS, where a processor is chosen */
+    uint64_t last_tick;    /* of the record chosen last */
+    uint64_t written;      /* records chosen */
+    _Alignas(max_align_t) unsigned char state[];
+};
+
+static void sink_free(struct foreign_sink *foreign)
+{
+    if (foreign->encoder->release)
+        foreign->encoder->release(foreign->state);
+    text_writer_free(foreign->writer);
+    free(foreign->buffer);
+    free(foreign->chosen);
+    free(foreign);
+}
+
+/* Encodes and writes a run of any length. */
+static int put_run(struct foreign_sink *foreign, const struct foreign_run *run,
+                   struct bt_error *error)
+{
+    struct foreign_run piece = *run;
+    for (size_t done = 0; done < run->count; done += piece.count) {
+        piece.records = run->records + done;
+        piece.count = run->count - done < PIECE_RECORDS ? run->count - done : PIECE_RECORDS;
+        if (done > 0)
+            piece.tick += piece.records[0].time;
+        const char *end =
+            foreign->encoder->encode(foreign->state, foreign->buffer, &piece, foreign->loss, error);
+        if (!end)
+            return error->code;
+        int result = text_writer_put(foreign->writer, foreign->buffer,
+                                     (size_t)(end - foreign->buffer), error);
+        if (result < 0)
+            return result;
+        piece.tick += records_time(piece.records + 1, piece.count - 1);
+        piece.index += piece.count;
+    }
+    return 0;
+}
+
+/* Puts what of the batch is the chosen processor's, with times since its own request before. */
+static int put_chosen(struct foreign_sink *foreign, const struct batch *batch,
+                      struct bt_error *error)
+{
+    struct foreign_run run = {.records = foreign->chosen, .index = foreign->written};
+    uint64_t tick = batch->first_tick;
+    int result = 0;
+    for (size_t i = 0; i < batch->count && result == 0; i++) {
+        struct record record = batch->records[i];
+        tick += i > 0 ? record.time : 0;
+        if (record.processor != foreign->options.processor) {
+            foreign->loss->count[FOREIGN_PROCESSOR]++;
+            continue;
+        }
+        uint64_t since = tick > foreign->last_tick ? tick - foreign->last_tick : 0;
+        record.time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+        if (run.count == PIECE_RECORDS || record.time == UINT32_MAX) {
+            result = put_run(foreign, &run, error);
+            run.index += run.count;
+            run.count = 0;
+        }
+        if (run.count == 0)
+            run.tick = tick;
+        foreign->chosen[run.count++] = record;
+        foreign->last_tick = tick;
+        foreign->written++;
+    }
+    return result < 0 ? result : put_run(foreign, &run, error);
+}
+
+static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct foreign_sink *foreign = (struct foreign_sink *)sink;
+    struct bt_error unwanted;
+    error = error ? error : &unwanted;
+    if (batch_tells(batch))
+        foreign->loss->count[FOREIGN_HOLE]++;
+    foreign->loss->taken += batch->count;
+    if (foreign->options.one_processor)
+        return put_chosen(foreign, batch, error);
+    struct foreign_run run = {batch->records, batch->count, batch->first_index, batch->first_tick};
+    return put_run(foreign, &run, error);
+}
+
+static int foreign_close(struct sink *sink, struct bt_error *error)
+{
+    struct foreign_sink *foreign = (struct foreign_sink *)sink;
+    int result = 0;
+    if (foreign->encoder->finish)
+        result = foreign->encoder->finish(foreign->state, foreign->writer, foreign->loss, error);
+    if (result == 0)
+        result = text_writer_finish(foreign->writer, error);
+    sink_free(foreign);
+    return result;
+}
+
+static const struct sink_operations operations = {foreign_put, foreign_close};
+
+void foreign_sink_discard(struct sink *sink)
+{
+    if (sink)
+        sink_free((struct foreign_sink *)sink);
+}
+
+static int begin(struct foreign_sink *foreign, struct bt_error *error)
+{
+    const struct foreign_encoder *encoder = foreign->encoder;
+    size_t filled = 0;
+    if (!encoder->begin)
+        return 0;
+    int result = encoder->begin(foreign->state, &foreign->options, foreign->writer, foreign->buffer,
+                                &filled, error);
+    return result < 0 ? result : text_writer_put(foreign->writer, foreign->buffer, filled, error);
+}
+
+int foreign_sink_new_into(struct sink **sink, const struct foreign_encoder *encoder,
+                          struct text_writer *writer, const struct foreign_options *options,
+                          struct foreign_loss *loss, struct bt_error *error)
+{
+    struct foreign_sink *foreign = calloc(1, sizeof *foreign + encoder->state_bytes);
+    if (!foreign) {
+        text_writer_free(writer);
+        return bt_fail(error, BT_MEMORY, "no memory to write a trace");
+    }
+    foreign->sink.operations = &operations;
+    foreign->encoder = encoder;
+    foreign->options = *options;
+    foreign->writer = writer;
+    foreign->loss = loss ? loss : &foreign->own_loss;
+    size_t room = PIECE_RECORDS * encoder->record_bytes;
+    foreign->buffer = malloc(room > encoder->head_bytes ? room : encoder->head_bytes);
+    if (options->one_processor)
+        foreign->chosen = malloc(PIECE_RECORDS * sizeof *foreign->chosen);
+    int result = 0;
+    if (!foreign->buffer || (options->one_processor && !foreign->chosen))
+        result = bt_fail(error, BT_MEMORY, "no memory to write a trace");
+    if (result == 0)
+        result = begin(foreign, error);
+    if (result < 0)
+        sink_free(foreign);
+    else
+        *sink = &foreign->sink;
+    return result;
+}
+
+int foreign_sink_new(struct sink **sink, const struct foreign_encoder *encoder, const char *path,
+                     const struct foreign_options *options, struct foreign_loss *loss,
+                     struct bt_error *error)
+{
+    struct bt_error why;
+    struct text_writer *writer = text_writer_new(path, &why);
+    if (writer)
+        return foreign_sink_new_into(sink, encoder, writer, options, loss, error);
+    return bt_fail(error, why.code, "%s", why.message);
+}

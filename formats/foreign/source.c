@@ -1,0 +1,397 @@
+#include "formats/foreign/source.h"
+
+#include "formats/foreign/loss.h"
+#include "formats/text_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_BYTES (256u << 10)
+
+/* What is told at the end, one note each. */
+enum note { NOTE_LEFT_OUT, NOTE_ABOVE, NOTE_SIZE, NOTE_BACK, NOTES };
+
+struct foreign_source {
+    struct source source;
+    const struct foreign_decoder *decoder;
+    struct foreign_options options;
+    struct text_reader *reader;
+    uint8_t *buffer; /* [begin, end) is there */
+    size_t begin, end;
+    bool ended;     /* nothing comes behind buffer[end] */
+    bool skip_line; /* the line is too long: what is left of it goes */
+    bool stopped;
+    uint64_t offset;  /* of buffer[begin] in the text */
+    uint64_t line;    /* lines that begin in front of it, plus 1 */
+    uint64_t ordinal; /* of the next record */
+    uint64_t tick;    /* of the last one handed out */
+    bool begun;       /* one has been handed out, or waits in the batch */
+    unsigned taken;   /* references of item that have been handed out */
+    bool pending;     /* failure is to be told before anything else */
+    struct bt_error failure;
+    uint64_t notes[NOTES];
+    struct capture_info info;
+    struct source_totals totals;
+    struct foreign_item item;
+    _Alignas(max_align_t) unsigned char state[];
+};
+
+/* --- bytes --- */
+
+/* Reads more behind what is there; *got is false where the batch should rather be handed out. */
+static int refill(struct foreign_source *foreign, struct bt_error *error)
+{
+    size_t kept = foreign->end - foreign->begin;
+    memmove(foreign->buffer, foreign->buffer + foreign->begin, kept);
+    foreign->begin = 0;
+    foreign->end = kept;
+    size_t got = 0;
+    int result = text_reader_read(foreign->reader, (char *)foreign->buffer + kept,
+                                  BUFFER_BYTES - kept, &got, error);
+    if (result == BT_DATA) { /* what came before is whole; nothing comes behind */
+        foreign->failure = *error;
+        foreign->pending = true;
+        foreign->ended = true;
+        return 0;
+    }
+    if (result < 0)
+        return result;
+    foreign->end += got;
+    foreign->ended = got == 0;
+    return 0;
+}
+
+static void consume(struct foreign_source *foreign, size_t size)
+{
+    foreign->begin += size;
+    foreign->offset += size;
+}
+
+/* --- items --- */
+
+/* Puts the place in front of what a decoder said. */
+static int damaged(struct foreign_source *foreign, struct bt_error *error)
+{
+    const char *name = text_reader_name(foreign->reader);
+    if (foreign->decoder->lines)
+        return bt_fail_within(error, "%.300s: line %" PRIu64, name, foreign->line);
+    return bt_fail_within(error, "%.300s: offset %" PRIu64, name, foreign->offset);
+}
+
+static void clear_item(struct foreign_item *item)
+{
+    item->used = 0;
+    item->count = 0;
+    item->left_out = false;
+    item->has_index = false;
+    item->timed = FOREIGN_TIMELESS;
+}
+
+/* The next line as an item. 1; 0 where more bytes are needed; BT_DATA. */
+static int next_line(struct foreign_source *foreign, struct bt_error *error)
+{
+    const uint8_t *line = foreign->buffer + foreign->begin;
+    size_t available = foreign->end - foreign->begin;
+    const uint8_t *newline = available > 0 ? memchr(line, '\n', available) : NULL;
+    size_t size = newline ? (size_t)(newline - line) : available;
+    if (!newline && !foreign->ended && size <= FOREIGN_ITEM_BYTES_MAX && !foreign->skip_line)
+        return 0;
+    if (size == 0 && !newline)
+        return 0;
+    size_t whole = newline ? size + 1 : size;
+    bool skipped = foreign->skip_line;
+    foreign->skip_line = !newline && !foreign->ended;
+    int result = 0;
+    if (!skipped && size > FOREIGN_ITEM_BYTES_MAX)
+        result = bt_fail(error, BT_DATA, "it is longer than %u bytes", FOREIGN_ITEM_BYTES_MAX);
+    else if (!skipped) {
+        if (size > 0 && line[size - 1] == '\r')
+            size--;
+        result = foreign->decoder->decode(foreign->state, line, size, true, &foreign->item, error);
+    }
+    if (result < 0)
+        result = damaged(foreign, error);
+    consume(foreign, whole);
+    foreign->line += newline != NULL;
+    return result < 0 ? result : 1;
+}
+
+/* The next piece as an item; as next_line. */
+static int next_piece(struct foreign_source *foreign, struct bt_error *error)
+{
+    size_t available = foreign->end - foreign->begin;
+    if (available == 0)
+        return 0;
+    struct foreign_item *item = &foreign->item;
+    int result = foreign->decoder->decode(foreign->state, foreign->buffer + foreign->begin,
+                                          available, foreign->ended, item, error);
+    bool stuck = item->used == 0 && (foreign->ended || available >= BUFFER_BYTES / 2);
+    if (result == 0 && item->used == 0 && !stuck)
+        return 0;
+    if (result == 0 && stuck)
+        result = bt_fail(error, BT_DATA, "the last %zu bytes are no whole record", available);
+    if (result < 0)
+        result = damaged(foreign, error);
+    consume(foreign, item->used > 0 && item->used < available ? item->used : available);
+    return result < 0 ? result : 1;
+}
+
+/* --- records --- */
+
+/* Whether the next record must begin a batch of its own; *tick is when it is. */
+static bool place_record(struct foreign_source *foreign, struct record *record, uint64_t *tick)
+{
+    const struct foreign_item *item = &foreign->item;
+    bool first = foreign->taken == 0; /* the others are at the same time */
+    bool apart = false;
+    *tick = foreign->tick;
+    if (item->timed == FOREIGN_TIMELESS || !first)
+        return false;
+    if (item->timed != FOREIGN_TICK) {
+        record->time = item->time;
+        apart = item->time == UINT32_MAX;
+        *tick += apart ? 0 : item->time;
+    }
+    if (item->timed == FOREIGN_TIME_TICK) {
+        apart = apart || item->tick != *tick;
+        *tick = item->tick;
+    }
+    if (item->timed == FOREIGN_TICK && item->tick < foreign->tick)
+        foreign->notes[NOTE_BACK]++;
+    else if (item->timed == FOREIGN_TICK) {
+        uint64_t since = item->tick - foreign->tick;
+        record->time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+        apart = record->time == UINT32_MAX;
+        *tick = item->tick;
+    }
+    return apart || (item->has_index && item->index != foreign->ordinal);
+}
+
+/* A reference as a record; false where a record cannot hold it. */
+static bool make_record(struct foreign_source *foreign, struct record *record,
+                        const struct foreign_reference *reference)
+{
+    if (reference->address > UINT32_MAX) {
+        foreign->notes[NOTE_ABOVE]++;
+        if (!foreign->options.wrap)
+            return false;
+    }
+    foreign->notes[NOTE_SIZE] += reference->size > UINT8_MAX;
+    *record =
+        (struct record){.address = (uint32_t)reference->address,
+                        .type = reference->type,
+                        .size = reference->size < UINT8_MAX ? (uint8_t)reference->size : UINT8_MAX,
+                        .attribute = reference->attribute,
+                        .processor = reference->processor};
+    return true;
+}
+
+/* Moves what is left of the item into the batch. False: the batch must be handed out first. */
+static bool take_item(struct foreign_source *foreign, struct batch *batch)
+{
+    struct foreign_item *item = &foreign->item;
+    for (; foreign->taken < item->count; foreign->taken++) {
+        struct record record;
+        uint64_t tick;
+        if (batch->count == batch->capacity)
+            return false;
+        if (!make_record(foreign, &record, &item->references[foreign->taken]))
+            continue;
+        bool apart = place_record(foreign, &record, &tick);
+        if (apart && batch->count > 0)
+            return false;
+        if (item->has_index && foreign->taken == 0)
+            foreign->ordinal = item->index;
+        if (batch->count == 0) {
+            batch->first_tick = tick;
+            batch->first_index = foreign->ordinal;
+        }
+        batch->records[batch->count++] = record;
+        batch->last_tick = foreign->tick = tick;
+        foreign->ordinal++;
+        foreign->totals.seen++;
+    }
+    return true;
+}
+
+/* --- the end --- */
+
+static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
+{
+    const char *name = text_reader_name(foreign->reader);
+    char number[FOREIGN_NUMBER_BYTES];
+    for (int note = 0; note < NOTES; note++) {
+        uint64_t count = foreign->notes[note];
+        if (count == 0)
+            continue;
+        foreign->notes[note] = 0;
+        foreign_number(number, count);
+        if (note == NOTE_LEFT_OUT)
+            return bt_fail(error, BT_NOTE, "%.300s: %s %s left out", name, number,
+                           foreign->decoder->left_out);
+        if (note == NOTE_ABOVE && foreign->options.wrap)
+            return bt_fail(error, BT_NOTE, "%.300s: %s addresses above 4 GiB lost their upper bits",
+                           name, number);
+        if (note == NOTE_ABOVE)
+            return bt_fail(error, BT_NOTE,
+                           "%.300s: %s requests above 4 GiB left out: a record has 32 bits of "
+                           "address; --wrap keeps the low 32",
+                           name, number);
+        if (note == NOTE_SIZE)
+            return bt_fail(error, BT_NOTE, "%.300s: %s sizes above 255 became 255", name, number);
+        return bt_fail(error, BT_NOTE, "%.300s: time goes back in %s places, and stands still",
+                       name, number);
+    }
+    return 0;
+}
+
+static int tell_failure(struct foreign_source *foreign, struct bt_error *error)
+{
+    foreign->pending = false;
+    if (error)
+        *error = foreign->failure;
+    return foreign->failure.code;
+}
+
+/* --- the source --- */
+
+/* Decodes until the batch is full, must end, or the bytes that are there are used up. 1: go on
+ * reading; 0: hand the batch out; negative: failure of the file. */
+static int fill_batch(struct foreign_source *foreign, struct batch *batch)
+{
+    struct foreign_item *item = &foreign->item;
+    const bool lines = foreign->decoder->lines;
+    for (;;) {
+        if (!take_item(foreign, batch))
+            return 0;
+        clear_item(item);
+        foreign->taken = 0;
+        int result =
+            lines ? next_line(foreign, &foreign->failure) : next_piece(foreign, &foreign->failure);
+        if (result < 0) {
+            item->count = 0;
+            foreign->pending = true;
+            return 0;
+        }
+        if (result == 0)
+            return 1;
+        foreign->notes[NOTE_LEFT_OUT] += item->left_out;
+        foreign->info.clock_hz = item->clock_hz;
+    }
+}
+
+static int foreign_next(struct source *source, struct batch *batch, int timeout_ms,
+                        struct bt_error *error)
+{
+    struct foreign_source *foreign = (struct foreign_source *)source;
+    (void)timeout_ms; /* files, and pipes that are waited for */
+    batch_clear(batch);
+    batch->last_tick = batch->first_tick = foreign->tick;
+    if (foreign->stopped)
+        return 0;
+    while (!foreign->pending) {
+        if (fill_batch(foreign, batch) == 0 || batch->count > 0)
+            break;
+        if (foreign->ended)
+            return tell_notes(foreign, error);
+        int result = refill(foreign, error ? error : &foreign->failure);
+        if (result < 0)
+            return result;
+        if (foreign->pending) /* of a file that breaks off, what was there first */
+            fill_batch(foreign, batch);
+    }
+    return batch->count > 0 ? 1 : tell_failure(foreign, error);
+}
+
+static const struct capture_info *foreign_info(struct source *source)
+{
+    return &((struct foreign_source *)source)->info;
+}
+
+static void foreign_totals(struct source *source, struct source_totals *totals)
+{
+    const struct foreign_source *foreign = (const struct foreign_source *)source;
+    *totals = foreign->totals;
+    totals->accepted = totals->seen;
+    totals->known = true;
+}
+
+static int foreign_stop(struct source *source, struct bt_error *error)
+{
+    (void)error;
+    ((struct foreign_source *)source)->stopped = true;
+    return 0;
+}
+
+static void foreign_close(struct source *source)
+{
+    struct foreign_source *foreign = (struct foreign_source *)source;
+    text_reader_close(foreign->reader);
+    free(foreign->buffer);
+    free(foreign);
+}
+
+static const struct source_operations operations = {
+    NULL, foreign_next, foreign_info, foreign_totals, foreign_stop, NULL, foreign_close};
+
+static int open_reader(struct source **source, const struct foreign_decoder *decoder,
+                       struct text_reader *reader, const struct foreign_options *options,
+                       struct bt_error *error)
+{
+    if (!reader)
+        return error->code;
+    struct foreign_source *foreign = calloc(1, sizeof *foreign + decoder->state_bytes);
+    if (foreign)
+        foreign->buffer = malloc(BUFFER_BYTES);
+    if (!foreign || !foreign->buffer) {
+        bt_fail(error, BT_MEMORY, "no memory to read %.300s", text_reader_name(reader));
+        text_reader_close(reader);
+        free(foreign);
+        return error->code;
+    }
+    foreign->source.operations = &operations;
+    foreign->source.waits = true;
+    foreign->decoder = decoder;
+    foreign->options = *options;
+    foreign->reader = reader;
+    foreign->line = 1;
+    if (decoder->begin)
+        decoder->begin(foreign->state, options);
+    *source = &foreign->source;
+    return 0;
+}
+
+int foreign_source_open(struct source **source, const struct foreign_decoder *decoder,
+                        const char *path, const struct foreign_options *options,
+                        struct bt_error *error)
+{
+    struct bt_error why;
+    int result = open_reader(source, decoder, text_reader_open(path, &why), options, &why);
+    return result < 0 ? bt_fail(error, result, "%s", why.message) : 0;
+}
+
+int foreign_source_memory(struct source **source, const struct foreign_decoder *decoder,
+                          const void *bytes, size_t size, const struct foreign_options *options,
+                          struct bt_error *error)
+{
+    struct bt_error why;
+    int result = open_reader(source, decoder, text_reader_from_memory(bytes, size, "memory", &why),
+                             options, &why);
+    return result < 0 ? bt_fail(error, result, "%s", why.message) : 0;
+}
+
+bool foreign_source_is(const struct source *source)
+{
+    return source->operations == &operations;
+}
+
+uint64_t foreign_source_offset(const struct source *source)
+{
+    return text_reader_offset(((const struct foreign_source *)source)->reader);
+}
+
+uint64_t foreign_source_size(const struct source *source)
+{
+    return text_reader_size(((const struct foreign_source *)source)->reader);
+}

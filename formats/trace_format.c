@@ -1,0 +1,174 @@
+#include "formats/trace_format.h"
+
+#include "formats/foreign/byu.h"
+#include "formats/foreign/din.h"
+#include "formats/foreign/lackey.h"
+#include "formats/foreign/sink.h"
+#include "formats/foreign/source.h"
+#include "formats/foreign/text.h"
+#include "formats/text_reader.h"
+#include "formats/trace_reader.h"
+
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define HEAD_BYTES 512u /* of a file, to tell its format */
+
+#define SUFFIXES(...)                                                                              \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+static const struct trace_format formats[] = {
+    {"byu", "BYU address trace v1.1, 12 bytes a record; captures too, when read",
+     SUFFIXES(".byu", ".trace"), NULL, NULL, &byu_encoder},
+    {"byu-lp64", "the same with 24 bytes a record, as 64-bit programs write them",
+     SUFFIXES(".lp64", ".byu64"), NULL, NULL, &byu_lp64_encoder},
+    {"din", "Dinero III and IV, text; --sizes: Dinero IV's extended din", SUFFIXES(".din", ".xdin"),
+     "attribute, processor or time", &din_decoder, &din_encoder},
+    {"lackey", "what valgrind --tool=lackey --trace-mem=yes prints", SUFFIXES(".lackey"),
+     "attribute, processor or time", &lackey_decoder, &lackey_encoder},
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+enum { FORMAT_BYU, FORMAT_BYU_LP64, FORMAT_DIN, FORMAT_LACKEY };
+
+const struct trace_format *trace_format_at(size_t place)
+{
+    return place < FORMATS ? &formats[place] : NULL;
+}
+
+const struct trace_format *trace_format_find(const char *name, struct bt_error *error)
+{
+    char names[200] = "";
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+        strcat(strcat(names, i > 0 ? ", " : ""), formats[i].name);
+    }
+    bt_fail(error, BT_USAGE, "there is no format '%.40s': %s", name, names);
+    return NULL;
+}
+
+/* --- telling formats --- */
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+    size_t end_length = strlen(end);
+    return length >= end_length && strncasecmp(text + length - end_length, end, end_length) == 0;
+}
+
+const struct trace_format *trace_format_of_path(const char *path)
+{
+    static const char *const packed[] = {".gz", ".bz2", ".xz"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (ends_with(path, length, packed[i])) {
+            length -= strlen(packed[i]);
+            break;
+        }
+    for (size_t i = 0; i < FORMATS; i++)
+        for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
+            if (ends_with(path, length, *suffix))
+                return &formats[i];
+    return NULL;
+}
+
+/* Whether a decoder of lines takes the first line, which is whole and text, for a reference. */
+static bool takes_line(const struct foreign_decoder *decoder, const uint8_t *line, size_t size)
+{
+    struct foreign_item item = {.used = 0};
+    return decoder->decode(NULL, line, size, true, &item, NULL) == 0 &&
+           (item.count > 0 || item.left_out);
+}
+
+static const struct trace_format *of_line(const uint8_t *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((line[i] < ' ' && line[i] != '\t') || line[i] > '~')
+            return NULL;
+    if (takes_line(&din_decoder, line, size))
+        return &formats[FORMAT_DIN];
+    if (takes_line(&lackey_decoder, line, size))
+        return &formats[FORMAT_LACKEY];
+    return NULL;
+}
+
+static const struct trace_format *of_content(const uint8_t *head, size_t size)
+{
+    const uint8_t *newline = size > 0 ? memchr(head, '\n', size) : NULL;
+    size_t length = newline ? (size_t)(newline - head) : 0;
+    if (length > 0 && head[length - 1] == '\r')
+        length--;
+    return length > 0 ? of_line(head, length) : NULL;
+}
+
+const struct trace_format *trace_format_detect(const char *path, struct bt_error *error)
+{
+    struct stat status;
+    const struct trace_format *format = trace_format_of_path(path);
+    const struct trace_format *untold = format ? format : &formats[FORMAT_BYU];
+    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return untold;
+    struct text_reader *reader = text_reader_open(path, error);
+    if (!reader)
+        return NULL;
+    uint8_t head[HEAD_BYTES];
+    size_t size = 0;
+    size_t got = 1;
+    /* a file that breaks off is told of by whoever reads it */
+    while (size < sizeof head && got > 0 &&
+           text_reader_read(reader, (char *)head + size, sizeof head - size, &got, NULL) == 0)
+        size += got;
+    text_reader_close(reader);
+    format = of_content(head, size);
+    return format ? format : untold;
+}
+
+/* --- reading and writing --- */
+
+int trace_format_open(struct source **source, const char *name, const char *path,
+                      const struct foreign_options *options, struct bt_error *error)
+{
+    const struct trace_format *format =
+        name ? trace_format_find(name, error) : trace_format_detect(path, error);
+    if (!format)
+        return name ? BT_USAGE : error ? error->code : BT_IO;
+    if (format->decoder)
+        return foreign_source_open(source, format->decoder, path, options, error);
+    struct trace_reader *reader;
+    int result = trace_reader_open(&reader, path, format == &formats[FORMAT_BYU_LP64], error);
+    if (result == 0)
+        *source = trace_reader_source(reader);
+    return result;
+}
+
+uint64_t trace_format_offset(struct source *source)
+{
+    if (foreign_source_is(source))
+        return foreign_source_offset(source);
+    return trace_reader_offset((const struct trace_reader *)source);
+}
+
+uint64_t trace_format_size(struct source *source)
+{
+    if (foreign_source_is(source))
+        return foreign_source_size(source);
+    return trace_reader_size((const struct trace_reader *)source);
+}
+
+int trace_format_create(struct sink **sink, const struct trace_format *format, const char *path,
+                        const struct foreign_options *options, struct foreign_loss *loss,
+                        struct bt_error *error)
+{
+    if (!format->encoder)
+        return bt_fail(error, BT_USAGE, "%s can be read, and not be written", format->name);
+    return foreign_sink_new(sink, format->encoder, path, options, loss, error);
+}
+
+void trace_format_discard(struct sink *sink)
+{
+    foreign_sink_discard(sink);
+}

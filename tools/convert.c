@@ -1,0 +1,274 @@
+#include "tools/convert.h"
+
+#include "formats/trace_format.h"
+#include "tools/captures.h"
+#include "tools/transfer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Records without blocks come in pieces that stay in the processor's nearest cache. */
+#define RECORDS_RAW 2048u
+
+struct convert_settings {
+    const char *from;
+    const char *to;
+    const char *output;
+    uint64_t object_size;
+    struct foreign_options options;
+    bool time_unit_given;
+};
+
+static int take_processor(void *settings, const char *argument, struct bt_error *error)
+{
+    struct convert_settings *convert = settings;
+    char *end;
+    unsigned long number = strtoul(argument, &end, 10);
+    if (*argument < '0' || *argument > '9' || *end || number > UINT8_MAX)
+        return bt_fail(error, BT_USAGE, "'%.40s' is no processor: a number from 0 to 255",
+                       argument);
+    convert->options.one_processor = true;
+    convert->options.processor = (uint8_t)number;
+    return 0;
+}
+
+static int take_time_unit(void *settings, const char *argument, struct bt_error *error)
+{
+    static const struct {
+        const char *name;
+        uint64_t in_a_second;
+    } units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}, {"tick", 0}};
+    struct convert_settings *convert = settings;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].name, argument) == 0) {
+            convert->options.time_unit = units[i].in_a_second;
+            convert->time_unit_given = true;
+            return 0;
+        }
+    return bt_fail(error, BT_USAGE, "'%.40s' is no unit of time: s, ms, us, ns or tick", argument);
+}
+
+static const struct option_row convert_options[] = {
+    {OPTION_TEXT, 't', "to", "FORMAT", "what is written; without it OUT's name tells",
+     offsetof(struct convert_settings, to), NULL},
+    {OPTION_TEXT, 'o', "output", "OUT", "where to, - is standard output; .gz and .bz2 compress",
+     offsetof(struct convert_settings, output), NULL},
+    {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name of IN tells",
+     offsetof(struct convert_settings, from), NULL},
+    {OPTION_CALL, 'p', "processor", "N", "only requests of this one", 0, take_processor},
+    {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
+     offsetof(struct convert_settings, options.sizes), NULL},
+    {OPTION_BYTES, 0, "object-size", "BYTES", "libCacheSim: of an object, a power of two (64)",
+     offsetof(struct convert_settings, object_size), NULL},
+    {OPTION_CALL, 0, "time-unit", "UNIT",
+     "libCacheSim: s, ms, us, ns or tick (s; tick without a clock)", 0, take_time_unit},
+    {OPTION_FLAG, 0, "wrap", NULL, "of addresses above 4 GiB in IN, the low 32 bits are taken",
+     offsetof(struct convert_settings, options.wrap), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* --- before anything is written --- */
+
+/* Whether OUT is one of the files that are read. */
+static int check_output(const char *output, const struct captures *inputs, struct bt_error *error)
+{
+    struct stat out;
+    struct stat in;
+    bool standard = strcmp(output, "-") == 0;
+    int found = standard ? fstat(STDOUT_FILENO, &out) : stat(output, &out);
+    if (found < 0 || !S_ISREG(out.st_mode))
+        return 0;
+    for (int i = 0; i < inputs->count; i++) {
+        const char *path = inputs->paths[i];
+        found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(path, &in);
+        if (found == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return bt_fail(error, BT_USAGE, "%.300s is read: what is converted needs another name",
+                           standard ? "standard output" : output);
+    }
+    return 0;
+}
+
+static int take_format(const struct trace_format **format, const struct convert_settings *settings,
+                       struct bt_error *error)
+{
+    *format = settings->to ? trace_format_find(settings->to, error)
+                           : trace_format_of_path(settings->output);
+    if (!*format && !settings->to)
+        return bt_fail(error, BT_USAGE, "the name %.200s tells no format: say it with --to",
+                       settings->output);
+    return *format ? 0 : BT_USAGE;
+}
+
+static int take_object_size(struct convert_settings *settings, struct bt_error *error)
+{
+    uint64_t size = settings->object_size;
+    if (size > (1u << 31) || (size & (size - 1)) != 0)
+        return bt_fail(error, BT_USAGE, "objects have a power of two of bytes, 1 to 2G");
+    settings->options.object_size = (uint32_t)size;
+    return 0;
+}
+
+/* The clock of the first input, where its head tells it. */
+static uint64_t find_clock(const struct convert_settings *settings, const char *path)
+{
+    struct stat status;
+    struct source *source;
+    if (settings->from || strcmp(path, "-") == 0 || stat(path, &status) < 0 ||
+        !S_ISREG(status.st_mode) ||
+        trace_format_open(&source, NULL, path, &settings->options, NULL) < 0)
+        return 0;
+    const struct capture_info *info = source_info(source);
+    uint64_t clock_hz = info ? info->clock_hz : 0;
+    source_close(source);
+    return clock_hz;
+}
+
+/* --- converting --- */
+
+struct conversion {
+    const struct convert_settings *settings;
+    const struct trace_format *format;
+    struct transfer transfer;
+    struct captures inputs;
+    struct sink *sink;
+    struct foreign_loss loss;
+};
+
+/* Pulls all of a source into the sink; what is wrong with it is told. Negative: the sink broke. */
+static int pull(struct conversion *conversion, struct source *source, const char *path,
+                struct bt_error *error)
+{
+    struct transfer *transfer = &conversion->transfer;
+    for (;;) {
+        struct bt_error told;
+        int result = source_next(source, &transfer->batch, -1, &told);
+        if (result == 0)
+            return 0;
+        if (result < 0) {
+            transfer_tell(transfer, &told);
+            if (result == BT_DATA || result == BT_NOTE)
+                continue;
+            return 0;
+        }
+        result = sink_put(conversion->sink, &transfer->batch, error);
+        if (result < 0)
+            return result;
+        progress_show(&transfer->progress, path, trace_format_offset(source),
+                      trace_format_size(source));
+    }
+}
+
+static int convert_file(struct conversion *conversion, const char *path, struct bt_error *error)
+{
+    const struct convert_settings *settings = conversion->settings;
+    struct source *source;
+    struct bt_error told;
+    if (trace_format_open(&source, settings->from, path, &settings->options, &told) < 0) {
+        transfer_tell(&conversion->transfer, &told);
+        return 0;
+    }
+    int result = pull(conversion, source, path, error);
+    source_close(source);
+    return result;
+}
+
+/* What the format could not hold, in words. */
+static void tell_loss(const struct conversion *conversion)
+{
+    const struct foreign_loss *loss = &conversion->loss;
+    const char *name = conversion->format->name;
+    char text[FOREIGN_LOSS_BYTES];
+    char number[FOREIGN_NUMBER_BYTES];
+    for (int reason = 0; reason < FOREIGN_REASONS; reason++)
+        if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
+            fprintf(stderr, "bustap: %s\n", text);
+    if (conversion->format->without && loss->written > 0)
+        fprintf(stderr, "bustap: %s requests without their %s: %s has no such thing\n",
+                foreign_number(number, loss->written), conversion->format->without, name);
+}
+
+static int convert_files(struct conversion *conversion, struct bt_error *error)
+{
+    const struct convert_settings *settings = conversion->settings;
+    struct foreign_options options = settings->options;
+    options.clock_hz = find_clock(settings, conversion->inputs.paths[0]);
+    if (!settings->time_unit_given && options.clock_hz > 0)
+        options.time_unit = 1;
+    int result = trace_format_create(&conversion->sink, conversion->format, settings->output,
+                                     &options, &conversion->loss, error);
+    if (result < 0)
+        return result;
+    for (int i = 0; i < conversion->inputs.count && result == 0; i++)
+        result = convert_file(conversion, conversion->inputs.paths[i], error);
+    if (result < 0) {
+        trace_format_discard(conversion->sink);
+        return result;
+    }
+    result = sink_close(conversion->sink, error);
+    progress_clear(&conversion->transfer.progress);
+    if (result == 0)
+        tell_loss(conversion);
+    return result;
+}
+
+/* The status to end with. */
+static int convert(struct conversion *conversion, const struct transfer_paths *paths)
+{
+    const struct convert_settings *settings = conversion->settings;
+    struct transfer *transfer = &conversion->transfer;
+    struct bt_error error;
+    bool quiet = strcmp(settings->output, "-") != 0;
+    int result = transfer_begin(transfer, false, quiet, &error);
+    if (result < 0)
+        return command_failure(&error);
+    if (settings->from) /* no captures, and in the order given */
+        conversion->inputs = (struct captures){(const char **)paths->paths, paths->count};
+    else
+        result =
+            captures_order(&conversion->inputs, paths->count, paths->paths, NULL, false, &error);
+    if (result == 0)
+        result = check_output(settings->output, &conversion->inputs, &error);
+    if (result == 0)
+        result = convert_files(conversion, &error);
+    if (result < 0 && result != BT_CLOSED)
+        transfer_tell(transfer, &error);
+    if (!settings->from)
+        captures_free(&conversion->inputs);
+    transfer_end(transfer);
+    return transfer->status;
+}
+
+static int convert_main(struct invocation *call)
+{
+    struct convert_settings settings = {.object_size = 64};
+    struct conversion conversion = {.settings = &settings};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (!settings.output)
+        return command_usage(call, "where the trace goes to is not said: -o OUT");
+    if (take_format(&conversion.format, &settings, &error) < 0 ||
+        take_object_size(&settings, &error) < 0 ||
+        (settings.from && !trace_format_find(settings.from, &error)))
+        return command_usage(call, "%s", error.message);
+    struct transfer_paths paths;
+    transfer_take_paths(&paths, call->count, call->arguments);
+    return convert(&conversion, &paths);
+}
+
+const struct command convert_command = {
+    "convert",
+    "[IN...] -o OUT",
+    "turn traces into other programs' formats, and theirs into BYU's",
+    "Reads captures and traces of other programs, and writes them as one trace in another format;\n"
+    "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told. "
+    "Without\n"
+    "IN, or where it is -, standard input is read: captures or BYU records unless --from says "
+    "what\n"
+    "else.",
+    convert_options,
+    convert_main,
+    NULL};

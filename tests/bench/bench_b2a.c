@@ -10,6 +10,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
+#include "tests/support/yardstick.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -46,28 +47,6 @@ static int write_trace(const char *path, size_t count)
     return fclose(file);
 }
 
-/* The classic way; seconds, or -1. */
-static double classic(const char *path)
-{
-    FILE *in = fopen(path, "rb");
-    FILE *out = fopen("/dev/null", "w");
-    if (!in || !out)
-        return -1;
-    double started = now();
-    struct record record;
-    while (fread(&record, sizeof record, 1, in) == 1) {
-        const char *name = request_type_name(record.type);
-        fprintf(out, "%08x ", record.address);
-        fprintf(out, "%s%s", name, strlen(name) >= 7 ? "\t" : "\t\t");
-        fprintf(out, "%2d\t%02x\t%d\t%u\n", record.size, record.attribute, record.processor,
-                record.time);
-    }
-    double seconds = now() - started;
-    fclose(in);
-    fclose(out);
-    return seconds;
-}
-
 /* The program, start and end included; seconds, or -1. *processor: what it used of the processor.
  */
 static double program(const char *b2a, const char *path, double *processor)
@@ -97,7 +76,7 @@ static int compare(const char *b2a, const char *path, double records)
     double used = 0;
     for (int run = 0; run < RUNS; run++) {
         double processor = 0;
-        double seconds = run < 3 ? classic(path) : slow;
+        double seconds = run < 3 ? yardstick_b2a_seconds(path) : slow;
         if (seconds < 0)
             return -1;
         slow = seconds < slow ? seconds : slow;

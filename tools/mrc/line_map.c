@@ -1,0 +1,147 @@
+#include "tools/mrc/line_map.h"
+
+#include "formats/base/clock.h"
+#include "formats/base/grow.h"
+#include "tools/mrc/large_memory.h"
+
+#include <stdbool.h>
+
+#define CAPACITY_MIN 16u
+
+/* Entries on their way from the old table to the new. */
+struct moving {
+    uint64_t *entries;
+    size_t count, capacity;
+};
+
+static size_t limit_of(size_t capacity)
+{
+    return capacity - capacity * 2 / 5;
+}
+
+static int no_memory(struct bt_error *error, size_t capacity)
+{
+    return bt_fail(error, BT_MEMORY, "no memory for a table of %zu lines", limit_of(capacity));
+}
+
+int line_map_init(struct line_map *map, struct bt_error *error)
+{
+    const int64_t now = clock_monotonic_ns();
+    *map = (struct line_map){.capacity = CAPACITY_MIN, .limit = limit_of(CAPACITY_MIN)};
+    map->seed = (uint32_t)(now ^ now >> 32);
+    map->entries = large_memory_grow(NULL, 0, CAPACITY_MIN * sizeof *map->entries);
+    return map->entries ? 0 : no_memory(error, CAPACITY_MIN);
+}
+
+void line_map_free(struct line_map *map)
+{
+    large_memory_free(map->entries, line_map_bytes(map));
+    map->entries = NULL;
+}
+
+size_t line_map_bytes(const struct line_map *map)
+{
+    return map->capacity * sizeof *map->entries;
+}
+
+static int keep(struct moving *moving, uint64_t entry)
+{
+    void *grown =
+        grow_array(moving->entries, &moving->capacity, moving->count + 1, sizeof *moving->entries);
+    if (!grown)
+        return -1;
+    moving->entries = grown;
+    moving->entries[moving->count++] = entry;
+    return 0;
+}
+
+/* Takes the entries first to last - 1 out of the table. */
+static int take(struct line_map *map, struct moving *moving, size_t first, size_t last)
+{
+    for (size_t i = first; i < last; i++) {
+        if (keep(moving, map->entries[i]) < 0)
+            return -1;
+        map->entries[i] = 0;
+    }
+    return 0;
+}
+
+/* Puts an entry into its place of the table as it is now. False: that is behind the end.
+ */
+static bool put(struct line_map *map, uint64_t entry)
+{
+    size_t place = line_map_home(map, (uint32_t)(entry >> 32));
+    while (place < map->capacity && map->entries[place] != 0)
+        place++;
+    if (place == map->capacity)
+        return false;
+    map->entries[place] = entry;
+    return true;
+}
+
+/* Puts an entry where there is room behind its home, from the beginning again after the end. */
+static void put_around(struct line_map *map, uint64_t entry)
+{
+    if (put(map, entry))
+        return;
+    size_t place = 0;
+    while (map->entries[place] != 0)
+        place++;
+    map->entries[place] = entry;
+}
+
+/*
+ * Moves the runs of entries that stood in the first old_capacity places, the last one first: a
+ * run's new places are never in front of it, so that they meet none that has not moved. What went
+ * around the table's end, then or now, waits in `around`.
+ */
+static int move_runs(struct line_map *map, size_t old_capacity, struct moving *around,
+                     struct moving *run)
+{
+    size_t first = 0;
+    while (first < old_capacity && map->entries[first] != 0)
+        first++;
+    if (take(map, around, 0, first) < 0)
+        return -1;
+    for (size_t end = old_capacity; end > first; end--) {
+        size_t start = end;
+        while (start > first && map->entries[start - 1] != 0)
+            start--;
+        run->count = 0;
+        if (take(map, run, start, end) < 0)
+            return -1;
+        for (size_t i = 0; i < run->count; i++)
+            if (!put(map, run->entries[i]) && keep(around, run->entries[i]) < 0)
+                return -1;
+        end = start > first ? start : first + 1;
+    }
+    return 0;
+}
+
+static int enlarge(struct line_map *map, size_t capacity, struct bt_error *error)
+{
+    struct moving around = {NULL, 0, 0};
+    struct moving run = {NULL, 0, 0};
+    uint64_t *entries =
+        large_memory_grow(map->entries, line_map_bytes(map), capacity * sizeof *entries);
+    if (!entries)
+        return no_memory(error, capacity);
+    const size_t old_capacity = map->capacity;
+    map->entries = entries;
+    map->capacity = capacity;
+    map->limit = limit_of(capacity);
+    int result = move_runs(map, old_capacity, &around, &run);
+    for (size_t i = 0; result == 0 && i < around.count; i++)
+        put_around(map, around.entries[i]);
+    free(around.entries);
+    free(run.entries);
+    return result == 0 ? 0 : no_memory(error, capacity);
+}
+
+int line_map_grow(struct line_map *map, size_t more, struct bt_error *error)
+{
+    size_t capacity = map->capacity;
+    while (limit_of(capacity) - map->used < more)
+        capacity += capacity / 2;
+    return enlarge(map, capacity, error);
+}

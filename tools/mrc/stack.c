@@ -1,0 +1,224 @@
+#include "tools/mrc/stack.h"
+
+#include "tools/mrc/line_map.h"
+#include "tools/mrc/recency.h"
+
+#include <stdlib.h>
+
+#define BATCH       64u /* lines that are looked up together: their entries are on their way */
+#define SLOTS_RATIO 6u  /* slots are renumbered into at least so many a line */
+#define INLINE      static inline __attribute__((always_inline))
+
+struct batch {
+    const uint32_t *lines;
+    size_t count;
+    uint32_t keys[BATCH];
+};
+
+struct stack {
+    struct line_map map;    /* from lines to the slots of their last references */
+    struct recency recency; /* of the slots */
+    void (*batch)(struct stack *stack, const struct batch *now, struct batch *next,
+                  uint32_t *distances);
+    void (*renumber)(struct stack *stack);
+};
+
+/* Gives the lines of a batch new slots; slots gets the old ones, 0 where there was none. */
+INLINE void look_up(struct stack *stack, const struct batch *now, uint32_t *slots)
+{
+    const uint64_t *bits = stack->recency.bits;
+    const uint16_t *words = stack->recency.words;
+    const uint32_t next = stack->recency.next;
+    struct line_map map = stack->map;
+    for (size_t i = 0; i < now->count; i++) {
+        slots[i] = line_map_exchange(&map, now->keys[i], next + (uint32_t)i);
+        __builtin_prefetch(&bits[slots[i] >> RECENCY_WORD_BITS], 1);
+        __builtin_prefetch(&words[slots[i] >> RECENCY_WORD_BITS], 1);
+    }
+    stack->map = map;
+}
+
+/* Goes from the old slots of a batch to the new ones. What the table has of the next batch is asked
+ * for meanwhile. */
+INLINE void move(struct stack *stack, const struct batch *now, const uint32_t *slots,
+                 struct batch *next, uint32_t *distances, unsigned levels)
+{
+    const struct line_map map = stack->map;
+    for (size_t i = 0; i < now->count;) {
+        if ((stack->recency.next & 63) == 0)
+            recency_enter(&stack->recency);
+        const struct recency recency = stack->recency;
+        const size_t left = 64 - (recency.next & 63); /* of the word */
+        const size_t end = now->count - i < left ? now->count : i + left;
+        uint64_t *word = &recency.bits[recency.next >> RECENCY_WORD_BITS];
+        uint64_t bit = UINT64_C(1) << (recency.next & 63);
+        uint32_t live = recency.live;
+        stack->recency.next += (uint32_t)(end - i);
+        for (; i < end; i++, bit <<= 1) {
+            uint32_t distance = STACK_COLD;
+            if (i < next->count) {
+                next->keys[i] = line_map_key(&map, next->lines[i]);
+                line_map_prefetch(&map, next->keys[i]);
+            }
+            if (slots[i] != 0)
+                distance = live - 1 - recency_remove(&recency, slots[i], levels);
+            else
+                live++;
+            distances[i] = distance;
+            *word |= bit;
+        }
+        stack->recency.live = live;
+    }
+}
+
+INLINE void run_batch(struct stack *stack, const struct batch *now, struct batch *next,
+                      uint32_t *distances)
+{
+    uint32_t slots[BATCH];
+    look_up(stack, now, slots);
+    switch (stack->recency.levels) {
+    case 0:
+        move(stack, now, slots, next, distances, 0);
+        break;
+    case 1:
+        move(stack, now, slots, next, distances, 1);
+        break;
+    case 2:
+        move(stack, now, slots, next, distances, 2);
+        break;
+    case 3:
+        move(stack, now, slots, next, distances, 3);
+        break;
+    case 4:
+        move(stack, now, slots, next, distances, 4);
+        break;
+    default:
+        move(stack, now, slots, next, distances, RECENCY_LEVELS_MAX);
+        break;
+    }
+}
+
+/* Gives the lines the ranks of their slots as slots. */
+INLINE void run_renumber(struct stack *stack)
+{
+    const struct recency recency = stack->recency;
+    for (size_t i = 0; i < stack->map.capacity; i++) {
+        uint64_t *entry = &stack->map.entries[i];
+        if (*entry != 0)
+            *entry = (*entry >> 32 << 32) |
+                     (recency_rank(&recency, (uint32_t)*entry, recency.levels) + 1);
+    }
+}
+
+static void batch_plain(struct stack *stack, const struct batch *now, struct batch *next,
+                        uint32_t *distances)
+{
+    run_batch(stack, now, next, distances);
+}
+
+static void renumber_plain(struct stack *stack)
+{
+    run_renumber(stack);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2,bmi,bmi2,popcnt"))) static void
+batch_avx2(struct stack *stack, const struct batch *now, struct batch *next, uint32_t *distances)
+{
+    run_batch(stack, now, next, distances);
+}
+
+__attribute__((target("avx2,bmi,bmi2,popcnt"))) static void renumber_avx2(struct stack *stack)
+{
+    run_renumber(stack);
+}
+#endif
+
+struct stack *stack_new(struct bt_error *error)
+{
+    struct stack *stack = calloc(1, sizeof *stack);
+    if (!stack) {
+        bt_fail(error, BT_MEMORY, "no memory for a stack");
+        return NULL;
+    }
+    stack->batch = batch_plain;
+    stack->renumber = renumber_plain;
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("popcnt")) {
+        stack->batch = batch_avx2;
+        stack->renumber = renumber_avx2;
+    }
+#endif
+    if (line_map_init(&stack->map, error) < 0 ||
+        recency_init(&stack->recency, RECENCY_SLOTS_MIN, 0, error) < 0) {
+        stack_free(stack);
+        return NULL;
+    }
+    return stack;
+}
+
+void stack_free(struct stack *stack)
+{
+    if (!stack)
+        return;
+    line_map_free(&stack->map);
+    recency_free(&stack->recency);
+    free(stack);
+}
+
+/* All slots are used: the lines move to the first ones, in their order. */
+static int renumber(struct stack *stack, struct bt_error *error)
+{
+    const uint32_t live = stack->recency.live;
+    uint32_t slots = stack->recency.slots;
+    if (live >= RECENCY_SLOTS_MAX / 2)
+        return bt_fail(error, BT_MEMORY, "more than %u distinct lines", RECENCY_SLOTS_MAX / 2);
+    stack->renumber(stack);
+    while (slots < RECENCY_SLOTS_MAX && slots / SLOTS_RATIO < live)
+        slots *= 2;
+    recency_free(&stack->recency);
+    return recency_init(&stack->recency, slots, live, error);
+}
+
+/* Begins a batch of at most count lines. */
+static void prepare(struct batch *batch, const uint32_t *lines, size_t count)
+{
+    batch->lines = lines;
+    batch->count = count < BATCH ? count : BATCH;
+}
+
+int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t *distances,
+              struct bt_error *error)
+{
+    struct batch batches[2];
+    struct batch *now = &batches[0];
+    struct batch *next = &batches[1];
+    prepare(now, lines, count);
+    for (size_t i = 0; i < now->count; i++) {
+        now->keys[i] = line_map_key(&stack->map, lines[i]);
+        line_map_prefetch(&stack->map, now->keys[i]);
+    }
+    for (size_t done = 0; done < count; done += next->count) {
+        prepare(next, lines + done + now->count, count - done - now->count);
+        if (stack->recency.slots - stack->recency.next < now->count && renumber(stack, error) < 0)
+            return error->code;
+        if (line_map_reserve(&stack->map, now->count, error) < 0)
+            return error->code;
+        stack->batch(stack, now, next, distances + done);
+        struct batch *other = now;
+        now = next;
+        next = other;
+    }
+    return 0;
+}
+
+uint32_t stack_lines(const struct stack *stack)
+{
+    return stack->recency.live;
+}
+
+size_t stack_bytes(const struct stack *stack)
+{
+    return sizeof *stack + line_map_bytes(&stack->map) + stack->recency.bytes;
+}

@@ -2,6 +2,7 @@
 
 #include "formats/base/thread.h"
 #include "formats/capture_file.h"
+#include "formats/trace_format.h"
 #include "formats/trace_reader.h"
 #include "tools/captures.h"
 #include "tools/progress.h"
@@ -53,6 +54,38 @@ struct record_input {
     struct capture_info last_id; /* header of the trace before */
     const struct capture_info *info;
 };
+
+/* --- one trace --- */
+
+struct trace {
+    struct source *source;
+    struct trace_reader *reader; /* the same, where the trace is one of ours */
+    int path;
+};
+
+/* Ours are captures and BYU records; all others are opened by their formats. */
+static bool is_ours(const struct trace_format *format)
+{
+    return strcmp(format->name, "byu") == 0 || strcmp(format->name, "byu-lp64") == 0;
+}
+
+static int trace_open(struct trace *trace, const char *path,
+                      const struct record_input_settings *settings, struct bt_error *error)
+{
+    const struct foreign_options options = {.one_processor = false};
+    const struct trace_format *format = settings->from ? trace_format_find(settings->from, error)
+                                                       : trace_format_detect(path, error);
+    *trace = (struct trace){.source = NULL};
+    if (!format)
+        return error->code;
+    if (!is_ours(format))
+        return trace_format_open(&trace->source, format->name, path, &options, error);
+    bool lp64 = settings->lp64 || strcmp(format->name, "byu-lp64") == 0;
+    int result = trace_reader_open(&trace->reader, path, lp64, error);
+    if (result == 0)
+        trace->source = trace_reader_source(trace->reader);
+    return result;
+}
 
 /* --- the reading thread --- */
 
@@ -117,29 +150,31 @@ static void skip_records(struct record_input *input, struct batch *batch)
     input->skip -= some;
 }
 
-static void describe(struct record_input *input, struct slot *slot, struct trace_reader *reader,
-                     int path)
+static void describe(struct record_input *input, struct slot *slot, const struct trace *trace)
 {
-    slot->path = path;
-    slot->offset = trace_reader_offset(reader);
-    slot->size = trace_reader_size(reader);
+    slot->path = trace->path;
+    slot->offset =
+        trace->reader ? trace_reader_offset(trace->reader) : trace_format_offset(trace->source);
+    slot->size =
+        trace->reader ? trace_reader_size(trace->reader) : trace_format_size(trace->source);
     slot->has_info = input->info != NULL;
     if (input->info)
         slot->info = *input->info;
 }
 
 /* Reads a trace to its end, or as far as it is wanted. 0, or why it cannot be read on. */
-static int read_source(struct record_input *input, struct trace_reader *reader, int path,
+static int read_source(struct record_input *input, const struct trace *trace,
                        struct bt_error *error)
 {
-    size_t piece = trace_reader_kind(reader) == TRACE_CAPTURE ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
+    bool blocks = trace->reader && trace_reader_kind(trace->reader) == TRACE_CAPTURE;
+    size_t piece = blocks ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
     while (input->left > 0) {
         struct slot *slot = next_slot(input);
         if (!slot)
             return 0;
         uint64_t wanted = input->skip == 0 ? input->left : piece;
         slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
-        slot->result = source_next(trace_reader_source(reader), &slot->batch, -1, &slot->error);
+        slot->result = source_next(trace->source, &slot->batch, -1, &slot->error);
         if (slot->result == 1) {
             shift_ticks(input, &slot->batch);
             skip_records(input, &slot->batch);
@@ -148,52 +183,53 @@ static int read_source(struct record_input *input, struct trace_reader *reader, 
             *error = slot->error;
             return slot->result;
         }
-        describe(input, slot, reader, path);
+        describe(input, slot, trace);
         give_slot(input);
     }
     return 0;
 }
 
 /* Has the study's side tell something. False: nothing more is wanted. */
-static bool tell(struct record_input *input, int path, const struct bt_error *error)
+static bool tell(struct record_input *input, const struct trace *trace,
+                 const struct bt_error *error)
 {
     struct slot *slot = next_slot(input);
     if (!slot)
         return false;
     slot->result = error->code;
     slot->error = *error;
-    slot->path = path;
+    describe(input, slot, trace);
     give_slot(input);
     return true;
 }
 
 /* Hops over records that are not wanted. 0, or why the trace cannot be read on. */
-static int hop(struct record_input *input, struct trace_reader *reader, int path,
-               struct bt_error *error)
+static int hop(struct record_input *input, const struct trace *trace, struct bt_error *error)
 {
-    if (input->skip == 0 || input->settings.keep_ticks)
+    if (input->skip == 0 || input->settings.keep_ticks || !trace->reader)
         return 0;
-    int result = trace_reader_seek(reader, input->skip, error);
-    uint64_t passed = trace_reader_position(reader);
+    int result = trace_reader_seek(trace->reader, input->skip, error);
+    uint64_t passed = trace_reader_position(trace->reader);
     input->skip -= passed < input->skip ? passed : input->skip;
     if (result == BT_DATA)
-        result = tell(input, path, error) ? 0 : result;
+        result = tell(input, trace, error) ? 0 : result;
     return result;
 }
 
 static int read_trace(struct record_input *input, int path, struct bt_error *error)
 {
-    struct trace_reader *reader;
-    int result =
-        trace_reader_open(&reader, input->captures.paths[path], input->settings.lp64, error);
+    struct trace trace;
+    int result = trace_open(&trace, input->captures.paths[path], &input->settings, error);
     if (result != 0)
         return result;
-    begin_capture(input, source_info(trace_reader_source(reader)));
-    trace_reader_watch(reader, member_met, input);
-    result = hop(input, reader, path, error);
+    trace.path = path;
+    begin_capture(input, source_info(trace.source));
+    if (trace.reader)
+        trace_reader_watch(trace.reader, member_met, input);
+    result = hop(input, &trace, error);
     if (result == 0)
-        result = read_source(input, reader, path, error);
-    source_close(trace_reader_source(reader));
+        result = read_source(input, &trace, error);
+    source_close(trace.source);
     return result;
 }
 
@@ -263,6 +299,8 @@ static int input_new(struct record_input **out, int count, char **paths,
     transfer_take_paths(&input->operands, count, paths);
     progress_begin(&input->transfer.progress, settings->quiet_output);
     *out = input;
+    if (settings->from && !trace_format_find(settings->from, error))
+        return error->code;
     return captures_order(&input->captures, input->operands.count, input->operands.paths, NULL,
                           settings->lp64, error);
 }
@@ -375,16 +413,35 @@ int record_input_close(struct record_input *input)
 
 /* --- counting --- */
 
+/* Reads a trace to its end, for want of a way to hop over it. */
+static int count_by_reading(struct source *source, uint64_t *records, struct bt_error *error)
+{
+    struct record some[1024];
+    struct batch batch = {.records = some, .capacity = 1024};
+    int result;
+    while ((result = source_next(source, &batch, -1, error)) != 0) {
+        if (result == 1)
+            *records += batch.count;
+        else if (result != BT_DATA && result != BT_NOTE)
+            return result;
+    }
+    return 0;
+}
+
 static int count_file(const char *path, const struct record_input_settings *settings,
                       uint64_t *records, struct bt_error *error)
 {
-    struct trace_reader *reader;
-    int result = trace_reader_open(&reader, path, settings->lp64, error);
+    struct trace trace;
+    int result = trace_open(&trace, path, settings, error);
     if (result != 0)
         return result;
-    result = trace_reader_seek(reader, UINT64_MAX, error);
-    *records += trace_reader_position(reader);
-    source_close(trace_reader_source(reader));
+    if (trace.reader) {
+        result = trace_reader_seek(trace.reader, UINT64_MAX, error);
+        *records += trace_reader_position(trace.reader);
+    } else {
+        result = count_by_reading(trace.source, records, error);
+    }
+    source_close(trace.source);
     return result == BT_DATA ? 0 : result;
 }
 

@@ -11,8 +11,8 @@
 struct record_input;
 
 struct record_input_settings {
-    const char *from;  /* the name of the traces' format (formats/trace_format.h); NULL: told by
-                          content */
+    const char *from;  /* the name of the traces' format (formats/trace_format.h); NULL: content
+ or name tells */
     bool lp64;         /* raw records have 24 bytes */
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */

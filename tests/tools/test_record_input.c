@@ -179,6 +179,35 @@ static void test_missing_file(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/nonexistent/trace.byu"));
 }
 
+/* A trace in another program's format, by its name or by what it looks like. */
+static void test_foreign(void)
+{
+    static const char text[] = "0 1000\n1 2004\n2 fffffffc\n";
+    static const enum request_type types[] = {REQUEST_MEMREAD, REQUEST_MEMWRITE, REQUEST_FETCH};
+    struct test_path *path = test_path_file(text, sizeof text - 1);
+    char *paths[] = {(char *)test_path_name(path), (char *)test_path_name(path)};
+    struct record_input_settings settings = {.from = "din", .count = UINT64_MAX};
+    struct taken taken = take_all(2, paths, &settings);
+    CU_ASSERT_EQUAL_FATAL(taken.count, 6);
+    CU_ASSERT_EQUAL(taken.status, 0);
+    for (size_t i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(taken.records[i].type, types[i % 3]);
+    CU_ASSERT_EQUAL(taken.records[5].address, 0xfffffffc);
+    taken_free(&taken);
+    settings.first = 4;
+    taken = take_all(2, paths, &settings);
+    CU_ASSERT_EQUAL(taken.count, 2);
+    taken_free(&taken);
+    uint64_t counted;
+    struct bt_error error;
+    CU_ASSERT_EQUAL(record_input_count(2, paths, &settings, &counted, &error), 0);
+    CU_ASSERT_EQUAL(counted, 6);
+    struct record_input *input;
+    settings.from = "dinn";
+    CU_ASSERT_EQUAL(record_input_open(&input, 2, paths, &settings, &error), BT_USAGE);
+    test_path_free(path);
+}
+
 /* A study that has had enough closes at once, though there is more. */
 static void test_early_close(void)
 {
@@ -202,6 +231,7 @@ static const struct test_case cases[] = {{"raw files and pipes", test_raw_files}
                                          {"ranges", test_ranges},
                                          {"damage", test_damage},
                                          {"a missing file", test_missing_file},
+                                         {"other programs' formats", test_foreign},
                                          {"closed early", test_early_close},
                                          {NULL, NULL}};
 TEST_SUITE(record_input, cases)

@@ -118,6 +118,27 @@ int hierarchy_check(const struct hierarchy_settings *settings, struct bt_error *
 /* Makes an empty hierarchy; *settings is copied. 0, BT_USAGE or BT_MEMORY. */
 int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
                   struct bt_error *error);
+
+/*
+ * The same for a part, 0 to parts - 1, of the sets of all caches: every part is given all records,
+ * and the counters of all parts added up (cache_counters_add, hierarchy_counters_add; lines are in
+ * one part each) are those of the whole.
+ */
+int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
+                       unsigned part, unsigned parts, struct bt_error *error);
+
+/* Whether settings, which hierarchy_check has passed, can be simulated in parts: 0, or BT_USAGE
+ * with a sentence that says why not. */
+int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_error *error);
+
+/* In how many parts at most; more would be empty. 1: they can't be. */
+unsigned hierarchy_parts_max(const struct hierarchy_settings *settings);
+
+/* Adds the counters of another part. */
+void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more);
+void hierarchy_counters_add(struct hierarchy_counters *counters,
+                            const struct hierarchy_counters *more);
+
 /* Frees it. NULL is allowed. */
 void hierarchy_free(struct hierarchy *hierarchy);
 

@@ -1,0 +1,177 @@
+/* Snooping between the agents: doc/cache-model.md, "Coherence". */
+#include "tools/cache/model.h"
+
+/* The dirty lines of an address above a cache become clean. Whether there were any. */
+static bool clean_above(struct cache *cache, uint32_t address)
+{
+    bool dirty = false;
+    for (struct cache *above = cache->above; above; above = above->next) {
+        dirty |= clean_above(above, address);
+        size_t place = line_store_find(&above->lines, address);
+        if (place == LINE_NONE)
+            continue;
+        struct cache_line line = line_store_get(&above->lines, place);
+        dirty |= line.dirty != 0;
+        line.dirty = 0;
+        line_store_put(&above->lines, place, &line);
+    }
+    return dirty;
+}
+
+static void snoop_write_back(struct cache *agent, struct cache_line line)
+{
+    line.dirty = line.valid;
+    agent->counters.snoop_write_backs++;
+    hierarchy_line(agent->hierarchy, line.address)->write_backs++;
+    cache_write_back(agent, &line);
+}
+
+static void count_intervention(struct cache *agent, uint32_t address)
+{
+    agent->counters.interventions++;
+    hierarchy_line(agent->hierarchy, address)->interventions++;
+}
+
+/* Takes a line from an agent for another's write. Whether it was dirty there or above. */
+static bool take_line(struct cache *agent, size_t place)
+{
+    struct cache_line line = line_store_get(&agent->lines, place);
+    bool dirty =
+        inclusion_invalidate_above(agent, line.address, agent->settings->line, true) || line.dirty;
+    line_store_remove(&agent->lines, place);
+    agent->counters.invalidations++;
+    hierarchy_line(agent->hierarchy, line.address)->invalidations++;
+    if (agent->classifier)
+        classify_lost(agent, line.address);
+    return dirty;
+}
+
+static bool supplies(enum line_state state)
+{
+    return state == LINE_MODIFIED || state == LINE_OWNED;
+}
+
+/* Another agent reads a line that this one has. Whether it supplies it. */
+static bool snoop_read(struct cache *agent, size_t place)
+{
+    struct cache_line line = line_store_get(&agent->lines, place);
+    enum cache_coherence protocol = agent->hierarchy->settings.coherence;
+    bool supplied = supplies(line.state);
+    bool write_back = false;
+    if (supplied) {
+        count_intervention(agent, line.address);
+        if (protocol != CACHE_MOESI) {
+            write_back = clean_above(agent, line.address) || line.dirty;
+            line.dirty = 0;
+        }
+    }
+    line.state = supplied && protocol == CACHE_MOESI ? LINE_OWNED : LINE_SHARED;
+    line_store_put(&agent->lines, place, &line);
+    if (write_back)
+        snoop_write_back(agent, line);
+    return supplied;
+}
+
+static void set_state(struct cache *agent, uint32_t address, enum line_state state, bool dirty)
+{
+    size_t place = line_store_find(&agent->lines, address);
+    if (place == LINE_NONE)
+        return;
+    struct cache_line line = line_store_get(&agent->lines, place);
+    line.state = state;
+    if (dirty)
+        line.dirty = line.valid;
+    line_store_put(&agent->lines, place, &line);
+}
+
+/* Takes a line from all agents but this one. Whether one of them supplies it; *dirty is set if it
+ * was dirty there. */
+static bool take_from_others(struct cache *agent, uint32_t address, bool intervene, bool *dirty)
+{
+    struct hierarchy *hierarchy = agent->hierarchy;
+    bool supplied = false;
+    for (unsigned i = 0; i < hierarchy->agent_count; i++) {
+        struct cache *other = hierarchy->agents[i];
+        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (place == LINE_NONE)
+            continue;
+        if (supplies(line_store_get(&other->lines, place).state)) {
+            supplied = true;
+            if (intervene)
+                count_intervention(other, cache_line_address(other, address));
+        }
+        *dirty |= take_line(other, place);
+    }
+    return supplied;
+}
+
+bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty)
+{
+    struct hierarchy *hierarchy = agent->hierarchy;
+    bool supplied = false;
+    if (hierarchy->writer == agent && hierarchy->written == cache_line_address(agent, address)) {
+        supplied = take_from_others(agent, address, true, dirty);
+        set_state(agent, address, LINE_MODIFIED, false);
+        return supplied;
+    }
+    bool others = false;
+    for (unsigned i = 0; i < hierarchy->agent_count; i++) {
+        struct cache *other = hierarchy->agents[i];
+        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (place == LINE_NONE)
+            continue;
+        others = true;
+        supplied |= snoop_read(other, place);
+    }
+    bool alone = !others && hierarchy->settings.coherence != CACHE_MSI;
+    set_state(agent, address, alone ? LINE_EXCLUSIVE : LINE_SHARED, false);
+    return supplied;
+}
+
+/* A write with attribute 1 or 2: dirty copies of others are written down, then all go. */
+static void own_through(struct cache *agent, uint32_t address)
+{
+    struct hierarchy *hierarchy = agent->hierarchy;
+    for (unsigned i = 0; i < hierarchy->agent_count; i++) {
+        struct cache *other = hierarchy->agents[i];
+        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (place == LINE_NONE)
+            continue;
+        struct cache_line line = line_store_get(&other->lines, place);
+        if (take_line(other, place))
+            snoop_write_back(other, line);
+    }
+}
+
+void coherence_own(struct hierarchy *hierarchy, struct cache *agent,
+                   const struct cache_reference *write)
+{
+    uint32_t address = cache_line_address(agent, write->address);
+    if (write->through) {
+        own_through(agent, address);
+        return;
+    }
+    hierarchy->writer = agent;
+    hierarchy->written = address;
+    size_t place = line_store_find(&agent->lines, address);
+    if (place == LINE_NONE)
+        return;
+    enum line_state state = line_store_get(&agent->lines, place).state;
+    if (state == LINE_MODIFIED)
+        return;
+    bool dirty = false;
+    if (state != LINE_EXCLUSIVE) {
+        agent->counters.upgrades++;
+        hierarchy_line(hierarchy, address)->upgrades++;
+        take_from_others(agent, address, false, &dirty);
+    }
+    set_state(agent, address, LINE_MODIFIED, dirty);
+}
+
+void coherence_written(struct hierarchy *hierarchy, const struct cache *agent,
+                       const struct cache_reference *write)
+{
+    for (unsigned i = 0; i < hierarchy->agent_count; i++)
+        if (hierarchy->agents[i] != agent)
+            classify_written(hierarchy->agents[i], write);
+}

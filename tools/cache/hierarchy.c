@@ -1,0 +1,350 @@
+#include "tools/cache/hierarchy.h"
+
+#include "tools/cache/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void cache_free(struct cache *cache)
+{
+    if (!cache)
+        return;
+    line_store_clear(&cache->lines);
+    victim_free(cache->victim);
+    classifier_free(cache->classifier);
+    free(cache);
+}
+
+/* Whether a level below has lines come and go with those above. */
+static bool bound_below(const struct hierarchy_settings *settings, unsigned level)
+{
+    for (unsigned below = level + 1; below < settings->level_count; below++)
+        if (settings->levels[below].inclusion != CACHE_NEITHER)
+            return true;
+    return false;
+}
+
+static bool is_agent_level(const struct hierarchy_settings *settings, unsigned level)
+{
+    if (settings->coherence == CACHE_INCOHERENT || settings->levels[level].shared)
+        return false;
+    return level + 1 == settings->level_count || settings->levels[level + 1].shared;
+}
+
+/* Agents are in ascending order of processors. */
+static void add_agent(struct hierarchy *hierarchy, struct cache *cache)
+{
+    unsigned place = hierarchy->agent_count++;
+    while (place > 0 && hierarchy->agents[place - 1]->processor > cache->processor) {
+        hierarchy->agents[place] = hierarchy->agents[place - 1];
+        place--;
+    }
+    hierarchy->agents[place] = cache;
+}
+
+static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsigned processor,
+                               enum cache_side side)
+{
+    const struct cache_level *kind = &hierarchy->settings.levels[level];
+    struct cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return NULL;
+    cache->hierarchy = hierarchy;
+    cache->settings = &kind->sides[side];
+    cache->level = level;
+    cache->processor = processor;
+    cache->side = side;
+    cache->inclusion = kind->inclusion;
+    cache->sub_block = cache->settings->sub_block;
+    cache->early_write_backs = bound_below(&hierarchy->settings, level);
+    cache->agent = is_agent_level(&hierarchy->settings, level);
+    uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
+    bool good =
+        line_store_make(&cache->lines, cache->settings, hierarchy->settings.seed, number) == 0;
+    if (cache->settings->victim_lines > 0) {
+        cache->victim = victim_new(cache->settings->victim_lines);
+        good = good && cache->victim;
+    }
+    if (hierarchy->settings.classify && kind->inclusion != CACHE_EXCLUSIVE) {
+        cache->classifier = classifier_new(cache->settings);
+        good = good && cache->classifier;
+    }
+    if (!good) {
+        cache_free(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+/* The cache of a level for a processor and a side, made with all below it where it is not there. */
+static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsigned processor,
+                              enum cache_side side)
+{
+    const struct cache_level *kind = &hierarchy->settings.levels[level];
+    if (kind->shared)
+        processor = 0;
+    if (!kind->split)
+        side = CACHE_INSTRUCTION;
+    struct cache **cache = &hierarchy->caches[level][processor][side];
+    if (*cache)
+        return *cache;
+    struct cache *below = NULL;
+    if (level + 1 < hierarchy->settings.level_count) {
+        below = cache_at(hierarchy, level + 1, processor, side);
+        if (!below)
+            return NULL;
+    }
+    *cache = cache_new(hierarchy, level, processor, side);
+    if (!*cache)
+        return NULL;
+    (*cache)->below = below;
+    if (below) {
+        struct cache **last = &below->above;
+        while (*last)
+            last = &(*last)->next;
+        *last = *cache;
+    }
+    if ((*cache)->agent)
+        add_agent(hierarchy, *cache);
+    return *cache;
+}
+
+/* Makes the caches of a processor that occurs for the first time. */
+static int meet_processor(struct hierarchy *hierarchy, unsigned id, struct bt_error *error)
+{
+    struct processor *processor = &hierarchy->processors[id];
+    for (unsigned side = 0; side < CACHE_SIDES; side++) {
+        processor->first[side] = cache_at(hierarchy, 0, id, (enum cache_side)side);
+        if (!processor->first[side])
+            return bt_fail(error, BT_MEMORY, "no memory for the caches of processor %u", id);
+    }
+    if (hierarchy->settings.coherence != CACHE_INCOHERENT)
+        processor->data_agent = cache_at(hierarchy, hierarchy->agent_level, id, CACHE_DATA);
+    hierarchy->occurs[id] = true;
+    return 0;
+}
+
+int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
+                  struct bt_error *error)
+{
+    return hierarchy_new_part(hierarchy, settings, 0, 1, error);
+}
+
+int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
+                       unsigned part, unsigned parts, struct bt_error *error)
+{
+    *hierarchy = NULL;
+    int result = hierarchy_check(settings, error);
+    if (result == 0 && parts > 1)
+        result = hierarchy_check_parts(settings, error);
+    if (result < 0)
+        return result;
+    struct hierarchy *made = calloc(1, sizeof *made);
+    if (!made)
+        return bt_fail(error, BT_MEMORY, "no memory for a hierarchy of caches");
+    made->settings = *settings;
+    made->lines.value_bytes = sizeof(struct cache_line_counters);
+    made->part = part;
+    made->parts = parts;
+    if (parts > 1)
+        hierarchy_classes(settings, &made->class_shift, &made->class_mask);
+    for (unsigned level = 0; level < settings->level_count; level++) {
+        if (is_agent_level(settings, level))
+            made->agent_level = level;
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            struct cache_settings *cache = &made->settings.levels[level].sides[side];
+            if (!settings->levels[level].split)
+                *cache = settings->levels[level].sides[0];
+            if (cache->ways == 0)
+                cache->ways = (uint32_t)(cache->size / cache->line);
+            if (cache->sub_block == 0)
+                cache->sub_block = cache->line;
+        }
+    }
+    *hierarchy = made;
+    return 0;
+}
+
+void hierarchy_free(struct hierarchy *hierarchy)
+{
+    if (!hierarchy)
+        return;
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+            for (unsigned side = 0; side < CACHE_SIDES; side++)
+                cache_free(hierarchy->caches[level][processor][side]);
+    line_map_clear(&hierarchy->lines);
+    free(hierarchy);
+}
+
+/* Whether the sets of an address are this part's. */
+static bool is_mine(const struct hierarchy *hierarchy, uint32_t address)
+{
+    return hierarchy->parts == 1 ||
+           (address >> hierarchy->class_shift & hierarchy->class_mask) % hierarchy->parts ==
+               hierarchy->part;
+}
+
+/* A reference of a processor that lies in one line of level 1. */
+static void refer_line(struct hierarchy *hierarchy, const struct processor *processor,
+                       struct cache *cache, struct cache_reference *reference)
+{
+    reference->cause_address = reference->address;
+    reference->cause_bytes = reference->bytes;
+    bool owns = processor->data_agent && reference->kind == REFERENCE_WRITE;
+    if (owns)
+        coherence_own(hierarchy, processor->data_agent, reference);
+    cache_refer_part(cache, reference);
+    if (!owns)
+        return;
+    hierarchy->writer = NULL;
+    if (hierarchy->settings.classify)
+        coherence_written(hierarchy, processor->data_agent, reference);
+}
+
+static void refer(struct hierarchy *hierarchy, const struct record *record,
+                  enum reference_kind kind)
+{
+    const struct processor *processor = &hierarchy->processors[record->processor];
+    struct cache *cache =
+        processor->first[kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA];
+    struct cache_reference part = {.address = record->address, .kind = kind};
+    uint32_t left = reference_bytes(record);
+    uint32_t line = cache->settings->line;
+    if (hierarchy->settings.honour_attributes) {
+        unsigned attribute = record->attribute & ATTRIBUTE_MASK;
+        if (attribute == ATTRIBUTE_UNCACHEABLE) {
+            hierarchy->counters.uncached[kind] += is_mine(hierarchy, record->address);
+            return;
+        }
+        part.protected = kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_PROTECT;
+        part.through =
+            part.protected || (kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_THROUGH);
+    }
+    for (bool first = true; left > 0; first = false) {
+        uint32_t room = line - (part.address & (line - 1));
+        part.bytes = left < room ? left : room;
+        if (is_mine(hierarchy, part.address)) {
+            cache->counters.split += !first;
+            refer_line(hierarchy, processor, cache, &part);
+        }
+        left -= part.bytes;
+        part.address += part.bytes;
+    }
+}
+
+static int out_of_memory(const struct hierarchy *hierarchy, struct bt_error *error)
+{
+    return hierarchy->no_memory
+               ? bt_fail(error, BT_MEMORY, "no memory for the tables of the cache simulation")
+               : 0;
+}
+
+int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
+                  struct bt_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct record *record = &records[i];
+        enum reference_kind kind = reference_kind_of(record->type);
+        if (kind == REFERENCE_NONE) {
+            hierarchy->counters.dropped[request_type_ordinal(record->type)] += hierarchy->part == 0;
+            continue;
+        }
+        if (!hierarchy->occurs[record->processor]) {
+            int result = meet_processor(hierarchy, record->processor, error);
+            if (result < 0)
+                return result;
+        }
+        refer(hierarchy, record, kind);
+    }
+    hierarchy->counters.records += hierarchy->part == 0 ? count : 0;
+    return out_of_memory(hierarchy, error);
+}
+
+/* Writes the dirty lines of a cache back; they become clean. */
+static void flush(struct cache *cache)
+{
+    for (uint32_t set = line_store_sets(&cache->lines); set-- > 0;) {
+        size_t place = LINE_NONE;
+        while ((place = line_store_next(&cache->lines, set, place)) != LINE_NONE) {
+            struct cache_line line = line_store_get(&cache->lines, place);
+            if (line.dirty == 0)
+                continue;
+            struct cache_line clean = line;
+            clean.dirty = 0;
+            line_store_put(&cache->lines, place, &clean);
+            cache_write_back(cache, &line);
+        }
+    }
+    struct cache_line *line;
+    for (uint32_t n = 0; cache->victim && (line = victim_line(cache->victim, n)) != NULL; n++) {
+        struct cache_line dirty = *line;
+        line->dirty = 0;
+        cache_write_back(cache, &dirty);
+    }
+}
+
+int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error)
+{
+    for (unsigned level = 0; level < CACHE_LEVELS && !hierarchy->settings.no_flush; level++)
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
+            for (unsigned side = 0; side < CACHE_SIDES; side++)
+                if (hierarchy->caches[level][processor][side])
+                    flush(hierarchy->caches[level][processor][side]);
+    return out_of_memory(hierarchy, error);
+}
+
+bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor)
+{
+    return hierarchy->occurs[processor];
+}
+
+struct cache_counters hierarchy_cache_counters(const struct hierarchy *hierarchy, unsigned level,
+                                               uint8_t processor, enum cache_side side)
+{
+    static const struct cache_counters none;
+    if (level >= hierarchy->settings.level_count)
+        return none;
+    const struct cache_level *kind = &hierarchy->settings.levels[level];
+    const struct cache *cache =
+        hierarchy->caches[level][kind->shared ? 0 : processor][kind->split ? side : 0];
+    return cache ? cache->counters : none;
+}
+
+void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_counters *counters)
+{
+    *counters = hierarchy->counters;
+}
+
+struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address)
+{
+    struct cache_line_counters *line = line_map_add(&hierarchy->lines, address);
+    if (!line) {
+        hierarchy->no_memory = true;
+        return &hierarchy->no_line;
+    }
+    line->address = address;
+    return line;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct cache_line_counters *one = a;
+    const struct cache_line_counters *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counters **lines,
+                    size_t *count, struct bt_error *error)
+{
+    const struct line_map *map = &hierarchy->lines;
+    *count = 0;
+    *lines = calloc(map->count + 1, sizeof **lines);
+    if (!*lines)
+        return bt_fail(error, BT_MEMORY, "no memory for a list of lines");
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->keys[i] != 0)
+            memcpy(&(*lines)[(*count)++], map->values + i * map->value_bytes, sizeof **lines);
+    qsort(*lines, *count, sizeof **lines, by_address);
+    return 0;
+}

@@ -1,0 +1,95 @@
+#include "tools/cache/line_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_MIN 64u
+
+static size_t home_of(const struct line_map *map, uint64_t key)
+{
+    return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
+}
+
+/* Where a key is, or would be put. */
+static size_t place_of(const struct line_map *map, uint64_t key)
+{
+    size_t place = home_of(map, key);
+    while (map->keys[place] != 0 && map->keys[place] != key)
+        place = (place + 1) & (map->capacity - 1);
+    return place;
+}
+
+void *line_map_find(const struct line_map *map, uint32_t address)
+{
+    if (map->count == 0)
+        return NULL;
+    size_t place = place_of(map, (uint64_t)address + 1);
+    return map->keys[place] ? map->values + place * map->value_bytes : NULL;
+}
+
+static int grow(struct line_map *map)
+{
+    struct line_map larger = *map;
+    larger.capacity = map->capacity ? 2 * map->capacity : CAPACITY_MIN;
+    larger.keys = calloc(larger.capacity, sizeof *larger.keys);
+    larger.values = calloc(larger.capacity, map->value_bytes);
+    if (!larger.keys || !larger.values) {
+        free(larger.keys);
+        free(larger.values);
+        return -1;
+    }
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (map->keys[i] == 0)
+            continue;
+        size_t place = place_of(&larger, map->keys[i]);
+        larger.keys[place] = map->keys[i];
+        memcpy(larger.values + place * map->value_bytes, map->values + i * map->value_bytes,
+               map->value_bytes);
+    }
+    free(map->keys);
+    free(map->values);
+    *map = larger;
+    return 0;
+}
+
+void *line_map_add(struct line_map *map, uint32_t address)
+{
+    if (2 * (map->count + 1) > map->capacity && grow(map) < 0)
+        return NULL;
+    size_t place = place_of(map, (uint64_t)address + 1);
+    if (map->keys[place] == 0) {
+        map->keys[place] = (uint64_t)address + 1;
+        memset(map->values + place * map->value_bytes, 0, map->value_bytes);
+        map->count++;
+    }
+    return map->values + place * map->value_bytes;
+}
+
+void line_map_remove(struct line_map *map, uint32_t address)
+{
+    if (map->count == 0)
+        return;
+    size_t hole = place_of(map, (uint64_t)address + 1);
+    if (map->keys[hole] == 0)
+        return;
+    map->count--;
+    /* those behind it that would no longer be found move up */
+    for (size_t place = (hole + 1) & (map->capacity - 1); map->keys[place] != 0;
+         place = (place + 1) & (map->capacity - 1)) {
+        size_t home = home_of(map, map->keys[place]);
+        if (((place - home) & (map->capacity - 1)) < ((place - hole) & (map->capacity - 1)))
+            continue;
+        map->keys[hole] = map->keys[place];
+        memcpy(map->values + hole * map->value_bytes, map->values + place * map->value_bytes,
+               map->value_bytes);
+        hole = place;
+    }
+    map->keys[hole] = 0;
+}
+
+void line_map_clear(struct line_map *map)
+{
+    free(map->keys);
+    free(map->values);
+    *map = (struct line_map){.value_bytes = map->value_bytes};
+}

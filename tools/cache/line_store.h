@@ -1,0 +1,117 @@
+/*
+ * The lines that a cache holds: sets of ways, with the order or the bits that replacement needs.
+ * Replacement is as doc/cache-model.md, "Hierarchy", says. Places of lines change with use.
+ *
+ * Sets of few ways are arrays: with LRU and FIFO in the order of replacement, the next victim last,
+ * so that the line that is used over and over again is found at the first look. Sets of many ways
+ * have an index besides (line_index.h).
+ */
+#ifndef TOOLS_CACHE_LINE_STORE_H
+#define TOOLS_CACHE_LINE_STORE_H
+
+#include "tools/cache/hierarchy.h"
+
+#define LINE_NONE           SIZE_MAX
+#define LINE_SUB_BLOCKS_MAX 64u
+#define LINE_WAYS_SEARCHED  64u /* sets of more ways have an index */
+
+enum line_state { LINE_INCOHERENT, LINE_SHARED, LINE_EXCLUSIVE, LINE_OWNED, LINE_MODIFIED };
+
+/* A line as it is outside the store. Masks have a bit for each sub-block, the lowest first. */
+struct cache_line {
+    uint32_t address; /* of its first byte */
+    enum line_state state;
+    uint64_t valid; /* 0: no line */
+    uint64_t dirty;
+    uint64_t touched; /* by references that were no prefetches */
+};
+
+/* An entry: the address in the upper half, and in the lower */
+#define ENTRY_THERE       1u
+#define ENTRY_DIRTY       2u
+#define ENTRY_TOUCHED     4u
+#define ENTRY_STATE_SHIFT 3u
+#define ENTRY_STATE       (7u << ENTRY_STATE_SHIFT)
+
+struct line_masks {
+    uint64_t valid, dirty, touched;
+};
+
+struct line_index;
+
+struct line_store {
+    unsigned line_shift;
+    uint32_t set_mask; /* sets - 1 */
+    uint32_t ways;
+    enum cache_replacement replacement;
+    uint64_t *entries;        /* ways of set 0, of set 1, ...; 0: empty */
+    struct line_masks *masks; /* as entries; NULL: lines are their only sub-block */
+    uint64_t *set_states;     /* plru: nodes; random: generators; else NULL */
+    struct line_index *index; /* NULL: sets are searched */
+};
+
+/*
+ * Makes an empty store for a cache of these settings, ways not 0, which hierarchy_check has passed.
+ * cache is the number of the cache for random replacement. 0 or -1 without memory.
+ */
+int line_store_make(struct line_store *store, const struct cache_settings *settings, uint64_t seed,
+                    uint64_t cache);
+void line_store_clear(struct line_store *store);
+
+/* The place of the line that holds the byte at address; LINE_NONE. */
+size_t line_store_find(const struct line_store *store, uint32_t address);
+
+/* Tells replacement that a line was hit; returns its new place. */
+size_t line_store_use(struct line_store *store, size_t place);
+
+/*
+ * Makes room for the line that holds address and is not there: *replaced is what was there, valid 0
+ * where nothing was. Returns the place, which the caller fills with line_store_put.
+ */
+size_t line_store_place(struct line_store *store, uint32_t address, struct cache_line *replaced);
+
+/* Takes a line out; other lines of its set may get other places. */
+void line_store_remove(struct line_store *store, size_t place);
+
+/*
+ * The places of a set's lines one after the other, next victim first (LRU, FIFO) or from the
+ * highest way: begin with LINE_NONE, which is also the end.
+ */
+size_t line_store_next(const struct line_store *store, uint32_t set, size_t place);
+
+static inline uint32_t line_store_sets(const struct line_store *store)
+{
+    return store->set_mask + 1;
+}
+
+/* The line at a place, which may be an empty one. */
+static inline struct cache_line line_store_get(const struct line_store *store, size_t place)
+{
+    uint64_t entry = store->entries[place];
+    struct cache_line line = {(uint32_t)(entry >> 32),
+                              (enum line_state)((entry & ENTRY_STATE) >> ENTRY_STATE_SHIFT), 0, 0,
+                              0};
+    if (store->masks) {
+        line.valid = store->masks[place].valid;
+        line.dirty = store->masks[place].dirty;
+        line.touched = store->masks[place].touched;
+    } else {
+        line.valid = entry & ENTRY_THERE;
+        line.dirty = (entry & ENTRY_DIRTY) != 0;
+        line.touched = (entry & ENTRY_TOUCHED) != 0;
+    }
+    return line;
+}
+
+/* Changes the line at a place; line->valid is not 0. */
+static inline void line_store_put(struct line_store *store, size_t place,
+                                  const struct cache_line *line)
+{
+    store->entries[place] = (uint64_t)line->address << 32 | ENTRY_THERE |
+                            (line->dirty ? ENTRY_DIRTY : 0) | (line->touched ? ENTRY_TOUCHED : 0) |
+                            (uint64_t)line->state << ENTRY_STATE_SHIFT;
+    if (store->masks)
+        store->masks[place] = (struct line_masks){line->valid, line->dirty, line->touched};
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* Simulating a hierarchy in parts: sets that no reference connects can be worked on apart. */
+#include "tools/cache/model.h"
+#include "tools/cache/power.h"
+
+#include <string.h>
+
+/* The longest line, and the shortest stretch of addresses after which sets come again. */
+static void extent(const struct hierarchy_settings *settings, uint64_t *line, uint64_t *span)
+{
+    *line = 1;
+    *span = 1ull << 32;
+    for (unsigned number = 0; number < settings->level_count; number++) {
+        const struct cache_level *level = &settings->levels[number];
+        for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
+            const struct cache_settings *cache = &level->sides[side];
+            uint64_t own = cache->ways ? cache->size / cache->ways : cache->line;
+            *line = cache->line > *line ? cache->line : *line;
+            *span = own < *span ? own : *span;
+        }
+    }
+}
+
+unsigned hierarchy_parts_max(const struct hierarchy_settings *settings)
+{
+    uint64_t line;
+    uint64_t span;
+    extent(settings, &line, &span);
+    return hierarchy_check_parts(settings, NULL) < 0 ? 1 : (unsigned)(span / line);
+}
+
+void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shift, uint32_t *mask)
+{
+    uint64_t line;
+    uint64_t span;
+    extent(settings, &line, &span);
+    *shift = power_log2(line);
+    *mask = (uint32_t)(span / line - 1);
+}
+
+int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_error *error)
+{
+    uint64_t line;
+    uint64_t span;
+    if (settings->classify)
+        return bt_fail(error, BT_USAGE,
+                       "misses cannot be classified in parts: a fully associative cache has to see "
+                       "all references");
+    for (unsigned number = 0; number < settings->level_count; number++) {
+        const struct cache_level *level = &settings->levels[number];
+        for (unsigned side = 0; side < (level->split ? CACHE_SIDES : 1u); side++) {
+            const char *what = level->sides[side].victim_lines > 0 ? "a victim buffer"
+                               : level->sides[side].prefetch != CACHE_NO_PREFETCH ? "prefetch"
+                                                                                  : NULL;
+            if (what)
+                return bt_fail(error, BT_USAGE,
+                               "level %u has %s, which connects its sets: it cannot be simulated "
+                               "in parts",
+                               number + 1, what);
+        }
+    }
+    extent(settings, &line, &span);
+    if (span < 2 * line)
+        return bt_fail(error, BT_USAGE,
+                       "a cache that has a single set for the longest line, as a fully associative "
+                       "one, cannot be simulated in parts");
+    return 0;
+}
+
+void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more)
+{
+    uint64_t sums[sizeof *counters / sizeof(uint64_t)];
+    uint64_t terms[sizeof *counters / sizeof(uint64_t)];
+    memcpy(sums, counters, sizeof sums);
+    memcpy(terms, more, sizeof terms);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        sums[i] += terms[i];
+    memcpy(counters, sums, sizeof sums);
+}
+
+void hierarchy_counters_add(struct hierarchy_counters *counters,
+                            const struct hierarchy_counters *more)
+{
+    uint64_t sums[sizeof *counters / sizeof(uint64_t)];
+    uint64_t terms[sizeof *counters / sizeof(uint64_t)];
+    memcpy(sums, counters, sizeof sums);
+    memcpy(terms, more, sizeof terms);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        sums[i] += terms[i];
+    memcpy(counters, sums, sizeof sums);
+}

@@ -1,0 +1,24 @@
+/* Powers of two. */
+#ifndef TOOLS_CACHE_POWER_H
+#define TOOLS_CACHE_POWER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool power_is(uint64_t value)
+{
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+/* The n for which value is 2 to the n; value is a power of two. */
+static inline unsigned power_log2(uint64_t value)
+{
+    unsigned n = 0;
+    while (value > 1) {
+        value >>= 1;
+        n++;
+    }
+    return n;
+}
+
+#endif

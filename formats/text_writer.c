@@ -259,6 +259,39 @@ int text_writer_put(struct text_writer *writer, const char *text, size_t size,
     return told(writer, error);
 }
 
+bool text_writer_can_patch(const struct text_writer *writer)
+{
+    return writer->container == CONTAINER_MEMORY ||
+           (writer->container == CONTAINER_PLAIN && writer->part);
+}
+
+/* pwrite, all of it. */
+static int write_at(struct text_writer *writer, off_t offset, const char *text, size_t size,
+                    struct bt_error *error)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(writer->file, text, size, offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return bt_fail_errno(error, "cannot write %s", writer->name);
+        text += written;
+        offset += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+int text_writer_patch(struct text_writer *writer, size_t offset, const char *text, size_t size,
+                      struct bt_error *error)
+{
+    if (writer->failure.code == 0 && writer->container == CONTAINER_MEMORY)
+        memcpy(writer->memory + offset, text, size);
+    else if (writer->failure.code == 0)
+        write_at(writer, (off_t)offset, text, size, &writer->failure);
+    return told(writer, error);
+}
+
 /* Closes the file and gives it its name. */
 static int complete(struct text_writer *writer, struct bt_error *error)
 {

@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct text_writer;
@@ -25,6 +26,14 @@ struct text_writer *text_writer_new_memory(struct bt_error *error);
  * failure nothing more is written. */
 int text_writer_put(struct text_writer *writer, const char *text, size_t size,
                     struct bt_error *error);
+
+/* Whether what was written can still be changed: in a regular file that is not compressed, and in
+ * memory. */
+bool text_writer_can_patch(const struct text_writer *writer);
+
+/* Writes size bytes over those written before at offset. 0, or a negative code as above. */
+int text_writer_patch(struct text_writer *writer, size_t offset, const char *text, size_t size,
+                      struct bt_error *error);
 
 /* Writes what is left, closes the file and gives it its name. Call it once; errors as above. */
 int text_writer_finish(struct text_writer *writer, struct bt_error *error);

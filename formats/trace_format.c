@@ -1,8 +1,12 @@
 #include "formats/trace_format.h"
 
 #include "formats/foreign/byu.h"
+#include "formats/foreign/csv.h"
 #include "formats/foreign/din.h"
 #include "formats/foreign/lackey.h"
+#include "formats/foreign/libcachesim_csv.h"
+#include "formats/foreign/npy.h"
+#include "formats/foreign/oracle.h"
 #include "formats/foreign/sink.h"
 #include "formats/foreign/source.h"
 #include "formats/foreign/text.h"
@@ -26,14 +30,33 @@ static const struct trace_format formats[] = {
      SUFFIXES(".byu", ".trace"), NULL, NULL, &byu_encoder},
     {"byu-lp64", "the same with 24 bytes a record, as 64-bit programs write them",
      SUFFIXES(".lp64", ".byu64"), NULL, NULL, &byu_lp64_encoder},
+    {"csv", "comma separated values, as bustap dump --csv prints them", SUFFIXES(".csv"), NULL,
+     &csv_decoder, &csv_encoder},
+    {"npy", "NumPy's array, with a structured type", SUFFIXES(".npy"), NULL, &npy_decoder,
+     &npy_encoder},
     {"din", "Dinero III and IV, text; --sizes: Dinero IV's extended din", SUFFIXES(".din", ".xdin"),
      "attribute, processor or time", &din_decoder, &din_encoder},
     {"lackey", "what valgrind --tool=lackey --trace-mem=yes prints", SUFFIXES(".lackey"),
      "attribute, processor or time", &lackey_decoder, &lackey_encoder},
+    {"oracle", "libCacheSim's oracleGeneral, 24 bytes an access",
+     SUFFIXES(".oracleGeneral", ".oracleGeneral.bin", ".oracle"),
+     "type, size, attribute or processor", &oracle_decoder, &oracle_encoder},
+    {"libcachesim-csv", "comma separated values for libCacheSim: time, object, size, operation",
+     SUFFIXES(".libcachesim.csv", ".lcs.csv"), "size, attribute or processor",
+     &libcachesim_csv_decoder, &libcachesim_csv_encoder},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-enum { FORMAT_BYU, FORMAT_BYU_LP64, FORMAT_DIN, FORMAT_LACKEY };
+enum format { /* places in formats */
+              FORMAT_BYU,
+              FORMAT_BYU_LP64,
+              FORMAT_CSV,
+              FORMAT_NPY,
+              FORMAT_DIN,
+              FORMAT_LACKEY,
+              FORMAT_ORACLE,
+              FORMAT_LIBCACHESIM_CSV
+};
 
 const struct trace_format *trace_format_at(size_t place)
 {
@@ -69,11 +92,15 @@ const struct trace_format *trace_format_of_path(const char *path)
             length -= strlen(packed[i]);
             break;
         }
+    const struct trace_format *found = NULL; /* by the longest suffix: .csv ends others, too */
+    size_t longest = 0;
     for (size_t i = 0; i < FORMATS; i++)
         for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
-            if (ends_with(path, length, *suffix))
-                return &formats[i];
-    return NULL;
+            if (strlen(*suffix) > longest && ends_with(path, length, *suffix)) {
+                found = &formats[i];
+                longest = strlen(*suffix);
+            }
+    return found;
 }
 
 /* Whether a decoder of lines takes the first line, which is whole and text, for a reference. */
@@ -89,6 +116,10 @@ static const struct trace_format *of_line(const uint8_t *line, size_t size)
     for (size_t i = 0; i < size; i++)
         if ((line[i] < ' ' && line[i] != '\t') || line[i] > '~')
             return NULL;
+    if (csv_heading(line, size))
+        return &formats[FORMAT_CSV];
+    if (libcachesim_csv_heading(line, size))
+        return &formats[FORMAT_LIBCACHESIM_CSV];
     if (takes_line(&din_decoder, line, size))
         return &formats[FORMAT_DIN];
     if (takes_line(&lackey_decoder, line, size))
@@ -98,6 +129,8 @@ static const struct trace_format *of_line(const uint8_t *line, size_t size)
 
 static const struct trace_format *of_content(const uint8_t *head, size_t size)
 {
+    if (size >= NPY_MAGIC_BYTES && memcmp(head, NPY_MAGIC, NPY_MAGIC_BYTES) == 0)
+        return &formats[FORMAT_NPY];
     const uint8_t *newline = size > 0 ? memchr(head, '\n', size) : NULL;
     size_t length = newline ? (size_t)(newline - head) : 0;
     if (length > 0 && head[length - 1] == '\r')

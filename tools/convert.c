@@ -104,8 +104,8 @@ static int take_format(const struct trace_format **format, const struct convert_
 static int take_object_size(struct convert_settings *settings, struct bt_error *error)
 {
     uint64_t size = settings->object_size;
-    if (size > (1u << 31) || (size & (size - 1)) != 0)
-        return bt_fail(error, BT_USAGE, "objects have a power of two of bytes, 1 to 2G");
+    if (size < 16 || size > (1u << 31) || (size & (size - 1)) != 0)
+        return bt_fail(error, BT_USAGE, "objects have a power of two of bytes, 16 to 2G");
     settings->options.object_size = (uint32_t)size;
     return 0;
 }

@@ -22,6 +22,7 @@ struct foreign_source {
     bool ended;     /* nothing comes behind buffer[end] */
     bool skip_line; /* the line is too long: what is left of it goes */
     bool stopped;
+    bool finished;    /* the decoder knows that it is over */
     uint64_t offset;  /* of buffer[begin] in the text */
     uint64_t line;    /* lines that begin in front of it, plus 1 */
     uint64_t ordinal; /* of the next record */
@@ -220,6 +221,11 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
 {
     const char *name = text_reader_name(foreign->reader);
+    bool finished = foreign->finished;
+    foreign->finished = true;
+    if (!finished && foreign->decoder->finish &&
+        foreign->decoder->finish(foreign->state, error) < 0)
+        return bt_fail_within(error, "%.300s", name);
     char number[FOREIGN_NUMBER_BYTES];
     for (int note = 0; note < NOTES; note++) {
         uint64_t count = foreign->notes[note];
@@ -249,8 +255,7 @@ static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
 static int tell_failure(struct foreign_source *foreign, struct bt_error *error)
 {
     foreign->pending = false;
-    if (error)
-        *error = foreign->failure;
+    *error = foreign->failure;
     return foreign->failure.code;
 }
 
@@ -285,7 +290,9 @@ static int foreign_next(struct source *source, struct batch *batch, int timeout_
                         struct bt_error *error)
 {
     struct foreign_source *foreign = (struct foreign_source *)source;
+    struct bt_error unwanted;
     (void)timeout_ms; /* files, and pipes that are waited for */
+    error = error ? error : &unwanted;
     batch_clear(batch);
     batch->last_tick = batch->first_tick = foreign->tick;
     if (foreign->stopped)
@@ -295,7 +302,7 @@ static int foreign_next(struct source *source, struct batch *batch, int timeout_
             break;
         if (foreign->ended)
             return tell_notes(foreign, error);
-        int result = refill(foreign, error ? error : &foreign->failure);
+        int result = refill(foreign, error);
         if (result < 0)
             return result;
         if (foreign->pending) /* of a file that breaks off, what was there first */

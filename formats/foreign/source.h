@@ -60,6 +60,9 @@ struct foreign_decoder {
      */
     int (*decode)(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error);
+
+    /* NULL, or called once at the file's end: 0, or BT_DATA where something is missing. */
+    int (*finish)(void *state, struct bt_error *error);
 };
 
 /* Reads path, "-" for standard input. 0 or a negative bt_code. */

@@ -1,0 +1,181 @@
+#include "formats/foreign/csv.h"
+
+#include "formats/foreign/text.h"
+#include "formats/record_text.h"
+
+#include <string.h>
+
+#define COLUMNS_MAX 32u
+
+enum column {
+    COLUMN_NONE,
+    COLUMN_INDEX,
+    COLUMN_TICK,
+    COLUMN_ADDRESS,
+    COLUMN_TYPE,
+    COLUMN_SIZE,
+    COLUMN_ATTRIBUTE,
+    COLUMN_PROCESSOR,
+    COLUMN_TIME,
+    COLUMNS
+};
+
+static const char *const names[COLUMNS] = {"",     "index",     "tick",      "address", "type",
+                                           "size", "attribute", "processor", "time"};
+
+struct csv_reader {
+    bool headed; /* the heading has been read */
+    uint8_t columns[COLUMNS_MAX];
+    unsigned count;
+    bool has[COLUMNS];
+};
+
+/* --- reading --- */
+
+static uint8_t find_column(const struct foreign_line *field)
+{
+    for (uint8_t column = 1; column < COLUMNS; column++)
+        if (foreign_is(field, names[column]))
+            return column;
+    return COLUMN_NONE;
+}
+
+/* False where address or type is missing. */
+static bool take_heading(struct csv_reader *csv, struct foreign_line line)
+{
+    struct foreign_line field;
+    csv->headed = true;
+    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+        uint8_t column = find_column(&field);
+        csv->columns[csv->count++] = csv->has[column] ? COLUMN_NONE : column;
+        csv->has[column] = column != COLUMN_NONE;
+    }
+    return csv->has[COLUMN_ADDRESS] && csv->has[COLUMN_TYPE];
+}
+
+bool csv_heading(const uint8_t *line, size_t size)
+{
+    struct csv_reader csv = {.count = 0};
+    return take_heading(&csv, (struct foreign_line){line, line + size});
+}
+
+/* A type's name as bustap writes it, or a number. */
+static bool take_type(struct foreign_line *field, uint8_t *type)
+{
+    uint64_t number;
+    for (unsigned ordinal = 0; ordinal < REQUEST_TYPES; ordinal++) {
+        *type = request_type_at(ordinal);
+        if (foreign_is(field, request_type_name(*type)))
+            return true;
+    }
+    if (!foreign_number_of_kind(field, &number) || field->at < field->end || number > UINT8_MAX)
+        return false;
+    *type = (uint8_t)number;
+    return true;
+}
+
+/* Puts a number where its column says. */
+static bool take_number(struct foreign_item *item, enum column column, uint64_t number)
+{
+    struct foreign_reference *reference = &item->references[0];
+    switch (column) {
+    case COLUMN_INDEX:
+        item->index = number;
+        return true;
+    case COLUMN_TICK:
+        item->tick = number;
+        return true;
+    case COLUMN_ADDRESS:
+        reference->address = number;
+        return true;
+    case COLUMN_SIZE:
+        reference->size = number;
+        return true;
+    case COLUMN_ATTRIBUTE:
+        reference->attribute = (uint8_t)number;
+        return number <= UINT8_MAX;
+    case COLUMN_PROCESSOR:
+        reference->processor = (uint8_t)number;
+        return number <= UINT8_MAX;
+    default:
+        item->time = (uint32_t)number;
+        return number <= UINT32_MAX;
+    }
+}
+
+static bool take_field(struct foreign_item *item, enum column column, struct foreign_line *field)
+{
+    uint64_t number;
+    if (column == COLUMN_NONE)
+        return true;
+    if (column == COLUMN_TYPE)
+        return take_type(field, &item->references[0].type);
+    return foreign_number_of_kind(field, &number) && field->at == field->end &&
+           take_number(item, column, number);
+}
+
+static enum foreign_time timed(const struct csv_reader *csv)
+{
+    if (csv->has[COLUMN_TIME])
+        return csv->has[COLUMN_TICK] ? FOREIGN_TIME_TICK : FOREIGN_TIME_SINCE;
+    return csv->has[COLUMN_TICK] ? FOREIGN_TICK : FOREIGN_TIMELESS;
+}
+
+static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
+                  struct foreign_item *item, struct bt_error *error)
+{
+    struct csv_reader *csv = state;
+    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_line field;
+    (void)last;
+    if (!csv->headed)
+        return take_heading(csv, line)
+                   ? 0
+                   : bt_fail(error, BT_DATA, "the heading names no address, or no type");
+    if (size == 0)
+        return 0;
+    if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE])
+        return 0; /* told with the heading */
+    item->references[0] = (struct foreign_reference){.attribute = ATTRIBUTE_WRITE_BACK};
+    for (unsigned i = 0; i < csv->count; i++) {
+        if (!foreign_field(&line, ',', &field))
+            return bt_fail(error, BT_DATA, "it has %u fields, the heading has %u", i, csv->count);
+        if (!take_field(item, (enum column)csv->columns[i], &field))
+            return bt_fail(error, BT_DATA, "field %u is no %s", i + 1, names[csv->columns[i]]);
+    }
+    item->has_index = csv->has[COLUMN_INDEX];
+    item->timed = timed(csv);
+    item->count = 1;
+    return 0;
+}
+
+const struct foreign_decoder csv_decoder = {
+    .lines = true, .state_bytes = sizeof(struct csv_reader), .decode = decode};
+
+/* --- writing --- */
+
+static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,
+                 char *out, size_t *filled, struct bt_error *error)
+{
+    const char *heading = record_text_heading(RECORD_TEXT_CSV);
+    (void)state;
+    (void)options;
+    (void)writer;
+    (void)error;
+    *filled = strlen(heading);
+    memcpy(out, heading, *filled);
+    return 0;
+}
+
+static char *encode(void *state, char *out, const struct foreign_run *run,
+                    struct foreign_loss *loss, struct bt_error *error)
+{
+    (void)state;
+    (void)error;
+    loss->written += run->count;
+    return out +
+           record_text_put(RECORD_TEXT_CSV, out, run->records, run->count, run->index, run->tick);
+}
+
+const struct foreign_encoder csv_encoder = {
+    .record_bytes = RECORD_TEXT_MAX_BYTES, .head_bytes = 128, .begin = begin, .encode = encode};

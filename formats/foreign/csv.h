@@ -1,0 +1,18 @@
+/*
+ * Comma separated values: what `bustap dump --csv` prints. A heading names the columns: index,
+ * tick, address, type, size, attribute, processor, time; a reader takes them in any order, skips
+ * others, and needs address and type alone. Addresses and unknown types are 0x and hexadecimal.
+ */
+#ifndef FORMATS_FOREIGN_CSV_H
+#define FORMATS_FOREIGN_CSV_H
+
+#include "formats/foreign/sink.h"
+#include "formats/foreign/source.h"
+
+extern const struct foreign_decoder csv_decoder;
+extern const struct foreign_encoder csv_encoder;
+
+/* Whether a line is such a heading. */
+bool csv_heading(const uint8_t *line, size_t size);
+
+#endif

@@ -1,0 +1,197 @@
+#include "formats/foreign/libcachesim_csv.h"
+
+#include "formats/base/digits.h"
+#include "formats/foreign/objects.h"
+#include "formats/foreign/text.h"
+
+#include <string.h>
+
+#define COLUMNS_MAX 32u
+
+enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERATION };
+
+struct libcachesim_reader {
+    struct objects objects;
+    bool headed;
+    bool unusable; /* no column is an object's: told with the heading */
+    uint8_t columns[COLUMNS_MAX];
+    unsigned count;
+};
+
+/* --- reading --- */
+
+static const struct {
+    const char *name;
+    enum column column;
+} headings[] = {
+    {"time", COLUMN_TIME},           {"clock_time", COLUMN_TIME},  {"real_time", COLUMN_TIME},
+    {"timestamp", COLUMN_TIME},      {"object", COLUMN_OBJECT},    {"object_id", COLUMN_OBJECT},
+    {"obj_id", COLUMN_OBJECT},       {"obj", COLUMN_OBJECT},       {"id", COLUMN_OBJECT},
+    {"size", COLUMN_SIZE},           {"object_size", COLUMN_SIZE}, {"obj_size", COLUMN_SIZE},
+    {"operation", COLUMN_OPERATION}, {"op", COLUMN_OPERATION}};
+
+/* False where no column is an object's. */
+static bool take_heading(struct libcachesim_reader *csv, struct foreign_line line)
+{
+    struct foreign_line field;
+    bool found = false;
+    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+        enum column column = COLUMN_NONE;
+        for (size_t i = 0; i < sizeof headings / sizeof *headings && !column; i++)
+            if (foreign_is(&field, headings[i].name))
+                column = headings[i].column;
+        found = found || column == COLUMN_OBJECT;
+        csv->columns[csv->count++] = (uint8_t)column;
+    }
+    return found;
+}
+
+bool libcachesim_csv_heading(const uint8_t *line, size_t size)
+{
+    struct libcachesim_reader csv = {.count = 0};
+    return take_heading(&csv, (struct foreign_line){line, line + size});
+}
+
+static void begin_reading(void *state, const struct foreign_options *options)
+{
+    struct libcachesim_reader *csv = state;
+    objects_begin(&csv->objects, options);
+}
+
+/* Without a heading: time, object, size, operation. */
+static void assume_heading(struct libcachesim_reader *csv, struct foreign_line line)
+{
+    struct foreign_line field;
+    while (csv->count < COLUMN_OPERATION && foreign_field(&line, ',', &field)) {
+        csv->columns[csv->count] = (uint8_t)(csv->count + 1);
+        csv->count++;
+    }
+    csv->unusable = csv->count < COLUMN_OBJECT;
+}
+
+/* What libCacheSim calls operations that write; others read. */
+static uint8_t type_of(const struct foreign_line *operation)
+{
+    static const char *const writes[] = {"write",  "set",     "add",    "cas",  "replace",
+                                         "append", "prepend", "update", "incr", "decr"};
+    for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
+        if (foreign_is(operation, writes[i]))
+            return REQUEST_MEMWRITE;
+    return foreign_is(operation, "get") ? REQUEST_FETCH : REQUEST_MEMREAD;
+}
+
+/* A whole number; of a time, what is behind a point is dropped. */
+static bool take_number(struct foreign_line *field, bool fraction, uint64_t *number)
+{
+    if (!foreign_number_of_kind(field, number))
+        return false;
+    return field->at == field->end || (fraction && *field->at == '.');
+}
+
+static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
+                  struct foreign_item *item, struct bt_error *error)
+{
+    struct libcachesim_reader *csv = state;
+    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_line field;
+    uint64_t values[COLUMN_OPERATION + 1] = {0};
+    uint8_t type = REQUEST_MEMREAD;
+    (void)last;
+    if (size == 0 || csv->unusable)
+        return 0;
+    if (!csv->headed) {
+        csv->headed = true;
+        if (bytes[0] < '0' || bytes[0] > '9') {
+            csv->unusable = !take_heading(csv, line);
+            return csv->unusable ? bt_fail(error, BT_DATA, "the heading names no object") : 0;
+        }
+        assume_heading(csv, line);
+        if (csv->unusable)
+            return bt_fail(error, BT_DATA, "it has no time and object");
+    }
+    values[COLUMN_SIZE] = objects_size(&csv->objects);
+    for (unsigned i = 0; i < csv->count; i++) {
+        enum column column = (enum column)csv->columns[i];
+        if (!foreign_field(&line, ',', &field))
+            return bt_fail(error, BT_DATA, "it has %u fields, %u are wanted", i, csv->count);
+        if (column == COLUMN_OPERATION)
+            type = type_of(&field);
+        else if (column != COLUMN_NONE &&
+                 !take_number(&field, column == COLUMN_TIME, &values[column]))
+            return bt_fail(error, BT_DATA, "field %u is no number", i + 1);
+    }
+    objects_reference(&csv->objects, item, values[COLUMN_TIME], values[COLUMN_OBJECT],
+                      values[COLUMN_SIZE], type);
+    return 0;
+}
+
+const struct foreign_decoder libcachesim_csv_decoder = {.lines = true,
+                                                        .state_bytes =
+                                                            sizeof(struct libcachesim_reader),
+                                                        .begin = begin_reading,
+                                                        .decode = decode};
+
+/* --- writing --- */
+
+#define LINE_BYTES 64u /* "18446744073709551615,4294967295,2147483648,write\n" */
+#define HEADING    "time,object,size,operation\n"
+
+static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,
+                 char *out, size_t *filled, struct bt_error *error)
+{
+    (void)writer;
+    (void)error;
+    objects_begin(state, options);
+    memcpy(out, HEADING, sizeof HEADING - 1);
+    *filled = sizeof HEADING - 1;
+    return 0;
+}
+
+static char *put_line(char *out, uint64_t time, uint32_t object, uint32_t size,
+                      const char *operation)
+{
+    out = digits_put_decimal(out, time);
+    *out++ = ',';
+    out = digits_put_decimal(out, object);
+    *out++ = ',';
+    out = digits_put_decimal(out, size);
+    size_t length = strlen(operation);
+    memcpy(out, operation, length);
+    return out + length;
+}
+
+static char *encode(void *state, char *out, const struct foreign_run *run,
+                    struct foreign_loss *loss, struct bt_error *error)
+{
+    static const char *const operations[] = {[REQUEST_FETCH] = ",get\n",
+                                             [REQUEST_MEMREAD] = ",read\n",
+                                             [REQUEST_MEMREADINV] = ",read\n",
+                                             [REQUEST_MEMWRITE] = ",write\n"};
+    const struct objects *objects = state;
+    uint64_t tick = run->tick;
+    (void)error;
+    for (size_t i = 0; i < run->count; i++) {
+        const struct record *record = &run->records[i];
+        tick += i > 0 ? record->time : 0;
+        if (record->type > REQUEST_MEMWRITE) {
+            loss->count[foreign_reason_of(record->type)]++;
+            continue;
+        }
+        uint64_t time = objects_time(objects, tick);
+        uint32_t object = objects_first(objects, record);
+        for (uint32_t left = objects_count(objects, record); left > 0; left--) {
+            out = put_line(out, time, object, objects_size(objects), operations[record->type]);
+            object = object < objects_last(objects) ? object + 1 : 0;
+        }
+        loss->count[FOREIGN_INVALIDATE] += record->type == REQUEST_MEMREADINV;
+        loss->written++;
+    }
+    return out;
+}
+
+const struct foreign_encoder libcachesim_csv_encoder = {.state_bytes = sizeof(struct objects),
+                                                        .record_bytes =
+                                                            OBJECTS_OF_ONE_MAX * LINE_BYTES,
+                                                        .head_bytes = sizeof HEADING,
+                                                        .begin = begin,
+                                                        .encode = encode};

@@ -1,0 +1,19 @@
+/*
+ * Comma separated values as libCacheSim reads them: time, object, size, operation, with a heading.
+ * Operations: "get" is a fetch, "read" a read, "write" a write. To libCacheSim: csv -t
+ * "time-col=1,obj-id-col=2,obj-size-col=3,has-header=true,obj-id-is-num=true". Read are columns
+ * named so, or clock_time, obj_id, obj_size and the like; without a heading the columns are these.
+ */
+#ifndef FORMATS_FOREIGN_LIBCACHESIM_CSV_H
+#define FORMATS_FOREIGN_LIBCACHESIM_CSV_H
+
+#include "formats/foreign/sink.h"
+#include "formats/foreign/source.h"
+
+extern const struct foreign_decoder libcachesim_csv_decoder;
+extern const struct foreign_encoder libcachesim_csv_encoder;
+
+/* Whether a line is a heading that names an object. */
+bool libcachesim_csv_heading(const uint8_t *line, size_t size);
+
+#endif

@@ -1,0 +1,310 @@
+#include "formats/foreign/npy.h"
+
+#include "formats/base/spool.h"
+#include "formats/foreign/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES     256u /* as written: a multiple of 64 */
+#define PREAMBLE_BYTES 10u  /* magic, version, length of what follows: version 1 */
+#define HEAD_BYTES_MAX 3000u
+#define ITEM_BYTES_MAX 1024u /* of an element that is read */
+
+enum field {
+    FIELD_ADDRESS,
+    FIELD_TYPE,
+    FIELD_SIZE,
+    FIELD_ATTRIBUTE,
+    FIELD_PROCESSOR,
+    FIELD_TIME,
+    FIELDS
+};
+
+static const char *const names[FIELDS] = {"address",   "type",      "size",
+                                          "attribute", "processor", "time"};
+
+/* --- reading --- */
+
+struct npy_reader {
+    bool headed;
+    size_t item_bytes;
+    uint64_t left; /* elements that the head promises and that have not come */
+    struct {
+        uint16_t offset;
+        uint8_t bytes; /* 0: there is none */
+    } fields[FIELDS];
+};
+
+/* Goes past a word in quotes, which is *word. */
+static bool take_quoted(struct foreign_line *line, struct foreign_line *word)
+{
+    foreign_skip_spaces(line);
+    if (line->at == line->end || (*line->at != '\'' && *line->at != '"'))
+        return false;
+    uint8_t quote = *line->at++;
+    const uint8_t *end = memchr(line->at, quote, (size_t)(line->end - line->at));
+    if (!end)
+        return false;
+    *word = (struct foreign_line){line->at, end};
+    line->at = end + 1;
+    return true;
+}
+
+static bool past(struct foreign_line *line, char character)
+{
+    foreign_skip_spaces(line);
+    return foreign_past(line, character);
+}
+
+/* Finds what follows a key of the head. */
+static bool find_key(struct foreign_line head, const char *key, struct foreign_line *value)
+{
+    struct foreign_line word;
+    while (head.at < head.end) {
+        if (*head.at != '\'' && *head.at != '"') {
+            head.at++;
+            continue;
+        }
+        if (!take_quoted(&head, &word))
+            return false;
+        if (foreign_is(&word, key) && past(&head, ':')) {
+            *value = head;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One ('name', '<u4') of the type; *whole: it is an unsigned or signed whole number. */
+static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uint64_t *bytes,
+                       bool *whole)
+{
+    struct foreign_line type;
+    if (!past(line, '(') || !take_quoted(line, name) || !past(line, ',') ||
+        !take_quoted(line, &type))
+        return false;
+    bool little = type.at < type.end && (*type.at == '<' || *type.at == '|');
+    bool big = type.at < type.end && (*type.at == '>' || *type.at == '=');
+    type.at += little || big;
+    uint8_t kind = type.at < type.end ? *type.at++ : 0;
+    if (!foreign_decimal(&type, bytes) || type.at < type.end || *bytes == 0 ||
+        *bytes > ITEM_BYTES_MAX)
+        return false;
+    *whole = (kind == 'u' || kind == 'i') && *bytes <= 8 && (little || *bytes == 1);
+    if (kind == 'U')
+        *bytes *= 4;
+    past(line, ','); /* a tuple may end so; shapes of fields are not read */
+    return past(line, ')');
+}
+
+static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt_error *error)
+{
+    struct foreign_line name;
+    uint64_t bytes;
+    bool whole;
+    if (!past(&line, '['))
+        return bt_fail(error, BT_DATA, "its elements have no fields: a structured array is wanted");
+    while (!past(&line, ']')) {
+        if (!take_tuple(&line, &name, &bytes, &whole))
+            return bt_fail(error, BT_DATA, "a field of its elements cannot be understood");
+        for (int field = 0; field < FIELDS; field++)
+            if (foreign_is(&name, names[field]) && whole) {
+                npy->fields[field].offset = (uint16_t)npy->item_bytes;
+                npy->fields[field].bytes = (uint8_t)bytes;
+            }
+        npy->item_bytes += bytes;
+        if (npy->item_bytes > ITEM_BYTES_MAX)
+            return bt_fail(error, BT_DATA, "its elements have more than %u bytes", ITEM_BYTES_MAX);
+        past(&line, ',');
+    }
+    if (npy->fields[FIELD_ADDRESS].bytes == 0 || npy->fields[FIELD_TYPE].bytes == 0)
+        return bt_fail(error, BT_DATA,
+                       "its elements have no little-endian whole numbers address and type");
+    return 0;
+}
+
+static int take_head(struct npy_reader *npy, struct foreign_line head, struct bt_error *error)
+{
+    struct foreign_line value;
+    if (!find_key(head, "descr", &value))
+        return bt_fail(error, BT_DATA, "its head describes no elements");
+    int result = take_type(npy, value, error);
+    if (result < 0)
+        return result;
+    if (!find_key(head, "shape", &value) || !past(&value, '('))
+        return bt_fail(error, BT_DATA, "its head has no shape");
+    foreign_skip_spaces(&value);
+    if (!foreign_decimal(&value, &npy->left) || !past(&value, ',') || !past(&value, ')'))
+        return bt_fail(error, BT_DATA, "it has not one dimension");
+    npy->headed = true;
+    return 0;
+}
+
+/* Where the head's text begins and how long it is; 0 where more bytes are needed. */
+static size_t find_head(const uint8_t *bytes, size_t size, size_t *length)
+{
+    if (size < PREAMBLE_BYTES + 2)
+        return 0;
+    bool wide = bytes[NPY_MAGIC_BYTES] > 1; /* versions 2 and 3 */
+    *length = wide ? bytes_get32(bytes + 8) : bytes_get16(bytes + 8);
+    return wide ? PREAMBLE_BYTES + 2 : PREAMBLE_BYTES;
+}
+
+static int decode_head(struct npy_reader *npy, const uint8_t *bytes, size_t size,
+                       struct foreign_item *item, struct bt_error *error)
+{
+    size_t length = 0;
+    if (size >= NPY_MAGIC_BYTES && memcmp(bytes, NPY_MAGIC, NPY_MAGIC_BYTES) != 0)
+        return bt_fail(error, BT_DATA, "it does not begin as NumPy's arrays do");
+    size_t start = find_head(bytes, size, &length);
+    if (start == 0)
+        return 0;
+    if (length > HEAD_BYTES_MAX)
+        return bt_fail(error, BT_DATA, "its head has more than %u bytes", HEAD_BYTES_MAX);
+    if (size < start + length)
+        return 0;
+    int result =
+        take_head(npy, (struct foreign_line){bytes + start, bytes + start + length}, error);
+    item->used = result < 0 ? 0 : start + length;
+    return result;
+}
+
+static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, enum field field)
+{
+    uint64_t value = 0;
+    for (unsigned i = npy->fields[field].bytes; i-- > 0;)
+        value = value << 8 | bytes[npy->fields[field].offset + i];
+    return value;
+}
+
+static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
+                  struct foreign_item *item, struct bt_error *error)
+{
+    struct npy_reader *npy = state;
+    struct foreign_reference *reference = &item->references[0];
+    (void)last;
+    if (!npy->headed)
+        return decode_head(npy, bytes, size, item, error);
+    if (npy->left == 0)
+        return bt_fail(error, BT_DATA, "there are bytes behind the elements that its head tells");
+    if (size < npy->item_bytes)
+        return 0;
+    uint64_t time = get_field(npy, bytes, FIELD_TIME);
+    *reference = (struct foreign_reference){
+        .address = get_field(npy, bytes, FIELD_ADDRESS),
+        .size = get_field(npy, bytes, FIELD_SIZE),
+        .type = (uint8_t)get_field(npy, bytes, FIELD_TYPE),
+        .attribute = npy->fields[FIELD_ATTRIBUTE].bytes
+                         ? (uint8_t)get_field(npy, bytes, FIELD_ATTRIBUTE)
+                         : ATTRIBUTE_WRITE_BACK,
+        .processor = (uint8_t)get_field(npy, bytes, FIELD_PROCESSOR)};
+    item->timed = npy->fields[FIELD_TIME].bytes ? FOREIGN_TIME_SINCE : FOREIGN_TIMELESS;
+    item->time = time < UINT32_MAX ? (uint32_t)time : UINT32_MAX;
+    item->used = npy->item_bytes;
+    item->count = 1;
+    npy->left--;
+    return 0;
+}
+
+static int finish_reading(void *state, struct bt_error *error)
+{
+    const struct npy_reader *npy = state;
+    if (!npy->headed || npy->left == 0)
+        return 0;
+    return bt_fail(error, BT_DATA, "%" PRIu64 " elements that its head tells are missing",
+                   npy->left);
+}
+
+const struct foreign_decoder npy_decoder = {
+    .state_bytes = sizeof(struct npy_reader), .decode = decode, .finish = finish_reading};
+
+/* --- writing --- */
+
+struct npy_writer {
+    uint64_t count;
+    struct spool *spool; /* of all elements, where the head cannot be written anew at the end */
+};
+
+/* HEAD_BYTES of a head for so many elements. */
+static void put_head(char *out, uint64_t count)
+{
+    memset(out, ' ', HEAD_BYTES);
+    memcpy(out, NPY_MAGIC "\x01", NPY_MAGIC_BYTES + 2);
+    bytes_put16((uint8_t *)out + 8, HEAD_BYTES - PREAMBLE_BYTES);
+    char text[HEAD_BYTES];
+    int length = snprintf(text, sizeof text,
+                          "{'descr': [('address', '<u4'), ('type', '|u1'), ('size', '|u1'), "
+                          "('attribute', '|u1'), ('processor', '|u1'), ('time', '<u4')], "
+                          "'fortran_order': False, 'shape': (%" PRIu64 ",), }",
+                          count);
+    memcpy(out + PREAMBLE_BYTES, text, (size_t)length);
+    out[HEAD_BYTES - 1] = '\n';
+}
+
+static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,
+                 char *out, size_t *filled, struct bt_error *error)
+{
+    struct npy_writer *npy = state;
+    (void)options;
+    if (!text_writer_can_patch(writer))
+        return spool_new(&npy->spool, error);
+    put_head(out, 0);
+    *filled = HEAD_BYTES;
+    return 0;
+}
+
+static char *encode(void *state, char *out, const struct foreign_run *run,
+                    struct foreign_loss *loss, struct bt_error *error)
+{
+    struct npy_writer *npy = state;
+    size_t size = run->count * RECORD_BYTES;
+    records_put((uint8_t *)out, run->records, run->count);
+    loss->written += run->count;
+    npy->count += run->count;
+    if (!npy->spool)
+        return out + size;
+    return spool_put(npy->spool, out, size, error) == 0 ? out : NULL;
+}
+
+/* The head, and what was put aside. */
+static int unspool(const struct npy_writer *npy, struct text_writer *writer, const char *head,
+                   struct bt_error *error)
+{
+    char piece[32768];
+    int result = text_writer_put(writer, head, HEAD_BYTES, error);
+    uint64_t size = spool_size(npy->spool);
+    for (uint64_t done = 0; done < size && result == 0; done += sizeof piece) {
+        size_t some = size - done < sizeof piece ? (size_t)(size - done) : sizeof piece;
+        result = spool_read(npy->spool, done, piece, some, error);
+        if (result == 0)
+            result = text_writer_put(writer, piece, some, error);
+    }
+    return result;
+}
+
+static int finish(void *state, struct text_writer *writer, struct foreign_loss *loss,
+                  struct bt_error *error)
+{
+    const struct npy_writer *npy = state;
+    char head[HEAD_BYTES];
+    (void)loss;
+    put_head(head, npy->count);
+    return npy->spool ? unspool(npy, writer, head, error)
+                      : text_writer_patch(writer, 0, head, HEAD_BYTES, error);
+}
+
+static void release(void *state)
+{
+    spool_free(((struct npy_writer *)state)->spool);
+}
+
+const struct foreign_encoder npy_encoder = {.state_bytes = sizeof(struct npy_writer),
+                                            .record_bytes = RECORD_BYTES,
+                                            .head_bytes = HEAD_BYTES,
+                                            .begin = begin,
+                                            .encode = encode,
+                                            .finish = finish,
+                                            .release = release};

@@ -1,0 +1,43 @@
+#include "formats/foreign/objects.h"
+
+#include <string.h>
+
+void objects_begin(struct objects *objects, const struct foreign_options *options)
+{
+    uint32_t size = options->object_size ? options->object_size : OBJECT_SIZE_DEFAULT;
+    objects->shift = 31u - (unsigned)__builtin_clz(size);
+    objects->time_unit = options->time_unit;
+    objects->clock_hz = options->clock_hz;
+}
+
+uint64_t objects_time(const struct objects *objects, uint64_t tick)
+{
+    uint64_t unit = objects->time_unit;
+    uint64_t clock = objects->clock_hz;
+    if (unit == 0 || clock == 0)
+        return tick;
+    uint64_t seconds = tick / clock;
+    uint64_t rest = tick % clock;
+    if (seconds > UINT64_MAX / unit)
+        return UINT64_MAX;
+    /* a clock above 10^10 Hz is none, and may be inexact */
+    uint64_t part = rest <= UINT64_MAX / unit
+                        ? rest * unit / clock
+                        : (uint64_t)((double)rest / (double)clock * (double)unit);
+    uint64_t whole = seconds * unit;
+    return whole > UINT64_MAX - part ? UINT64_MAX : whole + part;
+}
+
+void objects_reference(const struct objects *objects, struct foreign_item *item, uint64_t time,
+                       uint64_t object, uint64_t size, uint8_t type)
+{
+    /* an id that is none of a 64-bit address stays above all that a record holds */
+    uint64_t address =
+        object > UINT64_MAX >> objects->shift ? UINT64_MAX : object << objects->shift;
+    item->references[0] = (struct foreign_reference){
+        .address = address, .size = size, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
+    item->timed = FOREIGN_TICK;
+    item->tick = time;
+    item->clock_hz = objects->time_unit;
+    item->count = 1;
+}

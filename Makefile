@@ -32,7 +32,7 @@ LDFLAGS     += -fsanitize=address,undefined
 endif
 
 PKG_CONFIG ?= pkg-config
-LIBRARIES  := zlib libftdi1 libusb-1.0 yajl libsystemd libelf libdw
+LIBRARIES  := zlib libftdi1 libusb-1.0 yajl libsystemd libelf libdw libprotobuf-c
 HAVE_ISAL  := $(if $(NO_ISAL),,$(shell $(PKG_CONFIG) --exists libisal 2>/dev/null && echo 1))
 ifeq ($(HAVE_ISAL),1)
 CPPFLAGS  += -DHAVE_ISAL=1
@@ -46,7 +46,7 @@ LDLIBS         = $(eval LDLIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES)) -l
 # Say what is built, not how; V=1 shows the commands.
 quiet = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2);)
 
-compile = $(CC) $(CPPFLAGS) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+compile = $(CC) $(CPPFLAGS) -I$(BUILD) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 link    = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
 # --- what there is ---------------------------------------------------------------------------------
@@ -73,7 +73,10 @@ PROGRAMS := $(BUILD)/bustap $(BUILD)/bustapd $(BUILD)/b2a
 .PHONY: all
 all: $(PROGRAMS) $(if $(MPI),$(BUILD)/mpi/bustap)
 
-$(BUILD)/libformats.a: $(call objects,$(FORMATS))
+# What protoc-c makes of a message's description, and who includes it.
+MESSAGES := $(patsubst %.proto,$(BUILD)/%.pb-c,$(sort $(wildcard formats/*/*.proto)))
+
+$(BUILD)/libformats.a: $(call objects,$(FORMATS)) $(MESSAGES:=.o)
 $(BUILD)/libfirmware.a: $(call objects,$(FIRMWARE))
 $(BUILD)/libdriver.a: $(call objects,$(DRIVER))
 $(BUILD)/libcapture.a: $(call objects,$(CAPTURE))
@@ -99,6 +102,13 @@ $(BUILD)/b2a: $(BUILD)/bustap
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call quiet,CC,$<)$(compile)
+
+$(BUILD)/%.pb-c.c $(BUILD)/%.pb-c.h &: %.proto
+	@mkdir -p $(@D)
+	@protoc-c --c_out=$(BUILD) $<
+$(BUILD)/%.pb-c.o: $(BUILD)/%.pb-c.c $(BUILD)/flags
+	$(call quiet,CC,$<)$(compile)
+$(BUILD)/formats/foreign/gem5.o: $(BUILD)/formats/foreign/gem5_packet.pb-c.h
 
 # Rebuilds everything when compiler or flags change.
 .PHONY: force

@@ -1,8 +1,10 @@
 #include "formats/trace_format.h"
 
 #include "formats/foreign/byu.h"
+#include "formats/foreign/champsim.h"
 #include "formats/foreign/csv.h"
 #include "formats/foreign/din.h"
+#include "formats/foreign/gem5.h"
 #include "formats/foreign/lackey.h"
 #include "formats/foreign/libcachesim_csv.h"
 #include "formats/foreign/npy.h"
@@ -38,6 +40,11 @@ static const struct trace_format formats[] = {
      "attribute, processor or time", &din_decoder, &din_encoder},
     {"lackey", "what valgrind --tool=lackey --trace-mem=yes prints", SUFFIXES(".lackey"),
      "attribute, processor or time", &lackey_decoder, &lackey_encoder},
+    {"champsim", "ChampSim's instruction trace, 64 bytes an instruction",
+     SUFFIXES(".champsim", ".champsimtrace"), "size, attribute, processor or time",
+     &champsim_decoder, &champsim_encoder},
+    {"gem5", "gem5's packet trace", SUFFIXES(".gem5", ".ptrc", ".trc"), NULL, &gem5_decoder,
+     &gem5_encoder},
     {"oracle", "libCacheSim's oracleGeneral, 24 bytes an access",
      SUFFIXES(".oracleGeneral", ".oracleGeneral.bin", ".oracle"),
      "type, size, attribute or processor", &oracle_decoder, &oracle_encoder},
@@ -54,6 +61,8 @@ enum format { /* places in formats */
               FORMAT_NPY,
               FORMAT_DIN,
               FORMAT_LACKEY,
+              FORMAT_CHAMPSIM,
+              FORMAT_GEM5,
               FORMAT_ORACLE,
               FORMAT_LIBCACHESIM_CSV
 };
@@ -131,6 +140,8 @@ static const struct trace_format *of_content(const uint8_t *head, size_t size)
 {
     if (size >= NPY_MAGIC_BYTES && memcmp(head, NPY_MAGIC, NPY_MAGIC_BYTES) == 0)
         return &formats[FORMAT_NPY];
+    if (size >= GEM5_MAGIC_BYTES && memcmp(head, GEM5_MAGIC, GEM5_MAGIC_BYTES) == 0)
+        return &formats[FORMAT_GEM5];
     const uint8_t *newline = size > 0 ? memchr(head, '\n', size) : NULL;
     size_t length = newline ? (size_t)(newline - head) : 0;
     if (length > 0 && head[length - 1] == '\r')

@@ -1,6 +1,6 @@
 #include "formats/foreign/objects.h"
 
-#include <string.h>
+#include "formats/base/scale.h"
 
 void objects_begin(struct objects *objects, const struct foreign_options *options)
 {
@@ -16,16 +16,7 @@ uint64_t objects_time(const struct objects *objects, uint64_t tick)
     uint64_t clock = objects->clock_hz;
     if (unit == 0 || clock == 0)
         return tick;
-    uint64_t seconds = tick / clock;
-    uint64_t rest = tick % clock;
-    if (seconds > UINT64_MAX / unit)
-        return UINT64_MAX;
-    /* a clock above 10^10 Hz is none, and may be inexact */
-    uint64_t part = rest <= UINT64_MAX / unit
-                        ? rest * unit / clock
-                        : (uint64_t)((double)rest / (double)clock * (double)unit);
-    uint64_t whole = seconds * unit;
-    return whole > UINT64_MAX - part ? UINT64_MAX : whole + part;
+    return scale_down(tick, unit, clock);
 }
 
 void objects_reference(const struct objects *objects, struct foreign_item *item, uint64_t time,

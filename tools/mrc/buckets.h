@@ -1,0 +1,31 @@
+/* Ranges of numbers that grow with them: exact below 16, eight to each power of two above. For
+ * histograms over windows of time and of reuse times; a border is always a power of two or a
+ * multiple of an eighth of one. */
+#ifndef TOOLS_MRC_BUCKETS_H
+#define TOOLS_MRC_BUCKETS_H
+
+#include <stdint.h>
+
+#define BUCKETS_STEPS    8u   /* of a power of two */
+#define BUCKETS_DISTANCE 240u /* as many as numbers below 2^32 need */
+#define BUCKETS_TIME     496u /* below 2^64 */
+
+/* The bucket of a number. */
+static inline uint32_t buckets_of(uint64_t number)
+{
+    if (number < 2 * BUCKETS_STEPS)
+        return (uint32_t)number;
+    const uint32_t shift = 60u - (uint32_t)__builtin_clzll(number);
+    return shift * BUCKETS_STEPS + (uint32_t)(number >> shift);
+}
+
+/* The smallest number of a bucket. */
+static inline uint64_t buckets_first(uint32_t bucket)
+{
+    if (bucket < 2 * BUCKETS_STEPS)
+        return bucket;
+    const uint32_t shift = bucket / BUCKETS_STEPS - 1;
+    return (uint64_t)(bucket - shift * BUCKETS_STEPS) << shift;
+}
+
+#endif

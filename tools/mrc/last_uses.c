@@ -1,14 +1,14 @@
 #include "tools/mrc/last_uses.h"
 
 #include "tools/mrc/large_memory.h"
-#include "tools/mrc/line_map.h"
+#include "tools/mrc/line_table.h"
 
 #include <stdlib.h>
 
 #define BATCH 64u
 
 struct last_uses {
-    struct line_map map; /* from lines to 1 + their places in numbers */
+    struct line_table map; /* from lines to 1 + their places in numbers */
     uint64_t *numbers;
     size_t capacity;
 };
@@ -20,7 +20,7 @@ struct last_uses *last_uses_new(struct bt_error *error)
         bt_fail(error, BT_MEMORY, "no memory for a table of lines");
         return NULL;
     }
-    if (line_map_init(&uses->map, error) < 0) {
+    if (line_table_init(&uses->map, error) < 0) {
         free(uses);
         return NULL;
     }
@@ -31,7 +31,7 @@ void last_uses_free(struct last_uses *uses)
 {
     if (!uses)
         return;
-    line_map_free(&uses->map);
+    line_table_free(&uses->map);
     large_memory_free(uses->numbers, uses->capacity * sizeof *uses->numbers);
     free(uses);
 }
@@ -41,7 +41,7 @@ static int reserve(struct last_uses *uses, size_t more, struct bt_error *error)
     const size_t size = sizeof *uses->numbers;
     const size_t needed = uses->map.used + more;
     size_t capacity = uses->capacity ? uses->capacity : 2 * BATCH;
-    if (line_map_reserve(&uses->map, more, error) < 0)
+    if (line_table_reserve(&uses->map, more, error) < 0)
         return error->code;
     if (needed <= uses->capacity)
         return 0;
@@ -58,13 +58,13 @@ static int reserve(struct last_uses *uses, size_t more, struct bt_error *error)
 static uint64_t exchange(struct last_uses *uses, uint32_t key, uint64_t number)
 {
     const uint32_t next = (uint32_t)uses->map.used + 1;
-    const uint32_t place = line_map_exchange(&uses->map, key, next);
+    const uint32_t place = line_table_exchange(&uses->map, key, next);
     if (place == 0) {
         uses->numbers[next - 1] = number;
         return LAST_USES_NONE;
     }
     const uint64_t before = uses->numbers[place - 1];
-    line_map_exchange(&uses->map, key, place);
+    line_table_exchange(&uses->map, key, place);
     uses->numbers[place - 1] = number;
     return before;
 }
@@ -78,8 +78,8 @@ int last_uses_run(struct last_uses *uses, const uint32_t *lines, const uint64_t 
         if (reserve(uses, some, error) < 0)
             return error->code;
         for (size_t i = 0; i < some; i++) {
-            keys[i] = line_map_key(&uses->map, lines[done + i]);
-            line_map_prefetch(&uses->map, keys[i]);
+            keys[i] = line_table_key(&uses->map, lines[done + i]);
+            line_table_prefetch(&uses->map, keys[i]);
         }
         for (size_t i = 0; i < some; i++)
             before[done + i] = exchange(uses, keys[i], numbers[done + i]);

@@ -1,6 +1,6 @@
 #include "tools/mrc/stack.h"
 
-#include "tools/mrc/line_map.h"
+#include "tools/mrc/line_table.h"
 #include "tools/mrc/recency.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct batch {
 };
 
 struct stack {
-    struct line_map map;    /* from lines to the slots of their last references */
+    struct line_table map;  /* from lines to the slots of their last references */
     struct recency recency; /* of the slots */
     void (*batch)(struct stack *stack, const struct batch *now, struct batch *next,
                   uint32_t *distances);
@@ -29,9 +29,9 @@ INLINE void look_up(struct stack *stack, const struct batch *now, uint32_t *slot
     const uint64_t *bits = stack->recency.bits;
     const uint16_t *words = stack->recency.words;
     const uint32_t next = stack->recency.next;
-    struct line_map map = stack->map;
+    struct line_table map = stack->map;
     for (size_t i = 0; i < now->count; i++) {
-        slots[i] = line_map_exchange(&map, now->keys[i], next + (uint32_t)i);
+        slots[i] = line_table_exchange(&map, now->keys[i], next + (uint32_t)i);
         __builtin_prefetch(&bits[slots[i] >> RECENCY_WORD_BITS], 1);
         __builtin_prefetch(&words[slots[i] >> RECENCY_WORD_BITS], 1);
     }
@@ -43,7 +43,7 @@ INLINE void look_up(struct stack *stack, const struct batch *now, uint32_t *slot
 INLINE void move(struct stack *stack, const struct batch *now, const uint32_t *slots,
                  struct batch *next, uint32_t *distances, unsigned levels)
 {
-    const struct line_map map = stack->map;
+    const struct line_table map = stack->map;
     for (size_t i = 0; i < now->count;) {
         if ((stack->recency.next & 63) == 0)
             recency_enter(&stack->recency);
@@ -57,8 +57,8 @@ INLINE void move(struct stack *stack, const struct batch *now, const uint32_t *s
         for (; i < end; i++, bit <<= 1) {
             uint32_t distance = STACK_COLD;
             if (i < next->count) {
-                next->keys[i] = line_map_key(&map, next->lines[i]);
-                line_map_prefetch(&map, next->keys[i]);
+                next->keys[i] = line_table_key(&map, next->lines[i]);
+                line_table_prefetch(&map, next->keys[i]);
             }
             if (slots[i] != 0)
                 distance = live - 1 - recency_remove(&recency, slots[i], levels);
@@ -150,7 +150,7 @@ struct stack *stack_new(struct bt_error *error)
         stack->renumber = renumber_avx2;
     }
 #endif
-    if (line_map_init(&stack->map, error) < 0 ||
+    if (line_table_init(&stack->map, error) < 0 ||
         recency_init(&stack->recency, RECENCY_SLOTS_MIN, 0, error) < 0) {
         stack_free(stack);
         return NULL;
@@ -162,7 +162,7 @@ void stack_free(struct stack *stack)
 {
     if (!stack)
         return;
-    line_map_free(&stack->map);
+    line_table_free(&stack->map);
     recency_free(&stack->recency);
     free(stack);
 }
@@ -196,14 +196,14 @@ int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t
     struct batch *next = &batches[1];
     prepare(now, lines, count);
     for (size_t i = 0; i < now->count; i++) {
-        now->keys[i] = line_map_key(&stack->map, lines[i]);
-        line_map_prefetch(&stack->map, now->keys[i]);
+        now->keys[i] = line_table_key(&stack->map, lines[i]);
+        line_table_prefetch(&stack->map, now->keys[i]);
     }
     for (size_t done = 0; done < count; done += next->count) {
         prepare(next, lines + done + now->count, count - done - now->count);
         if (stack->recency.slots - stack->recency.next < now->count && renumber(stack, error) < 0)
             return error->code;
-        if (line_map_reserve(&stack->map, now->count, error) < 0)
+        if (line_table_reserve(&stack->map, now->count, error) < 0)
             return error->code;
         stack->batch(stack, now, next, distances + done);
         struct batch *other = now;
@@ -220,5 +220,5 @@ uint32_t stack_lines(const struct stack *stack)
 
 size_t stack_bytes(const struct stack *stack)
 {
-    return sizeof *stack + line_map_bytes(&stack->map) + stack->recency.bytes;
+    return sizeof *stack + line_table_bytes(&stack->map) + stack->recency.bytes;
 }

@@ -1,4 +1,4 @@
-#include "tools/mrc/line_map.h"
+#include "tools/mrc/line_table.h"
 
 #include "formats/base/clock.h"
 #include "formats/base/grow.h"
@@ -24,22 +24,22 @@ static int no_memory(struct bt_error *error, size_t capacity)
     return bt_fail(error, BT_MEMORY, "no memory for a table of %zu lines", limit_of(capacity));
 }
 
-int line_map_init(struct line_map *map, struct bt_error *error)
+int line_table_init(struct line_table *map, struct bt_error *error)
 {
     const int64_t now = clock_monotonic_ns();
-    *map = (struct line_map){.capacity = CAPACITY_MIN, .limit = limit_of(CAPACITY_MIN)};
+    *map = (struct line_table){.capacity = CAPACITY_MIN, .limit = limit_of(CAPACITY_MIN)};
     map->seed = (uint32_t)(now ^ now >> 32);
     map->entries = large_memory_grow(NULL, 0, CAPACITY_MIN * sizeof *map->entries);
     return map->entries ? 0 : no_memory(error, CAPACITY_MIN);
 }
 
-void line_map_free(struct line_map *map)
+void line_table_free(struct line_table *map)
 {
-    large_memory_free(map->entries, line_map_bytes(map));
+    large_memory_free(map->entries, line_table_bytes(map));
     map->entries = NULL;
 }
 
-size_t line_map_bytes(const struct line_map *map)
+size_t line_table_bytes(const struct line_table *map)
 {
     return map->capacity * sizeof *map->entries;
 }
@@ -56,7 +56,7 @@ static int keep(struct moving *moving, uint64_t entry)
 }
 
 /* Takes the entries first to last - 1 out of the table. */
-static int take(struct line_map *map, struct moving *moving, size_t first, size_t last)
+static int take(struct line_table *map, struct moving *moving, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
         if (keep(moving, map->entries[i]) < 0)
@@ -68,9 +68,9 @@ static int take(struct line_map *map, struct moving *moving, size_t first, size_
 
 /* Puts an entry into its place of the table as it is now. False: that is behind the end.
  */
-static bool put(struct line_map *map, uint64_t entry)
+static bool put(struct line_table *map, uint64_t entry)
 {
-    size_t place = line_map_home(map, (uint32_t)(entry >> 32));
+    size_t place = line_table_home(map, (uint32_t)(entry >> 32));
     while (place < map->capacity && map->entries[place] != 0)
         place++;
     if (place == map->capacity)
@@ -80,7 +80,7 @@ static bool put(struct line_map *map, uint64_t entry)
 }
 
 /* Puts an entry where there is room behind its home, from the beginning again after the end. */
-static void put_around(struct line_map *map, uint64_t entry)
+static void put_around(struct line_table *map, uint64_t entry)
 {
     if (put(map, entry))
         return;
@@ -95,7 +95,7 @@ static void put_around(struct line_map *map, uint64_t entry)
  * run's new places are never in front of it, so that they meet none that has not moved. What went
  * around the table's end, then or now, waits in `around`.
  */
-static int move_runs(struct line_map *map, size_t old_capacity, struct moving *around,
+static int move_runs(struct line_table *map, size_t old_capacity, struct moving *around,
                      struct moving *run)
 {
     size_t first = 0;
@@ -118,12 +118,12 @@ static int move_runs(struct line_map *map, size_t old_capacity, struct moving *a
     return 0;
 }
 
-static int enlarge(struct line_map *map, size_t capacity, struct bt_error *error)
+static int enlarge(struct line_table *map, size_t capacity, struct bt_error *error)
 {
     struct moving around = {NULL, 0, 0};
     struct moving run = {NULL, 0, 0};
     uint64_t *entries =
-        large_memory_grow(map->entries, line_map_bytes(map), capacity * sizeof *entries);
+        large_memory_grow(map->entries, line_table_bytes(map), capacity * sizeof *entries);
     if (!entries)
         return no_memory(error, capacity);
     const size_t old_capacity = map->capacity;
@@ -138,7 +138,7 @@ static int enlarge(struct line_map *map, size_t capacity, struct bt_error *error
     return result == 0 ? 0 : no_memory(error, capacity);
 }
 
-int line_map_grow(struct line_map *map, size_t more, struct bt_error *error)
+int line_table_grow(struct line_table *map, size_t more, struct bt_error *error)
 {
     size_t capacity = map->capacity;
     while (limit_of(capacity) - map->used < more)

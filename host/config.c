@@ -5,7 +5,7 @@
 #include "driver/boards.h"
 #include "formats/base/quantity.h"
 #include "formats/filter_text.h"
-#include "host/ini.h"
+#include "formats/ini.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 
 #include "formats/base/standard_streams.h"
 #include "tools/boards.h"
+#include "tools/cache.h"
 #include "tools/capture.h"
 #include "tools/command_group.h"
 #include "tools/convert.h"
@@ -18,17 +19,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const struct command *const commands[] = {&capture_command,
-                                                 &ctl_command,
-                                                 &boards_command,
-                                                 &doctor_command,
-                                                 &dump_command,
-                                                 &info_command,
-                                                 &verify_command,
-                                                 &recover_command,
-                                                 &convert_command,
-                                                 &dcfg_command,
-                                                 NULL};
+static const struct command *const commands[] = {
+    &capture_command, &ctl_command,     &boards_command, &doctor_command,
+    &dump_command,    &info_command,    &verify_command, &recover_command,
+    &cache_command,   &convert_command, &dcfg_command,   NULL};
 
 static void print_overview(FILE *out)
 {

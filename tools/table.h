@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <yajl/yajl_gen.h>
 
-#define TABLE_COLUMNS_MAX 24u
+#define TABLE_COLUMNS_MAX 40u
 
 enum table_kind {
     TABLE_TEXT,    /* text */

@@ -17,6 +17,7 @@
 struct reading {
     struct image_names *names;
     const struct image *image;
+    bool data; /* variables are read, else routines */
     size_t symbol_capacity;
     size_t line_capacity;
     size_t file_capacity;
@@ -44,6 +45,8 @@ static bool wanted(const struct reading *reading, const GElf_Sym *symbol, const 
     if (symbol->st_shndx == SHN_UNDEF || !name || name[0] == '\0' || name[0] == '$' ||
         name[0] == '.')
         return false;
+    if (reading->data)
+        return type == STT_OBJECT && symbol->st_size > 0;
     if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
         return false;
     return is_code(reading->image, symbol->st_value + reading->image->bias);
@@ -278,9 +281,10 @@ static int read_lines(struct reading *reading, Elf *elf)
     return result;
 }
 
-int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error)
+static int read_names(struct image_names *names, const struct image *image, bool variables,
+                      struct bt_error *error)
 {
-    struct reading reading = {.names = names, .image = image};
+    struct reading reading = {.names = names, .image = image, .data = variables};
     *names = (struct image_names){.symbol_count = 0};
     int file = open(image->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -292,7 +296,7 @@ int image_names_read(struct image_names *names, const struct image *image, struc
         bt_fail(error, BT_DATA, "%s: is no ELF file any more", image->path);
     if (result == 0)
         result = read_symbols(&reading, elf);
-    if (result == 0)
+    if (result == 0 && !variables)
         result = read_lines(&reading, elf);
     elf_end(elf);
     close(file);
@@ -302,6 +306,17 @@ int image_names_read(struct image_names *names, const struct image *image, struc
     if (result != 0)
         image_names_clear(names);
     return result;
+}
+
+int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error)
+{
+    return read_names(names, image, false, error);
+}
+
+int image_names_read_variables(struct image_names *names, const struct image *image,
+                               struct bt_error *error)
+{
+    return read_names(names, image, true, error);
 }
 
 void image_names_clear(struct image_names *names)

@@ -32,6 +32,10 @@ struct image_names {
  * BT_DATA (the file is not what it was), BT_IO or BT_MEMORY; free with image_names_clear.
  */
 int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error);
+
+/* The same for its variables: symbols only. */
+int image_names_read_variables(struct image_names *names, const struct image *image,
+                               struct bt_error *error);
 void image_names_clear(struct image_names *names);
 
 #endif

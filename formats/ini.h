@@ -6,8 +6,8 @@
  *   [kind]  or  [kind name]
  *   key = value
  */
-#ifndef HOST_INI_H
-#define HOST_INI_H
+#ifndef FORMATS_INI_H
+#define FORMATS_INI_H
 
 #include "formats/base/error.h"
 

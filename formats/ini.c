@@ -1,4 +1,4 @@
-#include "host/ini.h"
+#include "formats/ini.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -79,8 +79,8 @@ static int parse_section(struct piece text, struct ini_line *line, struct bt_err
         }
     if (!is_word(kind) || (name.size && !is_word(name)))
         return bt_fail(error, BT_USAGE,
-                       "a section is [daemon] or [capture NAME], NAME at most %u letters, digits, "
-                       "dots, dashes and underscores",
+                       "a section is [kind] or [kind NAME], both at most %u letters, digits, dots, "
+                       "dashes and underscores",
                        INI_WORD_BYTES - 1);
     copy(line->section, kind);
     copy(line->name, name);

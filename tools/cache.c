@@ -1,0 +1,195 @@
+#include "tools/cache.h"
+
+#include "formats/trace_format.h"
+#include "tools/cache/report.h"
+#include "tools/cache/settings_text.h"
+#include "tools/cache/simulation.h"
+#include "tools/record_input.h"
+
+#include <string.h>
+
+#define IMAGES_MAX    64u
+#define LINES_DEFAULT 10u
+
+struct request {
+    struct settings_text text;
+    const char *images[IMAGES_MAX];
+    unsigned image_count;
+    const char *from;
+    uint32_t threads;
+    uint64_t lines, first, count;
+    bool csv, json, classify, no_flush, lp64;
+};
+
+#define TAKE_LEVEL(name, level, sides)                                                             \
+    static int take_##name(void *settings, const char *argument, struct bt_error *error)           \
+    {                                                                                              \
+        struct request *request = settings;                                                        \
+        return settings_text_take(&request->text, level, sides, argument, error);                  \
+    }
+TAKE_LEVEL(l1, 0, SETTINGS_BOTH)
+TAKE_LEVEL(l1i, 0, SETTINGS_INSTRUCTION)
+TAKE_LEVEL(l1d, 0, SETTINGS_DATA)
+TAKE_LEVEL(l2, 1, SETTINGS_BOTH)
+TAKE_LEVEL(l2i, 1, SETTINGS_INSTRUCTION)
+TAKE_LEVEL(l2d, 1, SETTINGS_DATA)
+TAKE_LEVEL(l3, 2, SETTINGS_BOTH)
+#undef TAKE_LEVEL
+
+static int take_config(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_file_read(&request->text, argument, error);
+}
+
+static int take_coherence(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_text_coherence(&request->text, argument, error);
+}
+
+static int take_attributes(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_text_attributes(&request->text, argument, error);
+}
+
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    if (request->image_count == IMAGES_MAX)
+        return bt_fail(error, BT_USAGE, "more than %u images", IMAGES_MAX);
+    request->images[request->image_count++] = argument;
+    return 0;
+}
+
+static const struct option_row cache_options[] = {
+    {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
+    {OPTION_CALL, 0, "l1i", "CACHE", "its instruction cache", 0, take_l1i},
+    {OPTION_CALL, 0, "l1d", "CACHE", "its data cache", 0, take_l1d},
+    {OPTION_CALL, 0, "l2", "CACHE", "level 2: '1M,ways=16,inclusive,private'", 0, take_l2},
+    {OPTION_CALL, 0, "l2i", "CACHE", "its instruction cache", 0, take_l2i},
+    {OPTION_CALL, 0, "l2d", "CACHE", "its data cache", 0, take_l2d},
+    {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
+    {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
+    {OPTION_CALL, 0, "coherence", "PROTOCOL", "between private caches: none, msi, mesi or moesi", 0,
+     take_coherence},
+    {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) what is cacheable", 0,
+     take_attributes},
+    {OPTION_FLAG, 0, "classify", NULL, "tell misses by their reason",
+     offsetof(struct request, classify), NULL},
+    {OPTION_FLAG, 0, "no-flush", NULL, "do not write back what is dirty at the end",
+     offsetof(struct request, no_flush), NULL},
+    {OPTION_COUNT, 0, "seed", "N", "of random replacement (0)",
+     offsetof(struct request, text.settings.seed), NULL},
+    {OPTION_COUNT, 0, "lines", "N", "list so many lines with the most coherence traffic (10)",
+     offsetof(struct request, lines), NULL},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
+     take_image},
+    {OPTION_NUMBER, 'j', "threads", "N", "divide the sets among N threads (1)",
+     offsetof(struct request, threads), NULL},
+    {OPTION_COUNT, 0, "first", "N", "skip the first N records", offsetof(struct request, first),
+     NULL},
+    {OPTION_COUNT, 'n', "count", "N", "stop N records further on", offsetof(struct request, count),
+     NULL},
+    {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name tells",
+     offsetof(struct request, from), NULL},
+    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
+     offsetof(struct request, lp64), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct request, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct request, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Puts the records of all operands into sink. Returns the exit status; negative: it failed. */
+static int read_records(const struct request *request, const struct invocation *call,
+                        struct sink *sink, struct bt_error *error)
+{
+    const struct record_input_settings settings = {.from = request->from,
+                                                   .lp64 = request->lp64,
+                                                   .quiet_output = true,
+                                                   .first = request->first,
+                                                   .count = request->count};
+    struct record_input *input;
+    int result = record_input_open(&input, call->count, call->arguments, &settings, error);
+    if (result < 0)
+        return result;
+    result = record_input_run(input, sink, error);
+    int status = record_input_close(input);
+    return result < 0 ? result : status;
+}
+
+static int print(const struct request *request, const struct cache_results *results, uint64_t lost,
+                 const struct places *places, struct bt_error *error)
+{
+    struct report report = {
+        .results = results, .places = places, .lost = lost, .lines = (size_t)request->lines};
+    return request->json  ? report_json(&report, stdout, error)
+           : request->csv ? report_csv(&report, stdout, error)
+                          : report_text(&report, stdout, error);
+}
+
+/* Returns the exit status; negative: it failed. */
+static int simulate(const struct request *request, const struct invocation *call,
+                    struct bt_error *error)
+{
+    struct simulation *simulation = NULL;
+    struct places *places = NULL;
+    struct cache_results results = {.cache_count = 0};
+    int status = 0;
+    int result = request->image_count == 0
+                     ? 0
+                     : places_new(&places, request->images, request->image_count, error);
+    if (result == 0)
+        result = simulation_new(&simulation, &request->text.settings, request->threads, error);
+    if (result < 0)
+        goto out;
+    result = status = read_records(request, call, simulation_sink(simulation), error);
+    if (result >= 0)
+        result = simulation_end(simulation, &results, error);
+    if (result == 0)
+        result = print(request, &results, simulation_lost(simulation), places, error);
+out:
+    cache_results_clear(&results);
+    simulation_free(simulation);
+    places_free(places);
+    return result < 0 ? result : status;
+}
+
+static int cache_main(struct invocation *call)
+{
+    struct request request = {.lines = LINES_DEFAULT, .threads = 1, .count = UINT64_MAX};
+    struct bt_error error;
+    int status;
+    settings_text_begin(&request.text);
+    if (!command_options(call, &request, &status))
+        return status;
+    if (request.csv && request.json)
+        return command_usage(call, "--csv and --json exclude each other");
+    if (request.from && !trace_format_find(request.from, &error))
+        return command_usage(call, "%s", error.message);
+    request.text.settings.classify |= request.classify;
+    request.text.settings.no_flush |= request.no_flush;
+    if (settings_text_end(&request.text, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    status = simulate(&request, call, &error);
+    return status < 0 ? command_failure(&error) : status;
+}
+
+const struct command cache_command = {
+    "cache",
+    "[CAPTURE...]",
+    "simulate caches: misses, coherence, sweeps over sizes",
+    "Simulates one to three levels of caches with the requests of captures, and counts what "
+    "happens "
+    "in\n"
+    "them; bustap-cache(1) describes what can be simulated. CACHE is a size and key=value pairs:\n"
+    "line, ways, replacement, write, allocate, sub-block, prefetch, victim; and words: split,\n"
+    "shared, private, inclusive, exclusive. Without any level: 32 KiB for instructions and for "
+    "data\n"
+    "of each processor (8 ways, lines of 64 bytes) above 1 MiB for all (16 ways). Without "
+    "CAPTURE,\n"
+    "or where it is -, standard input is read.",
+    cache_options,
+    cache_main,
+    NULL};

@@ -1,0 +1,40 @@
+/* What a simulation found, out of the simulator's hands: of one hierarchy, or of parts together. */
+#ifndef TOOLS_CACHE_RESULTS_H
+#define TOOLS_CACHE_RESULTS_H
+
+#include "tools/cache/hierarchy.h"
+
+#define RESULT_ALL (-1) /* in place of a processor: a shared cache */
+
+struct cache_result {
+    unsigned level; /* 0 is level 1 */
+    int processor;  /* or RESULT_ALL */
+    enum cache_side side;
+    bool agent; /* takes part in coherence */
+    struct cache_counters counters;
+};
+
+struct cache_results {
+    struct hierarchy_settings settings;
+    struct cache_result *caches; /* by level, processor, side */
+    size_t cache_count;
+    struct hierarchy_counters counters;
+    struct cache_line_counters *lines; /* in ascending order of address */
+    size_t line_count;
+};
+
+/* Takes the counters out of a hierarchy. 0 or BT_MEMORY. */
+int cache_results_take(struct cache_results *results, const struct hierarchy *hierarchy,
+                       const struct hierarchy_settings *settings, struct bt_error *error);
+
+/* Adds those of another part of the same simulation. 0 or BT_MEMORY. */
+int cache_results_add(struct cache_results *results, const struct cache_results *more,
+                      struct bt_error *error);
+
+/* The sum over the caches of one level and side. */
+struct cache_counters cache_results_sum(const struct cache_results *results, unsigned level,
+                                        enum cache_side side);
+
+void cache_results_clear(struct cache_results *results);
+
+#endif

@@ -1,0 +1,129 @@
+/* The configuration file of a hierarchy: bustap-cache(1), "CONFIGURATION". */
+#include "formats/ini.h"
+#include "tools/cache/settings_text.h"
+
+#include "formats/base/quantity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX (1u << 20)
+
+struct section {
+    bool whole; /* [hierarchy]; else a level's */
+    bool begun;
+    unsigned level;
+    enum settings_sides sides;
+};
+
+static int begin_section(struct section *section, const struct ini_line *line,
+                         struct bt_error *error)
+{
+    static const char *const kinds[] = {"level", "instruction", "data"};
+    section->begun = true;
+    section->whole = strcmp(line->section, "hierarchy") == 0 && line->name[0] == '\0';
+    if (section->whole)
+        return 0;
+    for (unsigned kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        if (strcmp(kinds[kind], line->section) != 0 || line->name[0] < '1' || line->name[0] > '3' ||
+            line->name[1] != '\0')
+            continue;
+        section->sides = (enum settings_sides)kind;
+        section->level = (unsigned)(line->name[0] - '1');
+        return 0;
+    }
+    return bt_fail(error, BT_USAGE,
+                   "a section can be [hierarchy], [level N], [instruction N] or [data N], N from 1 "
+                   "to %u",
+                   CACHE_LEVELS);
+}
+
+static int set_whole(struct settings_text *text, const struct ini_line *line,
+                     struct bt_error *error)
+{
+    struct hierarchy_settings *settings = &text->settings;
+    bool value = false;
+    int result;
+    if (strcmp(line->key, "coherence") == 0)
+        return settings_text_coherence(text, line->value, error);
+    if (strcmp(line->key, "attributes") == 0)
+        return settings_text_attributes(text, line->value, error);
+    if (strcmp(line->key, "seed") == 0)
+        return quantity_count(&settings->seed, line->value, error);
+    if (strcmp(line->key, "classify") != 0 && strcmp(line->key, "flush") != 0)
+        return bt_fail(error, BT_USAGE,
+                       "%s: there is no such key: coherence, attributes, seed, classify and flush "
+                       "are possible",
+                       line->key);
+    result = settings_text_bool(&value, line->value, error);
+    if (result < 0)
+        return bt_fail_within(error, "%s", line->key);
+    if (strcmp(line->key, "flush") == 0)
+        settings->no_flush = !value;
+    else
+        settings->classify = value;
+    return 0;
+}
+
+static int take_line(struct settings_text *text, struct section *section,
+                     const struct ini_line *line, struct bt_error *error)
+{
+    if (line->section[0]) {
+        int result = begin_section(section, line, error);
+        if (result == 0 && !section->whole) {
+            text->given[section->level] = true;
+            if (section->sides != SETTINGS_BOTH)
+                text->settings.levels[section->level].split = true;
+        }
+        return result;
+    }
+    if (!section->begun)
+        return bt_fail(error, BT_USAGE, "a key needs a section before it, [level 1] for instance");
+    if (section->whole)
+        return set_whole(text, line, error);
+    return settings_text_set(text, section->level, section->sides, line->key, line->value, error);
+}
+
+int settings_file_parse(struct settings_text *text, const char *name, const char *content,
+                        size_t size, struct bt_error *error)
+{
+    struct section section = {.begun = false};
+    struct ini_line *line = malloc(sizeof *line);
+    struct ini ini;
+    int result;
+    if (!line)
+        return bt_fail(error, BT_MEMORY, "no memory to read %.200s", name);
+    ini_begin(&ini, content, size);
+    while ((result = ini_next(&ini, line, error)) > 0) {
+        result = take_line(text, &section, line, error);
+        if (result < 0)
+            break;
+    }
+    if (result < 0)
+        bt_fail_within(error, "%.200s:%u", name, line->number);
+    free(line);
+    return result;
+}
+
+int settings_file_read(struct settings_text *text, const char *path, struct bt_error *error)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return bt_fail_errno(error, "cannot open %.300s", path);
+    int result = 0;
+    char *content = malloc(FILE_BYTES_MAX + 1);
+    size_t size = content ? fread(content, 1, FILE_BYTES_MAX + 1, file) : 0;
+    if (!content)
+        result = bt_fail(error, BT_MEMORY, "no memory to read %.200s", path);
+    else if (ferror(file))
+        result = bt_fail_errno(error, "cannot read %.300s", path);
+    else if (size > FILE_BYTES_MAX)
+        result = bt_fail(error, BT_USAGE, "%.300s: a configuration has at most %u bytes", path,
+                         FILE_BYTES_MAX);
+    else
+        result = settings_file_parse(text, path, content, size, error);
+    free(content);
+    fclose(file);
+    return result;
+}

@@ -1,0 +1,122 @@
+#include "tools/cache/simulation.h"
+
+#include "tools/cache/team.h"
+
+#include <stdlib.h>
+
+struct simulation {
+    struct sink sink;
+    struct hierarchy_settings settings;
+    struct team *team;
+    struct hierarchy *parts[TEAM_MEMBERS_MAX];
+    unsigned part_count;
+    uint64_t lost;
+};
+
+static int work(void *context, unsigned member, const struct record *records, size_t count,
+                struct bt_error *error)
+{
+    struct simulation *simulation = context;
+    return hierarchy_put(simulation->parts[member], records, count, error);
+}
+
+static int put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct simulation *simulation = (struct simulation *)sink;
+    simulation->lost += loss_total(&batch->lost);
+    return team_put(simulation->team, batch->records, batch->count, error);
+}
+
+static int close_nothing(struct sink *sink, struct bt_error *error)
+{
+    (void)sink;
+    (void)error;
+    return 0;
+}
+
+static const struct sink_operations operations = {put, close_nothing};
+
+/* In how many parts the work is done. */
+static int count_parts(unsigned *parts, const struct hierarchy_settings *settings, unsigned threads,
+                       struct bt_error *error)
+{
+    int result = hierarchy_check(settings, error);
+    if (result < 0)
+        return result;
+    if (threads > 1) {
+        result = hierarchy_check_parts(settings, error);
+        if (result < 0)
+            return result;
+    }
+    unsigned most = hierarchy_parts_max(settings);
+    *parts = threads ? threads : team_processors();
+    *parts = *parts < most ? *parts : most;
+    *parts = *parts < TEAM_MEMBERS_MAX ? *parts : TEAM_MEMBERS_MAX;
+    return 0;
+}
+
+int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
+                   unsigned threads, struct bt_error *error)
+{
+    unsigned parts;
+    *simulation = NULL;
+    int result = count_parts(&parts, settings, threads, error);
+    if (result < 0)
+        return result;
+    struct simulation *made = calloc(1, sizeof *made);
+    if (!made)
+        return bt_fail(error, BT_MEMORY, "no memory for a simulation");
+    made->sink.operations = &operations;
+    made->settings = *settings;
+    for (unsigned part = 0; part < parts && result == 0; part++) {
+        result = hierarchy_new_part(&made->parts[part], settings, part, parts, error);
+        made->part_count = part + 1;
+    }
+    if (result == 0)
+        result = team_new(&made->team, parts, work, made, error);
+    if (result < 0) {
+        simulation_free(made);
+        return result;
+    }
+    *simulation = made;
+    return 0;
+}
+
+struct sink *simulation_sink(struct simulation *simulation)
+{
+    return &simulation->sink;
+}
+
+int simulation_end(struct simulation *simulation, struct cache_results *results,
+                   struct bt_error *error)
+{
+    int result = 0;
+    *results = (struct cache_results){.cache_count = 0};
+    for (unsigned part = 0; part < simulation->part_count && result == 0; part++) {
+        struct cache_results one;
+        result = hierarchy_end(simulation->parts[part], error);
+        if (result == 0)
+            result = cache_results_take(part == 0 ? results : &one, simulation->parts[part],
+                                        &simulation->settings, error);
+        if (part == 0 || result < 0)
+            continue;
+        result = cache_results_add(results, &one, error);
+        cache_results_clear(&one);
+    }
+    return result;
+}
+
+uint64_t simulation_lost(const struct simulation *simulation)
+{
+    return simulation->lost;
+}
+
+void simulation_free(struct simulation *simulation)
+{
+    if (!simulation)
+        return;
+    team_free(simulation->team);
+    for (unsigned part = 0; part < simulation->part_count; part++)
+        hierarchy_free(simulation->parts[part]);
+    free(simulation);
+}

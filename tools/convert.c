@@ -1,7 +1,7 @@
 #include "tools/convert.h"
 
 #include "formats/trace_format.h"
-#include "tools/captures.h"
+#include "tools/record_input.h"
 #include "tools/transfer.h"
 
 #include <stdio.h>
@@ -9,9 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Records without blocks come in pieces that stay in the processor's nearest cache. */
-#define RECORDS_RAW 2048u
 
 struct convert_settings {
     const char *from;
@@ -72,7 +69,8 @@ static const struct option_row convert_options[] = {
 /* --- before anything is written --- */
 
 /* Whether OUT is one of the files that are read. */
-static int check_output(const char *output, const struct captures *inputs, struct bt_error *error)
+static int check_output(const char *output, const struct transfer_paths *inputs,
+                        struct bt_error *error)
 {
     struct stat out;
     struct stat in;
@@ -110,69 +108,15 @@ static int take_object_size(struct convert_settings *settings, struct bt_error *
     return 0;
 }
 
-/* The clock of the first input, where its head tells it. */
-static uint64_t find_clock(const struct convert_settings *settings, const char *path)
-{
-    struct stat status;
-    struct source *source;
-    if (settings->from || strcmp(path, "-") == 0 || stat(path, &status) < 0 ||
-        !S_ISREG(status.st_mode) ||
-        trace_format_open(&source, NULL, path, &settings->options, NULL) < 0)
-        return 0;
-    const struct capture_info *info = source_info(source);
-    uint64_t clock_hz = info ? info->clock_hz : 0;
-    source_close(source);
-    return clock_hz;
-}
-
 /* --- converting --- */
 
 struct conversion {
     const struct convert_settings *settings;
     const struct trace_format *format;
-    struct transfer transfer;
-    struct captures inputs;
+    struct record_input *input;
     struct sink *sink;
     struct foreign_loss loss;
 };
-
-/* Pulls all of a source into the sink; what is wrong with it is told. Negative: the sink broke. */
-static int pull(struct conversion *conversion, struct source *source, const char *path,
-                struct bt_error *error)
-{
-    struct transfer *transfer = &conversion->transfer;
-    for (;;) {
-        struct bt_error told;
-        int result = source_next(source, &transfer->batch, -1, &told);
-        if (result == 0)
-            return 0;
-        if (result < 0) {
-            transfer_tell(transfer, &told);
-            if (result == BT_DATA || result == BT_NOTE)
-                continue;
-            return 0;
-        }
-        result = sink_put(conversion->sink, &transfer->batch, error);
-        if (result < 0)
-            return result;
-        progress_show(&transfer->progress, path, trace_format_offset(source),
-                      trace_format_size(source));
-    }
-}
-
-static int convert_file(struct conversion *conversion, const char *path, struct bt_error *error)
-{
-    const struct convert_settings *settings = conversion->settings;
-    struct source *source;
-    struct bt_error told;
-    if (trace_format_open(&source, settings->from, path, &settings->options, &told) < 0) {
-        transfer_tell(&conversion->transfer, &told);
-        return 0;
-    }
-    int result = pull(conversion, source, path, error);
-    source_close(source);
-    return result;
-}
 
 /* What the format could not hold, in words. */
 static void tell_loss(const struct conversion *conversion)
@@ -189,27 +133,37 @@ static void tell_loss(const struct conversion *conversion)
                 foreign_number(number, loss->written), conversion->format->without, name);
 }
 
-static int convert_files(struct conversion *conversion, struct bt_error *error)
+/* Begins OUT, knowing the clock of what comes. */
+static int begin(struct conversion *conversion, struct bt_error *error)
 {
     const struct convert_settings *settings = conversion->settings;
+    const struct capture_info *info = record_input_info(conversion->input);
     struct foreign_options options = settings->options;
-    options.clock_hz = find_clock(settings, conversion->inputs.paths[0]);
-    if (!settings->time_unit_given && options.clock_hz > 0)
-        options.time_unit = 1;
-    int result = trace_format_create(&conversion->sink, conversion->format, settings->output,
-                                     &options, &conversion->loss, error);
-    if (result < 0)
-        return result;
-    for (int i = 0; i < conversion->inputs.count && result == 0; i++)
-        result = convert_file(conversion, conversion->inputs.paths[i], error);
-    if (result < 0) {
-        trace_format_discard(conversion->sink);
-        return result;
+    options.clock_hz = info ? info->clock_hz : 0;
+    if (!settings->time_unit_given)
+        options.time_unit = options.clock_hz > 0;
+    return trace_format_create(&conversion->sink, conversion->format, settings->output, &options,
+                               &conversion->loss, error);
+}
+
+/* Reads all there is and writes it. */
+static int transfer_all(struct conversion *conversion, struct bt_error *error)
+{
+    const struct batch *batch;
+    int more = record_input_next(conversion->input, &batch, error);
+    int result = more < 0 ? more : begin(conversion, error);
+    while (result == 0 && more == 1) {
+        result = sink_put(conversion->sink, batch, error);
+        if (result == 0)
+            more = record_input_next(conversion->input, &batch, error);
+        if (more < 0)
+            result = more;
     }
-    result = sink_close(conversion->sink, error);
-    progress_clear(&conversion->transfer.progress);
-    if (result == 0)
-        tell_loss(conversion);
+    if (result == 0) {
+        struct sink *sink = conversion->sink;
+        conversion->sink = NULL;
+        result = sink_close(sink, error);
+    }
     return result;
 }
 
@@ -217,27 +171,24 @@ static int convert_files(struct conversion *conversion, struct bt_error *error)
 static int convert(struct conversion *conversion, const struct transfer_paths *paths)
 {
     const struct convert_settings *settings = conversion->settings;
-    struct transfer *transfer = &conversion->transfer;
+    const struct record_input_settings input = {.from = settings->from,
+                                                .quiet_output = strcmp(settings->output, "-") != 0,
+                                                .count = UINT64_MAX,
+                                                .foreign = settings->options};
     struct bt_error error;
-    bool quiet = strcmp(settings->output, "-") != 0;
-    int result = transfer_begin(transfer, false, quiet, &error);
-    if (result < 0)
-        return command_failure(&error);
-    if (settings->from) /* no captures, and in the order given */
-        conversion->inputs = (struct captures){(const char **)paths->paths, paths->count};
-    else
-        result =
-            captures_order(&conversion->inputs, paths->count, paths->paths, NULL, false, &error);
+    int result = check_output(settings->output, paths, &error);
     if (result == 0)
-        result = check_output(settings->output, &conversion->inputs, &error);
+        result = record_input_open(&conversion->input, paths->count, (char **)paths->paths, &input,
+                                   &error);
     if (result == 0)
-        result = convert_files(conversion, &error);
-    if (result < 0 && result != BT_CLOSED)
-        transfer_tell(transfer, &error);
-    if (!settings->from)
-        captures_free(&conversion->inputs);
-    transfer_end(transfer);
-    return transfer->status;
+        result = transfer_all(conversion, &error);
+    trace_format_discard(conversion->sink);
+    int status = record_input_close(conversion->input);
+    if (result == 0)
+        tell_loss(conversion);
+    else if (result != BT_CLOSED && command_failure(&error) > status)
+        status = bt_exit_status(result);
+    return status;
 }
 
 static int convert_main(struct invocation *call)

@@ -72,14 +72,13 @@ static bool is_ours(const struct trace_format *format)
 static int trace_open(struct trace *trace, const char *path,
                       const struct record_input_settings *settings, struct bt_error *error)
 {
-    const struct foreign_options options = {.one_processor = false};
     const struct trace_format *format = settings->from ? trace_format_find(settings->from, error)
                                                        : trace_format_detect(path, error);
     *trace = (struct trace){.source = NULL};
     if (!format)
         return error->code;
     if (!is_ours(format))
-        return trace_format_open(&trace->source, format->name, path, &options, error);
+        return trace_format_open(&trace->source, format->name, path, &settings->foreign, error);
     bool lp64 = settings->lp64 || strcmp(format->name, "byu-lp64") == 0;
     int result = trace_reader_open(&trace->reader, path, lp64, error);
     if (result == 0)

@@ -6,6 +6,7 @@
 #define TOOLS_RECORD_INPUT_H
 
 #include "formats/capture_info.h"
+#include "formats/foreign/options.h"
 #include "formats/sink.h"
 
 struct record_input;
@@ -19,6 +20,7 @@ struct record_input_settings {
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
     bool keep_ticks;   /* ticks count from the first record of all also behind records that were
                           skipped: these are then read, not hopped over */
+    struct foreign_options foreign; /* what can be chosen of other programs' formats */
 };
 
 /*

@@ -12,8 +12,7 @@ static const char *const sentences[FOREIGN_REASONS] = {
     [FOREIGN_SPECIAL] = "interrupts and special cycles left out: %s has no such thing",
     [FOREIGN_UNKNOWN] = "requests of unknown types left out: %s has no such thing",
     [FOREIGN_PROCESSOR] = "requests of other processors left out",
-    [FOREIGN_NO_FETCH] = "data requests in front of the first fetch left out: %s hangs data on "
-                         "instructions",
+    [FOREIGN_NO_FETCH] = "data requests before the first fetch left out: %s hangs data on fetches",
     [FOREIGN_ADDRESS] = "data requests at address 0 left out: in %s that means none",
     [FOREIGN_INVALIDATE] = "reads with intent to write became reads: %s does not tell them apart",
     [FOREIGN_SIZE] = "sizes became others that %s can hold",

@@ -21,6 +21,7 @@ struct foreign_source {
     size_t begin, end;
     bool ended;     /* nothing comes behind buffer[end] */
     bool skip_line; /* the line is too long: what is left of it goes */
+    bool cut;       /* because the file is damaged: its last line or piece is not whole */
     bool stopped;
     bool finished;    /* the decoder knows that it is over */
     uint64_t offset;  /* of buffer[begin] in the text */
@@ -53,7 +54,7 @@ static int refill(struct foreign_source *foreign, struct bt_error *error)
     if (result == BT_DATA) { /* what came before is whole; nothing comes behind */
         foreign->failure = *error;
         foreign->pending = true;
-        foreign->ended = true;
+        foreign->ended = foreign->cut = true;
         return 0;
     }
     if (result < 0)
@@ -96,9 +97,8 @@ static int next_line(struct foreign_source *foreign, struct bt_error *error)
     size_t available = foreign->end - foreign->begin;
     const uint8_t *newline = available > 0 ? memchr(line, '\n', available) : NULL;
     size_t size = newline ? (size_t)(newline - line) : available;
-    if (!newline && !foreign->ended && size <= FOREIGN_ITEM_BYTES_MAX && !foreign->skip_line)
-        return 0;
-    if (size == 0 && !newline)
+    bool unfinished = !foreign->ended && size <= FOREIGN_ITEM_BYTES_MAX && !foreign->skip_line;
+    if (!newline && (unfinished || foreign->cut || size == 0))
         return 0;
     size_t whole = newline ? size + 1 : size;
     bool skipped = foreign->skip_line;
@@ -128,7 +128,7 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
     int result = foreign->decoder->decode(foreign->state, foreign->buffer + foreign->begin,
                                           available, foreign->ended, item, error);
     bool stuck = item->used == 0 && (foreign->ended || available >= BUFFER_BYTES / 2);
-    if (result == 0 && item->used == 0 && !stuck)
+    if (result == 0 && item->used == 0 && (!stuck || foreign->cut))
         return 0;
     if (result == 0 && stuck)
         result = bt_fail(error, BT_DATA, "the last %zu bytes are no whole record", available);
@@ -286,6 +286,16 @@ static int fill_batch(struct foreign_source *foreign, struct batch *batch)
     }
 }
 
+/* Reads the first item, which may tell the clock. What is wrong is told by the first call of next.
+ */
+static void look_ahead(struct foreign_source *foreign)
+{
+    struct batch none = {.capacity = 0};
+    while (!foreign->pending && !foreign->ended && foreign->item.count == 0)
+        if (fill_batch(foreign, &none) == 1 && refill(foreign, &foreign->failure) < 0)
+            foreign->pending = true;
+}
+
 static int foreign_next(struct source *source, struct batch *batch, int timeout_ms,
                         struct bt_error *error)
 {
@@ -297,6 +307,8 @@ static int foreign_next(struct source *source, struct batch *batch, int timeout_
     batch->last_tick = batch->first_tick = foreign->tick;
     if (foreign->stopped)
         return 0;
+    if (batch->capacity == 0)
+        return bt_fail(error, BT_USAGE, "a batch without room for records");
     while (!foreign->pending) {
         if (fill_batch(foreign, batch) == 0 || batch->count > 0)
             break;
@@ -365,6 +377,7 @@ static int open_reader(struct source **source, const struct foreign_decoder *dec
     foreign->line = 1;
     if (decoder->begin)
         decoder->begin(foreign->state, options);
+    look_ahead(foreign);
     *source = &foreign->source;
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "tools/doctor.h"
 #include "tools/dump.h"
 #include "tools/info.h"
+#include "tools/plot.h"
 #include "tools/recover.h"
 #include "tools/verify.h"
 
@@ -20,9 +21,20 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &capture_command, &ctl_command,     &boards_command, &doctor_command,
-    &dump_command,    &info_command,    &verify_command, &recover_command,
-    &cache_command,   &convert_command, &dcfg_command,   NULL};
+    &capture_command,
+    &ctl_command,
+    &boards_command,
+    &doctor_command,
+    &dump_command,
+    &info_command,
+    &verify_command,
+    &recover_command,
+    &cache_command,
+    &convert_command,
+    &plot_command,
+    &dcfg_command,
+    NULL, /* a comma behind it: a line for each */
+};
 
 static void print_overview(FILE *out)
 {

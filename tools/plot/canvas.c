@@ -6,7 +6,8 @@
 #define PIXELS_PER_Y_TICK 45u
 #define LEGEND_CHARACTERS 34u
 #define WIDE_PIXELS       700u /* there is room for a legend beside the curves */
-#define INTERVAL_FILL     "fillstyle pattern 4 border fillcolor rgb \"#999999\""
+#define MISSING_FILL      "fillstyle transparent pattern 4 border fillcolor rgb \"#666666\""
+#define BREAK_FILL        "fillstyle solid 1 noborder fillcolor rgb \"#dddddd\""
 
 static const char *scale_name(const struct figure_axis *axis)
 {
@@ -28,7 +29,8 @@ static void put_axis(struct canvas *canvas, const char *name, const struct figur
     script_number(script, falling ? axis->from : axis->to);
     script_put(script, "]\nset %slabel ", name);
     script_quote(script, description->label, 0);
-    script_put(script, "\nset %stics out nomirror (", name);
+    script_put(script, " offset 0, %s\nset %stics out nomirror (", *name == 'x' ? "0.3" : "0",
+               name);
     size_t count = description->ticks ? description->tick_count : axis->tick_count;
     for (size_t i = 0; i < count; i++) {
         script_put(script, i > 0 ? ", " : "");
@@ -54,8 +56,8 @@ static void lay_out(struct canvas *canvas)
     axis_lay_out(&canvas->x, &panel->x, low, high, canvas->width / PIXELS_PER_X_TICK + 1, false);
     canvas_series_range(panel, true, &low, &high);
     if (panel->heat) {
-        low = fmin(low, fmin(panel->heat->y_from, panel->heat->y_to));
-        high = fmax(high, fmax(panel->heat->y_from, panel->heat->y_to));
+        low = fmin(low, panel->heat->y_from);
+        high = fmax(high, panel->heat->y_to);
     }
     axis_lay_out(&canvas->y, &panel->y, low, high, canvas->height / PIXELS_PER_Y_TICK + 1,
                  !panel->heat);
@@ -76,28 +78,41 @@ static void put_interval(struct canvas *canvas, const struct figure_interval *in
     script_put(canvas->script, interval->vertical ? "graph 1, first %.12g " : "%.12g, graph 1 ",
                thin ? from : to);
     script_put(canvas->script, thin ? "nohead front linecolor rgb \"#666666\" dashtype 2\n"
-                                    : "front " INTERVAL_FILL " linewidth 1\n");
+                               : interval->is_break ? "front " BREAK_FILL "\n"
+                                                    : "front " MISSING_FILL " linewidth 1\n");
 }
 
-/* A legend stands beside the curves, or below where the panel is narrow: never on them. */
+/* The name of intervals of a kind, if there are any; else NULL. */
+static const char *interval_name(const struct figure_panel *panel, bool is_break)
+{
+    for (size_t i = 0; i < panel->interval_count; i++)
+        if (panel->intervals[i].is_break == is_break)
+            return is_break ? panel->break_name : panel->missing_name;
+    return NULL;
+}
+
+/* A legend stands beside the curves, or above them where the panel is narrow: never on them. */
 static void put_legend(struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
-    size_t named = panel->interval_count > 0 && panel->interval_name ? 2 : 0;
+    bool intervals = interval_name(panel, false) || interval_name(panel, true);
+    size_t named = 0;
     bool stacked = false;
     for (size_t i = 0; i < panel->series_count; i++) {
         named += panel->series[i].name != NULL;
         stacked |= panel->series[i].look == FIGURE_AREA;
     }
-    if (named < 2)
+    if (named < 2 && !intervals && !(named == 1 && stacked))
         script_put(canvas->script, "unset key\n");
     else if (canvas->width >= WIDE_PIXELS && !panel->heat)
-        script_put(canvas->script,
-                   "set key outside right top vertical Left reverse samplen 2 spacing 1.2 %s\n",
-                   stacked ? "invert" : "noinvert");
+        script_put(
+            canvas->script,
+            "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 %s\n",
+            stacked ? "invert" : "noinvert");
     else
-        script_put(canvas->script,
-                   "set key outside center bottom horizontal Left reverse samplen 2 noinvert\n");
+        script_put(
+            canvas->script,
+            "set key outside center top horizontal Left reverse samplen 2 width 1 noinvert\n");
 }
 
 void canvas_element(struct canvas *canvas)
@@ -105,20 +120,28 @@ void canvas_element(struct canvas *canvas)
     script_put(canvas->script, canvas->elements++ > 0 ? ", " : "plot ");
 }
 
+/* The legend's entry for intervals, which are no elements of the plot themselves. */
+static void put_interval_name(struct canvas *canvas, bool is_break)
+{
+    const char *name = interval_name(canvas->panel, is_break);
+    if (!name)
+        return;
+    canvas_element(canvas);
+    script_put(canvas->script, "keyentry with boxes %s title ",
+               is_break ? BREAK_FILL : MISSING_FILL);
+    script_quote(canvas->script, name, LEGEND_CHARACTERS);
+}
+
 static void put_plot(struct canvas *canvas)
 {
-    const struct figure_panel *panel = canvas->panel;
     canvas_heat_elements(canvas);
     canvas_series_elements(canvas);
-    if (panel->interval_count > 0 && panel->interval_name) {
-        canvas_element(canvas);
-        script_put(canvas->script, "keyentry with boxes " INTERVAL_FILL " title ");
-        script_quote(canvas->script, panel->interval_name, LEGEND_CHARACTERS);
-    }
-    if (!panel->heat && panel->series_count == 0) {
+    if (canvas->elements == 0) {
         canvas_element(canvas);
         script_put(canvas->script, "NaN notitle");
     }
+    put_interval_name(canvas, false);
+    put_interval_name(canvas, true);
     script_put(canvas->script, "\n");
 }
 
@@ -133,7 +156,7 @@ void canvas_put(struct canvas *canvas)
     canvas_heat_data(canvas);
     canvas_series_data(canvas);
     put_axis(canvas, "x", &panel->x, &canvas->x, false);
-    put_axis(canvas, "y", &panel->y, &canvas->y, heat && heat->y_from > heat->y_to);
+    put_axis(canvas, "y", &panel->y, &canvas->y, heat && heat->falling);
     put_legend(canvas);
     for (size_t i = 0; i < panel->interval_count; i++)
         put_interval(canvas, &panel->intervals[i]);

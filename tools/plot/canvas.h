@@ -9,6 +9,7 @@
 struct canvas {
     struct script *script;
     const struct figure_panel *panel;
+    enum figure_format format;
     unsigned number;        /* of the panel in its figure */
     unsigned width, height; /* of the panel, pixels */
     struct axis x, y;

@@ -33,8 +33,8 @@ static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
     axis_lay_out(&axis, &description, low, high, canvas->height / PIXELS_PER_COLOR_TICK + 1,
                  !heat->logarithmic);
     script_put(canvas->script,
-               "set palette defined (0 \"#a5db36\", 0.2 \"#4ac16d\", 0.4 \"#1fa187\", "
-               "0.6 \"#277f8e\", 0.8 \"#46327e\", 1 \"#2b0140\")\n");
+               "set palette defined (0 \"#7ad151\", 0.25 \"#22a884\", 0.5 \"#2a788e\", "
+               "0.75 \"#414487\", 1 \"#2b0140\")\n");
     script_put(canvas->script, "%s logscale cb\nset cbrange [",
                heat->logarithmic ? "set" : "unset");
     script_number(canvas->script, axis.from);
@@ -51,6 +51,12 @@ static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
     script_put(canvas->script, ")\n");
 }
 
+/* gnuplot draws no image of a single row or column: it becomes two of half the size. */
+static size_t repeats(size_t count)
+{
+    return count == 1 ? 2 : 1;
+}
+
 void canvas_heat_data(struct canvas *canvas)
 {
     const struct figure_heat *heat = canvas->panel->heat;
@@ -58,9 +64,10 @@ void canvas_heat_data(struct canvas *canvas)
         return;
     put_colors(canvas, heat);
     script_put(canvas->script, "$heat%u << ENDOFDATA\n", canvas->number);
-    for (size_t row = 0; row < heat->rows; row++) {
-        for (size_t column = 0; column < heat->columns; column++) {
-            double value = heat->values[row * heat->columns + column];
+    for (size_t i = 0; i < heat->rows * repeats(heat->rows); i++) {
+        size_t row = i / repeats(heat->rows);
+        for (size_t j = 0; j < heat->columns * repeats(heat->columns); j++) {
+            double value = heat->values[row * heat->columns + j / repeats(heat->columns)];
             script_number(canvas->script, is_shown(heat, value) ? value : NAN);
         }
         script_put(canvas->script, "\n");
@@ -99,10 +106,12 @@ void canvas_heat_elements(struct canvas *canvas)
     double y_step = (heat->y_to - heat->y_from) / (double)heat->rows;
     if (heat->written)
         put_values(canvas, heat, x_step, y_step);
+    bool drawn = canvas->format == FIGURE_SVG && heat->columns * heat->rows <= CELLS_DRAWN_MAX;
+    x_step /= (double)repeats(heat->columns);
+    y_step /= (double)repeats(heat->rows);
     canvas_element(canvas);
     script_put(canvas->script,
                "$heat%u matrix using (%.17g + ($1 + 0.5) * %.17g):(%.17g + ($2 + 0.5) * %.17g):3 "
                "with image%s notitle",
-               canvas->number, heat->x_from, x_step, heat->y_from, y_step,
-               heat->columns * heat->rows <= CELLS_DRAWN_MAX ? " pixels" : "");
+               canvas->number, heat->x_from, x_step, heat->y_from, y_step, drawn ? " pixels" : "");
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define TITLE_PIXELS    34u
 #define SUBTITLE_PIXELS 24u
@@ -46,6 +48,31 @@ int figure_output_prepare(struct figure_output *output, const char *path, const 
     return gnuplot_find(error);
 }
 
+int figure_output_spare(const struct figure_output *output, int count, char **inputs,
+                        struct bt_error *error)
+{
+    struct stat out;
+    struct stat in;
+    if (strcmp(output->path, "-") == 0 || stat(output->path, &out) < 0 || !S_ISREG(out.st_mode))
+        return 0;
+    for (int i = 0; i < count; i++) {
+        int found = strcmp(inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(inputs[i], &in);
+        if (found == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return bt_fail(error, BT_USAGE, "%.300s is read: its picture needs another name",
+                           output->path);
+    }
+    return 0;
+}
+
+int figure_size_check(unsigned width, unsigned height, struct bt_error *error)
+{
+    if (width >= FIGURE_PIXELS_MIN && height >= FIGURE_PIXELS_MIN && width <= FIGURE_PIXELS_MAX &&
+        height <= FIGURE_PIXELS_MAX)
+        return 0;
+    return bt_fail(error, BT_USAGE, "a picture is %u to %u pixels wide and high, not %u by %u",
+                   FIGURE_PIXELS_MIN, FIGURE_PIXELS_MAX, width, height);
+}
+
 /* What holds for all panels. */
 static void put_page(struct script *script, const struct figure *figure, enum figure_format format,
                      unsigned width, unsigned height)
@@ -81,8 +108,8 @@ static void put_page(struct script *script, const struct figure *figure, enum fi
     }
 }
 
-static void put_panels(struct script *script, const struct figure *figure, unsigned width,
-                       unsigned height)
+static void put_panels(struct script *script, const struct figure *figure,
+                       enum figure_format format, unsigned width, unsigned height)
 {
     unsigned head = figure->title ? TITLE_PIXELS : 0;
     head += figure->subtitle ? SUBTITLE_PIXELS : 0;
@@ -92,6 +119,7 @@ static void put_panels(struct script *script, const struct figure *figure, unsig
     for (unsigned i = 0; i < figure->panel_count; i++) {
         struct canvas canvas = {.script = script,
                                 .panel = &figure->panels[i],
+                                .format = format,
                                 .number = i,
                                 .width = width / columns,
                                 .height = (height - head) / rows};
@@ -113,21 +141,37 @@ static bool is_whole(const char *picture, size_t size, enum figure_format format
     return size >= end && memcmp(picture + size - end, endings[format].text, end) == 0;
 }
 
-/* Writes an SVG picture, having the cells of heat maps shown as what they are, with sharp edges. */
+/* What is put into SVG pictures: cells of heat maps are shown as what they are, with sharp edges;
+ * and gnuplot does not know what a text must not hold. */
+static const struct {
+    const char *found, *written;
+} corrections[] = {
+    {"<image ", "<image style='image-rendering: crisp-edges; image-rendering: pixelated' "},
+    {"]]>", "]]&gt;"}};
+#define CORRECTIONS (sizeof corrections / sizeof corrections[0])
+
 static int put_svg(struct text_writer *writer, const char *picture, size_t size,
                    struct bt_error *error)
 {
-    static const char tag[] = "<image ";
-    static const char style[] = "style='image-rendering: crisp-edges; image-rendering: pixelated' ";
     const char *end = picture + size;
     int result = 0;
     while (result == 0 && picture < end) {
-        const char *image = strstr(picture, tag);
-        const char *next = image ? image + strlen(tag) : end;
+        const char *next = end;
+        size_t which = CORRECTIONS;
+        for (size_t i = 0; i < CORRECTIONS; i++) {
+            const char *found = strstr(picture, corrections[i].found);
+            if (found && found < next) {
+                next = found;
+                which = i;
+            }
+        }
         result = text_writer_put(writer, picture, (size_t)(next - picture), error);
-        if (result == 0 && image)
-            result = text_writer_put(writer, style, strlen(style), error);
         picture = next;
+        if (result == 0 && which < CORRECTIONS) {
+            const char *written = corrections[which].written;
+            result = text_writer_put(writer, written, strlen(written), error);
+            picture += strlen(corrections[which].found);
+        }
     }
     return result;
 }
@@ -169,15 +213,13 @@ int figure_write(const struct figure *figure, const struct figure_output *output
 {
     unsigned width = figure->width > 0 ? figure->width : FIGURE_WIDTH;
     unsigned height = figure->height > 0 ? figure->height : FIGURE_HEIGHT;
-    if (width < FIGURE_PIXELS_MIN || height < FIGURE_PIXELS_MIN || width > FIGURE_PIXELS_MAX ||
-        height > FIGURE_PIXELS_MAX)
-        return bt_fail(error, BT_USAGE, "a picture is %u to %u pixels wide and high, not %u by %u",
-                       FIGURE_PIXELS_MIN, FIGURE_PIXELS_MAX, width, height);
+    if (figure_size_check(width, height, error) < 0)
+        return BT_USAGE;
     struct script *script = script_new(error);
     if (!script)
         return error->code;
     put_page(script, figure, output->format, width, height);
-    put_panels(script, figure, width, height);
+    put_panels(script, figure, output->format, width, height);
     int result = draw(script, output, error);
     script_free(script);
     return result;

@@ -69,19 +69,21 @@ struct figure_series {
 /* Cells of one size that fill the panel, coloured by their values. */
 struct figure_heat {
     size_t columns, rows;
-    const double *values;  /* [row * columns + column], row 0 lowest; NaN: nothing there */
-    double x_from, x_to;   /* outer edges */
-    double y_from, y_to;   /* y_from > y_to: row 0 is the topmost */
+    const double *values; /* [row * columns + column], row 0 lowest; NaN: nothing there */
+    double x_from, x_to;  /* outer edges */
+    double y_from, y_to;
+    bool falling;          /* the y axis goes downwards: row 0 is the topmost */
     const char *label;     /* of the colours: "requests" */
     enum figure_unit unit; /* of the values */
     bool logarithmic;      /* values of 0 are then nothing */
     bool written;          /* write the values into the cells: for few of them */
 };
 
-/* An interval of x, or of y, that is shaded: where something is missing. */
+/* An interval of x, or of y, that is marked. */
 struct figure_interval {
     double from, to; /* equal: a line */
     bool vertical;   /* of y; else of x */
+    bool is_break;   /* grey: the axis leaves something out; else hatched: something is missing */
 };
 
 struct figure_panel {
@@ -92,7 +94,8 @@ struct figure_panel {
     const struct figure_heat *heat; /* NULL: none */
     const struct figure_interval *intervals;
     size_t interval_count;
-    const char *interval_name; /* in the legend: "requests were lost" */
+    const char *missing_name; /* of hatched intervals in the legend; NULL: not there */
+    const char *break_name;   /* likewise of breaks */
 };
 
 struct figure {
@@ -117,6 +120,14 @@ struct figure_output {
  */
 int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
                           struct bt_error *error);
+
+/* Sees that a picture takes the place of none of the files that are read for it; a path "-" is
+ * standard input. 0 or BT_USAGE. */
+int figure_output_spare(const struct figure_output *output, int count, char **inputs,
+                        struct bt_error *error);
+
+/* Whether a picture can have this size. 0 or BT_USAGE. */
+int figure_size_check(unsigned width, unsigned height, struct bt_error *error);
 
 /*
  * Draws the figure. The file gets its name when it is whole, in place of what had it. 0, BT_USAGE

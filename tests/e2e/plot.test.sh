@@ -1,0 +1,121 @@
+#!/bin/bash
+# Pictures are whole, have their labels and their size; names and titles are never commands; a file
+# that cannot be made leaves nothing behind.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+command -v gnuplot >/dev/null || { echo "there is no gnuplot"; exit 77; }
+
+make_trace --types all 5000 >trace.byu
+make_capture files=2 file_records=2000 block_records=500 bus=40 gap_ms=20 lossy
+bustap capture -q --board virtual:smp=4,requests=20000 -o smp
+
+# has FILE TEXT...: the texts are in an SVG picture
+has() {
+    local file=$1 text
+    shift
+    for text; do
+        grep -qF ">$text<" "$file" || { echo "$file lacks '$text'"; exit 1; }
+    done
+}
+
+# --- every kind, in both formats, with the labels that belong to it ---
+
+for of in addresses mix sharing; do
+    for format in svg png; do
+        bustap plot --of $of -o $of.$format smp_*.byu.gz
+        check_picture $of.$format 1200 800
+    done
+    bustap plot --of $of -o empty.png </dev/null
+    check_picture empty.png 1200 800
+done
+has addresses.svg "address" "requests" "time since the first request" "addresses not used"
+has mix.svg "requests a second" "time since the first request" FETCH MEMREAD MEMWRITE
+has sharing.svg "Lines of 64 B used by both" "Lines of 64 B by number of users" "written by any" \
+    "processors that use a line"
+
+# without a clock, in ticks
+bustap plot -o ticks.svg trace.byu
+has ticks.svg "ticks since the first request" trace.byu
+
+# what is missing is marked and said
+for of in addresses mix; do
+    bustap plot --of $of -o lossy.svg lossy_*.byu.gz
+    has lossy.svg "requests are missing"
+    grep -q "80 were lost; the board was away 2 times" lossy.svg
+done
+
+# --- sizes, formats, standard streams ---
+
+bustap plot --width 300 --height 200 -o small.png trace.byu
+check_picture small.png 300 200
+bustap plot --plot-format png -o - <trace.byu >piped
+check_picture piped 1200 800
+bustap plot --of sharing --line 32 --line 4K -o two.SVG smp_*.byu.gz
+has two.SVG "Lines of 32 B used by both" "Lines of 4096 B used by both"
+
+# the data with the picture are the data without it
+for of in addresses mix sharing; do
+    bustap plot --of $of --csv smp_*.byu.gz >alone.csv
+    bustap plot --of $of --csv -o with.png smp_*.byu.gz | cmp - alone.csv
+    [ "$(wc -l <alone.csv)" -gt 10 ]
+    bustap plot --of $of --json smp_*.byu.gz | jq -e ".of == \"$of\" and .requests > 19000" >/dev/null
+done
+
+# --- odd traces: nothing, one record, one address, all processors, both ends of memory, years ---
+
+: >empty.byu
+head -c 12 trace.byu >one.byu
+perl -e 'print pack("VCCCCV", 4096, 1, 8, 3, 0, 5) for 1 .. 100' >address.byu
+perl -e 'print pack("VCCCCV", 64 * ($_ % 7), 3, 8, 3, $_ & 255, 5) for 1 .. 2000' >processors.byu
+perl -e 'print pack("VCCCCV", $_ % 2 ? 0 : 0xffffffff, 0, 8, 3, 0, 5) for 1 .. 100' >ends.byu
+perl -e 'print pack("VCCCCV", 997 * $_, 238 * ($_ & 1), 8, 3, 0, 0xffffffff) for 1 .. 3000' >years.byu
+for trace in empty one address processors ends years; do
+    for of in addresses mix sharing; do
+        bustap plot --of $of -o odd.svg $trace.byu
+        check_picture odd.svg 1200 800
+    done
+done
+
+# --- names and titles are no commands ---
+
+for name in '`touch evil`' '$(touch evil)' "a'; !touch evil; '" 'a"; !touch evil; "' '"; system("touch evil"); "' \
+    '@a {b}_c^d %s \\n <text> & ]]>' $'line\n!touch evil' $'\xff\xfe'; do
+    cp trace.byu "$name.byu"
+    bustap plot --of mix --width 400 --height 300 -o "$name.svg" "$name.byu"
+    check_picture "$name.svg" 400 300
+    bustap plot --of mix --title "$name" --width 400 --height 300 -o title.png trace.byu
+    check_picture title.png 400 300
+done
+[ ! -e evil ]
+
+# --- what fails leaves nothing behind, and what was there stays ---
+
+echo kept >old.png
+mkdir empty
+PATH=$PWD/empty "$BUILD/bustap" plot -o old.png trace.byu 2>message && exit 1
+[ $? = 3 ] && grep -q gnuplot-nox message || exit 1
+mkdir false
+printf '#!/bin/sh\nprintf half\nexit 0\n' >false/gnuplot
+chmod +x false/gnuplot
+PATH=$PWD/false:$PATH bustap plot -o old.png trace.byu 2>message && exit 1
+grep -q 'no whole picture' message
+printf '#!/bin/sh\necho "line 3: it cannot be" >&2\nexit 4\n' >false/gnuplot
+PATH=$PWD/false:$PATH bustap plot -o old.png trace.byu 2>message && exit 1
+grep -q 'status 4: line 3: it cannot be$' message
+printf '#!/bin/sh\nkill -9 $$\n' >false/gnuplot
+PATH=$PWD/false:$PATH bustap plot -o old.png trace.byu 2>message && exit 1
+grep -q 'signal 9' message
+[ "$(cat old.png)" = kept ]
+cp trace.byu same.png
+bustap plot -o same.png same.png 2>message && exit 1
+[ $? = 2 ] && cmp same.png trace.byu || exit 1
+bustap plot -o none/out.png trace.byu 2>message && exit 1
+[ $? = 3 ]
+[ -z "$(find . -name '*.part*')" ]
+
+# without gnuplot, data are printed all the same
+PATH=$PWD/empty "$BUILD/bustap" plot --csv trace.byu | head -n 1 | grep -q '^tick,'
+
+if command -v xmllint >/dev/null; then
+    find . -name '*.svg' -print0 | xargs -0 xmllint --noout
+fi

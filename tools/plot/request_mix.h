@@ -1,0 +1,26 @@
+/* How many requests of each type there were when, in bins of time. */
+#ifndef TOOLS_PLOT_REQUEST_MIX_H
+#define TOOLS_PLOT_REQUEST_MIX_H
+
+#include "formats/filter.h"
+#include "tools/plot/time_bins.h"
+
+#define REQUEST_MIX_TYPES (REQUEST_TYPES + 1) /* by ordinal; REQUEST_TYPE_UNKNOWN is the last */
+
+struct request_mix {
+    struct time_bins time;
+    const struct filter *filter;         /* NULL: none */
+    uint64_t *counts[REQUEST_MIX_TYPES]; /* by bin */
+    uint64_t totals[REQUEST_MIX_TYPES];
+    uint64_t filtered; /* did not pass the filter */
+};
+
+/* filter may be NULL, and must live on. 0 or BT_MEMORY; request_mix_free in any case. */
+int request_mix_begin(struct request_mix *mix, size_t bins, const struct filter *filter,
+                      struct bt_error *error);
+void request_mix_free(struct request_mix *mix);
+
+void request_mix_put(struct request_mix *mix, const struct batch *batch,
+                     const struct capture_info *info);
+
+#endif

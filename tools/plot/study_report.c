@@ -1,0 +1,100 @@
+#include "tools/plot/study_report.h"
+
+#include "tools/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+char *study_report_count(char *text, uint64_t count)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
+    size_t at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
+struct figure_axis study_report_time_axis(const struct time_bins *time)
+{
+    bool seconds = time->clock_hz > 0;
+    size_t count = time_bins_count(time);
+    return (struct figure_axis){.label = seconds ? "time since the first request"
+                                                 : "ticks since the first request",
+                                .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
+                                .from = 0,
+                                .to = time_bins_place(time, count > 0 ? count : 1)};
+}
+
+struct figure_interval *study_report_missing(const struct time_bins *time, size_t more,
+                                             size_t *count, struct bt_error *error)
+{
+    struct time_missing missing;
+    struct figure_interval *intervals = calloc(time->limit + more, sizeof *intervals);
+    *count = 0;
+    if (!intervals) {
+        bt_fail(error, BT_MEMORY, "no memory for a figure");
+        return NULL;
+    }
+    for (size_t bin = 0; time_bins_missing(time, bin, &missing); bin = missing.last + 1)
+        intervals[(*count)++] =
+            (struct figure_interval){.from = time_bins_place(time, missing.first),
+                                     .to = time_bins_place(time, missing.last + 1)};
+    return intervals;
+}
+
+void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, const char *what,
+                           uint64_t lost, uint64_t gaps)
+{
+    char number[STUDY_REPORT_COUNT];
+    int size =
+        snprintf(text, STUDY_REPORT_SUBTITLE, "%s %s", study_report_count(number, counted), what);
+    if (lost > 0 && size < (int)STUDY_REPORT_SUBTITLE)
+        size += snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; %s %s lost",
+                         study_report_count(number, lost), lost == 1 ? "was" : "were");
+    if (gaps > 0 && size < (int)STUDY_REPORT_SUBTITLE)
+        snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; the board was away %s%s",
+                 gaps == 1 ? "once" : study_report_count(number, gaps), gaps == 1 ? "" : " times");
+}
+
+void study_report_time_json(yajl_gen json, const struct time_bins *time)
+{
+    size_t count = time_bins_count(time);
+    if (time->clock_hz > 0) {
+        json_count(json, "clock_hz", time->clock_hz);
+    } else {
+        json_key(json, "clock_hz");
+        yajl_gen_null(json);
+    }
+    json_count(json, "first_tick", time->origin);
+    json_count(json, "last_tick", time->end);
+    json_count(json, "bins", count);
+    json_count(json, "bin_ticks", UINT64_C(1) << time->shift);
+    json_count(json, "lost", time->lost);
+    json_count(json, "gaps", time->gaps);
+}
+
+int study_report_data(enum study_form form, const struct table *table, const char *key,
+                      void (*members)(yajl_gen json, void *argument), struct bt_error *error)
+{
+    if (form == STUDY_CSV)
+        table_print_csv(table, stdout);
+    if (form != STUDY_JSON)
+        return 0;
+    yajl_gen json = json_new();
+    if (!json)
+        return bt_fail(error, BT_MEMORY, "no memory for JSON");
+    yajl_gen_map_open(json);
+    if (members)
+        members(json, table->argument);
+    table_json(table, key, json, stdout);
+    yajl_gen_map_close(json);
+    json_print(json);
+    yajl_gen_free(json);
+    return 0;
+}

@@ -15,11 +15,11 @@ static void cache_free(struct cache *cache)
     free(cache);
 }
 
-/* Whether a level below has lines come and go with those above. */
-static bool bound_below(const struct hierarchy_settings *settings, unsigned level)
+static bool is_above(const struct hierarchy_settings *settings, unsigned level,
+                     enum cache_inclusion inclusion)
 {
     for (unsigned below = level + 1; below < settings->level_count; below++)
-        if (settings->levels[below].inclusion != CACHE_NEITHER)
+        if (settings->levels[below].inclusion == inclusion)
             return true;
     return false;
 }
@@ -56,7 +56,9 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     cache->side = side;
     cache->inclusion = kind->inclusion;
     cache->sub_block = cache->settings->sub_block;
-    cache->early_write_backs = bound_below(&hierarchy->settings, level);
+    cache->early_write_backs = is_above(&hierarchy->settings, level, CACHE_INCLUSIVE);
+    cache->always_fills =
+        cache->early_write_backs || is_above(&hierarchy->settings, level, CACHE_EXCLUSIVE);
     cache->agent = is_agent_level(&hierarchy->settings, level);
     uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
     bool good =

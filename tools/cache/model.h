@@ -33,7 +33,8 @@ struct cache {
     enum cache_inclusion inclusion;
     uint32_t sub_block;
     bool agent;
-    bool early_write_backs; /* before fills; every allocating write that misses fills */
+    bool early_write_backs; /* before fills: above an inclusive level */
+    bool always_fills;      /* also for writes that cover all: above an exclusive level, too */
     struct line_store lines;
     struct cache *below;          /* NULL: memory */
     struct cache *above;          /* the first of those above it, */

@@ -101,7 +101,7 @@ static bool is_filled(const struct cache *cache, const struct cache_reference *r
         return true;
     if (cache->settings->no_write_allocate)
         return false;
-    return cache->early_write_backs ||
+    return cache->always_fills ||
            ((reference->address | reference->bytes) & (cache->sub_block - 1)) != 0;
 }
 

@@ -187,6 +187,10 @@ static int check_coherence(const struct hierarchy_settings *settings, struct bt_
             return bt_fail(error, BT_USAGE,
                            "with coherence level %u can be inclusive or neither, not exclusive",
                            number + 1);
+    if (count < settings->level_count && settings->levels[count].split)
+        return bt_fail(error, BT_USAGE,
+                       "with coherence level %u, the first that is shared, can only be unified",
+                       count + 1);
     int result = 0;
     for (unsigned number = 0; number < count && result == 0; number++)
         result = check_private(settings, number, number + 1 == count, error);

@@ -1,0 +1,247 @@
+#include "tests/support/cache_compare.h"
+
+#include "tests/support/slow_cache.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const counter_names[] = {"references, fetch",
+                                            "references, read",
+                                            "references, write",
+                                            "misses, fetch",
+                                            "misses, read",
+                                            "misses, write",
+                                            "line misses, fetch",
+                                            "line misses, read",
+                                            "line misses, write",
+                                            "prefetches, fetch",
+                                            "prefetches, read",
+                                            "prefetches, write",
+                                            "prefetch misses, fetch",
+                                            "prefetch misses, read",
+                                            "prefetch misses, write",
+                                            "split",
+                                            "compulsory, fetch",
+                                            "compulsory, read",
+                                            "compulsory, write",
+                                            "capacity, fetch",
+                                            "capacity, read",
+                                            "capacity, write",
+                                            "conflict, fetch",
+                                            "conflict, read",
+                                            "conflict, write",
+                                            "true sharing, fetch",
+                                            "true sharing, read",
+                                            "true sharing, write",
+                                            "false sharing, fetch",
+                                            "false sharing, read",
+                                            "false sharing, write",
+                                            "victim hits",
+                                            "fills",
+                                            "fill bytes",
+                                            "write-backs",
+                                            "write-back bytes",
+                                            "write-throughs",
+                                            "write-through bytes",
+                                            "insertions",
+                                            "back invalidations",
+                                            "invalidations",
+                                            "interventions",
+                                            "upgrades",
+                                            "snoop write-backs"};
+_Static_assert(sizeof counter_names / sizeof *counter_names * sizeof(uint64_t) ==
+                   sizeof(struct cache_counters),
+               "a name for each counter");
+
+static void differ(struct cache_compare *compare, const char *where, const char *what,
+                   uint64_t engine, uint64_t slow)
+{
+    if (!compare->same)
+        return;
+    compare->same = false;
+    snprintf(compare->text, sizeof compare->text,
+             "%s: %s: %" PRIu64 " in the engine, %" PRIu64 " in the slow simulator", where, what,
+             engine, slow);
+}
+
+static void compare_cache(struct cache_compare *compare, const struct cache_counters *engine,
+                          const struct cache_counters *slow, const char *where)
+{
+    uint64_t left[sizeof *engine / sizeof(uint64_t)];
+    uint64_t right[sizeof *slow / sizeof(uint64_t)];
+    memcpy(left, engine, sizeof left);
+    memcpy(right, slow, sizeof right);
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i] != right[i])
+            differ(compare, where, counter_names[i], left[i], right[i]);
+}
+
+static void compare_caches(struct cache_compare *compare, const struct hierarchy_settings *settings,
+                           const struct hierarchy *engine, const struct slow_cache *slow)
+{
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
+            if (processor > 0 && !hierarchy_has_processor(engine, (uint8_t)processor) &&
+                !slow_cache_has_processor(slow, (uint8_t)processor))
+                continue;
+            for (unsigned side = 0; side < CACHE_SIDES; side++) {
+                char where[80];
+                snprintf(where, sizeof where, "level %u, processor %u, side %u", level + 1,
+                         processor, side);
+                struct cache_counters left = hierarchy_cache_counters(
+                    engine, level, (uint8_t)processor, (enum cache_side)side);
+                struct cache_counters right = slow_cache_cache_counters(
+                    slow, level, (uint8_t)processor, (enum cache_side)side);
+                compare_cache(compare, &left, &right, where);
+            }
+        }
+    for (unsigned i = 0; i < CACHE_PROCESSORS; i++)
+        if (hierarchy_has_processor(engine, (uint8_t)i) !=
+            slow_cache_has_processor(slow, (uint8_t)i))
+            differ(compare, "processors", "made a reference", i, i);
+}
+
+static void compare_memory(struct cache_compare *compare, const struct hierarchy *engine,
+                           const struct slow_cache *slow)
+{
+    struct hierarchy_counters left;
+    struct hierarchy_counters right;
+    hierarchy_counters(engine, &left);
+    slow_cache_counters(slow, &right);
+    for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
+        const char *name = reference_kind_name((enum reference_kind)kind);
+        if (left.memory_references[kind] != right.memory_references[kind])
+            differ(compare, "memory references", name, left.memory_references[kind],
+                   right.memory_references[kind]);
+        if (left.memory_bytes[kind] != right.memory_bytes[kind])
+            differ(compare, "memory bytes", name, left.memory_bytes[kind],
+                   right.memory_bytes[kind]);
+        if (left.uncached[kind] != right.uncached[kind])
+            differ(compare, "uncached", name, left.uncached[kind], right.uncached[kind]);
+    }
+    for (unsigned i = 0; i <= REQUEST_TYPES; i++)
+        if (left.dropped[i] != right.dropped[i])
+            differ(compare, "memory", "dropped", left.dropped[i], right.dropped[i]);
+    if (left.records != right.records)
+        differ(compare, "memory", "records", left.records, right.records);
+}
+
+static void compare_line(struct cache_compare *compare, const struct cache_line_counters *left,
+                         const struct cache_line_counters *right)
+{
+    char where[40];
+    snprintf(where, sizeof where, "line 0x%" PRIx32, right->address);
+    const uint64_t both[][2] = {{left->address, right->address},
+                                {left->invalidations, right->invalidations},
+                                {left->interventions, right->interventions},
+                                {left->upgrades, right->upgrades},
+                                {left->write_backs, right->write_backs},
+                                {left->true_sharing, right->true_sharing},
+                                {left->false_sharing, right->false_sharing}};
+    static const char *const names[] = {"address",     "invalidations", "interventions", "upgrades",
+                                        "write-backs", "true sharing",  "false sharing"};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (both[i][0] != both[i][1])
+            differ(compare, where, names[i], both[i][0], both[i][1]);
+}
+
+static void compare_lines(struct cache_compare *compare, const struct hierarchy *engine,
+                          const struct slow_cache *slow)
+{
+    struct cache_line_counters *left = NULL;
+    struct cache_line_counters *right = NULL;
+    size_t left_count = 0;
+    size_t right_count;
+    struct bt_error error;
+    slow_cache_lines(slow, &right, &right_count);
+    if (hierarchy_lines(engine, &left, &left_count, &error) < 0 || left_count != right_count)
+        differ(compare, "lines", "count", left_count, right_count);
+    else
+        for (size_t i = 0; i < right_count; i++)
+            compare_line(compare, left + i, right + i);
+    free(left);
+    free(right);
+}
+
+void cache_compare(struct cache_compare *compare, const struct hierarchy_settings *settings,
+                   const struct record *records, size_t count, bool watch)
+{
+    struct bt_error error;
+    struct hierarchy *engine = NULL;
+    *compare = (struct cache_compare){.same = true, .records = count};
+    struct slow_cache *slow = slow_cache_new(settings);
+    if (!slow)
+        goto out;
+    if (hierarchy_new(&engine, settings, &error) < 0 ||
+        hierarchy_put(engine, records, count, &error) < 0 || hierarchy_end(engine, &error) < 0) {
+        differ(compare, "engine", error.message, 0, 0);
+        goto out;
+    }
+    if (watch)
+        slow_cache_watch(slow);
+    slow_cache_put(slow, records, count);
+    slow_cache_end(slow);
+    compare->reads_checked = slow_cache_reads_checked(slow);
+    compare_caches(compare, settings, engine, slow);
+    compare_memory(compare, engine, slow);
+    compare_lines(compare, engine, slow);
+    if (slow_cache_broken(slow)) {
+        compare->same = false;
+        snprintf(compare->text, sizeof compare->text, "the slow simulator: %s",
+                 slow_cache_broken(slow));
+    }
+out:
+    hierarchy_free(engine);
+    slow_cache_free(slow);
+}
+
+static void print_cache(FILE *out, const struct cache_settings *cache)
+{
+    static const char *const replacements[] = {"lru", "fifo", "random", "plru"};
+    static const char *const prefetches[] = {"no", "miss", "always", "tagged"};
+    fprintf(out,
+            "    size %" PRIu64 " line %" PRIu32 " sub-block %" PRIu32 " ways %" PRIu32
+            " %s, %s prefetch, write %s, %sallocate, %" PRIu32 " victims\n",
+            cache->size, cache->line, cache->sub_block, cache->ways,
+            replacements[cache->replacement], prefetches[cache->prefetch],
+            cache->write_through ? "through" : "back", cache->no_write_allocate ? "no " : "",
+            cache->victim_lines);
+}
+
+void cache_print_settings(FILE *out, const struct hierarchy_settings *settings)
+{
+    static const char *const inclusions[] = {"neither", "inclusive", "exclusive"};
+    static const char *const coherences[] = {"incoherent", "msi", "mesi", "moesi"};
+    fprintf(out, "  %s%s%s%s, seed 0x%" PRIx64 "\n", coherences[settings->coherence],
+            settings->honour_attributes ? ", attributes honoured" : "",
+            settings->classify ? ", classified" : "", settings->no_flush ? ", no flush" : "",
+            settings->seed);
+    for (unsigned level = 0; level < settings->level_count; level++) {
+        const struct cache_level *at = &settings->levels[level];
+        fprintf(out, "  level %u: %s, %s, %s\n", level + 1, at->split ? "split" : "unified",
+                at->shared ? "shared" : "private", inclusions[at->inclusion]);
+        for (unsigned side = 0; side <= at->split; side++)
+            print_cache(out, &at->sides[side]);
+    }
+}
+
+bool cache_agree(const struct hierarchy_settings *settings, const struct record *records,
+                 size_t count, uint64_t seed)
+{
+    struct cache_compare compare;
+    cache_compare(&compare, settings, records, count, true);
+    if (compare.same)
+        return true;
+    for (size_t part = 1; part <= count; part++) {
+        cache_compare(&compare, settings, records, part, true);
+        if (!compare.same)
+            break;
+    }
+    printf("seed %" PRIu64 ", %zu records: %s\n", seed, compare.records, compare.text);
+    cache_print_settings(stdout, settings);
+    for (size_t i = 0; i < compare.records && i < count; i++)
+        printf("    {0x%08" PRIx32 ", 0x%02x, %u, %u, %u, 0},\n", records[i].address,
+               records[i].type, records[i].size, records[i].attribute, records[i].processor);
+    return false;
+}

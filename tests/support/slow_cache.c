@@ -1,0 +1,264 @@
+#include "tests/support/slow_cache.h"
+
+#include "tests/support/slow_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_MAX ((uint64_t)1 << 20)
+#define LINE_MAX  65536u
+
+static bool too_large(const struct cache_settings *settings)
+{
+    return settings->line > LINE_MAX || settings->size / settings->line > LINES_MAX;
+}
+
+/* Where the model itself, or Dinero IV's rules in it, let reads see old bytes. */
+static bool old_by_rule(const struct hierarchy_settings *settings)
+{
+    bool split = settings->levels[0].split;
+    for (unsigned level = 0; level < settings->level_count; level++) {
+        if (split && settings->levels[level].inclusion == CACHE_EXCLUSIVE)
+            return true; /* instruction and data caches above it do not know of each other */
+        for (unsigned side = 0; side <= settings->levels[level].split; side++) {
+            const struct cache_settings *cache = &settings->levels[level].sides[side];
+            bool sub_blocks = cache->sub_block != 0 && cache->sub_block < cache->line;
+            if (sub_blocks && (cache->no_write_allocate || settings->honour_attributes))
+                return true;
+            if (cache->victim_lines > 0 && settings->honour_attributes)
+                return true;
+        }
+    }
+    return false;
+}
+
+static unsigned agents_level(const struct hierarchy_settings *settings)
+{
+    if (settings->coherence == CACHE_INCOHERENT)
+        return settings->level_count;
+    unsigned level = 0;
+    while (level + 1 < settings->level_count && !settings->levels[level + 1].shared)
+        level++;
+    return level;
+}
+
+/* Instruction caches of split levels hear of writes only as agents, or above them. */
+static bool fetches_old_by_rule(const struct hierarchy_settings *settings)
+{
+    unsigned agents = agents_level(settings);
+    if (!settings->levels[0].split)
+        return false;
+    return agents == settings->level_count || !settings->levels[agents].split ||
+           (agents + 1 < settings->level_count && settings->levels[agents + 1].split);
+}
+
+struct slow_cache *slow_cache_new(const struct hierarchy_settings *settings)
+{
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side <= settings->levels[level].split; side++)
+            if (too_large(&settings->levels[level].sides[side]))
+                return NULL;
+    struct slow_cache *cache = slow_memory(1, sizeof *cache);
+    cache->settings = *settings;
+    cache->agents = agents_level(settings);
+    cache->lines.value_bytes = sizeof(struct cache_line_counters);
+    cache->memory.value_bytes = cache->newest.value_bytes = sizeof(uint32_t[SLOW_PAGE_BYTES]);
+    cache->reads_may_be_old = old_by_rule(settings);
+    cache->fetches_may_be_old = fetches_old_by_rule(settings);
+    return cache;
+}
+
+void slow_cache_free(struct slow_cache *cache)
+{
+    if (!cache)
+        return;
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        for (unsigned at = 0; at < cache->rows[level].count; at++)
+            slow_store_free(cache->rows[level].stores[at]);
+    slow_map_clear(&cache->lines);
+    slow_map_clear(&cache->memory);
+    slow_map_clear(&cache->newest);
+    free(cache);
+}
+
+void slow_cache_watch(struct slow_cache *cache)
+{
+    cache->watch = true;
+}
+
+const char *slow_cache_broken(const struct slow_cache *cache)
+{
+    return cache->broken[0] ? cache->broken : NULL;
+}
+
+uint64_t slow_cache_reads_checked(const struct slow_cache *cache)
+{
+    return cache->reads_checked;
+}
+
+uint32_t *slow_byte(struct slow_map *pages, uint64_t address)
+{
+    uint32_t *page = slow_map_at(pages, address / SLOW_PAGE_BYTES);
+    return page + address % SLOW_PAGE_BYTES;
+}
+
+void slow_part_begins(struct slow_cache *cache, struct slow_reference *part)
+{
+    part->cause = part->address;
+    part->cause_size = part->size;
+    if (part->kind != REFERENCE_WRITE)
+        return;
+    for (uint64_t i = 0; i < part->size; i++)
+        *slow_byte(&cache->newest, part->address + i) = part->bytes[i];
+    if (cache->settings.coherence != CACHE_INCOHERENT)
+        slow_own(cache, part);
+}
+
+void slow_part_ends(struct slow_cache *cache, const struct slow_reference *part)
+{
+    if (part->kind == REFERENCE_WRITE || cache->reads_may_be_old ||
+        (part->kind == REFERENCE_FETCH && cache->fetches_may_be_old))
+        return;
+    for (uint64_t i = 0; i < part->size; i++)
+        if (part->bytes[i] != *slow_byte(&cache->newest, part->address + i)) {
+            slow_complain(cache, "a read does not get what was written last", part->address + i);
+            return;
+        }
+    cache->reads_checked++;
+}
+
+/* Whether a record is one that goes past all caches; it is counted then. */
+static bool uncached(struct slow_cache *cache, const struct record *record,
+                     enum reference_kind kind)
+{
+    if (!cache->settings.honour_attributes ||
+        (record->attribute & ATTRIBUTE_MASK) != ATTRIBUTE_UNCACHEABLE)
+        return false;
+    cache->counters.uncached[kind]++;
+    cache->reads_may_be_old = true;
+    return true;
+}
+
+static void note_processor(struct slow_cache *cache, uint8_t processor)
+{
+    cache->processor_count += !cache->processors[processor];
+    cache->processors[processor] = true;
+    if (cache->processor_count > 1 && cache->settings.coherence == CACHE_INCOHERENT &&
+        !cache->settings.levels[0].shared)
+        cache->reads_may_be_old = true;
+}
+
+static void put(struct slow_cache *cache, const struct record *record)
+{
+    uint32_t bytes[256];
+    enum reference_kind kind = reference_kind_of(record->type);
+    cache->counters.records++;
+    if (kind == REFERENCE_NONE) {
+        cache->counters.dropped[request_type_ordinal(record->type)]++;
+        return;
+    }
+    note_processor(cache, record->processor);
+    if (uncached(cache, record, kind))
+        return;
+    struct slow_reference reference = {
+        .address = record->address,
+        .size = reference_bytes(record),
+        .kind = kind,
+        .attribute = cache->settings.honour_attributes ? record->attribute & ATTRIBUTE_MASK
+                                                       : ATTRIBUTE_WRITE_BACK,
+        .processor = record->processor,
+        .side = kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA,
+        .bytes = bytes};
+    if (kind == REFERENCE_WRITE)
+        cache->writes++;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        bytes[i] = kind == REFERENCE_WRITE ? cache->writes : 0;
+    slow_refer(cache, 0, &reference);
+    if (cache->watch)
+        slow_check(cache);
+}
+
+void slow_cache_put(struct slow_cache *cache, const struct record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        put(cache, records + i);
+}
+
+/* Of a set: whether one line is to be written back before another. */
+static bool before(const struct slow_store *store, const struct slow_line *a,
+                   const struct slow_line *b)
+{
+    switch (store->settings.replacement) {
+    case CACHE_LRU:
+        return a->used < b->used;
+    case CACHE_FIFO:
+        return a->filled < b->filled;
+    default:
+        return a > b;
+    }
+}
+
+static void flush_set(struct slow_cache *cache, struct slow_store *store, uint64_t set)
+{
+    struct slow_line *lines = store->lines + set * store->settings.ways;
+    for (;;) {
+        struct slow_line *next = NULL;
+        for (uint32_t way = 0; way < store->settings.ways; way++) {
+            struct slow_line *line = lines + way;
+            if (line->there && line->dirty && (!next || before(store, line, next)))
+                next = line;
+        }
+        if (!next)
+            return;
+        slow_write_runs(cache, store, next);
+    }
+}
+
+static void flush(struct slow_cache *cache, struct slow_store *store)
+{
+    for (uint64_t set = store->sets; set-- > 0;)
+        flush_set(cache, store, set);
+    for (uint32_t i = 0; i < store->victim_count; i++)
+        slow_write_runs(cache, store, store->victims + i);
+}
+
+void slow_cache_end(struct slow_cache *cache)
+{
+    if (cache->settings.no_flush)
+        return;
+    for (unsigned level = 0; level < CACHE_LEVELS; level++)
+        for (unsigned at = 0; at < cache->rows[level].count; at++)
+            flush(cache, cache->rows[level].stores[at]);
+    slow_check_memory(cache);
+}
+
+bool slow_cache_has_processor(const struct slow_cache *cache, uint8_t processor)
+{
+    return cache->processors[processor];
+}
+
+struct cache_counters slow_cache_cache_counters(const struct slow_cache *cache, unsigned level,
+                                                uint8_t processor, enum cache_side side)
+{
+    const struct cache_level *settings = &cache->settings.levels[level];
+    const struct slow_row *row = &cache->rows[level];
+    for (unsigned at = 0; at < row->count; at++)
+        if (row->stores[at]->processor == (settings->shared ? 0 : processor) &&
+            row->stores[at]->side == (settings->split ? side : CACHE_INSTRUCTION))
+            return row->stores[at]->counters;
+    return (struct cache_counters){.split = 0};
+}
+
+void slow_cache_counters(const struct slow_cache *cache, struct hierarchy_counters *counters)
+{
+    *counters = cache->counters;
+}
+
+void slow_cache_lines(const struct slow_cache *cache, struct cache_line_counters **lines,
+                      size_t *count)
+{
+    *count = cache->lines.count;
+    *lines = slow_memory(*count, sizeof **lines);
+    if (*count > 0)
+        memcpy(*lines, cache->lines.values, *count * sizeof **lines);
+}

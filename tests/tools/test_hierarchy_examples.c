@@ -1,0 +1,410 @@
+/*
+ * Small traces whose counters are worked out by hand, most of them textbook cases. Lines have 16
+ * bytes where nothing else is said. The slow simulator must agree, too.
+ */
+#include "tests/suites.h"
+#include "tests/support/cache_compare.h"
+#include "tests/support/slow_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS_MAX 64u
+
+/* A trace of words "PKADDRESS:SIZE": processor (a digit), kind (F, R, W), address (hexadecimal),
+ * and size, which is 4 where it is not said. */
+static size_t parse(const char *text, struct record *records)
+{
+    size_t count = 0;
+    while (*text) {
+        char *end;
+        char kind = text[1];
+        struct record *record = records + count++;
+        *record = (struct record){.processor = (uint8_t)(text[0] - '0'), .attribute = 3, .size = 4};
+        record->type = kind == 'F'   ? REQUEST_FETCH
+                       : kind == 'R' ? REQUEST_MEMREAD
+                                     : REQUEST_MEMWRITE;
+        record->address = (uint32_t)strtoul(text + 2, &end, 16);
+        if (*end == ':')
+            record->size = (uint8_t)strtoul(end + 1, &end, 10);
+        if (*end == '@')
+            record->attribute = (uint8_t)strtoul(end + 1, &end, 10);
+        text = end + strspn(end, " ");
+    }
+    return count;
+}
+
+/* What was counted, in caches by level and processor (of the first side). */
+struct result {
+    struct cache_counters caches[CACHE_LEVELS][3];
+    struct hierarchy_counters all;
+};
+
+static struct result simulate(const struct hierarchy_settings *settings, const char *text)
+{
+    struct record records[RECORDS_MAX];
+    struct result result;
+    struct bt_error error;
+    struct hierarchy *hierarchy = NULL;
+    memset(&result, 0, sizeof result);
+    size_t count = parse(text, records);
+    CU_ASSERT(cache_agree(settings, records, count, 0));
+    CU_ASSERT_EQUAL_FATAL(hierarchy_new(&hierarchy, settings, &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_put(hierarchy, records, count, &error), 0);
+    CU_ASSERT_EQUAL(hierarchy_end(hierarchy, &error), 0);
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (uint8_t processor = 0; processor < 3; processor++)
+            result.caches[level][processor] =
+                hierarchy_cache_counters(hierarchy, level, processor, CACHE_INSTRUCTION);
+    hierarchy_counters(hierarchy, &result.all);
+    hierarchy_free(hierarchy);
+    return result;
+}
+
+/* One private level of lines of 16 bytes. */
+static struct hierarchy_settings one_level(uint64_t lines, uint32_t ways)
+{
+    struct hierarchy_settings settings;
+    memset(&settings, 0, sizeof settings);
+    settings.level_count = 1;
+    settings.levels[0].sides[0] =
+        (struct cache_settings){.size = lines * 16, .line = 16, .ways = ways};
+    return settings;
+}
+
+/* And a shared, fully associative one below. */
+static struct hierarchy_settings two_levels(uint64_t lines, uint64_t lines_below)
+{
+    struct hierarchy_settings settings = one_level(lines, 0);
+    settings.level_count = 2;
+    settings.levels[1].shared = true;
+    settings.levels[1].sides[0] = (struct cache_settings){.size = lines_below * 16, .line = 16};
+    return settings;
+}
+
+static uint64_t read_misses(const struct hierarchy_settings *settings, const char *text)
+{
+    return simulate(settings, text).caches[0][0].misses[REFERENCE_READ];
+}
+
+/* Pages 1 2 3 4 1 2 5 1 2 3 4 5: with FIFO more room makes more misses (Belady 1969). */
+static void test_belady(void)
+{
+    static const char trace[] = "0R10 0R20 0R30 0R40 0R10 0R20 0R50 0R10 0R20 0R30 0R40 0R50";
+    struct hierarchy_settings settings = one_level(3, 0);
+    CU_ASSERT_EQUAL(read_misses(&settings, trace), 10);
+    settings.levels[0].sides[0].replacement = CACHE_FIFO;
+    CU_ASSERT_EQUAL(read_misses(&settings, trace), 9);
+    settings = one_level(4, 0);
+    CU_ASSERT_EQUAL(read_misses(&settings, trace), 8);
+    settings.levels[0].sides[0].replacement = CACHE_FIFO;
+    CU_ASSERT_EQUAL(read_misses(&settings, trace), 10);
+}
+
+/* Lines A B C D in four ways, then A: the tree points to the right half, in it away from D, to C;
+ * LRU would take B. So E takes C, B is still there, and C is not. */
+static void test_tree(void)
+{
+    struct hierarchy_settings settings = one_level(4, 4);
+    settings.levels[0].sides[0].replacement = CACHE_PLRU;
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R20 0R30 0R0 0R40 0R10"), 5);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R20 0R30 0R0 0R40 0R20"), 6);
+    settings.levels[0].sides[0].replacement = CACHE_LRU;
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R20 0R30 0R0 0R40 0R10"), 6);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R20 0R30 0R0 0R40 0R20"), 5);
+}
+
+/* Four bytes from 0xfffffffe: two in the last line, two in the first. */
+static void test_wrap(void)
+{
+    struct hierarchy_settings settings = one_level(4, 1);
+    struct result result = simulate(&settings, "0Rfffffffe 0R0 0Rfffffff0");
+    CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_READ], 4);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].split, 1);
+    CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_READ], 32);
+}
+
+/* Lines 0 and 2 share a set of two: each takes the other's place, and the buffer gives it back. */
+static void test_victims(void)
+{
+    struct hierarchy_settings settings = one_level(2, 1);
+    settings.levels[0].sides[0].victim_lines = 1;
+    struct result result = simulate(&settings, "0R0 0R20 0R0 0W20 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 4);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_WRITE], 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].victim_hits, 3);
+    CU_ASSERT_EQUAL(result.caches[0][0].fills, 2);
+    /* line 2 is dirty, and in the buffer at the end */
+    CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1);
+    CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 16);
+}
+
+/* Reads of lines 0, 0, 1, 1, 2. */
+static void test_prefetch(void)
+{
+    static const char trace[] = "0R0 0R4 0R10 0R14 0R20";
+    static const struct {
+        enum cache_prefetch prefetch;
+        uint64_t misses, prefetches, prefetch_misses;
+    } wanted[] = {
+        {CACHE_NO_PREFETCH, 3, 0, 0},
+        {CACHE_PREFETCH_MISS, 2, 2, 2},   /* at 0 (line 1) and at 20 (line 3) */
+        {CACHE_PREFETCH_ALWAYS, 1, 5, 3}, /* line 1 twice, 2 twice, 3 */
+        {CACHE_PREFETCH_TAGGED, 1, 3, 3}, /* at 0, and at the first touch of 10 and 20 */
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        struct hierarchy_settings settings = one_level(8, 1);
+        settings.levels[0].sides[0].prefetch = wanted[i].prefetch;
+        struct cache_counters got = simulate(&settings, trace).caches[0][0];
+        CU_ASSERT_EQUAL(got.misses[REFERENCE_READ], wanted[i].misses);
+        CU_ASSERT_EQUAL(got.prefetches[REFERENCE_READ], wanted[i].prefetches);
+        CU_ASSERT_EQUAL(got.prefetch_misses[REFERENCE_READ], wanted[i].prefetch_misses);
+        CU_ASSERT_EQUAL(got.references[REFERENCE_READ], 5);
+        CU_ASSERT_EQUAL(got.fills, wanted[i].misses + wanted[i].prefetch_misses);
+    }
+}
+
+/*
+ * One line of 32 bytes in four sub-blocks:
+ *   R4:4   line miss, fills sub-block 0
+ *   R6:4   touches 0 and 1, of which 1 is missing: a miss that fills both, 16 bytes
+ *   W10:8  covers sub-block 2: a miss that fills nothing
+ *   W1a:4  lies in sub-block 3: a miss that fills 8 bytes
+ *   R20:4  takes the line's place: sub-blocks 2 and 3 are written back as one run
+ */
+static void test_sub_blocks(void)
+{
+    struct hierarchy_settings settings = one_level(2, 1);
+    settings.levels[0].sides[0] =
+        (struct cache_settings){.size = 32, .line = 32, .sub_block = 8, .ways = 1};
+    struct result result = simulate(&settings, "0R4 0R6 0W10:8 0W1a 0R20");
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 3);
+    CU_ASSERT_EQUAL(result.caches[0][0].line_misses[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].line_misses[REFERENCE_WRITE], 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].fills, 4);
+    CU_ASSERT_EQUAL(result.caches[0][0].fill_bytes, 40);
+    CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].write_back_bytes, 16);
+}
+
+/*
+ * Dinero IV's order, seen by a level 2 of one line of 8 bytes. Level 1 is the line of above, with
+ * sub-blocks 0 and 2 dirty: two runs. R20 fills first, then come the runs, at 10 and then at 0:
+ * level 2 has 0 then, so that R0's fill hits; any other order would miss.
+ */
+static void test_write_back_order(void)
+{
+    struct hierarchy_settings settings = two_levels(2, 1);
+    settings.levels[0].sides[0] =
+        (struct cache_settings){.size = 32, .line = 32, .sub_block = 8, .ways = 1};
+    settings.levels[1].sides[0] = (struct cache_settings){.size = 8, .line = 8, .ways = 1};
+    struct result result = simulate(&settings, "0W0:8 0W10:8 0R20 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
+}
+
+/* At the end the last set comes first: of lines 0 and 1 level 2, of one line, has 0, which 1 takes
+ * away before 0 is written. The other way round 0 would hit. */
+static void test_flush_order(void)
+{
+    struct hierarchy_settings settings = two_levels(2, 1);
+    settings.levels[0].sides[0].ways = 1;
+    struct result result = simulate(&settings, "0W10 0W0");
+    CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
+    settings.no_flush = true;
+    result = simulate(&settings, "0W10 0W0");
+    CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_WRITE], 0);
+}
+
+/* Writes: a miss, then (behind a read) a hit. */
+static void test_write_policies(void)
+{
+    struct hierarchy_settings settings = one_level(4, 1);
+    struct cache_settings *cache = &settings.levels[0].sides[0];
+    struct result result = simulate(&settings, "0W0 0R0 0W0");
+    CU_ASSERT_EQUAL(result.caches[0][0].fills, 1);
+    CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 16); /* the line, at the end */
+    cache->no_write_allocate = true;
+    result = simulate(&settings, "0W0 0R0 0W0");
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(result.caches[0][0].write_throughs, 1);
+    CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 4 + 16);
+    cache->write_through = true;
+    result = simulate(&settings, "0W0 0R0 0W0");
+    CU_ASSERT_EQUAL(result.caches[0][0].write_throughs, 2);
+    CU_ASSERT_EQUAL(result.all.memory_bytes[REFERENCE_WRITE], 4 + 4);
+}
+
+/* Direct-mapped, two lines. 0 2 0: the third would hit if it were fully associative. 0 1 2 0: not
+ * even then. */
+static void test_kinds(void)
+{
+    struct hierarchy_settings settings = one_level(2, 1);
+    settings.classify = true;
+    struct cache_counters got = simulate(&settings, "0R0 0R20 0R0").caches[0][0];
+    CU_ASSERT_EQUAL(got.compulsory[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(got.conflict[REFERENCE_READ], 1);
+    got = simulate(&settings, "0R0 0R10 0R20 0R0").caches[0][0];
+    CU_ASSERT_EQUAL(got.compulsory[REFERENCE_READ], 3);
+    CU_ASSERT_EQUAL(got.capacity[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(got.conflict[REFERENCE_READ], 0);
+}
+
+/*
+ * Two lines above two. Reads of 0 hit in level 1, which level 2 does not see: R20 takes 1's place
+ * in level 1, and 0's in level 2, so that level 1 gives 0 up, though it used it last.
+ */
+static void test_inclusive(void)
+{
+    struct hierarchy_settings settings = two_levels(2, 2);
+    CU_ASSERT_EQUAL(read_misses(&settings, "0R0 0R10 0R0 0R0 0R20 0R0"), 3);
+    settings.levels[1].inclusion = CACHE_INCLUSIVE;
+    struct result result = simulate(&settings, "0R0 0R10 0R0 0R0 0R20 0R0");
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 4);
+    CU_ASSERT_EQUAL(result.caches[0][0].back_invalidations, 1);
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 4);
+    /* what was dirty above is written back by level 2 */
+    result = simulate(&settings, "0W0 0R10 0R0 0R0 0R20");
+    CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 0);
+    CU_ASSERT_EQUAL(result.caches[1][0].write_backs, 1);
+}
+
+/* One line above two, which hold what it gave up: 0 goes down, 1 goes down, 0 comes back dirty. */
+static void test_exclusive(void)
+{
+    struct hierarchy_settings settings = two_levels(1, 2);
+    settings.levels[1].inclusion = CACHE_EXCLUSIVE;
+    struct result result = simulate(&settings, "0W0 0R10 0R0");
+    CU_ASSERT_EQUAL(result.caches[1][0].insertions, 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].references[REFERENCE_READ], 3);
+    CU_ASSERT_EQUAL(result.caches[1][0].misses[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[1][0].write_backs, 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1); /* at the end */
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 1);
+    /* three lines fit in one and two, where two would not hold them */
+    result = simulate(&settings, "0R0 0R10 0R20 0R0 0R10 0R20");
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 3);
+}
+
+static struct hierarchy_settings coherent(enum cache_coherence coherence)
+{
+    struct hierarchy_settings settings = one_level(4, 1);
+    settings.coherence = coherence;
+    settings.classify = true;
+    return settings;
+}
+
+/* A processor alone: MSI asks to write what it read, MESI and MOESI know that nobody has it. */
+static void test_exclusive_state(void)
+{
+    for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
+        struct hierarchy_settings settings = coherent((enum cache_coherence)i);
+        struct result result = simulate(&settings, "0R0 0W0");
+        CU_ASSERT_EQUAL(result.caches[0][0].upgrades, i == CACHE_MSI ? 1 : 0);
+        CU_ASSERT_EQUAL(result.caches[0][0].write_backs, 1);
+    }
+}
+
+/*
+ *            MSI, MESI                                          MOESI
+ *   0R0      0: S or E, from memory                             0: E
+ *   1R0      both S, from memory                                the same
+ *   0W0      0: upgrade, M; 1: invalidation                     the same
+ *   1R0      0: intervention, written back, S; 1: S             0: intervention, O; 1: S
+ *   1W0      1: upgrade, M; 0: invalidation                     the same, 0's dirt comes over
+ *   end      1 writes back                                      1 writes back
+ */
+static void test_protocols(void)
+{
+    for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
+        struct hierarchy_settings settings = coherent((enum cache_coherence)i);
+        struct result result = simulate(&settings, "0R0 1R0 0W0 1R0 1W0");
+        const struct cache_counters *first = &result.caches[0][0];
+        const struct cache_counters *second = &result.caches[0][1];
+        uint64_t written = i == CACHE_MOESI ? 0 : 1;
+        CU_ASSERT_EQUAL(first->upgrades, 1);
+        CU_ASSERT_EQUAL(first->interventions, 1);
+        CU_ASSERT_EQUAL(first->invalidations, 1);
+        CU_ASSERT_EQUAL(first->snoop_write_backs, written);
+        CU_ASSERT_EQUAL(first->write_backs, written);
+        CU_ASSERT_EQUAL(first->fills, 1);
+        CU_ASSERT_EQUAL(second->upgrades, 1);
+        CU_ASSERT_EQUAL(second->interventions, 0);
+        CU_ASSERT_EQUAL(second->invalidations, 1);
+        CU_ASSERT_EQUAL(second->misses[REFERENCE_READ], 2);
+        CU_ASSERT_EQUAL(second->fills, 1);
+        CU_ASSERT_EQUAL(second->write_backs, 1);
+        CU_ASSERT_EQUAL(second->true_sharing[REFERENCE_READ], 1);
+        CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 2);
+        CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 1 + written);
+    }
+}
+
+/* Two processors write two words of one line in turns; then one reads the other's word. */
+static void test_sharing(void)
+{
+    for (unsigned i = CACHE_MSI; i <= CACHE_MOESI; i++) {
+        struct hierarchy_settings settings = coherent((enum cache_coherence)i);
+        struct result result = simulate(&settings, "0W0 1W8 0W0 1W8 0R8");
+        const struct cache_counters *first = &result.caches[0][0];
+        const struct cache_counters *second = &result.caches[0][1];
+        CU_ASSERT_EQUAL(first->compulsory[REFERENCE_WRITE], 1);
+        CU_ASSERT_EQUAL(first->false_sharing[REFERENCE_WRITE], 1);
+        CU_ASSERT_EQUAL(first->true_sharing[REFERENCE_READ], 1);
+        CU_ASSERT_EQUAL(first->invalidations, 2);
+        CU_ASSERT_EQUAL(first->interventions, 2);
+        CU_ASSERT_EQUAL(second->compulsory[REFERENCE_WRITE], 1);
+        CU_ASSERT_EQUAL(second->false_sharing[REFERENCE_WRITE], 1);
+        CU_ASSERT_EQUAL(second->invalidations, 1);
+        CU_ASSERT_EQUAL(second->interventions, 2);
+        CU_ASSERT_EQUAL(first->upgrades + second->upgrades, 0);
+        CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_READ], 1);
+    }
+}
+
+/* Attributes: 0 past the cache; 1 through it; 2 through it, and the line is given up. */
+static void test_attributes(void)
+{
+    static const char trace[] = "0R0 0W0@0 0W0@1 0R0 0W0@2 0R0 0R10@0";
+    struct hierarchy_settings settings = one_level(4, 1);
+    struct result result = simulate(&settings, trace);
+    CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_WRITE], 3);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 2);
+    settings.honour_attributes = true;
+    result = simulate(&settings, trace);
+    CU_ASSERT_EQUAL(result.caches[0][0].references[REFERENCE_WRITE], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_WRITE], 0);
+    CU_ASSERT_EQUAL(result.caches[0][0].misses[REFERENCE_READ], 2);
+    CU_ASSERT_EQUAL(result.caches[0][0].write_throughs, 2);
+    CU_ASSERT_EQUAL(result.all.uncached[REFERENCE_WRITE], 1);
+    CU_ASSERT_EQUAL(result.all.uncached[REFERENCE_READ], 1);
+    CU_ASSERT_EQUAL(result.all.memory_references[REFERENCE_WRITE], 2);
+}
+
+static const struct test_case cases[] = {
+    {"Belady: FIFO misses more with more room", test_belady},
+    {"tree-PLRU is not LRU", test_tree},
+    {"a reference over the end of the addresses", test_wrap},
+    {"a victim buffer between two lines of one set", test_victims},
+    {"prefetches", test_prefetch},
+    {"sub-blocks", test_sub_blocks},
+    {"write-backs come as Dinero IV's", test_write_back_order},
+    {"the end comes as Dinero IV's", test_flush_order},
+    {"write policies", test_write_policies},
+    {"compulsory, capacity, conflict", test_kinds},
+    {"inclusive", test_inclusive},
+    {"exclusive", test_exclusive},
+    {"MSI asks, MESI and MOESI know", test_exclusive_state},
+    {"a line between two processors", test_protocols},
+    {"true and false sharing", test_sharing},
+    {"cacheability", test_attributes},
+    {NULL, NULL}};
+TEST_SUITE(hierarchy_examples, cases)

@@ -2,6 +2,7 @@
 
 #include "formats/trace_format.h"
 #include "tools/cache/report.h"
+#include "tools/cache/results_message.h"
 #include "tools/cache/settings_text.h"
 #include "tools/cache/simulation.h"
 #include "tools/record_input.h"
@@ -103,10 +104,11 @@ static const struct option_row cache_options[] = {
 
 /* Puts the records of all operands into sink. Returns the exit status; negative: it failed. */
 static int read_records(const struct request *request, const struct invocation *call,
-                        struct sink *sink, struct bt_error *error)
+                        struct sink *sink, bool silent, struct bt_error *error)
 {
     const struct record_input_settings settings = {.from = request->from,
                                                    .lp64 = request->lp64,
+                                                   .silent = silent,
                                                    .quiet_output = true,
                                                    .first = request->first,
                                                    .count = request->count};
@@ -131,8 +133,9 @@ static int print(const struct request *request, const struct cache_results *resu
 
 /* Returns the exit status; negative: it failed. */
 static int simulate(const struct request *request, const struct invocation *call,
-                    struct bt_error *error)
+                    struct cluster *cluster, struct bt_error *error)
 {
+    bool first = cluster_rank(cluster) == 0;
     struct simulation *simulation = NULL;
     struct places *places = NULL;
     struct cache_results results = {.cache_count = 0};
@@ -141,13 +144,17 @@ static int simulate(const struct request *request, const struct invocation *call
                      ? 0
                      : places_new(&places, request->images, request->image_count, error);
     if (result == 0)
-        result = simulation_new(&simulation, &request->text.settings, request->threads, error);
+        result =
+            simulation_new(&simulation, &request->text.settings, request->threads, cluster, error);
     if (result < 0)
         goto out;
-    result = status = read_records(request, call, simulation_sink(simulation), error);
+    if (simulation_takes_part(simulation))
+        result = status = read_records(request, call, simulation_sink(simulation), !first, error);
     if (result >= 0)
         result = simulation_end(simulation, &results, error);
     if (result == 0)
+        result = cache_results_gather(&results, cluster, error);
+    if (result == 0 && first)
         result = print(request, &results, simulation_lost(simulation), places, error);
 out:
     cache_results_clear(&results);
@@ -172,8 +179,14 @@ static int cache_main(struct invocation *call)
     request.text.settings.no_flush |= request.no_flush;
     if (settings_text_end(&request.text, &error) < 0)
         return command_usage(call, "%s", error.message);
-    status = simulate(&request, call, &error);
-    return status < 0 ? command_failure(&error) : status;
+    struct cluster *cluster = NULL;
+    status = cluster_join(&cluster, &error);
+    if (status == 0)
+        status = simulate(&request, call, cluster, &error);
+    if (status < 0)
+        status = command_failure(&error);
+    cluster_leave(cluster, status);
+    return status;
 }
 
 const struct command cache_command = {

@@ -297,6 +297,7 @@ static int input_new(struct record_input **out, int count, char **paths,
     pthread_cond_init(&input->changed, NULL);
     transfer_take_paths(&input->operands, count, paths);
     progress_begin(&input->transfer.progress, settings->quiet_output);
+    input->transfer.progress.wanted &= !settings->silent;
     *out = input;
     if (settings->from && !trace_format_find(settings->from, error))
         return error->code;
@@ -354,7 +355,8 @@ int record_input_next(struct record_input *input, const struct batch **batch,
                 *error = slot->error;
             return slot->result;
         }
-        transfer_tell(&input->transfer, &slot->error);
+        if (!input->settings.silent)
+            transfer_tell(&input->transfer, &slot->error);
     }
 }
 

@@ -15,6 +15,7 @@ struct record_input_settings {
     const char *from;  /* the name of the traces' format (formats/trace_format.h); NULL: content
  or name tells */
     bool lp64;         /* raw records have 24 bytes */
+    bool silent;       /* nothing is told on standard error: another process reads the same */
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */

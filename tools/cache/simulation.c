@@ -36,9 +36,9 @@ static int close_nothing(struct sink *sink, struct bt_error *error)
 
 static const struct sink_operations operations = {put, close_nothing};
 
-/* In how many parts the work is done. */
+/* In how many parts the work is done, by all processes together. */
 static int count_parts(unsigned *parts, const struct hierarchy_settings *settings, unsigned threads,
-                       struct bt_error *error)
+                       unsigned processes, struct bt_error *error)
 {
     int result = hierarchy_check(settings, error);
     if (result < 0)
@@ -49,18 +49,26 @@ static int count_parts(unsigned *parts, const struct hierarchy_settings *setting
             return result;
     }
     unsigned most = hierarchy_parts_max(settings);
-    *parts = threads ? threads : team_processors();
-    *parts = *parts < most ? *parts : most;
-    *parts = *parts < TEAM_MEMBERS_MAX ? *parts : TEAM_MEMBERS_MAX;
+    unsigned each = threads ? threads : team_processors();
+    each = each < TEAM_MEMBERS_MAX ? each : TEAM_MEMBERS_MAX;
+    *parts = each * processes < most ? each * processes : most;
     return 0;
 }
 
-int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
-                   unsigned threads, struct bt_error *error)
+/* The first part of a process; process 0 has one in any case. */
+static unsigned first_part(unsigned parts, unsigned rank, unsigned size)
 {
+    return (unsigned)(((uint64_t)parts * rank + size - 1) / size);
+}
+
+int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
+                   unsigned threads, const struct cluster *cluster, struct bt_error *error)
+{
+    unsigned rank = (unsigned)cluster_rank(cluster);
+    unsigned size = (unsigned)cluster_size(cluster);
     unsigned parts;
     *simulation = NULL;
-    int result = count_parts(&parts, settings, threads, error);
+    int result = count_parts(&parts, settings, threads, size, error);
     if (result < 0)
         return result;
     struct simulation *made = calloc(1, sizeof *made);
@@ -68,12 +76,13 @@ int simulation_new(struct simulation **simulation, const struct hierarchy_settin
         return bt_fail(error, BT_MEMORY, "no memory for a simulation");
     made->sink.operations = &operations;
     made->settings = *settings;
-    for (unsigned part = 0; part < parts && result == 0; part++) {
-        result = hierarchy_new_part(&made->parts[part], settings, part, parts, error);
-        made->part_count = part + 1;
+    unsigned end = first_part(parts, rank + 1, size);
+    for (unsigned part = first_part(parts, rank, size); part < end && result == 0; part++) {
+        result = hierarchy_new_part(&made->parts[made->part_count], settings, part, parts, error);
+        made->part_count++;
     }
-    if (result == 0)
-        result = team_new(&made->team, parts, work, made, error);
+    if (result == 0 && made->part_count > 0)
+        result = team_new(&made->team, made->part_count, work, made, error);
     if (result < 0) {
         simulation_free(made);
         return result;
@@ -87,11 +96,16 @@ struct sink *simulation_sink(struct simulation *simulation)
     return &simulation->sink;
 }
 
+bool simulation_takes_part(const struct simulation *simulation)
+{
+    return simulation->part_count > 0;
+}
+
 int simulation_end(struct simulation *simulation, struct cache_results *results,
                    struct bt_error *error)
 {
     int result = 0;
-    *results = (struct cache_results){.cache_count = 0};
+    *results = (struct cache_results){.settings = simulation->settings};
     for (unsigned part = 0; part < simulation->part_count && result == 0; part++) {
         struct cache_results one;
         result = hierarchy_end(simulation->parts[part], error);

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Studies divided among processes give what one process gives, to the byte.
+set -eu
+
+mpi=$BUILD/mpi/bustap
+[ -x "$mpi" ] && command -v mpirun >/dev/null || exit 77
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+run() { mpirun --oversubscribe -n "$@"; }
+
+bustap capture --board virtual:smp=4,seed=2,requests=40000 -o smp --rotate size=100K --quiet
+
+same() { # COMMAND...: the same with 1, 2, 3 and 5 processes
+    bustap "$@" >alone
+    [ -s alone ]
+    for processes in 1 2 3 5; do
+        run $processes "$mpi" "$@" >divided
+        cmp alone divided || { echo "$processes processes: bustap $*"; exit 1; }
+    done
+}
+same cache smp_*.byu.gz
+same cache --coherence mesi --l1 8K,ways=2 --lines 1000 --json smp_*.byu.gz
+same cache --l1 1K,ways=1,line=512 --csv --threads 2 smp_*.byu.gz
+# what cannot be divided is done all the same
+same cache --l1 4K,ways=0 --classify smp_*.byu.gz
+
+# damage is told once, and the status is the worse one's
+printf xx >>smp_00001_*.byu.gz
+status=0
+run 2 "$mpi" cache smp_*.byu.gz >divided 2>said || status=$?
+bustap cache smp_*.byu.gz >alone 2>told || [ $? -eq $status ]
+cmp alone divided
+[ "$(grep -c '^bustap:' said)" -eq "$(grep -c '^bustap:' told)" ]
+
+# a process that fails ends all of them
+status=0
+timeout 60 mpirun --oversubscribe -n 2 "$mpi" cache missing.byu >out 2>said || status=$?
+[ $status -ne 0 ] && [ $status -ne 124 ]
+[ ! -s out ]
+
+# the program without MPI refuses to do everything twice
+status=0
+run 2 bustap cache smp_*.byu.gz >out 2>said || status=$?
+[ $status -ne 0 ]
+grep -q 'make MPI=1' said

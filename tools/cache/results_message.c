@@ -1,0 +1,79 @@
+#include "tools/cache/results_message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A message: this head, the caches, the lines. */
+struct head {
+    uint64_t cache_count, line_count;
+    struct hierarchy_counters counters;
+};
+
+static int send_results(const struct cache_results *results, struct cluster *cluster,
+                        struct bt_error *error)
+{
+    struct head head = {results->cache_count, results->line_count, results->counters};
+    size_t caches = results->cache_count * sizeof *results->caches;
+    size_t lines = results->line_count * sizeof *results->lines;
+    char *message = malloc(sizeof head + caches + lines);
+    if (!message)
+        return bt_fail(error, BT_MEMORY, "no memory for the results");
+    memcpy(message, &head, sizeof head);
+    memcpy(message + sizeof head, results->caches, caches);
+    if (lines > 0)
+        memcpy(message + sizeof head + caches, results->lines, lines);
+    int result = cluster_send(cluster, 0, message, sizeof head + caches + lines, error);
+    free(message);
+    return result;
+}
+
+/* Takes a message apart; the results have memory of their own. */
+static int unpack(struct cache_results *results, const char *message, size_t size,
+                  struct bt_error *error)
+{
+    struct head head;
+    if (size < sizeof head)
+        return bt_fail(error, BT_DATA, "another process sent %zu bytes instead of results", size);
+    memcpy(&head, message, sizeof head);
+    size_t caches = head.cache_count * sizeof *results->caches;
+    size_t lines = head.line_count * sizeof *results->lines;
+    if (size != sizeof head + caches + lines)
+        return bt_fail(error, BT_DATA, "another process sent results that are cut");
+    results->counters = head.counters;
+    results->cache_count = head.cache_count;
+    results->line_count = head.line_count;
+    results->caches = malloc(caches + 1);
+    results->lines = malloc(lines + 1);
+    if (!results->caches || !results->lines)
+        return bt_fail(error, BT_MEMORY, "no memory for another process's results");
+    memcpy(results->caches, message + sizeof head, caches);
+    memcpy(results->lines, message + sizeof head + caches, lines);
+    return 0;
+}
+
+static int receive_results(struct cache_results *results, struct cluster *cluster, int from,
+                           struct bt_error *error)
+{
+    struct cache_results more = {.cache_count = 0};
+    void *message;
+    size_t size;
+    int result = cluster_receive(cluster, from, &message, &size, error);
+    if (result == 0)
+        result = unpack(&more, message, size, error);
+    if (result == 0)
+        result = cache_results_add(results, &more, error);
+    cache_results_clear(&more);
+    free(message);
+    return result;
+}
+
+int cache_results_gather(struct cache_results *results, struct cluster *cluster,
+                         struct bt_error *error)
+{
+    if (cluster_rank(cluster) > 0)
+        return send_results(results, cluster, error);
+    int result = 0;
+    for (int from = 1; from < cluster_size(cluster) && result == 0; from++)
+        result = receive_results(results, cluster, from, error);
+    return result;
+}

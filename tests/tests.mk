@@ -14,7 +14,7 @@ STEP_PARTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/e2e/step/*.c))
 $(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $(BUILD)/libformats.a
 	$(call quiet,LINK,$@)$(link)
 
-$(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(LAYERS)
+$(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
 # Each fuzzer twice: against libFuzzer to search (clang), against replay.o to run its corpus in `make check`.

@@ -21,7 +21,7 @@ same cache smp_*.byu.gz
 same cache --coherence mesi --l1 8K,ways=2 --lines 1000 --json smp_*.byu.gz
 same cache --l1 1K,ways=1,line=512 --csv --threads 2 smp_*.byu.gz
 # what cannot be divided is done all the same
-same cache --l1 4K,ways=0 --classify smp_*.byu.gz
+same cache --l1 4K,ways=full --classify smp_*.byu.gz
 
 # damage is told once, and the status is the worse one's
 printf xx >>smp_00001_*.byu.gz

@@ -149,6 +149,16 @@ static void skip_records(struct record_input *input, struct batch *batch)
     input->skip -= some;
 }
 
+/* Leaves out the records behind the last one wanted. */
+static void limit_records(struct record_input *input, struct batch *batch)
+{
+    if (batch->count <= input->left)
+        return;
+    batch->count = (size_t)input->left;
+    batch->last_tick = batch->first_tick + records_time(batch->records + 1, batch->count - 1);
+    input->last_tick = batch->last_tick;
+}
+
 static void describe(struct record_input *input, struct slot *slot, const struct trace *trace)
 {
     slot->path = trace->path;
@@ -177,6 +187,7 @@ static int read_source(struct record_input *input, const struct trace *trace,
         if (slot->result == 1) {
             shift_ticks(input, &slot->batch);
             skip_records(input, &slot->batch);
+            limit_records(input, &slot->batch);
             input->left -= slot->batch.count;
         } else if (slot->result != BT_DATA && slot->result != BT_NOTE) {
             *error = slot->error;

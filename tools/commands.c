@@ -11,6 +11,7 @@
 #include "tools/doctor.h"
 #include "tools/dump.h"
 #include "tools/info.h"
+#include "tools/mrc.h"
 #include "tools/plot.h"
 #include "tools/recover.h"
 #include "tools/verify.h"
@@ -33,6 +34,7 @@ static const struct command *const commands[] = {
     &convert_command,
     &plot_command,
     &dcfg_command,
+    &mrc_command,
     NULL, /* a comma behind it: a line for each */
 };
 

@@ -226,7 +226,13 @@ struct series_name study_series_name(const struct study_settings *settings, unsi
             settings->by_kind ? reference_kind_name((enum reference_kind)(number % kinds)) : NULL};
 }
 
+void study_finish(struct study *study)
+{
+    bank_free(study->bank);
+    study->bank = NULL;
+}
+
 size_t study_bytes(const struct study *study)
 {
-    return bank_bytes(study->bank);
+    return study->bank ? bank_bytes(study->bank) : 0;
 }

@@ -1,0 +1,62 @@
+#!/bin/bash
+# bustap mrc: any number of threads, and of processes under mpirun, prints the same, from raw records and
+# from captures; what it reads may be cut anywhere.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+make_trace --types all 60000 >trace.byu
+make_capture files=3 file_records=9000 block_records=777 bus=3 capture
+
+# same COMMAND...: the output is that of one thread
+same() {
+    "$@" >out
+    cmp one out || { echo "$*: another result"; exit 1; }
+}
+
+check() {
+    local files=$1 options
+    while read -r options; do
+        # shellcheck disable=SC2086
+        bustap mrc $options --threads 1 $files >one
+        # shellcheck disable=SC2086
+        for threads in 2 3 8; do
+            same bustap mrc $options --threads "$threads" $files
+        done
+        [ "$(wc -l <one)" -gt 4 ]
+    done
+}
+
+check trace.byu <<END
+--csv
+--json --by processor,kind --split
+--sets 16 --line 32,64 --points 2
+--csv --window 7777
+--csv --window 100000ticks --by kind
+--json --working-set 3333 --line 16
+--working-set 50000ticks
+--json --reuse-time references
+--csv --reuse-time ticks --window 10000
+--csv --sample 20%
+END
+check 'capture_3.byu.gz capture_1.byu.gz capture_2.byu.gz' <<END
+--csv --line 16,256
+--window 1ms
+--csv --working-set 5ms --by processor
+END
+
+# standard input is one part, and the same
+bustap mrc --csv trace.byu >one
+same bustap mrc --csv --threads 4 <trace.byu
+same bustap mrc --csv - <trace.byu
+
+# --- processes ---
+
+if [ -x "$BUILD/mpi/bustap" ] && mpirun --version >/dev/null 2>&1; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    run() {
+        same mpirun --oversubscribe -n "$1" "$BUILD/mpi/bustap" mrc "${@:2}"
+    }
+    run 3 --csv trace.byu
+    bustap mrc --csv --by processor --window 100us --threads 1 capture_*.byu.gz >one
+    run 2 --csv --by processor --window 100us --threads 2 capture_*.byu.gz
+fi

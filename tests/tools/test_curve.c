@@ -1,0 +1,159 @@
+#include "tools/mrc/curve.h"
+
+#include "tests/suites.h"
+#include "tests/support/random.h"
+#include "tools/mrc/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { RECORDS = 400000, PIECE = 5000 };
+
+/* --- streams whose curves have all kinds of shapes --- */
+
+enum shape { UNIFORM, SKEWED, LOOP, PHASES, SHAPES };
+
+static uint32_t next_line(enum shape shape, uint64_t *random, uint32_t lines, uint32_t i)
+{
+    const double share = (double)(random_next(random) >> 11) * 0x1p-53;
+    switch (shape) {
+    case UNIFORM:
+        return (uint32_t)random_below(random, lines);
+    case SKEWED:
+        return (uint32_t)(pow(share, 3) * lines);
+    case LOOP:
+        return random_one_in(random, 4) ? (uint32_t)random_below(random, lines) : i % (lines / 2);
+    default:
+        return i / (RECORDS / 4) * (lines / 8) + (uint32_t)(share * share * (lines / 2));
+    }
+}
+
+static void make_records(struct record *records, enum shape shape, uint64_t *random)
+{
+    const uint32_t lines = 4000 + (uint32_t)random_below(random, 30000);
+    const uint32_t base = random_next32(random) >> 8;
+    for (uint32_t i = 0; i < RECORDS; i++)
+        records[i] =
+            (struct record){.address = (base + next_line(shape, random, lines, i)) << 6 & ~63u,
+                            .type = REQUEST_MEMREAD,
+                            .size = 8};
+}
+
+static struct study *run(struct record *records, size_t count, uint64_t sample)
+{
+    const struct study_settings settings = {
+        .line_bytes = 64, .sets = 1, .sample = sample, .kind = BANK_DISTANCES};
+    struct bt_error error;
+    struct study *study = study_new(&settings, 0, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(study);
+    for (size_t done = 0; done < count; done += PIECE) {
+        const size_t some = count - done < PIECE ? count - done : PIECE;
+        struct batch batch = {.records = records + done, .count = some, .capacity = some};
+        CU_ASSERT_EQUAL_FATAL(study_put(study, &batch, &error), 0);
+    }
+    return study;
+}
+
+static void get_curve(struct curve *curve, const struct study *study)
+{
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(curve_init(curve, study_series(study, 0), study_settings(study), &error),
+                          0);
+}
+
+/* At each size of the exact curve the sampled one is as near as it says, but for one in twenty. */
+static void test_sample(void)
+{
+    static struct record records[RECORDS];
+    unsigned points[SHAPES] = {0};
+    unsigned good[SHAPES] = {0};
+    double stated = 0;
+    for (uint64_t seed = 0; seed < 6 * SHAPES; seed++) {
+        const enum shape shape = (enum shape)(seed % SHAPES);
+        uint64_t random = random_seed(seed);
+        struct curve exact;
+        struct curve sampled;
+        make_records(records, shape, &random);
+        struct study *all = run(records, RECORDS, SAMPLE_ALL);
+        struct study *some = run(records, RECORDS, SAMPLE_ALL / 10);
+        get_curve(&exact, all);
+        get_curve(&sampled, some);
+        CU_ASSERT_EQUAL(exact.references, sampled.references);
+        for (uint64_t lines = 1; lines != 0; lines = curve_next(&exact, lines, 8)) {
+            const double is = curve_ratio(&exact, curve_misses(&exact, lines));
+            const double seems = curve_ratio(&sampled, curve_misses(&sampled, lines));
+            const double error = curve_error(&sampled, lines);
+            points[shape]++;
+            good[shape] += fabs(is - seems) <= error;
+            stated += lines > 2000 && lines < 4000 ? error : 0;
+        }
+        curve_free(&exact);
+        curve_free(&sampled);
+        study_free(all);
+        study_free(some);
+    }
+    for (int shape = 0; shape < SHAPES; shape++)
+        CU_ASSERT(good[shape] >= points[shape] * 0.95);
+    /* and it says something: seven sizes in 24 traces */
+    CU_ASSERT(stated / (7 * 6 * SHAPES) < 0.15);
+    if (getenv("CURVE_SHOW"))
+        for (int shape = 0; shape < SHAPES; shape++)
+            fprintf(stderr, "%d: %u of %u, %f\n", shape, good[shape], points[shape],
+                    stated / (42 * SHAPES));
+}
+
+/* A loop over so many lines: nothing hits in fewer, everything but the first round in as many. */
+static void test_loop(void)
+{
+    enum { LINES = 1000, ROUNDS = 5 };
+    static struct record records[LINES * ROUNDS];
+    struct curve curve;
+    for (uint32_t i = 0; i < LINES * ROUNDS; i++)
+        records[i] = (struct record){.address = i % LINES * 64, .type = REQUEST_FETCH, .size = 64};
+    struct study *study = run(records, LINES * ROUNDS, SAMPLE_ALL);
+    get_curve(&curve, study);
+    CU_ASSERT_EQUAL(curve.references, LINES * ROUNDS);
+    CU_ASSERT_EQUAL(curve.compulsory, LINES);
+    CU_ASSERT_EQUAL(curve_misses(&curve, 1), LINES * ROUNDS);
+    CU_ASSERT_EQUAL(curve_misses(&curve, LINES - 1), LINES * ROUNDS);
+    CU_ASSERT_EQUAL(curve_misses(&curve, LINES), LINES);
+    CU_ASSERT_EQUAL(curve_misses(&curve, UINT64_MAX), LINES);
+    CU_ASSERT_EQUAL(curve_error(&curve, 10), 0);
+    CU_ASSERT_EQUAL(curve_next(&curve, 0, 0), 1);
+    CU_ASSERT_EQUAL(curve_next(&curve, 1, 0), LINES);
+    CU_ASSERT_EQUAL(curve_next(&curve, LINES, 0), 0);
+    CU_ASSERT_EQUAL(curve_next(&curve, 512, 1), 1024);
+    CU_ASSERT_EQUAL(curve_next(&curve, 512, 8), 576);
+    CU_ASSERT_EQUAL(curve_next(&curve, 1024, 1), 0);
+    curve_free(&curve);
+    study_free(study);
+}
+
+/* Every size listed has fewer misses than the one before, and those between are the same. */
+static void test_changes(void)
+{
+    static struct record records[RECORDS];
+    uint64_t random = random_seed(5);
+    struct curve curve;
+    make_records(records, SKEWED, &random);
+    struct study *study = run(records, 20000, SAMPLE_ALL);
+    get_curve(&curve, study);
+    uint64_t before = 1;
+    bool good = true;
+    for (uint64_t lines = curve_next(&curve, 1, 0); lines != 0;
+         lines = curve_next(&curve, lines, 0)) {
+        good = good && curve_misses(&curve, lines) < curve_misses(&curve, before) &&
+               curve_misses(&curve, lines - 1) == curve_misses(&curve, before);
+        before = lines;
+    }
+    CU_ASSERT_TRUE(good);
+    CU_ASSERT_EQUAL(curve_misses(&curve, before), curve.compulsory);
+    curve_free(&curve);
+    study_free(study);
+}
+
+static const struct test_case cases[] = {{"a sample is as near as it says", test_sample},
+                                         {"a loop", test_loop},
+                                         {"sizes where it changes", test_changes},
+                                         {NULL, NULL}};
+TEST_SUITE(curve, cases)

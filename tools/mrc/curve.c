@@ -1,0 +1,161 @@
+#include "tools/mrc/curve.h"
+
+#include "tools/mrc/buckets.h"
+#include "tools/mrc/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DEVIATIONS 2.04 /* of Student's t, 31 degrees of freedom, that hold 95 % */
+
+static int new_hits(struct curve *curve, uint64_t end, struct bt_error *error)
+{
+    curve->end = end;
+    curve->hits = calloc(end + 1, sizeof *curve->hits);
+    return curve->hits ? 0 : bt_fail(error, BT_MEMORY, "no memory for a curve");
+}
+
+int curve_init(struct curve *curve, const struct series *series,
+               const struct study_settings *settings, struct bt_error *error)
+{
+    const struct histogram *distances = &series->distances;
+    *curve = (struct curve){.references = series->references,
+                            .rate = (double)settings->sample / (double)SAMPLE_ALL,
+                            .groups = series->groups};
+    if (new_hits(curve, histogram_end(distances), error) < 0)
+        return error->code;
+    for (uint64_t i = 0; i < curve->end; i++)
+        curve->hits[i + 1] = curve->hits[i] + histogram_count(distances, i);
+    curve->followed = series->cold + curve->hits[curve->end];
+    curve->compulsory = series->cold;
+    curve->compulsory = curve_misses(curve, UINT64_MAX);
+    return 0;
+}
+
+int curve_init_window(struct curve *curve, const uint64_t *counts, struct bt_error *error)
+{
+    uint32_t last = 0;
+    *curve = (struct curve){.compulsory = counts[BUCKETS_DISTANCE], .in_buckets = true, .rate = 1};
+    for (uint32_t i = 0; i < BUCKETS_DISTANCE; i++)
+        last = counts[i] > 0 ? i + 1 : last;
+    if (new_hits(curve, last, error) < 0)
+        return error->code;
+    for (uint32_t i = 0; i < last; i++)
+        curve->hits[i + 1] = curve->hits[i] + counts[i];
+    curve->references = curve->compulsory + curve->hits[last];
+    curve->followed = curve->references;
+    return 0;
+}
+
+void curve_free(struct curve *curve)
+{
+    free(curve->hits);
+    curve->hits = NULL;
+}
+
+/* The smallest cache of followed lines that stands for one of so many lines. */
+static uint64_t followed_lines(const struct curve *curve, uint64_t lines)
+{
+    if (curve->in_buckets)
+        return lines == UINT64_MAX ? curve->end : buckets_of(lines);
+    if (curve->rate == 1)
+        return lines;
+    const double wanted = ceil((double)lines * curve->rate);
+    return wanted < (double)curve->end ? (uint64_t)wanted : curve->end;
+}
+
+/* The other way: the smallest cache that a cache of so many followed lines, not 0, stands for. */
+static uint64_t all_lines(const struct curve *curve, uint64_t followed)
+{
+    if (curve->in_buckets)
+        return buckets_first((uint32_t)followed);
+    if (curve->rate == 1)
+        return followed;
+    uint64_t lines = (uint64_t)((double)(followed - 1) / curve->rate);
+    while (followed_lines(curve, lines) < followed)
+        lines++;
+    return lines;
+}
+
+uint64_t curve_misses(const struct curve *curve, uint64_t lines)
+{
+    uint64_t size = followed_lines(curve, lines);
+    size = size < curve->end ? size : curve->end;
+    const uint64_t misses = curve->followed - curve->hits[size];
+    if (curve->rate == 1)
+        return misses;
+    const double all = (double)misses / curve->rate + 0.5;
+    return all < (double)curve->references ? (uint64_t)all : curve->references;
+}
+
+double curve_ratio(const struct curve *curve, uint64_t misses)
+{
+    return curve->references > 0 ? (double)misses / (double)curve->references : 0;
+}
+
+/* The standard deviation of the miss ratio, from what the groups of lines miss each. */
+static double deviation(const struct curve *curve, uint64_t lines)
+{
+    const uint64_t size = followed_lines(curve, lines);
+    double sum = 0;
+    double squares = 0;
+    for (unsigned group = 0; group < SAMPLE_GROUPS; group++) {
+        const uint64_t *counts = curve->groups + group * (BUCKETS_DISTANCE + 1);
+        uint64_t misses = counts[BUCKETS_DISTANCE];
+        for (uint32_t i = size < UINT32_MAX ? buckets_of(size) : BUCKETS_DISTANCE;
+             i < BUCKETS_DISTANCE; i++)
+            misses += counts[i];
+        sum += (double)misses;
+        squares += (double)misses * (double)misses;
+    }
+    const double variance = (squares - sum * sum / SAMPLE_GROUPS) / (SAMPLE_GROUPS - 1);
+    const double of_sum = sqrt(variance > 0 ? variance * SAMPLE_GROUPS : 0);
+    return of_sum / curve->rate / (double)curve->references;
+}
+
+double curve_error(const struct curve *curve, uint64_t lines)
+{
+    if (curve->rate == 1 || curve->references == 0)
+        return 0;
+    const double ratio = curve_ratio(curve, curve_misses(curve, lines));
+    const double size = (double)lines;
+    const double around = DEVIATIONS * sqrt(size * (1 - curve->rate) / curve->rate);
+    const double less = size - around;
+    const double low_size = less < 0 ? 0 : floor(less);
+    const double high_size = size + around < 0x1p62 ? ceil(size + around) : 0x1p62;
+    const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
+    const double low = curve_ratio(curve, curve_misses(curve, (uint64_t)high_size));
+    /* nothing is known of what hits in caches that are smaller than what one line stands for */
+    const double above = less < 1 / curve->rate ? 1 - ratio : high - ratio;
+    const double below = ratio - low;
+    const double error = (above > below ? above : below) + DEVIATIONS * deviation(curve, lines);
+    return error < 1 ? error : 1;
+}
+
+/* The next power of two, or multiple of one in steps of it, above lines. */
+static uint64_t next_step(uint64_t lines, unsigned steps)
+{
+    uint64_t power = 1;
+    while (power <= lines / 2)
+        power *= 2;
+    for (unsigned step = 1; step < steps; step++)
+        if (power + power * step / steps > lines)
+            return power + power * step / steps;
+    return 2 * power;
+}
+
+uint64_t curve_next(const struct curve *curve, uint64_t lines, unsigned steps)
+{
+    uint64_t followed = followed_lines(curve, lines);
+    if (lines == 0)
+        return 1;
+    if (followed >= curve->end)
+        return 0;
+    if (steps > 0)
+        return next_step(lines, steps);
+    for (followed++; followed < curve->end; followed++)
+        if (curve->hits[followed] != curve->hits[followed - 1])
+            break;
+    const uint64_t next = all_lines(curve, followed);
+    return next > lines ? next : lines + 1;
+}

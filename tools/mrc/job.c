@@ -1,0 +1,342 @@
+#include "tools/mrc/job.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Fewer records than this a thread are not worth it: putting parts together costs time too. */
+#define RECORDS_A_THREAD 4000000u
+
+/* What one thread does. */
+struct part {
+    const struct job *job;
+    uint64_t first, count; /* records */
+    struct study *studies[JOB_LINES_MAX];
+    struct window window;
+    uint64_t clock_hz;
+    bool started; /* there was a batch, and so there is a clock or none */
+    int status;   /* exit status of reading */
+    int result;
+    struct bt_error error;
+    pthread_t thread;
+    bool threaded;
+};
+
+static bool has_ticks(const struct job *job)
+{
+    return job->window_ns > 0 || job->settings.ticks || job->settings.window.unit == WINDOW_TICKS;
+}
+
+static int new_studies(struct part *part, struct bt_error *error)
+{
+    struct study_settings settings = part->job->settings;
+    settings.window = part->window;
+    for (unsigned i = 0; i < part->job->line_count; i++) {
+        settings.line_bytes = part->job->line_bytes[i];
+        part->studies[i] = study_new(&settings, part->first, error);
+        if (!part->studies[i])
+            return error->code;
+    }
+    return 0;
+}
+
+/* Learns of the clock of the capture that a batch is of, which the length of windows needs. */
+static int see_clock(struct part *part, const struct capture_info *info, struct bt_error *error)
+{
+    const uint64_t clock_hz = info ? info->clock_hz : 0;
+    const int64_t wanted = part->job->window_ns;
+    if (part->started && (wanted == 0 || clock_hz == part->clock_hz))
+        return 0;
+    if (part->started)
+        return bt_fail(error, BT_USAGE,
+                       "the traces have different clocks: give windows in ticks or requests");
+    if (wanted > 0 && clock_hz == 0)
+        return bt_fail(error, BT_USAGE,
+                       "the trace does not say how fast its clock is: give windows in ticks or "
+                       "requests");
+    if (wanted > 0) {
+        const double ticks = (double)wanted * 1e-9 * (double)clock_hz;
+        part->window.unit = WINDOW_TICKS;
+        part->window.length = ticks < 1        ? 1
+                              : ticks < 0x1p62 ? (uint64_t)(ticks + 0.5)
+                                               : UINT64_C(1) << 62;
+    }
+    part->clock_hz = clock_hz;
+    part->started = true;
+    return 0;
+}
+
+static int study_records(struct part *part, struct record_input *input, struct bt_error *error)
+{
+    const struct batch *batch;
+    int result;
+    while ((result = record_input_next(input, &batch, error)) == 1) {
+        const bool first = !part->started;
+        if (see_clock(part, record_input_info(input), error) < 0 ||
+            (first && new_studies(part, error) < 0))
+            return error->code;
+        for (unsigned i = 0; i < part->job->line_count; i++)
+            if (study_put(part->studies[i], batch, error) < 0)
+                return error->code;
+    }
+    return result;
+}
+
+static int run_part(struct part *part, struct bt_error *error)
+{
+    const struct job *job = part->job;
+    struct record_input_settings settings = job->input;
+    struct record_input *input;
+    settings.first = part->first;
+    settings.count = part->count;
+    settings.keep_ticks = part->first > 0 && has_ticks(job);
+    part->window = job->settings.window;
+    int result = record_input_open(&input, job->path_count, job->paths, &settings, error);
+    if (result < 0)
+        return result;
+    result = study_records(part, input, error);
+    part->status = record_input_close(input);
+    if (result == 0 && !part->started)
+        result = new_studies(part, error);
+    return result;
+}
+
+static void *part_main(void *argument)
+{
+    struct part *part = argument;
+    part->result = run_part(part, &part->error);
+    return NULL;
+}
+
+/* The first failure of all parts; 0: there was none. */
+static int run_parts(struct part *parts, unsigned count, struct bt_error *error)
+{
+    for (unsigned i = 1; i < count; i++)
+        parts[i].threaded = pthread_create(&parts[i].thread, NULL, part_main, &parts[i]) == 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!parts[i].threaded)
+            part_main(&parts[i]);
+    for (unsigned i = 1; i < count; i++)
+        if (parts[i].threaded)
+            pthread_join(parts[i].thread, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i].result < 0) {
+            *error = parts[i].error;
+            return error->code;
+        }
+    }
+    return 0;
+}
+
+/* --- putting parts together --- */
+
+/* The parts' windows must be of one length; it becomes the job's. */
+static int agree(struct job *job, const struct part *part, struct bt_error *error)
+{
+    if (!part->started)
+        return 0;
+    if (job->clock_hz != 0 && job->window_ns > 0 && job->clock_hz != part->clock_hz)
+        return bt_fail(error, BT_USAGE,
+                       "the traces have different clocks: give windows in ticks or requests");
+    if (job->window.length == 0 || job->clock_hz == 0) {
+        job->window = part->window;
+        job->clock_hz = part->clock_hz;
+    }
+    return 0;
+}
+
+/* Resolves what is pending between the parts of one line size, from the last one to the first; what
+ * the process behind sent comes in, and what is left for the process in front goes out. */
+static int resolve(struct job *job, struct part *parts, unsigned count, unsigned line,
+                   struct bt_error *error)
+{
+    const int rank = cluster_rank(job->cluster);
+    struct pending_list list = {NULL, 0, 0};
+    void *bytes = NULL;
+    size_t size = 0;
+    if (rank + 1 < cluster_size(job->cluster) &&
+        cluster_receive(job->cluster, rank + 1, &bytes, &size, error) < 0)
+        return error->code;
+    list.entries = bytes;
+    list.count = list.capacity = size / sizeof *list.entries;
+    int result = 0;
+    for (unsigned i = count; i-- > 0 && result == 0;) {
+        result = study_resolve(parts[i].studies[line], &list, error);
+        study_finish(parts[i].studies[line]);
+    }
+    if (result == 0 && rank > 0)
+        result = cluster_send(job->cluster, rank - 1, list.entries,
+                              list.count * sizeof *list.entries, error);
+    free(list.entries);
+    return result;
+}
+
+/* Adds the counts of this process's other parts to those of its first. */
+static int add_parts(struct part *parts, unsigned count, unsigned line, struct bt_error *error)
+{
+    struct numbers numbers = {NULL, 0, 0};
+    int result = 0;
+    for (unsigned i = 1; i < count && result == 0; i++) {
+        numbers.count = 0;
+        result = study_pack(parts[i].studies[line], &numbers, error);
+        if (result == 0)
+            result = study_add(parts[0].studies[line], &numbers, error);
+    }
+    free(numbers.values);
+    return result;
+}
+
+/* Brings the counts of all processes to process 0; the clock travels in front of them. */
+static int gather(struct job *job, struct study *study, struct bt_error *error)
+{
+    const int rank = cluster_rank(job->cluster);
+    struct numbers numbers = {NULL, 0, 0};
+    int result = 0;
+    if (rank > 0) {
+        result = study_pack(study, &numbers, error);
+        if (result == 0)
+            result = cluster_send(job->cluster, 0, numbers.values,
+                                  numbers.count * sizeof *numbers.values, error);
+        free(numbers.values);
+        return result;
+    }
+    for (int from = 1; from < cluster_size(job->cluster) && result == 0; from++) {
+        void *bytes = NULL;
+        size_t size = 0;
+        result = cluster_receive(job->cluster, from, &bytes, &size, error);
+        numbers = (struct numbers){.values = bytes, .count = size / sizeof *numbers.values};
+        if (result == 0)
+            result = study_add(study, &numbers, error);
+        free(bytes);
+    }
+    return result;
+}
+
+/* Process 0 learns of the others' clocks. */
+static int gather_clocks(struct job *job, struct bt_error *error)
+{
+    uint64_t mine[4] = {job->clock_hz, job->window.unit, job->window.length, 0};
+    if (cluster_rank(job->cluster) > 0)
+        return cluster_send(job->cluster, 0, mine, sizeof mine, error);
+    for (int from = 1; from < cluster_size(job->cluster); from++) {
+        void *bytes = NULL;
+        size_t size = 0;
+        uint64_t theirs[4] = {0, 0, 0, 0};
+        if (cluster_receive(job->cluster, from, &bytes, &size, error) < 0)
+            return error->code;
+        memcpy(theirs, bytes, size < sizeof theirs ? size : sizeof theirs);
+        free(bytes);
+        const struct part part = {.clock_hz = theirs[0],
+                                  .window = {(enum window_unit)theirs[1], theirs[2]},
+                                  .started = theirs[0] != 0};
+        if (agree(job, &part, error) < 0)
+            return error->code;
+    }
+    return 0;
+}
+
+static int put_together(struct job *job, struct part *parts, unsigned count, struct bt_error *error)
+{
+    job->window = job->settings.window;
+    for (unsigned i = 0; i < count; i++)
+        if (agree(job, &parts[i], error) < 0)
+            return error->code;
+    for (unsigned line = 0; line < job->line_count; line++)
+        if (resolve(job, parts, count, line, error) < 0 ||
+            add_parts(parts, count, line, error) < 0 ||
+            gather(job, parts[0].studies[line], error) < 0)
+            return error->code;
+    return gather_clocks(job, error);
+}
+
+/* --- who does how much --- */
+
+/* Whether the traces can be counted and read again: not standard input, nor pipes. */
+static bool are_files(const struct job *job)
+{
+    struct stat status;
+    for (int i = 0; i < job->path_count; i++)
+        if (strcmp(job->paths[i], "-") == 0 || stat(job->paths[i], &status) < 0 ||
+            !S_ISREG(status.st_mode))
+            return false;
+    return job->path_count > 0;
+}
+
+/* Whether several threads are asked for, or may pay: not where each would have to read all that is
+ * in front of its part. */
+static bool may_divide(const struct job *job)
+{
+    return job->threads > 1 || (job->threads == 0 && !has_ticks(job) && !job->input.from);
+}
+
+/* How many threads this process divides its share of the records among. */
+static unsigned choose_threads(const struct job *job, uint64_t records)
+{
+    if (job->threads > 0)
+        return job->threads < JOB_THREADS_MAX ? job->threads : JOB_THREADS_MAX;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t most = processors > 1 && may_divide(job) ? (uint64_t)processors : 1;
+    uint64_t paying = records / RECORDS_A_THREAD;
+    paying = paying < most ? paying : most;
+    return paying < 1 ? 1 : paying < JOB_THREADS_MAX ? (unsigned)paying : JOB_THREADS_MAX;
+}
+
+/* Divides the records. Standard input cannot be divided: one part reads all. */
+static int divide(struct job *job, struct part *parts, unsigned *count, struct bt_error *error)
+{
+    const int rank = cluster_rank(job->cluster);
+    const int size = cluster_size(job->cluster);
+    uint64_t records = 0;
+    *count = 1;
+    parts[0] = (struct part){.job = job, .count = UINT64_MAX};
+    if (!are_files(job) && size > 1)
+        return bt_fail(error, BT_USAGE, "several processes read files only, no pipe or folder");
+    if (!are_files(job) || (size == 1 && !may_divide(job)))
+        return 0;
+    if (record_input_count(job->path_count, job->paths, &job->input, &records, error) < 0)
+        return error->code;
+    const uint64_t first = cluster_share(records, rank, size);
+    const uint64_t end = cluster_share(records, rank + 1, size);
+    *count = choose_threads(job, end - first);
+    for (unsigned i = 0; i < *count; i++) {
+        parts[i] = (struct part){.job = job};
+        parts[i].first = first + cluster_share(end - first, (int)i, (int)*count);
+        parts[i].count =
+            first + cluster_share(end - first, (int)i + 1, (int)*count) - parts[i].first;
+    }
+    if (rank + 1 == size)
+        parts[*count - 1].count = UINT64_MAX - parts[*count - 1].first;
+    return 0;
+}
+
+int job_run(struct job *job, struct bt_error *error)
+{
+    unsigned count = 0;
+    struct part *parts = calloc(JOB_THREADS_MAX, sizeof *parts);
+    if (!parts)
+        return bt_fail(error, BT_MEMORY, "no memory for threads");
+    int result = divide(job, parts, &count, error);
+    if (result == 0)
+        result = run_parts(parts, count, error);
+    if (result == 0)
+        result = put_together(job, parts, count, error);
+    for (unsigned i = 0; i < count; i++) {
+        job->status = job->status > parts[i].status ? job->status : parts[i].status;
+        for (unsigned line = 0; line < job->line_count; line++) {
+            if (i == 0)
+                job->studies[line] = parts[i].studies[line];
+            else
+                study_free(parts[i].studies[line]);
+        }
+    }
+    free(parts);
+    return result;
+}
+
+void job_free(struct job *job)
+{
+    for (unsigned line = 0; line < job->line_count; line++)
+        study_free(job->studies[line]);
+}

@@ -1,0 +1,36 @@
+/* What bustap mrc prints: tables for people, comma separated values, JSON. */
+#ifndef TOOLS_MRC_REPORT_H
+#define TOOLS_MRC_REPORT_H
+
+#include "tools/mrc/study.h"
+
+#include <stdio.h>
+
+/* What is to be reported of. */
+struct report {
+    const struct study *const *studies; /* of each line size */
+    unsigned count;
+    struct window window; /* as the studies had it */
+    uint64_t clock_hz;    /* 0: not known */
+    unsigned steps;       /* as curve_next has it */
+};
+
+/* Prints to standard output. 0 or BT_MEMORY. */
+int report_text(const struct report *report, struct bt_error *error);
+int report_csv(const struct report *report, struct bt_error *error);
+int report_json(const struct report *report, struct bt_error *error);
+
+/* The settings that a curve is a curve of. */
+static inline const struct study_settings *report_settings(const struct report *report,
+                                                           unsigned study)
+{
+    return study_settings(report->studies[study]);
+}
+
+/* Calls put for each series of each study, until it fails. */
+typedef int report_series(void *argument, const struct report *report, unsigned study,
+                          unsigned number, struct bt_error *error);
+int report_each(const struct report *report, report_series *put, void *argument,
+                struct bt_error *error);
+
+#endif

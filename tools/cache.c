@@ -5,18 +5,23 @@
 #include "tools/cache/results_message.h"
 #include "tools/cache/settings_text.h"
 #include "tools/cache/simulation.h"
+#include "tools/cache/sweep_report.h"
 #include "tools/record_input.h"
 
 #include <string.h>
 
 #define IMAGES_MAX    64u
 #define LINES_DEFAULT 10u
+#define NOT_SAID      UINT32_MAX
 
 struct request {
     struct settings_text text;
     const char *images[IMAGES_MAX];
     unsigned image_count;
     const char *from;
+    const char *plot;
+    struct sweep_axes axes;
+    bool swept;
     uint32_t threads;
     uint64_t lines, first, count;
     bool csv, json, classify, no_flush, lp64;
@@ -64,6 +69,13 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
     return 0;
 }
 
+static int take_sweep(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    request->swept = true;
+    return sweep_axes_parse(&request->axes, argument, error);
+}
+
 static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
     {OPTION_CALL, 0, "l1i", "CACHE", "its instruction cache", 0, take_l1i},
@@ -85,9 +97,14 @@ static const struct option_row cache_options[] = {
      offsetof(struct request, text.settings.seed), NULL},
     {OPTION_COUNT, 0, "lines", "N", "list so many lines with the most coherence traffic (10)",
      offsetof(struct request, lines), NULL},
+    {OPTION_CALL, 0, "sweep", "AXES", "many caches at once: 'size=4K..1M,ways=1..8,line=32,64'", 0,
+     take_sweep},
+    {OPTION_TEXT, 0, "plot", "FILE", "draw a sweep's curves as FILE.svg or FILE.png",
+     offsetof(struct request, plot), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
      take_image},
-    {OPTION_NUMBER, 'j', "threads", "N", "divide the sets among N threads (1)",
+    {OPTION_NUMBER, 'j', "threads", "N",
+     "divide the work among N threads, 0: all processors (1; sweeps 0)",
      offsetof(struct request, threads), NULL},
     {OPTION_COUNT, 0, "first", "N", "skip the first N records", offsetof(struct request, first),
      NULL},
@@ -145,7 +162,8 @@ static int simulate(const struct request *request, const struct invocation *call
                      : places_new(&places, request->images, request->image_count, error);
     if (result == 0)
         result =
-            simulation_new(&simulation, &request->text.settings, request->threads, cluster, error);
+            simulation_new(&simulation, &request->text.settings,
+                           request->threads == NOT_SAID ? 1 : request->threads, cluster, error);
     if (result < 0)
         goto out;
     if (simulation_takes_part(simulation))
@@ -163,9 +181,64 @@ out:
     return result < 0 ? result : status;
 }
 
+static int print_sweep(const struct request *request, const struct sweep *sweep,
+                       const struct figure_output *output, struct bt_error *error)
+{
+    struct sweep_report report = {.settings = &request->text.settings,
+                                  .level = request->axes.level,
+                                  .records = sweep_records(sweep),
+                                  .lost = sweep_lost(sweep)};
+    const char *why;
+    unsigned left_out = sweep_left_out(sweep, &why);
+    report.points = sweep_points(sweep, &report.count);
+    if (left_out > 0)
+        fprintf(stderr, "bustap: left out of the sweep: %u impossible %s: %s\n", left_out,
+                left_out == 1 ? "cache" : "caches", why);
+    if (request->plot) {
+        int result = sweep_report_plot(&report, output, error);
+        if (result < 0)
+            return result;
+    }
+    return request->json  ? sweep_report_json(&report, stdout, error)
+           : request->csv ? sweep_report_csv(&report, stdout, error)
+                          : sweep_report_text(&report, stdout, error);
+}
+
+/* Returns the exit status; negative: it failed. */
+static int sweep_all(const struct request *request, const struct invocation *call,
+                     struct cluster *cluster, struct bt_error *error)
+{
+    bool first = cluster_rank(cluster) == 0;
+    struct sweep_settings settings = {.hierarchy = &request->text.settings,
+                                      .axes = &request->axes,
+                                      .threads = request->threads,
+                                      .process = (unsigned)cluster_rank(cluster),
+                                      .processes = (unsigned)cluster_size(cluster),
+                                      .together = true};
+    struct figure_output output;
+    struct sweep *sweep;
+    if (request->threads == NOT_SAID)
+        settings.threads = settings.processes > 1 ? 1 : 0;
+    int result =
+        request->plot && first ? figure_output_prepare(&output, request->plot, NULL, error) : 0;
+    if (result == 0)
+        result = sweep_new(&sweep, &settings, error);
+    if (result < 0)
+        return result;
+    int status = result = read_records(request, call, sweep_sink(sweep), !first, error);
+    if (result >= 0)
+        result = sweep_end(sweep, error);
+    if (result == 0)
+        result = sweep_gather(sweep, cluster, error);
+    if (result == 0 && first)
+        result = print_sweep(request, sweep, &output, error);
+    sweep_free(sweep);
+    return result < 0 ? result : status;
+}
+
 static int cache_main(struct invocation *call)
 {
-    struct request request = {.lines = LINES_DEFAULT, .threads = 1, .count = UINT64_MAX};
+    struct request request = {.lines = LINES_DEFAULT, .threads = NOT_SAID, .count = UINT64_MAX};
     struct bt_error error;
     int status;
     settings_text_begin(&request.text);
@@ -173,16 +246,21 @@ static int cache_main(struct invocation *call)
         return status;
     if (request.csv && request.json)
         return command_usage(call, "--csv and --json exclude each other");
+    if (request.plot && !request.swept)
+        return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
     if (request.from && !trace_format_find(request.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
     request.text.settings.no_flush |= request.no_flush;
+    if (request.swept) /* without any level a single one */
+        request.text.given[request.axes.level] = true;
     if (settings_text_end(&request.text, &error) < 0)
         return command_usage(call, "%s", error.message);
     struct cluster *cluster = NULL;
     status = cluster_join(&cluster, &error);
     if (status == 0)
-        status = simulate(&request, call, cluster, &error);
+        status = request.swept ? sweep_all(&request, call, cluster, &error)
+                               : simulate(&request, call, cluster, &error);
     if (status < 0)
         status = command_failure(&error);
     cluster_leave(cluster, status);

@@ -24,8 +24,8 @@ int cluster_join(struct cluster **cluster, struct bt_error *error);
  */
 void cluster_leave(struct cluster *cluster, int status);
 
-int cluster_rank(const struct cluster *cluster); /* 0 to cluster_size - 1 */
-int cluster_size(const struct cluster *cluster); /* 1: alone */
+int cluster_rank(const struct cluster *cluster); /* 0 to cluster_size - 1; of NULL 0 */
+int cluster_size(const struct cluster *cluster); /* 1: alone, as NULL is */
 
 /* Where part `rank` of `count` things begins, when they are dealt out evenly and in their order. */
 static inline uint64_t cluster_share(uint64_t count, int rank, int size)

@@ -48,12 +48,12 @@ void cluster_leave(struct cluster *cluster, int status)
 
 int cluster_rank(const struct cluster *cluster)
 {
-    return cluster->rank;
+    return cluster ? cluster->rank : 0;
 }
 
 int cluster_size(const struct cluster *cluster)
 {
-    return cluster->size;
+    return cluster ? cluster->size : 1;
 }
 
 /* Messages go in pieces: MPI counts bytes with an int. */

@@ -20,6 +20,8 @@ same() { # COMMAND...: the same with 1, 2, 3 and 5 processes
 same cache smp_*.byu.gz
 same cache --coherence mesi --l1 8K,ways=2 --lines 1000 --json smp_*.byu.gz
 same cache --l1 1K,ways=1,line=512 --csv --threads 2 smp_*.byu.gz
+same cache --sweep size=1K..16K,ways=1,2,full,line=32,64 --l1 split smp_*.byu.gz
+same cache --sweep size=1K..4K --l1 ways=2,replacement=random --json --threads 2 smp_*.byu.gz
 # what cannot be divided is done all the same
 same cache --l1 4K,ways=full --classify smp_*.byu.gz
 

@@ -1,0 +1,207 @@
+#include "tools/cache/sweep_report.h"
+
+#include "tools/cache/settings_text.h"
+#include "tools/json.h"
+#include "tools/table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define NAME_BYTES 48u
+
+/* --- the table --- */
+
+static unsigned sides(const struct sweep_report *report)
+{
+    return report->settings->levels[report->level].split ? CACHE_SIDES : 1;
+}
+
+static uint64_t sum(const uint64_t counters[REFERENCE_KINDS])
+{
+    return counters[REFERENCE_FETCH] + counters[REFERENCE_READ] + counters[REFERENCE_WRITE];
+}
+
+static double ratio(const struct cache_counters *counters)
+{
+    uint64_t references = sum(counters->references);
+    return references ? (double)sum(counters->misses) / (double)references : 0;
+}
+
+static const struct table_column columns[] = {{"LINE", "line", TABLE_COUNT},
+                                              {"WAYS", "ways", TABLE_COUNT},
+                                              {"SIZE", "size", TABLE_COUNT},
+                                              {"CACHE", "cache", TABLE_TEXT},
+                                              {NULL, "fetches", TABLE_COUNT},
+                                              {NULL, "reads", TABLE_COUNT},
+                                              {NULL, "writes", TABLE_COUNT},
+                                              {"REFERENCES", "references", TABLE_COUNT},
+                                              {"FETCH MISSES", "fetch_misses", TABLE_COUNT},
+                                              {"READ MISSES", "read_misses", TABLE_COUNT},
+                                              {"WRITE MISSES", "write_misses", TABLE_COUNT},
+                                              {"MISSES", "misses", TABLE_COUNT},
+                                              {"RATIO", "miss_ratio", TABLE_SHARE},
+                                              {"FILLED BYTES", "fill_bytes", TABLE_COUNT},
+                                              {"WRITE-BACKS", "write_backs", TABLE_COUNT},
+                                              {NULL, "write_back_bytes", TABLE_COUNT},
+                                              {NULL, "write_throughs", TABLE_COUNT},
+                                              {NULL, "write_through_bytes", TABLE_COUNT}};
+
+static void fill_row(void *argument, size_t number, struct table_cell *cells)
+{
+    static const char *const names[] = {"unified", "instruction", "data"};
+    const struct sweep_report *report = argument;
+    const struct sweep_point *point = &report->points[number / sides(report)];
+    unsigned side = (unsigned)(number % sides(report));
+    const struct cache_counters *counters = &point->sides[side];
+    cells[0].number = point->line;
+    cells[1].number = point->ways ? point->ways : point->size / point->line;
+    cells[2].number = point->size;
+    cells[3].text = names[sides(report) == 1 ? 0 : side + 1];
+    for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
+        cells[4 + kind].number = counters->references[kind];
+        cells[8 + kind].number = counters->misses[kind];
+    }
+    cells[7].number = sum(counters->references);
+    cells[11].number = sum(counters->misses);
+    cells[12] = (struct table_cell){.real = ratio(counters), .none = cells[7].number == 0};
+    cells[13].number = counters->fill_bytes;
+    cells[14].number = counters->write_backs;
+    cells[15].number = counters->write_back_bytes;
+    cells[16].number = counters->write_throughs;
+    cells[17].number = counters->write_through_bytes;
+}
+
+static struct table make_table(const struct sweep_report *report)
+{
+    return (struct table){columns, sizeof columns / sizeof *columns, report->count * sides(report),
+                          fill_row, (void *)(uintptr_t)report};
+}
+
+/* --- for people and programs --- */
+
+int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_error *error)
+{
+    (void)error;
+    struct table table = make_table(report);
+    fprintf(out, "level %u, attributes %s, dirty lines at the end %s\n", report->level + 1,
+            report->settings->honour_attributes ? "honoured" : "ignored",
+            report->settings->no_flush ? "left" : "written back");
+    fprintf(out, "%" PRIu64 " records", report->records);
+    if (report->lost > 0)
+        fprintf(out, "; %" PRIu64 " requests were lost when they were captured", report->lost);
+    fputs("\n\n", out);
+    table_print(&table, out);
+    return 0;
+}
+
+int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_error *error)
+{
+    (void)error;
+    struct table table = make_table(report);
+    table_print_csv(&table, out);
+    return 0;
+}
+
+int sweep_report_json(const struct sweep_report *report, FILE *out, struct bt_error *error)
+{
+    struct table table = make_table(report);
+    yajl_gen json = json_new();
+    if (!json)
+        return bt_fail(error, BT_MEMORY, "no memory for JSON");
+    yajl_gen_map_open(json);
+    json_count(json, "level", report->level + 1);
+    json_text(json, "attributes", report->settings->honour_attributes ? "honour" : "ignore");
+    json_bool(json, "flush", !report->settings->no_flush);
+    json_count(json, "records", report->records);
+    json_count(json, "lost", report->lost);
+    table_json(&table, "sweep", json, out);
+    yajl_gen_map_close(json);
+    json_print(json);
+    yajl_gen_free(json);
+    return 0;
+}
+
+/* --- the figure --- */
+
+/* The curves of a figure: neighbours in points with one line size and associativity. */
+struct curves {
+    struct figure_series *series;
+    char (*names)[NAME_BYTES];
+    double *x, *y;
+    size_t count;
+};
+
+static void name_curve(char name[NAME_BYTES], const struct sweep_point *point, bool several_lines)
+{
+    int size = point->ways == 0   ? snprintf(name, NAME_BYTES, "fully associative")
+               : point->ways == 1 ? snprintf(name, NAME_BYTES, "direct mapped")
+                                  : snprintf(name, NAME_BYTES, "%" PRIu32 " ways", point->ways);
+    if (several_lines)
+        snprintf(name + size, NAME_BYTES - (size_t)size, ", lines of %" PRIu32, point->line);
+}
+
+static void add_point(struct curves *curves, const struct sweep_report *report, unsigned number)
+{
+    const struct sweep_point *point = &report->points[number];
+    const struct sweep_point *last = number > 0 ? point - 1 : NULL;
+    struct cache_counters all = point->sides[0];
+    if (sides(report) > 1)
+        cache_counters_add(&all, &point->sides[1]);
+    curves->x[number] = (double)point->size;
+    curves->y[number] = ratio(&all);
+    if (!last || last->line != point->line || last->ways != point->ways) {
+        struct figure_series *series = &curves->series[curves->count];
+        bool several_lines = report->points[0].line != report->points[report->count - 1].line;
+        name_curve(curves->names[curves->count], point, several_lines);
+        *series = (struct figure_series){.name = curves->names[curves->count],
+                                         .look = FIGURE_POINTS,
+                                         .x = &curves->x[number],
+                                         .y = &curves->y[number]};
+        curves->count++;
+    }
+    curves->series[curves->count - 1].count++;
+}
+
+static int draw(const struct curves *curves, const struct sweep_report *report,
+                const struct figure_output *output, struct bt_error *error)
+{
+    char title[64];
+    char subtitle[96];
+    snprintf(title, sizeof title, "Miss ratio of the caches of level %u", report->level + 1);
+    snprintf(subtitle, sizeof subtitle, "%" PRIu64 " records%s, attributes %s", report->records,
+             report->lost > 0 ? ", some were lost" : "",
+             report->settings->honour_attributes ? "honoured" : "ignored");
+    struct figure_panel panel = {
+        .x = {.label = sides(report) > 1 ? "size of each of the two caches" : "size",
+              .scale = FIGURE_LOG2,
+              .unit = FIGURE_BYTES},
+        .y = {.label = "misses of all references", .unit = FIGURE_SHARE},
+        .series = curves->series,
+        .series_count = curves->count};
+    struct figure figure = {
+        .title = title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
+    return figure_write(&figure, output, error);
+}
+
+int sweep_report_plot(const struct sweep_report *report, const struct figure_output *output,
+                      struct bt_error *error)
+{
+    struct curves curves = {.count = 0};
+    int result;
+    curves.series = calloc(report->count, sizeof *curves.series);
+    curves.names = calloc(report->count, sizeof *curves.names);
+    curves.x = calloc(report->count, sizeof *curves.x);
+    curves.y = calloc(report->count, sizeof *curves.y);
+    if (curves.series && curves.names && curves.x && curves.y) {
+        for (unsigned i = 0; i < report->count; i++)
+            add_point(&curves, report, i);
+        result = draw(&curves, report, output, error);
+    } else {
+        result = bt_fail(error, BT_MEMORY, "no memory for a figure");
+    }
+    free(curves.series);
+    free(curves.names);
+    free(curves.x);
+    free(curves.y);
+    return result;
+}

@@ -1,0 +1,73 @@
+/* What the parts of capture/exec/space share; for nobody else. */
+#ifndef CAPTURE_EXEC_SPACE_INSIDE_H
+#define CAPTURE_EXEC_SPACE_INSIDE_H
+
+#include "capture/exec/space.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+struct space {
+    struct space_layout layout;
+    enum space_execution execution;
+    pthread_mutex_t mutex; /* guards what follows, and holds for the system call beside it */
+    struct space_table table;
+    uint64_t break_start;
+    uint64_t break_now; /* any multiple of 1 */
+    uint64_t refused;
+    void (*gone)(void *user, uint64_t start, uint64_t end);
+    void *gone_user;
+};
+
+/* All with the lock held. */
+
+/* What is really set for a mapping's protection. */
+int space_real_protection(const struct space *space, const struct space_mapping *mapping);
+
+/* Puts what the system call just did into the table, room being reserved, and tells the listener
+ * about watched pages that it replaced. */
+void space_note(struct space *space, const struct space_mapping *mapping);
+void space_note_gone(struct space *space, uint64_t start, uint64_t end);
+
+/* Notes what is mapped below 4 GiB and not the program's as foreign. False: nothing new was found,
+ * or it cannot be told. */
+bool space_note_foreign(struct space *space, struct bt_error *error);
+
+/* Takes out of the table what between start and end is not mapped any more: a system call that
+ * failed has unmapped something before. */
+void space_note_lost(struct space *space, uint64_t start, uint64_t end);
+
+/* Counts a refusal; returns -ENOMEM. */
+int64_t space_refuse(struct space *space);
+
+/* Maps a range that nothing of the program's is in: clear of what is foreign, or -EEXIST. */
+int64_t space_map_hole(const struct space_mapping *mapping, const struct space *space, int flags,
+                       int file, uint64_t offset);
+
+/*
+ * Maps nothing accessible into the holes of a range that is about to be replaced as a whole, so
+ * that nothing that is there unbeknown to us is replaced. 0, or a negative errno: -EEXIST if there
+ * was such a thing; it is noted. space_release_holes takes it back if the replacing fails.
+ */
+int64_t space_take_holes(struct space *space, uint64_t start, uint64_t end);
+void space_release_holes(struct space *space, uint64_t start, uint64_t end);
+
+/* A hole for size bytes below a limit (0: the layout's), or 0. */
+uint64_t space_hole(const struct space *space, uint64_t size, uint64_t alignment, uint64_t limit);
+
+/* The result of syscall(2), as the kernel gave it. */
+int64_t space_result(long result);
+
+/* What a processor that cannot forbid reading alone makes of a protection. */
+static inline uint32_t space_effective(uint32_t protection)
+{
+    return protection & (PROT_WRITE | PROT_EXEC) ? protection | PROT_READ : protection;
+}
+
+/* Up to a multiple of SPACE_PAGE; 0 if that overflows. */
+static inline uint64_t space_round_up(uint64_t size)
+{
+    return (size + SPACE_PAGE - 1) & ~(SPACE_PAGE - 1);
+}
+
+#endif

@@ -19,8 +19,8 @@ struct study_settings {
     uint32_t from, to;           /* addresses, both included */
     uint32_t lines[STUDY_LINES_MAX];
     size_t line_count;
-    uint64_t memory; /* bytes, for all lines */
-    unsigned width, height;
+    uint64_t memory;                    /* bytes, for all lines */
+    unsigned width, height;             /* pixels */
     enum study_form form;               /* of the data, on standard output */
     const struct figure_output *output; /* NULL: no picture */
 };

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIXELS_PER_ROW  4u   /* of the picture's height, axes and titles included */
-#define BINS            500u /* of time, unless others are asked for */
-#define PIXELS_PER_TICK 24u  /* labels do not touch */
+#define PIXELS_PER_ROW  4u  /* of the picture's height, axes and titles included */
+#define PIXELS_PER_TICK 24u /* labels do not touch */
 
 struct address_study {
     const struct study_settings *settings;
@@ -35,7 +34,7 @@ struct listed {
 static void *addresses_begin(const struct study_settings *settings, struct bt_error *error)
 {
     struct address_study *study = calloc(1, sizeof *study);
-    const struct address_map_settings map = {.bins = settings->bins > 0 ? settings->bins : BINS,
+    const struct address_map_settings map = {.bins = study_report_bins(settings, 500),
                                              .filter = settings->filter,
                                              .from = settings->from,
                                              .to = settings->to};
@@ -76,7 +75,7 @@ static int addresses_put(void *state, const struct batch *batch, const struct ca
 static int make_cells(struct address_study *study, struct bt_error *error)
 {
     const struct study_settings *settings = study->settings;
-    unsigned height = settings->height > 0 ? settings->height : FIGURE_HEIGHT;
+    unsigned height = settings->height;
     unsigned shift = address_map_shift(study->map);
     size_t count;
     const struct address_map_row *rows = address_map_rows(study->map, &count);
@@ -218,7 +217,7 @@ static int write_figure(const struct address_study *study, const double *values,
     const struct address_layout *layout = &study->layout;
     const struct time_bins *time = address_map_time(study->map);
     const struct address_map_counts *totals = address_map_totals(study->map);
-    unsigned height = settings->height > 0 ? settings->height : FIGURE_HEIGHT;
+    unsigned height = settings->height;
     struct figure_tick ticks[ADDRESS_LAYOUT_TICKS];
     char labels[ADDRESS_LAYOUT_TICKS][ADDRESS_LAYOUT_LABEL];
     char subtitle[STUDY_REPORT_SUBTITLE];

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BINS       200u /* unless others are asked for */
 #define LAYERS_MAX 9u
 
 struct mix_study {
@@ -29,8 +28,8 @@ static void *mix_begin(const struct study_settings *settings, struct bt_error *e
         return NULL;
     }
     study->settings = settings;
-    if (request_mix_begin(&study->mix, settings->bins > 0 ? settings->bins : BINS, settings->filter,
-                          error) == 0)
+    if (request_mix_begin(&study->mix, study_report_bins(settings, 200), settings->filter, error) ==
+        0)
         return study;
     request_mix_free(&study->mix);
     free(study);

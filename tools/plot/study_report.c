@@ -20,6 +20,14 @@ char *study_report_count(char *text, uint64_t count)
     return text;
 }
 
+size_t study_report_bins(const struct study_settings *settings, size_t usual)
+{
+    size_t suitable = usual * settings->width / FIGURE_WIDTH;
+    if (settings->bins > 0)
+        return settings->bins;
+    return suitable < TIME_BINS_MIN ? TIME_BINS_MIN : suitable;
+}
+
 struct figure_axis study_report_time_axis(const struct time_bins *time)
 {
     bool seconds = time->clock_hz > 0;

@@ -14,6 +14,10 @@
 /* "1,234,567"; text has room for STUDY_REPORT_COUNT. Returns text. */
 char *study_report_count(char *text, uint64_t count);
 
+/* How many bins of time at most: as many as are asked for, or as suit the picture's width, where
+ * `usual` do for the usual one. */
+size_t study_report_bins(const struct study_settings *settings, size_t usual);
+
 /* An axis of time for all bins. */
 struct figure_axis study_report_time_axis(const struct time_bins *time);
 

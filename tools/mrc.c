@@ -3,6 +3,7 @@
 #include "tools/mrc/job.h"
 #include "tools/mrc/options.h"
 #include "tools/mrc/report.h"
+#include "tools/mrc/report_plot.h"
 #include "tools/mrc/sample.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ struct mrc_settings {
     bool csv, json, split, lp64;
     bool windows, working_set, reuse_time;
     uint32_t sets, points, threads;
-    const char *from;
+    const char *from, *plot, *plot_format;
+    struct figure_output picture;
 };
 
 static int take_lines(void *settings, const char *argument, struct bt_error *error)
@@ -80,6 +82,10 @@ static const struct option_row mrc_options[] = {
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct mrc_settings, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct mrc_settings, json), NULL},
+    {OPTION_TEXT, 0, "plot", "FILE", "draw it too: .svg or .png",
+     offsetof(struct mrc_settings, plot), NULL},
+    {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
+     offsetof(struct mrc_settings, plot_format), NULL},
     {OPTION_NUMBER, 0, "threads", "N", "study the trace in so many parts at a time",
      offsetof(struct mrc_settings, threads), NULL},
     {OPTION_TEXT, 0, "from", "FORMAT", "the traces' format, where their content does not tell",
@@ -115,9 +121,12 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
                                   .steps = all           ? 0
                                            : mrc->points ? mrc->points
                                                          : 1};
-    return mrc->csv    ? report_csv(&report, error)
-           : mrc->json ? report_json(&report, error)
-                       : report_text(&report, error);
+    int result = mrc->csv    ? report_csv(&report, error)
+                 : mrc->json ? report_json(&report, error)
+                             : report_text(&report, error);
+    if (result == 0 && mrc->plot)
+        result = report_plot(&report, &mrc->picture, error);
+    return result;
 }
 
 /* Runs the job; the exit status. */
@@ -156,6 +165,10 @@ static int mrc_main(struct invocation *call)
     job->settings.split = settings.split;
     if (check(&settings, &error) < 0)
         return command_usage(call, "%s", error.message);
+    if (settings.plot &&
+        figure_output_prepare(&settings.picture, settings.plot, settings.plot_format, &error) < 0)
+        return error.code == BT_USAGE ? command_usage(call, "--plot: %s", error.message)
+                                      : command_failure(&error);
     return run(&settings);
 }
 

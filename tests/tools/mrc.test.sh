@@ -49,6 +49,20 @@ bustap mrc --csv trace.byu >one
 same bustap mrc --csv --threads 4 <trace.byu
 same bustap mrc --csv - <trace.byu
 
+# --- pictures ---
+
+if gnuplot --version >/dev/null 2>&1; then
+    for options in '--split --by processor' '--window 5k' '--working-set 10k' '--reuse-time ticks' '--sets 4'; do
+        # shellcheck disable=SC2086
+        bustap mrc $options --plot picture.svg trace.byu >/dev/null
+        grep -q '</svg>' picture.svg
+        rm picture.svg
+    done
+    cp trace.byu picture.png
+    ! bustap mrc picture.png --plot picture.png >/dev/null 2>&1 || { echo "the trace is replaced"; exit 1; }
+    cmp trace.byu picture.png
+fi
+
 # --- processes ---
 
 if [ -x "$BUILD/mpi/bustap" ] && mpirun --version >/dev/null 2>&1; then

@@ -1,6 +1,7 @@
 #include "tests/support/cache_compare.h"
 
 #include "tests/support/slow_cache.h"
+#include "tests/support/slow_map.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -54,6 +55,101 @@ _Static_assert(sizeof counter_names / sizeof *counter_names * sizeof(uint64_t) =
                    sizeof(struct cache_counters),
                "a name for each counter");
 
+#define PARTS_MAX 3u
+
+/* The engine, in parts whose counters are added up. */
+struct engine {
+    struct hierarchy *parts[PARTS_MAX];
+    unsigned count;
+};
+
+static int engine_run(struct engine *engine, const struct hierarchy_settings *settings,
+                      const struct record *records, size_t count, unsigned parts,
+                      struct bt_error *error)
+{
+    int result = 0;
+    *engine = (struct engine){.count = parts};
+    for (unsigned i = 0; i < parts && result == 0; i++) {
+        result = parts == 1 ? hierarchy_new(&engine->parts[i], settings, error)
+                            : hierarchy_new_part(&engine->parts[i], settings, i, parts, error);
+        if (result == 0)
+            result = hierarchy_put(engine->parts[i], records, count, error);
+        if (result == 0)
+            result = hierarchy_end(engine->parts[i], error);
+    }
+    return result;
+}
+
+static void engine_free(struct engine *engine)
+{
+    for (unsigned i = 0; i < engine->count; i++)
+        hierarchy_free(engine->parts[i]);
+}
+
+static struct cache_counters engine_cache(const struct engine *engine, unsigned level,
+                                          uint8_t processor, enum cache_side side)
+{
+    struct cache_counters sum = {.split = 0};
+    for (unsigned i = 0; i < engine->count; i++) {
+        struct cache_counters part =
+            hierarchy_cache_counters(engine->parts[i], level, processor, side);
+        cache_counters_add(&sum, &part);
+    }
+    return sum;
+}
+
+static bool engine_has_processor(const struct engine *engine, uint8_t processor)
+{
+    bool has = false;
+    for (unsigned i = 0; i < engine->count; i++)
+        has = has || hierarchy_has_processor(engine->parts[i], processor);
+    return has;
+}
+
+static void engine_counters(const struct engine *engine, struct hierarchy_counters *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    for (unsigned i = 0; i < engine->count; i++) {
+        struct hierarchy_counters part;
+        hierarchy_counters(engine->parts[i], &part);
+        hierarchy_counters_add(sum, &part);
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct cache_line_counters *left = a;
+    const struct cache_line_counters *right = b;
+    return (left->address > right->address) - (left->address < right->address);
+}
+
+static void engine_lines(const struct engine *engine, struct cache_line_counters **lines,
+                         size_t *count)
+{
+    *lines = NULL;
+    *count = 0;
+    for (unsigned i = 0; i < engine->count; i++) {
+        struct cache_line_counters *part = NULL;
+        struct bt_error error;
+        size_t added = 0;
+        if (hierarchy_lines(engine->parts[i], &part, &added, &error) < 0 || added == 0) {
+            free(part);
+            continue;
+        }
+        struct cache_line_counters *all = slow_memory(*count + added, sizeof *all);
+        if (*count > 0)
+            memcpy(all, *lines, *count * sizeof *all);
+        memcpy(all + *count, part, added * sizeof *all);
+        free(part);
+        free(*lines);
+        *lines = all;
+        *count += added;
+    }
+    /* parts have lines apart from each other; one alone must have them in order by itself */
+    if (engine->count > 1 && *count > 0)
+        qsort(*lines, *count, sizeof **lines, by_address);
+}
+
 static void differ(struct cache_compare *compare, const char *where, const char *what,
                    uint64_t engine, uint64_t slow)
 {
@@ -61,8 +157,8 @@ static void differ(struct cache_compare *compare, const char *where, const char 
         return;
     compare->same = false;
     snprintf(compare->text, sizeof compare->text,
-             "%s: %s: %" PRIu64 " in the engine, %" PRIu64 " in the slow simulator", where, what,
-             engine, slow);
+             "%s: %s: %" PRIu64 " in the engine of %u parts, %" PRIu64 " in the slow simulator",
+             where, what, engine, compare->parts, slow);
 }
 
 static void compare_cache(struct cache_compare *compare, const struct cache_counters *engine,
@@ -78,36 +174,35 @@ static void compare_cache(struct cache_compare *compare, const struct cache_coun
 }
 
 static void compare_caches(struct cache_compare *compare, const struct hierarchy_settings *settings,
-                           const struct hierarchy *engine, const struct slow_cache *slow)
+                           const struct engine *engine, const struct slow_cache *slow)
 {
     for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++) {
-            if (processor > 0 && !hierarchy_has_processor(engine, (uint8_t)processor) &&
+            if (processor > 0 && !engine_has_processor(engine, (uint8_t)processor) &&
                 !slow_cache_has_processor(slow, (uint8_t)processor))
                 continue;
             for (unsigned side = 0; side < CACHE_SIDES; side++) {
                 char where[80];
                 snprintf(where, sizeof where, "level %u, processor %u, side %u", level + 1,
                          processor, side);
-                struct cache_counters left = hierarchy_cache_counters(
-                    engine, level, (uint8_t)processor, (enum cache_side)side);
+                struct cache_counters left =
+                    engine_cache(engine, level, (uint8_t)processor, (enum cache_side)side);
                 struct cache_counters right = slow_cache_cache_counters(
                     slow, level, (uint8_t)processor, (enum cache_side)side);
                 compare_cache(compare, &left, &right, where);
             }
         }
     for (unsigned i = 0; i < CACHE_PROCESSORS; i++)
-        if (hierarchy_has_processor(engine, (uint8_t)i) !=
-            slow_cache_has_processor(slow, (uint8_t)i))
+        if (engine_has_processor(engine, (uint8_t)i) != slow_cache_has_processor(slow, (uint8_t)i))
             differ(compare, "processors", "made a reference", i, i);
 }
 
-static void compare_memory(struct cache_compare *compare, const struct hierarchy *engine,
+static void compare_memory(struct cache_compare *compare, const struct engine *engine,
                            const struct slow_cache *slow)
 {
     struct hierarchy_counters left;
     struct hierarchy_counters right;
-    hierarchy_counters(engine, &left);
+    engine_counters(engine, &left);
     slow_cache_counters(slow, &right);
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
         const char *name = reference_kind_name((enum reference_kind)kind);
@@ -146,16 +241,16 @@ static void compare_line(struct cache_compare *compare, const struct cache_line_
             differ(compare, where, names[i], both[i][0], both[i][1]);
 }
 
-static void compare_lines(struct cache_compare *compare, const struct hierarchy *engine,
+static void compare_lines(struct cache_compare *compare, const struct engine *engine,
                           const struct slow_cache *slow)
 {
     struct cache_line_counters *left = NULL;
     struct cache_line_counters *right = NULL;
-    size_t left_count = 0;
+    size_t left_count;
     size_t right_count;
-    struct bt_error error;
+    engine_lines(engine, &left, &left_count);
     slow_cache_lines(slow, &right, &right_count);
-    if (hierarchy_lines(engine, &left, &left_count, &error) < 0 || left_count != right_count)
+    if (left_count != right_count)
         differ(compare, "lines", "count", left_count, right_count);
     else
         for (size_t i = 0; i < right_count; i++)
@@ -164,35 +259,46 @@ static void compare_lines(struct cache_compare *compare, const struct hierarchy 
     free(right);
 }
 
+/* Runs the engine in parts, and compares it with the slow simulator, which has run. */
+static void compare_engine(struct cache_compare *compare, const struct hierarchy_settings *settings,
+                           const struct record *records, size_t count, unsigned parts,
+                           const struct slow_cache *slow)
+{
+    struct bt_error error;
+    struct engine engine;
+    compare->parts = parts;
+    if (engine_run(&engine, settings, records, count, parts, &error) < 0) {
+        differ(compare, "engine", error.message, 0, 0);
+    } else {
+        compare_caches(compare, settings, &engine, slow);
+        compare_memory(compare, &engine, slow);
+        compare_lines(compare, &engine, slow);
+    }
+    engine_free(&engine);
+}
+
 void cache_compare(struct cache_compare *compare, const struct hierarchy_settings *settings,
                    const struct record *records, size_t count, bool watch)
 {
-    struct bt_error error;
-    struct hierarchy *engine = NULL;
     *compare = (struct cache_compare){.same = true, .records = count};
     struct slow_cache *slow = slow_cache_new(settings);
     if (!slow)
-        goto out;
-    if (hierarchy_new(&engine, settings, &error) < 0 ||
-        hierarchy_put(engine, records, count, &error) < 0 || hierarchy_end(engine, &error) < 0) {
-        differ(compare, "engine", error.message, 0, 0);
-        goto out;
-    }
+        return;
     if (watch)
         slow_cache_watch(slow);
     slow_cache_put(slow, records, count);
     slow_cache_end(slow);
     compare->reads_checked = slow_cache_reads_checked(slow);
-    compare_caches(compare, settings, engine, slow);
-    compare_memory(compare, engine, slow);
-    compare_lines(compare, engine, slow);
+    compare_engine(compare, settings, records, count, 1, slow);
+    unsigned parts = hierarchy_parts_max(settings);
+    if (compare->same && parts > 1)
+        compare_engine(compare, settings, records, count, parts < PARTS_MAX ? parts : PARTS_MAX,
+                       slow);
     if (slow_cache_broken(slow)) {
         compare->same = false;
         snprintf(compare->text, sizeof compare->text, "the slow simulator: %s",
                  slow_cache_broken(slow));
     }
-out:
-    hierarchy_free(engine);
     slow_cache_free(slow);
 }
 

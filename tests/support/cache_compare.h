@@ -11,10 +11,11 @@ struct cache_compare {
     size_t records; /* the shortest beginning of the trace for which they differ */
     char text[600]; /* how they differ, or what the slow one finds broken in itself */
     uint64_t reads_checked;
+    unsigned parts; /* of the engine's last run */
 };
 
-/* Runs both over a trace. Settings must be possible. watch: the slow one checks itself at each
- * record. */
+/* Runs both over a trace, the engine in parts too where it can be. Settings must be possible.
+ * watch: the slow one checks itself at each record. */
 void cache_compare(struct cache_compare *compare, const struct hierarchy_settings *settings,
                    const struct record *records, size_t count, bool watch);
 

@@ -16,6 +16,7 @@ struct tried {
     unsigned accepted;
     unsigned refused;
     unsigned failed;
+    unsigned in_parts;
     uint64_t reads_checked;
 };
 
@@ -38,6 +39,7 @@ static void try_one(uint64_t seed, bool (*want)(const struct hierarchy_settings 
     size_t count = random_below(&state, RECORDS_MAX) + 1;
     random_references(&state, &settings, records, count);
     cache_compare(&compare, &settings, records, count, seed % 2 == 0);
+    tried->in_parts += compare.parts > 1;
     tried->reads_checked += compare.reads_checked;
     if (!compare.same && tried->failed++ < 3)
         cache_agree(&settings, records, count, seed);
@@ -59,6 +61,7 @@ static void test_anything(void)
     /* most of what is made up is possible, and most reads can be seen to be right */
     CU_ASSERT(tried.accepted > 5 * tried.refused);
     CU_ASSERT(tried.refused > 0);
+    CU_ASSERT(tried.in_parts > 100);
     CU_ASSERT(tried.reads_checked > 50 * (uint64_t)tried.accepted / 4);
 }
 

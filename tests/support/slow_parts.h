@@ -7,7 +7,7 @@
 #include "tests/support/slow_map.h"
 
 #define SLOW_UNKNOWN    UINT32_MAX /* a byte that nobody brought, though its sub-block is valid */
-#define SLOW_PAGE_BYTES 4096u
+#define SLOW_PAGE_BYTES 256u
 
 /* Invalid is a line that is not there. */
 enum slow_state { SLOW_INVALID, SLOW_SHARED, SLOW_EXCLUSIVE, SLOW_OWNED, SLOW_MODIFIED };

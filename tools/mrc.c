@@ -121,9 +121,9 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
                                   .steps = all           ? 0
                                            : mrc->points ? mrc->points
                                                          : 1};
-    int result = mrc->csv    ? report_csv(&report, error)
-                 : mrc->json ? report_json(&report, error)
-                             : report_text(&report, error);
+    int result = mrc->csv    ? mrc_report_csv(&report, error)
+                 : mrc->json ? mrc_report_json(&report, error)
+                             : mrc_report_text(&report, error);
     if (result == 0 && mrc->plot)
         result = report_plot(&report, &mrc->picture, error);
     return result;

@@ -16,9 +16,9 @@ struct report {
 };
 
 /* Prints to standard output. 0 or BT_MEMORY. */
-int report_text(const struct report *report, struct bt_error *error);
-int report_csv(const struct report *report, struct bt_error *error);
-int report_json(const struct report *report, struct bt_error *error);
+int mrc_report_text(const struct report *report, struct bt_error *error);
+int mrc_report_csv(const struct report *report, struct bt_error *error);
+int mrc_report_json(const struct report *report, struct bt_error *error);
 
 /* The settings that a curve is a curve of. */
 static inline const struct study_settings *report_settings(const struct report *report,

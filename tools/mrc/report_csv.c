@@ -108,7 +108,7 @@ static int put_series(void *argument, const struct report *report, unsigned stud
     }
 }
 
-int report_csv(const struct report *report, struct bt_error *error)
+int mrc_report_csv(const struct report *report, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, 0);
     fputs("line_bytes,processor,cache,kind,window,", stdout);

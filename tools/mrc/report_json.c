@@ -182,7 +182,7 @@ static void put_head(yajl_gen json, const struct report *report)
         json_text(json, "time_unit", settings->ticks ? "ticks" : "references");
 }
 
-int report_json(const struct report *report, struct bt_error *error)
+int mrc_report_json(const struct report *report, struct bt_error *error)
 {
     static const char *const keys[] = {
         [BANK_DISTANCES] = "curves", [BANK_TIMES] = "reuse_times", [BANK_WINDOWS] = "working_sets"};

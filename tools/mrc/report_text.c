@@ -305,7 +305,7 @@ static int put_series(void *argument, const struct report *report, unsigned stud
     return put_curve(report, study, number, error);
 }
 
-int report_text(const struct report *report, struct bt_error *error)
+int mrc_report_text(const struct report *report, struct bt_error *error)
 {
     put_totals(report);
     return report_each(report, put_series, NULL, error);

@@ -143,9 +143,9 @@ static int print(const struct request *request, const struct cache_results *resu
 {
     struct report report = {
         .results = results, .places = places, .lost = lost, .lines = (size_t)request->lines};
-    return request->json  ? report_json(&report, stdout, error)
-           : request->csv ? report_csv(&report, stdout, error)
-                          : report_text(&report, stdout, error);
+    return request->json  ? cache_report_json(&report, stdout, error)
+           : request->csv ? cache_report_csv(&report, stdout, error)
+                          : cache_report_text(&report, stdout, error);
 }
 
 /* Returns the exit status; negative: it failed. */

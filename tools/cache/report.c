@@ -443,7 +443,7 @@ static void print_settings(const struct hierarchy_settings *settings, FILE *out)
     fputs("\n", out);
 }
 
-int report_text(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_text(const struct report *report, FILE *out, struct bt_error *error)
 {
     struct listing listing;
     struct made_table made;
@@ -463,7 +463,7 @@ int report_text(const struct report *report, FILE *out, struct bt_error *error)
     return 0;
 }
 
-int report_csv(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error)
 {
     struct listing listing;
     struct made_table made;
@@ -531,7 +531,7 @@ static void json_records(yajl_gen json, const struct report *report)
     yajl_gen_map_close(json);
 }
 
-int report_json(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_json(const struct report *report, FILE *out, struct bt_error *error)
 {
     struct listing listing;
     struct made_table made;

@@ -15,8 +15,8 @@ struct report {
 };
 
 /* 0 or BT_MEMORY. */
-int report_text(const struct report *report, FILE *out, struct bt_error *error);
-int report_json(const struct report *report, FILE *out, struct bt_error *error);
-int report_csv(const struct report *report, FILE *out, struct bt_error *error);
+int cache_report_text(const struct report *report, FILE *out, struct bt_error *error);
+int cache_report_json(const struct report *report, FILE *out, struct bt_error *error);
+int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error);
 
 #endif

@@ -129,8 +129,8 @@ static void tell_loss(const struct conversion *conversion)
         if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
             fprintf(stderr, "bustap: %s\n", text);
     if (conversion->format->without && loss->written > 0)
-        fprintf(stderr, "bustap: %s requests without their %s: %s has no such thing\n",
-                foreign_number(number, loss->written), conversion->format->without, name);
+        fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n",
+                conversion->format->without, foreign_number(number, loss->written), name);
 }
 
 /* Begins OUT, knowing the clock of what comes. */

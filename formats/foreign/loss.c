@@ -5,20 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What happened, the number in front; %s is the format. */
-static const char *const sentences[FOREIGN_REASONS] = {
-    [FOREIGN_IO] = "I/O requests left out: %s has no such thing",
-    [FOREIGN_REPLY] = "deferred replies left out: %s has no such thing",
-    [FOREIGN_SPECIAL] = "interrupts and special cycles left out: %s has no such thing",
-    [FOREIGN_UNKNOWN] = "requests of unknown types left out: %s has no such thing",
-    [FOREIGN_PROCESSOR] = "requests of other processors left out",
-    [FOREIGN_NO_FETCH] = "data requests before the first fetch left out: %s hangs data on fetches",
-    [FOREIGN_ADDRESS] = "data requests at address 0 left out: in %s that means none",
-    [FOREIGN_INVALIDATE] = "reads with intent to write became reads: %s does not tell them apart",
-    [FOREIGN_SIZE] = "sizes became others that %s can hold",
-    [FOREIGN_TIME] = "times became others that %s can hold",
-    [FOREIGN_ATTRIBUTE] = "attributes became others that %s can hold",
-    [FOREIGN_HOLE] = "places where requests were lost are not marked: %s cannot say so",
+/* What happened, and why; %s is the format. */
+static const struct {
+    const char *what, *why;
+} sentences[FOREIGN_REASONS] = {
+    [FOREIGN_IO] = {"I/O requests left out", "%s has no such thing"},
+    [FOREIGN_REPLY] = {"deferred replies left out", "%s has no such thing"},
+    [FOREIGN_SPECIAL] = {"interrupts and special cycles left out", "%s has no such thing"},
+    [FOREIGN_UNKNOWN] = {"requests of unknown types left out", "%s has no such thing"},
+    [FOREIGN_PROCESSOR] = {"requests of other processors left out", NULL},
+    [FOREIGN_NO_FETCH] = {"data requests before the first fetch left out",
+                          "%s hangs data on fetches"},
+    [FOREIGN_ADDRESS] = {"data requests at address 0 left out", "in %s that means none"},
+    [FOREIGN_INVALIDATE] = {"reads with intent to write that became reads",
+                            "%s does not tell them apart"},
+    [FOREIGN_TIME] = {"times that became the largest", "%s has 32 bits of time"},
+    [FOREIGN_ATTRIBUTE] = {"attributes that became others",
+                           "%s has uncacheable and write back alone"},
+    [FOREIGN_HOLE] = {"places where requests were lost, not marked any more", "%s cannot say so"},
 };
 
 char *foreign_number(char *text, uint64_t number)
@@ -41,15 +45,15 @@ char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum fo
     char number[FOREIGN_NUMBER_BYTES];
     if (loss->count[reason] == 0)
         return NULL;
-    const char *sentence = sentences[reason];
-    const char *name = strstr(sentence, "%s");
-    if (!name) {
-        snprintf(text, FOREIGN_LOSS_BYTES, "%s %s", foreign_number(number, loss->count[reason]),
-                 sentence);
-        return text;
-    }
-    snprintf(text, FOREIGN_LOSS_BYTES, "%s %.*s%s%s", foreign_number(number, loss->count[reason]),
-             (int)(name - sentence), sentence, format, name + 2);
+    foreign_number(number, loss->count[reason]);
+    const char *what = sentences[reason].what;
+    const char *why = sentences[reason].why;
+    const char *name = why ? strstr(why, "%s") : NULL;
+    if (!name)
+        snprintf(text, FOREIGN_LOSS_BYTES, "%s: %s", what, number);
+    else
+        snprintf(text, FOREIGN_LOSS_BYTES, "%s: %s (%.*s%s%s)", what, number, (int)(name - why),
+                 why, format, name + 2);
     return text;
 }
 

@@ -14,7 +14,6 @@ enum foreign_reason {
     FOREIGN_NO_FETCH,   /* data in front of the first fetch, */
     FOREIGN_ADDRESS,    /* an address that means "none" */
     FOREIGN_INVALIDATE, /* requests changed: reads with intent to write became reads, */
-    FOREIGN_SIZE,       /* sizes became others, */
     FOREIGN_TIME,       /* times became others, */
     FOREIGN_ATTRIBUTE,  /* attributes became others, */
     FOREIGN_HOLE,       /* places where requests were lost that are not told any more */
@@ -27,9 +26,9 @@ struct foreign_loss {
     uint64_t count[FOREIGN_REASONS]; /* requests, or places */
 };
 
-/* A sentence about a reason that counted something ("1,234 I/O requests left out: din has no such
- * thing"); text has room for FOREIGN_LOSS_BYTES. Returns text, NULL where nothing counted. */
-#define FOREIGN_LOSS_BYTES 160u
+/* A sentence about a reason that counted something ("I/O requests left out: 1,234 (din has no such
+ * thing)"); text has room for FOREIGN_LOSS_BYTES. Returns text, NULL where nothing counted. */
+#define FOREIGN_LOSS_BYTES 200u
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
                             const char *format);
 

@@ -134,6 +134,8 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
         result = bt_fail(error, BT_DATA, "the last %zu bytes are no whole record", available);
     if (result < 0)
         result = damaged(foreign, error);
+    if (item->used == 0) /* nobody knows where the next one begins */
+        foreign->ended = true;
     consume(foreign, item->used > 0 && item->used < available ? item->used : available);
     return result < 0 ? result : 1;
 }
@@ -234,19 +236,22 @@ static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
         foreign->notes[note] = 0;
         foreign_number(number, count);
         if (note == NOTE_LEFT_OUT)
-            return bt_fail(error, BT_NOTE, "%.300s: %s %s left out", name, number,
-                           foreign->decoder->left_out);
+            return bt_fail(error, BT_NOTE, "%.300s: %s left out: %s", name,
+                           foreign->decoder->left_out, number);
         if (note == NOTE_ABOVE && foreign->options.wrap)
-            return bt_fail(error, BT_NOTE, "%.300s: %s addresses above 4 GiB lost their upper bits",
+            return bt_fail(error, BT_NOTE,
+                           "%.300s: addresses above 4 GiB that lost their upper "
+                           "bits: %s",
                            name, number);
         if (note == NOTE_ABOVE)
             return bt_fail(error, BT_NOTE,
-                           "%.300s: %s requests above 4 GiB left out: a record has 32 bits of "
-                           "address; --wrap keeps the low 32",
+                           "%.300s: requests above 4 GiB left out: %s (a record has 32 bits of "
+                           "address; --wrap keeps the low 32)",
                            name, number);
         if (note == NOTE_SIZE)
-            return bt_fail(error, BT_NOTE, "%.300s: %s sizes above 255 became 255", name, number);
-        return bt_fail(error, BT_NOTE, "%.300s: time goes back in %s places, and stands still",
+            return bt_fail(error, BT_NOTE, "%.300s: sizes above 255 that became 255: %s", name,
+                           number);
+        return bt_fail(error, BT_NOTE, "%.300s: places where time goes back, and stands still: %s",
                        name, number);
     }
     return 0;

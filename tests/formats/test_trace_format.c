@@ -528,35 +528,33 @@ static void test_damage(void)
         const char *told;
     } cases[] = {
         {"din", "0 10\n1 20 comment\n2 0x30\n\n4 0\n", 3,
-         "-3 1 escape and flush records left out\n"},
+         "-3 escape and flush records left out: 1\n"},
         {"din", "0 10\n9 20\n0 30\n", 2,
          "-2 line 2: it begins with no label of din (0 to 4, or r w i m c v)\n"},
         {"din", "0 \n0 xyz\n0 1", 1,
          "-2 line 1: there is no hexadecimal address behind the label\n"
          "-2 line 2: there is no hexadecimal address behind the label\n"},
         {"din", "0 100000000\n0 1ffffffff\n0 7\n", 1,
-         "-3 2 requests above 4 GiB left out: a record has 32 bits of address; --wrap keeps the "
-         "low "
-         "32\n"},
+         "-3 requests above 4 GiB left out: 2 (a record has 32 bits of address; "
+         "--wrap keeps the low 32)\n"},
         {"din", "0 12345678901234567\n", 0,
          "-2 line 1: there is no hexadecimal address behind the label\n"},
         {"lackey", "==1== Lackey\nI  04001000,3\n M 1000,8\n L 10\n", 3,
          "-2 line 4: there is no ADDRESS,SIZE behind the letter\n"
-         "-3 1 lines of valgrind's own left out\n"},
-        {"lackey", " L 10,300\r\n", 1, "-3 1 sizes above 255 became 255\n"},
+         "-3 lines of valgrind's own left out: 1\n"},
+        {"lackey", " L 10,300\r\n", 1, "-3 sizes above 255 that became 255: 1\n"},
         {"csv", "type,address\nFETCH,0x10\nFETCH\nFOO,1\n7,10\n", 2,
          "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is no type\n"},
         {"csv", "a,b\n1,2\n", 0, "-2 line 1: the heading names no address, or no type\n"},
         {"csv", "tick,address,type\n5,1,FETCH\n3,2,FETCH\n", 2,
-         "-3 time goes back in 1 places, and stands still\n"},
+         "-3 places where time goes back, and stands still: 1\n"},
         {"libcachesim-csv", "1.5,2,64\nx\n", 1, "-2 line 2: field 1 is no number\n"},
         {"npy", "hello, world\n", 0, "-2 offset 0: it does not begin as NumPy's arrays do\n"},
         {"gem5", "gem6....", 0, "-2 offset 0: it does not begin as gem5's traces do\n"},
         {"oracle", "123456789012345678901234567", 0, /* its object is no address of 32 bits */
          "-2 offset 24: the last 3 bytes are no whole record\n"
-         "-3 1 requests above 4 GiB left out: a record has 32 bits of address; --wrap keeps the "
-         "low "
-         "32\n"},
+         "-3 requests above 4 GiB left out: 1 (a record has 32 bits of address; "
+         "--wrap keeps the low 32)\n"},
     };
     char told[1000];
     folder_make(folder);
@@ -568,7 +566,7 @@ static void test_damage(void)
         CU_ASSERT_STRING_EQUAL(told, cases[i].told);
     }
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", "0 100000000\n", true), 1);
-    CU_ASSERT_STRING_EQUAL(told, "-3 1 addresses above 4 GiB lost their upper bits\n");
+    CU_ASSERT_STRING_EQUAL(told, "-3 addresses above 4 GiB that lost their upper bits: 1\n");
     folder_remove(folder);
 }
 
@@ -583,6 +581,8 @@ static void test_long_line(void)
     folder_make(folder);
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", text, false), 2);
     CU_ASSERT_STRING_EQUAL(told, "-2 line 1: it is longer than 4096 bytes\n");
+    CU_ASSERT_EQUAL(told_of(told, sizeof told, "npy", text, false), 0);
+    CU_ASSERT_STRING_EQUAL(told, "-2 offset 0: it does not begin as NumPy's arrays do\n");
     folder_remove(folder);
     free(text);
 }
@@ -628,9 +628,9 @@ static void test_sentences(void)
     const struct foreign_loss loss = {.count = {[FOREIGN_IO] = 1234567, [FOREIGN_PROCESSOR] = 2}};
     char text[FOREIGN_LOSS_BYTES];
     CU_ASSERT_STRING_EQUAL(foreign_loss_sentence(text, &loss, FOREIGN_IO, "din"),
-                           "1,234,567 I/O requests left out: din has no such thing");
+                           "I/O requests left out: 1,234,567 (din has no such thing)");
     CU_ASSERT_STRING_EQUAL(foreign_loss_sentence(text, &loss, FOREIGN_PROCESSOR, "din"),
-                           "2 requests of other processors left out");
+                           "requests of other processors left out: 2");
     CU_ASSERT_PTR_NULL(foreign_loss_sentence(text, &loss, FOREIGN_REPLY, "din"));
 }
 

@@ -1,0 +1,58 @@
+#!/bin/bash
+# bustap convert as people use it: the way to each format and back, compressed or not, from files and
+# pipes, of captures in many files; what is written appears whole or not at all.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+make_trace 5000 >trace.byu
+for source in trace.byu ${SHARED:+$SHARED/data/pentium2.byu}; do
+    [ -f "$source" ] || continue
+    bustap convert "$source" --to byu -o plain.byu 2>/dev/null
+    b2a plain.byu >plain.txt
+    b2a "$source" 2>/dev/null | cmp - plain.txt
+    for format in byu byu-lp64 csv npy; do
+        for suffix in '' .gz .bz2; do
+            case $format$suffix in byu*.bz2) continue ;; esac # BYU records are read plain or gzipped
+            bustap convert "$source" --to $format -o out.$format$suffix 2>/dev/null
+            bustap convert --from $format out.$format$suffix -o again.byu
+            cmp again.byu plain.byu
+            [ $format = byu ] || bustap convert --from $format --to byu -o - - <out.$format$suffix | cmp - plain.byu
+        done
+    done
+    # what these hold comes back the same once it has been through them
+    for format in din lackey gem5 champsim oracle libcachesim-csv; do
+        bustap convert "$source" --to $format -o first 2>told
+        grep -q '^bustap: [a-z]' told || [ $format = gem5 ]
+        bustap convert --from $format first -o back.byu
+        bustap convert back.byu --to $format -o second 2>/dev/null
+        bustap convert --from $format --to byu -o - second | cmp - back.byu || [ $format = champsim ]
+        bustap convert "$source" --to $format -o - 2>/dev/null | cmp - first
+    done
+done
+
+# the files of a capture, in any order; its clock makes seconds
+make_capture files=3 file_records=600 block_records=100 set
+bustap convert set_3.byu.gz set_1.byu.gz set_2.byu.gz --to csv -o set.csv
+bustap dump --csv set_1.byu.gz set_2.byu.gz set_3.byu.gz | cmp - set.csv
+bustap convert set_[123].byu.gz --to libcachesim-csv -o ticks.csv --time-unit tick 2>/dev/null
+bustap convert set_[123].byu.gz --to libcachesim-csv -o us.csv --time-unit us 2>/dev/null
+clock=$(bustap info --json set_[123].byu.gz | jq '[.. | .clock_hz? // empty][0]')
+paste -d, ticks.csv us.csv | awk -F, -v clock="$clock" '
+    NR > 1 && $5 != int($1 * 1000000 / clock) { print "line " NR ": " $0; exit 1 }'
+
+# nothing is left of what did not become whole, and what was there stays
+echo precious >kept.din
+if bustap convert trace.byu nothing.byu -o kept.din 2>/dev/null; then exit 1; fi
+[ "$(cat kept.din)" = precious ]
+[ -z "$(find . -name '*part*')" ]
+
+# a damaged file is converted as far as it is good
+bustap convert trace.byu -o whole.din.gz 2>/dev/null
+head -c 3000 whole.din.gz >cut.din.gz
+status=0
+bustap convert cut.din.gz -o cut.byu 2>why || status=$?
+[ $status = 1 ]
+grep -q 'cut.din.gz' why
+bustap convert whole.din.gz -o whole.byu
+size=$(stat -c %s cut.byu)
+[ "$size" -gt 1200 ]
+head -c "$size" whole.byu | cmp - cut.byu

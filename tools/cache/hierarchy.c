@@ -163,6 +163,7 @@ int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_sett
                 cache->sub_block = cache->line;
         }
     }
+    made->shape = hierarchy_shape_of(&made->settings);
     *hierarchy = made;
     return 0;
 }
@@ -177,14 +178,6 @@ void hierarchy_free(struct hierarchy *hierarchy)
                 cache_free(hierarchy->caches[level][processor][side]);
     line_table_clear(&hierarchy->lines);
     free(hierarchy);
-}
-
-/* Whether the sets of an address are this part's. */
-static bool is_mine(const struct hierarchy *hierarchy, uint32_t address)
-{
-    return hierarchy->parts == 1 ||
-           (address >> hierarchy->class_shift & hierarchy->class_mask) % hierarchy->parts ==
-               hierarchy->part;
 }
 
 /* A reference of a processor that lies in one line of level 1. */
@@ -216,7 +209,7 @@ static void refer(struct hierarchy *hierarchy, const struct record *record,
     if (hierarchy->settings.honour_attributes) {
         unsigned attribute = record->attribute & ATTRIBUTE_MASK;
         if (attribute == ATTRIBUTE_UNCACHEABLE) {
-            hierarchy->counters.uncached[kind] += is_mine(hierarchy, record->address);
+            hierarchy->counters.uncached[kind] += hierarchy_is_mine(hierarchy, record->address);
             return;
         }
         part.protected = kind == REFERENCE_WRITE && attribute == ATTRIBUTE_WRITE_PROTECT;
@@ -226,7 +219,7 @@ static void refer(struct hierarchy *hierarchy, const struct record *record,
     for (bool first = true; left > 0; first = false) {
         uint32_t room = line - (part.address & (line - 1));
         part.bytes = left < room ? left : room;
-        if (is_mine(hierarchy, part.address)) {
+        if (hierarchy_is_mine(hierarchy, part.address)) {
             cache->counters.split += !first;
             refer_line(hierarchy, processor, cache, &part);
         }
@@ -246,6 +239,9 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
                   struct bt_error *error)
 {
     for (size_t i = 0; i < count; i++) {
+        i += hierarchy_put_quickly(hierarchy, records + i, count - i);
+        if (i == count)
+            break;
         const struct record *record = &records[i];
         enum reference_kind kind = reference_kind_of(record->type);
         if (kind == REFERENCE_NONE) {

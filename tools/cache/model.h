@@ -50,7 +50,11 @@ struct processor {
     struct cache *data_agent; /* NULL: no coherence */
 };
 
+/* Which references can be done quickly (fast.c). */
+enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_PLAIN, SHAPE_PLAIN_DIRECT };
+
 struct hierarchy {
+    enum hierarchy_shape shape;
     struct hierarchy_settings settings; /* ways and sub_block never 0 */
     struct cache *caches[CACHE_LEVELS][CACHE_PROCESSORS][CACHE_SIDES];
     struct processor processors[CACHE_PROCESSORS];
@@ -74,6 +78,23 @@ static inline uint32_t cache_line_address(const struct cache *cache, uint32_t ad
 {
     return address >> cache->lines.line_shift << cache->lines.line_shift;
 }
+
+/* Whether the sets of an address are this part's. */
+static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t address)
+{
+    return hierarchy->parts == 1 ||
+           (address >> hierarchy->class_shift & hierarchy->class_mask) % hierarchy->parts ==
+               hierarchy->part;
+}
+
+/* --- fast.c --- */
+
+/* The shape of a hierarchy, of which ways and sub_block are never 0. */
+enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings);
+
+/* Simulates records up to the first that is not to be done quickly; returns how many. */
+size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *records,
+                             size_t count);
 
 /* --- references.c --- */
 

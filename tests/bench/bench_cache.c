@@ -1,0 +1,152 @@
+/*
+ * Simulated references a second, records in memory and one thread: a direct-mapped cache, a split
+ * level 1 above a level 2, four processors with MESI, and what a sweep over 30 sizes costs; against
+ * the classic b2a as the yardstick of machines.
+ *
+ * usage: bench_cache [MILLION_RECORDS]     (8); SHARED has the real trace, where there is one
+ */
+#include "formats/reference.h"
+#include "tests/support/large_trace.h"
+#include "tests/support/measure.h"
+#include "tests/support/yardstick.h"
+#include "tools/cache/hierarchy.h"
+#include "tools/cache/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RUNS  3
+#define PIECE 16384u
+
+struct work {
+    struct record *records;
+    size_t count;
+    size_t references;
+    double yardstick;
+};
+
+static double seconds_of(const struct work *work, const struct hierarchy_settings *settings)
+{
+    double best = 1e9;
+    for (int run = 0; run < RUNS; run++) {
+        struct hierarchy *hierarchy;
+        struct measure measure;
+        struct bt_error error;
+        if (hierarchy_new(&hierarchy, settings, &error) < 0) {
+            fprintf(stderr, "%s\n", error.message);
+            exit(3);
+        }
+        measure_begin(&measure);
+        for (size_t i = 0; i < work->count; i += PIECE)
+            hierarchy_put(hierarchy, work->records + i,
+                          work->count - i < PIECE ? work->count - i : PIECE, &error);
+        hierarchy_end(hierarchy, &error);
+        measure_end(&measure);
+        best = measure.cpu < best ? measure.cpu : best;
+        hierarchy_free(hierarchy);
+    }
+    return best;
+}
+
+static void report(const struct work *work, const char *what, double seconds)
+{
+    double rate = (double)work->references / seconds;
+    printf("  %-44s %7.1f million references/s, %5.1f times b2a\n", what, rate / 1e6,
+           rate / work->yardstick);
+}
+
+static struct cache_settings cache(uint64_t size, uint32_t line, uint32_t ways)
+{
+    return (struct cache_settings){.size = size, .line = line, .ways = ways};
+}
+
+static void hierarchies(struct work *work)
+{
+    struct hierarchy_settings direct = {.level_count = 1};
+    direct.levels[0].sides[0] = cache(32u << 10, 32, 1);
+    report(work, "32 KiB direct mapped, unified", seconds_of(work, &direct));
+    struct hierarchy_settings two = {.level_count = 2};
+    two.levels[0].split = true;
+    two.levels[0].sides[0] = two.levels[0].sides[1] = cache(16u << 10, 32, 4);
+    two.levels[1].shared = true;
+    two.levels[1].sides[0] = cache(1u << 20, 64, 8);
+    report(work, "split 2 x 16 KiB, 4 ways; 1 MiB, 8 ways", seconds_of(work, &two));
+    for (size_t i = 0; i < work->count; i++)
+        work->records[i].processor = (uint8_t)(i / 64 % 4);
+    struct hierarchy_settings four = two;
+    four.coherence = CACHE_MESI;
+    four.levels[1].sides[0].line = 32;
+    report(work, "4 processors, the same with MESI", seconds_of(work, &four));
+    for (size_t i = 0; i < work->count; i++)
+        work->records[i].processor = 0;
+}
+
+static double sweep_seconds(const struct work *work, const struct sweep_settings *settings)
+{
+    double best = 1e9;
+    for (int run = 0; run < RUNS; run++) {
+        struct sweep *sweep;
+        struct measure measure;
+        struct bt_error error;
+        if (sweep_new(&sweep, settings, &error) < 0) {
+            fprintf(stderr, "%s\n", error.message);
+            exit(3);
+        }
+        measure_begin(&measure);
+        for (size_t i = 0; i < work->count; i += PIECE) {
+            struct batch batch = {.records = work->records + i,
+                                  .count = work->count - i < PIECE ? work->count - i : PIECE};
+            sink_put(sweep_sink(sweep), &batch, &error);
+        }
+        sweep_end(sweep, &error);
+        measure_end(&measure);
+        best = measure.cpu < best ? measure.cpu : best;
+        sweep_free(sweep);
+    }
+    return best;
+}
+
+/* 30 sizes from 4 KiB on: 4, 5 and 6 ways of 32, 64, ... 16384 sets. */
+static void sweeps(const struct work *work)
+{
+    struct sweep_axes axes = {.level = 0};
+    for (unsigned ways = 4; ways <= 6; ways++) {
+        axes.ways[axes.ways_count++] = ways;
+        for (uint64_t sets = 32; sets <= 16384; sets *= 2)
+            axes.sizes[axes.size_count++] = sets * ways * 32;
+    }
+    struct hierarchy_settings settings = {.level_count = 1};
+    settings.levels[0].sides[0] = cache(32u << 10, 32, 4);
+    double one = seconds_of(work, &settings);
+    const struct sweep_settings all = {
+        .hierarchy = &settings, .axes = &axes, .threads = 1, .together = true};
+    report(work, "32 KiB, 4 ways", one);
+    double thirty = sweep_seconds(work, &all);
+    report(work, "a sweep over 30 sizes, 4 KiB to 3 MiB", thirty);
+    printf("  %-44s %7.1f times the time of one\n", "", thirty / one);
+}
+
+int main(int argc, char **argv)
+{
+    struct work work = {.count = (argc > 1 ? strtoul(argv[1], NULL, 10) : 8) * 1000000};
+    const char *shared = getenv("SHARED");
+    char path[4096] = "";
+    if (shared && *shared)
+        snprintf(path, sizeof path, "%s/data/pentium2.byu", shared);
+    work.records = malloc((work.count + 1) * sizeof *work.records);
+    work.yardstick = yardstick_b2a_rate();
+    if (!work.records || work.count == 0 || work.yardstick <= 0) {
+        fprintf(stderr, "bench_cache: cannot begin\n");
+        return 3;
+    }
+    bool real = large_trace_fill(work.records, work.count, *path ? path : NULL);
+    for (size_t i = 0; i < work.count; i++)
+        work.references += reference_kind_of(work.records[i].type) != REFERENCE_NONE;
+    printf("cache: %.0f million records, from %s; b2a's classic way %.2f million records/s\n",
+           (double)work.count / 1e6, real ? "a Pentium II's bus" : "a generator",
+           work.yardstick / 1e6);
+    hierarchies(&work);
+    sweeps(&work);
+    free(work.records);
+    return 0;
+}

@@ -1,0 +1,231 @@
+/*
+ * The common case, quickly: hits in level 1, and whole hierarchies of plain caches. What is counted
+ * is what references.c counts; whatever is special goes there.
+ *
+ * A plain cache is LRU, writes back, allocates, has lines without parts that are no longer than
+ * those below, and has no prefetch, no victim buffer and no ties to other levels.
+ */
+#include "tools/cache/model.h"
+
+#define ENTRY_TAG (0xffffffff00000000u | ENTRY_THERE)
+
+static unsigned side_count(const struct cache_level *level)
+{
+    return level->split ? CACHE_SIDES : 1;
+}
+
+/* Whether hits in a cache of level 1 only change its order and dirty states. */
+static bool has_quick_hits(const struct cache_settings *cache)
+{
+    return cache->replacement == CACHE_LRU && cache->sub_block == cache->line &&
+           cache->ways <= LINE_WAYS_SEARCHED && !cache->write_through &&
+           (cache->prefetch == CACHE_NO_PREFETCH || cache->prefetch == CACHE_PREFETCH_MISS);
+}
+
+static bool is_plain(const struct hierarchy_settings *settings, unsigned number, unsigned side)
+{
+    const struct cache_level *level = &settings->levels[number];
+    const struct cache_settings *cache = &level->sides[side];
+    if (!has_quick_hits(cache) || cache->no_write_allocate || cache->victim_lines > 0 ||
+        cache->prefetch != CACHE_NO_PREFETCH || level->inclusion != CACHE_NEITHER)
+        return false;
+    if (number + 1 == settings->level_count)
+        return true;
+    const struct cache_level *below = &settings->levels[number + 1];
+    return below->sides[below->split ? side : 0].line >= cache->line;
+}
+
+enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings)
+{
+    if (settings->classify || settings->honour_attributes)
+        return SHAPE_ANY;
+    bool plain = settings->coherence == CACHE_INCOHERENT;
+    bool direct = settings->level_count == 1;
+    for (unsigned number = 0; number < settings->level_count; number++)
+        for (unsigned side = 0; side < side_count(&settings->levels[number]); side++) {
+            const struct cache_settings *cache = &settings->levels[number].sides[side];
+            plain = plain && is_plain(settings, number, side);
+            direct = direct && cache->ways == 1;
+            if (number == 0 && !has_quick_hits(cache))
+                return SHAPE_ANY;
+        }
+    return !plain ? SHAPE_QUICK_HITS : direct ? SHAPE_PLAIN_DIRECT : SHAPE_PLAIN;
+}
+
+/* What a line is looked for by. */
+static inline uint64_t tag_of(const struct cache *cache, uint32_t address)
+{
+    return (uint64_t)cache_line_address(cache, address) << 32 | ENTRY_THERE;
+}
+
+static inline uint64_t *set_of(const struct cache *cache, uint32_t address)
+{
+    uint32_t set = (address >> cache->lines.line_shift) & cache->lines.set_mask;
+    return cache->lines.entries + (size_t)set * cache->lines.ways;
+}
+
+/*
+ * Looks a line up from the second way on, moving what it passes down by one; the first way becomes
+ * the caller's. Returns the line's entry, or 0 with *last the one that no longer has a place.
+ */
+static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, uint64_t *last)
+{
+    uint64_t moving = set[0];
+    for (uint32_t way = 1; way < ways; way++) {
+        uint64_t next = set[way];
+        set[way] = moving;
+        if ((next & ENTRY_TAG) == tag)
+            return next;
+        moving = next;
+    }
+    *last = moving;
+    return 0;
+}
+
+/* What a plain cache sends down when it misses; whole: a write of a whole line. */
+static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
+                       uint64_t replaced);
+
+/* A reference that lies in one line, to a plain cache below level 1. */
+static void plain_refer(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
+                        uint32_t bytes, enum reference_kind kind)
+{
+    if (!cache) {
+        hierarchy->counters.memory_references[kind]++;
+        hierarchy->counters.memory_bytes[kind] += bytes;
+        return;
+    }
+    uint64_t *set = set_of(cache, address);
+    const uint64_t tag = tag_of(cache, address);
+    const uint64_t dirty = kind == REFERENCE_WRITE ? ENTRY_DIRTY : 0;
+    uint64_t replaced = 0;
+    cache->counters.references[kind]++;
+    if ((set[0] & ENTRY_TAG) == tag) {
+        set[0] |= dirty;
+        return;
+    }
+    uint64_t found = raise_line(set, cache->lines.ways, tag, &replaced);
+    set[0] = (found ? found : tag) | dirty;
+    if (!found)
+        plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
+}
+
+static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
+                       uint64_t replaced)
+{
+    uint32_t line = cache->settings->line;
+    cache->counters.misses[kind]++;
+    cache->counters.line_misses[kind]++;
+    if (!whole) {
+        cache->counters.fills++;
+        cache->counters.fill_bytes += line;
+        plain_refer(cache->hierarchy, cache->below, cache_line_address(cache, address), line,
+                    kind == REFERENCE_FETCH ? REFERENCE_FETCH : REFERENCE_READ);
+    }
+    if (replaced & ENTRY_DIRTY) {
+        cache->counters.write_backs++;
+        cache->counters.write_back_bytes += line;
+        plain_refer(cache->hierarchy, cache->below, (uint32_t)(replaced >> 32), line,
+                    REFERENCE_WRITE);
+    }
+}
+
+/* A reference to level 1, which is plain. */
+static inline void plain_first(struct cache *cache, uint32_t address, uint32_t bytes,
+                               enum reference_kind kind, bool direct)
+{
+    uint64_t *set = set_of(cache, address);
+    const uint64_t tag = tag_of(cache, address);
+    const uint64_t dirty = kind == REFERENCE_WRITE ? ENTRY_DIRTY : 0;
+    const uint64_t first = set[0];
+    cache->counters.references[kind]++;
+    if ((first & ENTRY_TAG) == tag) {
+        set[0] = first | dirty;
+        return;
+    }
+    uint64_t replaced = first;
+    uint64_t found = direct ? 0 : raise_line(set, cache->lines.ways, tag, &replaced);
+    set[0] = (found ? found : tag) | dirty;
+    if (!found)
+        plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
+}
+
+/* A hit in level 1 that concerns nobody else; false: it is none. */
+static inline bool quick_hit(struct cache *cache, uint32_t address, enum reference_kind kind)
+{
+    uint64_t *set = set_of(cache, address);
+    const uint64_t tag = tag_of(cache, address);
+    uint32_t way = 0;
+    while (way < cache->lines.ways && (set[way] & ENTRY_TAG) != tag)
+        way++;
+    if (way == cache->lines.ways)
+        return false;
+    uint64_t found = set[way];
+    if (kind == REFERENCE_WRITE) {
+        if (cache->hierarchy->settings.coherence != CACHE_INCOHERENT &&
+            (!cache->agent || (found & ENTRY_STATE) != (uint64_t)LINE_MODIFIED
+                                                           << ENTRY_STATE_SHIFT))
+            return false;
+        found |= ENTRY_DIRTY;
+    }
+    for (; way > 0; way--)
+        set[way] = set[way - 1];
+    set[0] = found;
+    cache->counters.references[kind]++;
+    return true;
+}
+
+/* The kind of a record's reference, without branches. */
+static inline enum reference_kind kind_of(uint8_t type)
+{
+    static const uint8_t kinds[4] = {REFERENCE_FETCH, REFERENCE_READ, REFERENCE_READ,
+                                     REFERENCE_WRITE};
+    _Static_assert(REQUEST_FETCH == 0 && REQUEST_MEMREAD == 1 && REQUEST_MEMREADINV == 2 &&
+                       REQUEST_MEMWRITE == 3,
+                   "the four types of memory requests are the first");
+    return type < 4 ? (enum reference_kind)kinds[type] : REFERENCE_NONE;
+}
+
+static inline size_t run(struct hierarchy *hierarchy, const struct record *records, size_t count,
+                         enum hierarchy_shape shape)
+{
+    size_t i = 0;
+    for (; i < count; i++) {
+        const struct record *record = &records[i];
+        enum reference_kind kind = kind_of(record->type);
+        if (kind == REFERENCE_NONE)
+            break;
+        struct cache *cache = hierarchy->processors[record->processor]
+                                  .first[kind == REFERENCE_FETCH ? CACHE_INSTRUCTION : CACHE_DATA];
+        if (!cache)
+            break;
+        uint32_t bytes = reference_bytes(record);
+        uint32_t line = 1u << cache->lines.line_shift;
+        if ((record->address & (line - 1)) + bytes > line)
+            break;
+        if (hierarchy->parts > 1 && !hierarchy_is_mine(hierarchy, record->address))
+            continue;
+        if (shape == SHAPE_QUICK_HITS) {
+            if (!quick_hit(cache, record->address, kind))
+                break;
+        } else {
+            plain_first(cache, record->address, bytes, kind, shape == SHAPE_PLAIN_DIRECT);
+        }
+    }
+    return i;
+}
+
+size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *records,
+                             size_t count)
+{
+    switch (hierarchy->shape) {
+    case SHAPE_QUICK_HITS:
+        return run(hierarchy, records, count, SHAPE_QUICK_HITS);
+    case SHAPE_PLAIN:
+        return run(hierarchy, records, count, SHAPE_PLAIN);
+    case SHAPE_PLAIN_DIRECT:
+        return run(hierarchy, records, count, SHAPE_PLAIN_DIRECT);
+    default:
+        return 0;
+    }
+}

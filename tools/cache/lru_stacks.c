@@ -103,11 +103,10 @@ static unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool writ
     uint64_t moving = set[0];
     unsigned found = ways;
     for (unsigned depth = 1; moving != 0; depth++) {
-        unsigned level = (unsigned)(moving & ENTRY_LEVEL);
-        if (level <= depth) {
-            write_backs[depth]++;
-            moving += depth + 1 - level;
-        }
+        /* where it is dirty it stayed with more ways than it is deep: now one more is needed */
+        bool leaves = (moving & ENTRY_LEVEL) == depth;
+        write_backs[depth] += leaves;
+        moving += leaves;
         if (depth == ways)
             break;
         uint64_t next = set[depth];

@@ -1,0 +1,129 @@
+#!/bin/bash
+# `bustap cache` says what the slow simulator says: of a made trace of four processors, and of a real
+# one, from raw records and from captures, in one thread and in two.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+mkdir configurations
+cat >configurations/default </dev/null
+cat >configurations/small <<'END'
+[level 1]
+size = 4K
+line = 32
+ways = 1
+split = no
+END
+cat >configurations/mesi <<'END'
+[hierarchy]
+coherence = mesi
+classify = yes
+[level 1]
+size = 8K
+ways = 4
+split = yes
+[level 2]
+size = 64K
+ways = 8
+inclusion = inclusive
+END
+cat >configurations/moesi <<'END'
+[hierarchy]
+coherence = moesi
+attributes = honour
+[level 1]
+size = 2K
+ways = 2
+replacement = plru
+[level 2]
+shared = no
+size = 16K
+ways = full
+inclusion = inclusive
+[level 3]
+size = 96K
+ways = 12
+replacement = fifo
+sub-block = 16
+END
+cat >configurations/everything <<'END'
+[hierarchy]
+attributes = honour
+classify = yes
+flush = no
+seed = 77
+[level 1]
+line = 16
+ways = 3
+size = 3K
+split = yes
+victim = 4
+[data 1]
+sub-block = 4
+write = through
+allocate = no
+prefetch = tagged
+[instruction 1]
+prefetch = always
+replacement = random
+[level 2]
+line = 64
+size = 32K
+ways = 4
+replacement = random
+prefetch = miss
+END
+cat >configurations/exclusive <<'END'
+[level 1]
+size = 4K
+ways = 2
+shared = yes
+[level 2]
+size = 16K
+ways = 4
+inclusion = exclusive
+[level 3]
+size = 64K
+ways = 8
+inclusion = exclusive
+END
+
+# said OPTION... TRACE: without ratios, as slow_cache prints it
+said() {
+    bustap cache "$@" --csv | sed 1d | cut -d, -f 1-6,8-
+    bustap cache "$@" --json --lines 1000000 >said.json
+    jq -r '.memory[] | "memory,\(.kind),\(.references),\(.bytes),\(.uncached)"' said.json
+    jq -r '.lines // [] | .[] | "line,\(.address),\(.invalidations),\(.interventions),\(.upgrades)," +
+        "\(.snoop_write_backs),\(.true_sharing),\(.false_sharing)"' said.json
+}
+
+# compare TRACE OPERAND...: the operands hold the trace
+compare() {
+    local trace=$1 configuration name
+    shift
+    for configuration in configurations/*; do
+        name=${configuration#*/}
+        slow_cache "$configuration" "$trace" | sort >wanted.txt
+        [ "$(wc -l <wanted.txt)" -ge 6 ] || { cat wanted.txt; exit 1; }
+        said --config "$configuration" "$@" | sort >got.txt
+        diff wanted.txt got.txt || { echo "$name differs for $*"; exit 1; }
+        case $name in
+        default | small | exclusive)
+            bustap cache --config "$configuration" -j 2 "$@" --csv | cut -d, -f 1-6,8- >threads.txt
+            diff <(sed 1d threads.txt | sort) <(grep -v -e '^memory' -e '^line' wanted.txt) ||
+                { echo "$name differs for $* in two threads"; exit 1; }
+            ;;
+        esac
+    done
+}
+
+make_trace --types all --seed 3 20000 >made.byu
+compare made.byu made.byu
+gzip -k made.byu
+compare made.byu made.byu.gz
+
+trace=${SHARED:-.}/data/pentium2.byu
+[ -f "$trace" ] || { echo "there is no real trace here"; exit 77; }
+head -c 280020 "$trace" >real.byu
+compare real.byu real.byu
+bustap capture --quiet --board "virtual:replay=$trace" -o p2 --rotate size=40K
+compare real.byu p2_*.byu.gz

@@ -1,8 +1,11 @@
 #include "tools/plot/canvas.h"
 
 #include <math.h>
+#include <string.h>
 
-#define PIXELS_PER_X_TICK 85u
+#define PIXELS_PER_X_TICK 75u
+#define MARGIN_PIXELS     80u
+#define CHARACTER_PIXELS  8u
 #define PIXELS_PER_Y_TICK 45u
 #define LEGEND_CHARACTERS 34u
 #define WIDE_PIXELS       700u /* there is room for a legend beside the curves */
@@ -42,6 +45,72 @@ static void put_axis(struct canvas *canvas, const char *name, const struct figur
     script_put(script, ")\n");
 }
 
+/* The name of intervals of a kind, if there are any; else NULL. */
+static const char *interval_name(const struct figure_panel *panel, bool is_break)
+{
+    for (size_t i = 0; i < panel->interval_count; i++)
+        if (panel->intervals[i].is_break == is_break)
+            return is_break ? panel->break_name : panel->missing_name;
+    return NULL;
+}
+
+/* Where a panel's legend is. */
+enum legend_place { LEGEND_NOWHERE, LEGEND_BESIDE, LEGEND_ABOVE };
+
+/* A legend stands beside the curves, or above them where the panel is narrow: never on them. */
+static enum legend_place legend_place(const struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    bool intervals = interval_name(panel, false) || interval_name(panel, true);
+    size_t named = 0;
+    bool stacked = false;
+    for (size_t i = 0; i < panel->series_count; i++) {
+        named += panel->series[i].name != NULL;
+        stacked |= panel->series[i].look == FIGURE_AREA;
+    }
+    if (named < 2 && !intervals && !(named == 1 && stacked))
+        return LEGEND_NOWHERE;
+    return canvas->width >= WIDE_PIXELS && !panel->heat ? LEGEND_BESIDE : LEGEND_ABOVE;
+}
+
+/* Pixels that the x axis has, about. */
+static unsigned axis_width(const struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    size_t longest = 0;
+    for (size_t i = 0; i < panel->series_count; i++) {
+        size_t length = panel->series[i].name ? strlen(panel->series[i].name) : 0;
+        longest = length > longest ? length : longest;
+    }
+    longest = longest < LEGEND_CHARACTERS ? longest : LEGEND_CHARACTERS;
+    unsigned beside = MARGIN_PIXELS;
+    if (legend_place(canvas) == LEGEND_BESIDE)
+        beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
+    return canvas->width > 2 * beside ? canvas->width - beside : canvas->width / 2;
+}
+
+static void put_legend(struct canvas *canvas)
+{
+    const struct figure_panel *panel = canvas->panel;
+    bool stacked = panel->series_count > 0 && panel->series[0].look == FIGURE_AREA;
+    switch (legend_place(canvas)) {
+    case LEGEND_NOWHERE:
+        script_put(canvas->script, "unset key\n");
+        break;
+    case LEGEND_BESIDE:
+        script_put(canvas->script,
+                   "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 "
+                   "%s\n",
+                   stacked ? "invert" : "noinvert");
+        break;
+    case LEGEND_ABOVE:
+        script_put(canvas->script,
+                   "set key outside center top horizontal Left reverse samplen 2 width 1 "
+                   "noinvert\n");
+        break;
+    }
+}
+
 /* Lays out both axes over all that the panel shows. */
 static void lay_out(struct canvas *canvas)
 {
@@ -53,7 +122,8 @@ static void lay_out(struct canvas *canvas)
         low = fmin(low, panel->heat->x_from);
         high = fmax(high, panel->heat->x_to);
     }
-    axis_lay_out(&canvas->x, &panel->x, low, high, canvas->width / PIXELS_PER_X_TICK + 1, false);
+    axis_lay_out(&canvas->x, &panel->x, low, high, axis_width(canvas) / PIXELS_PER_X_TICK + 1,
+                 false);
     canvas_series_range(panel, true, &low, &high);
     if (panel->heat) {
         low = fmin(low, panel->heat->y_from);
@@ -80,39 +150,6 @@ static void put_interval(struct canvas *canvas, const struct figure_interval *in
     script_put(canvas->script, thin ? "nohead front linecolor rgb \"#666666\" dashtype 2\n"
                                : interval->is_break ? "front " BREAK_FILL "\n"
                                                     : "front " MISSING_FILL " linewidth 1\n");
-}
-
-/* The name of intervals of a kind, if there are any; else NULL. */
-static const char *interval_name(const struct figure_panel *panel, bool is_break)
-{
-    for (size_t i = 0; i < panel->interval_count; i++)
-        if (panel->intervals[i].is_break == is_break)
-            return is_break ? panel->break_name : panel->missing_name;
-    return NULL;
-}
-
-/* A legend stands beside the curves, or above them where the panel is narrow: never on them. */
-static void put_legend(struct canvas *canvas)
-{
-    const struct figure_panel *panel = canvas->panel;
-    bool intervals = interval_name(panel, false) || interval_name(panel, true);
-    size_t named = 0;
-    bool stacked = false;
-    for (size_t i = 0; i < panel->series_count; i++) {
-        named += panel->series[i].name != NULL;
-        stacked |= panel->series[i].look == FIGURE_AREA;
-    }
-    if (named < 2 && !intervals && !(named == 1 && stacked))
-        script_put(canvas->script, "unset key\n");
-    else if (canvas->width >= WIDE_PIXELS && !panel->heat)
-        script_put(
-            canvas->script,
-            "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 %s\n",
-            stacked ? "invert" : "noinvert");
-    else
-        script_put(
-            canvas->script,
-            "set key outside center top horizontal Left reverse samplen 2 width 1 noinvert\n");
 }
 
 void canvas_element(struct canvas *canvas)

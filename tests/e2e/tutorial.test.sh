@@ -2,7 +2,7 @@
 # The tutorial's commands run as they stand, and what they print has what it says.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
-for tool in gcc dot callgrind_annotate; do
+for tool in gcc dot callgrind_annotate gnuplot; do
     command -v $tool >/dev/null || { echo "there is no $tool"; exit 77; }
 done
 ln -s "$TOP/tests" tests
@@ -23,3 +23,13 @@ grep -q '^ *8640  .* multiply+.*loops.c:22$' out
 grep -q '^ *+1728  8640  10368  .*loops.c:22$' out
 grep -q 'PROGRAM TOTALS' out
 grep -q '>loops.c:22<' build/multiply.svg
+
+# from a capture to caches
+grep -q '^64.0 KiB    1024  110459     35.47 %$' out
+grep -q '^ *1  data  *all *280595   67065  23.90 %  *67065  *10590  *50027  *4885  *1521  *42$' out
+grep -q '^ *0xfee00080  *340  *340 ' out
+[ "$(grep -c '^ *0x802000 ' out)" = 2 ]
+grep -q '^64,0,0,,2950,,84194$' build/sharing.csv
+for picture in addresses mix sharing mrc sweep; do
+    grep -q '^</svg>' build/$picture.svg
+done

@@ -230,8 +230,8 @@ static int run(const struct request *request, enum fetch_kind kind, int count, c
     struct build *build = NULL;
     if (transfer_begin(&transfer, request->lp64, true, &error) < 0)
         return command_failure(&error);
-    int result =
-        captures_order(&captures, count, paths, request->trace ? "a trace" : NULL, request->lp64, &error);
+    int result = captures_order(&captures, count, paths, request->trace ? "a trace" : NULL,
+                                request->lp64, &error);
     if (result == 0)
         result = add_images(&images, request, &error);
     if (result == 0)

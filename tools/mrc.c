@@ -114,18 +114,18 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
 {
     const struct job *job = &mrc->job;
     const bool all = mrc->points == 0 && (mrc->csv || mrc->json);
-    const struct report report = {.studies = (const struct study *const *)job->studies,
-                                  .count = job->line_count,
-                                  .window = job->window,
-                                  .clock_hz = job->clock_hz,
-                                  .steps = all           ? 0
-                                           : mrc->points ? mrc->points
-                                                         : 1};
+    const struct mrc_report report = {.studies = (const struct study *const *)job->studies,
+                                      .count = job->line_count,
+                                      .window = job->window,
+                                      .clock_hz = job->clock_hz,
+                                      .steps = all           ? 0
+                                               : mrc->points ? mrc->points
+                                                             : 1};
     int result = mrc->csv    ? mrc_report_csv(&report, error)
                  : mrc->json ? mrc_report_json(&report, error)
                              : mrc_report_text(&report, error);
     if (result == 0 && mrc->plot)
-        result = report_plot(&report, &mrc->picture, error);
+        result = mrc_report_plot(&report, &mrc->picture, error);
     return result;
 }
 

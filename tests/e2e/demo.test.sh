@@ -10,3 +10,9 @@ if ! grep -q '^single_step: ' output; then
     grep -A 1 '^EXECUTIONS' output | tail -n 1 | grep -q ' multiply+.* tests/e2e/programs/loops\.c:[0-9]*$' ||
         { cat output; exit 1; }
 fi
+# it ends with a miss-ratio curve and what MESI did
+sed -n '/bustap mrc/,$p' output >studies
+grep -q '^lines of 64 bytes: [0-9]* references' studies
+grep -q '^32\.0 KiB  *512 ' studies
+grep -q '^ *1  unified  *3  *[1-9][0-9]*  *[1-9]' studies
+grep -q 'INVALIDATIONS  INTERVENTIONS  UPGRADES' studies

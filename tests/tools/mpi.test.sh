@@ -3,25 +3,39 @@
 set -eu
 
 mpi=$BUILD/mpi/bustap
-[ -x "$mpi" ] && command -v mpirun >/dev/null || exit 77
+if [ ! -x "$mpi" ] || ! command -v mpirun >/dev/null; then
+    echo "Open MPI is not here, or the program for it is not built"
+    exit 77
+fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 run() { mpirun --oversubscribe -n "$@"; }
 
 bustap capture --board virtual:smp=4,seed=2,requests=40000 -o smp --rotate size=100K --quiet
 
-same() { # COMMAND...: the same with 1, 2, 3 and 5 processes
+counts='1 2 3 5'
+same() { # COMMAND...: the same with so many processes
     bustap "$@" >alone
     [ -s alone ]
-    for processes in 1 2 3 5; do
+    for processes in $counts; do
         run $processes "$mpi" "$@" >divided
         cmp alone divided || { echo "$processes processes: bustap $*"; exit 1; }
     done
 }
 same cache smp_*.byu.gz
+same mrc smp_*.byu.gz
+counts='2 3'
 same cache --coherence mesi --l1 8K,ways=2 --lines 1000 --json smp_*.byu.gz
 same cache --l1 1K,ways=1,line=512 --csv --threads 2 smp_*.byu.gz
 same cache --sweep size=1K..16K,ways=1,2,full,line=32,64 --l1 split smp_*.byu.gz
 same cache --sweep size=1K..4K --l1 ways=2,replacement=random --json --threads 2 smp_*.byu.gz
+same cache --sweep size=1K..256K,ways=1,2,4 smp_*.byu.gz
+same cache --l1 1K,replacement=fifo --sweep size=1K..16K,line=32,64 --json smp_*.byu.gz
+same mrc --line 32,64,128 --by processor,kind --csv smp_*.byu.gz
+same mrc --window 3000 --json smp_*.byu.gz
+same mrc --working-set 1000 --csv smp_*.byu.gz
+same mrc --reuse-time ticks --csv smp_*.byu.gz
+same mrc --sets 64 smp_*.byu.gz
+same mrc --sample 1/4 --json smp_*.byu.gz
 # what cannot be divided is done all the same
 same cache --l1 4K,ways=full --classify smp_*.byu.gz
 

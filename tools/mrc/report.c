@@ -1,6 +1,6 @@
 #include "tools/mrc/report.h"
 
-int report_each(const struct report *report, report_series *put, void *argument,
+int report_each(const struct mrc_report *report, report_series *put, void *argument,
                 struct bt_error *error)
 {
     int result = 0;

@@ -7,7 +7,8 @@
 #include <inttypes.h>
 
 /* The columns that all rows begin with. */
-static void put_name(const struct report *report, unsigned study, unsigned number, uint64_t window)
+static void put_name(const struct mrc_report *report, unsigned study, unsigned number,
+                     uint64_t window)
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series_name name = study_series_name(settings, number);
@@ -20,8 +21,8 @@ static void put_name(const struct report *report, unsigned study, unsigned numbe
     putchar(',');
 }
 
-static void put_curve(const struct report *report, unsigned study, unsigned number, uint64_t window,
-                      const struct curve *curve)
+static void put_curve(const struct mrc_report *report, unsigned study, unsigned number,
+                      uint64_t window, const struct curve *curve)
 {
     const struct study_settings *settings = report_settings(report, study);
     for (uint64_t ways = curve_next(curve, 0, report->steps); ways != 0;
@@ -37,7 +38,7 @@ static void put_curve(const struct report *report, unsigned study, unsigned numb
     }
 }
 
-static int put_curves(const struct report *report, unsigned study, unsigned number,
+static int put_curves(const struct mrc_report *report, unsigned study, unsigned number,
                       struct bt_error *error)
 {
     const struct series *series = study_series(report->studies[study], number);
@@ -58,7 +59,7 @@ static int put_curves(const struct report *report, unsigned study, unsigned numb
     return 0;
 }
 
-static void put_working_sets(const struct report *report, unsigned study, unsigned number)
+static void put_working_sets(const struct mrc_report *report, unsigned study, unsigned number)
 {
     const struct series *series = study_series(report->studies[study], number);
     const unsigned columns = study_buckets(report_settings(report, study)) + 1;
@@ -73,7 +74,7 @@ static void put_working_sets(const struct report *report, unsigned study, unsign
     }
 }
 
-static void put_times(const struct report *report, unsigned study, unsigned number)
+static void put_times(const struct mrc_report *report, unsigned study, unsigned number)
 {
     const struct series *series = study_series(report->studies[study], number);
     for (size_t i = 0; i < series->window_count; i++) {
@@ -92,8 +93,8 @@ static void put_times(const struct report *report, unsigned study, unsigned numb
     }
 }
 
-static int put_series(void *argument, const struct report *report, unsigned study, unsigned number,
-                      struct bt_error *error)
+static int put_series(void *argument, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
 {
     (void)argument;
     switch (report_settings(report, study)->kind) {
@@ -108,7 +109,7 @@ static int put_series(void *argument, const struct report *report, unsigned stud
     }
 }
 
-int mrc_report_csv(const struct report *report, struct bt_error *error)
+int mrc_report_csv(const struct mrc_report *report, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, 0);
     fputs("line_bytes,processor,cache,kind,window,", stdout);

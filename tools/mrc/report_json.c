@@ -14,7 +14,7 @@ static void flush(yajl_gen json)
     yajl_gen_clear(json);
 }
 
-static void put_points(yajl_gen json, const struct report *report, unsigned study,
+static void put_points(yajl_gen json, const struct mrc_report *report, unsigned study,
                        const struct curve *curve)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -40,7 +40,7 @@ static void put_points(yajl_gen json, const struct report *report, unsigned stud
     yajl_gen_array_close(json);
 }
 
-static int put_curve_windows(yajl_gen json, const struct report *report, unsigned study,
+static int put_curve_windows(yajl_gen json, const struct mrc_report *report, unsigned study,
                              const struct series *series, struct bt_error *error)
 {
     json_key(json, "windows");
@@ -61,7 +61,7 @@ static int put_curve_windows(yajl_gen json, const struct report *report, unsigne
     return 0;
 }
 
-static void put_working_sets(yajl_gen json, const struct report *report, unsigned study,
+static void put_working_sets(yajl_gen json, const struct mrc_report *report, unsigned study,
                              const struct series *series)
 {
     const unsigned columns = study_buckets(report_settings(report, study)) + 1;
@@ -101,7 +101,7 @@ static void put_times(yajl_gen json, const uint64_t *counts)
     yajl_gen_array_close(json);
 }
 
-static void put_time_windows(yajl_gen json, const struct report *report,
+static void put_time_windows(yajl_gen json, const struct mrc_report *report,
                              const struct series *series)
 {
     if (report->window.unit == WINDOW_NONE) {
@@ -121,7 +121,7 @@ static void put_time_windows(yajl_gen json, const struct report *report,
     yajl_gen_array_close(json);
 }
 
-static int put_counts(yajl_gen json, const struct report *report, unsigned study,
+static int put_counts(yajl_gen json, const struct mrc_report *report, unsigned study,
                       const struct series *series, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -141,8 +141,8 @@ static int put_counts(yajl_gen json, const struct report *report, unsigned study
     return 0;
 }
 
-static int put_series(void *argument, const struct report *report, unsigned study, unsigned number,
-                      struct bt_error *error)
+static int put_series(void *argument, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series_name name = study_series_name(settings, number);
@@ -163,7 +163,7 @@ static int put_series(void *argument, const struct report *report, unsigned stud
     return result;
 }
 
-static void put_head(yajl_gen json, const struct report *report)
+static void put_head(yajl_gen json, const struct mrc_report *report)
 {
     const struct study_settings *settings = report_settings(report, 0);
     const struct study_totals *totals = study_totals(report->studies[0]);
@@ -182,7 +182,7 @@ static void put_head(yajl_gen json, const struct report *report)
         json_text(json, "time_unit", settings->ticks ? "ticks" : "references");
 }
 
-int mrc_report_json(const struct report *report, struct bt_error *error)
+int mrc_report_json(const struct mrc_report *report, struct bt_error *error)
 {
     static const char *const keys[] = {
         [BANK_DISTANCES] = "curves", [BANK_TIMES] = "reuse_times", [BANK_WINDOWS] = "working_sets"};

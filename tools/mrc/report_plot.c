@@ -50,8 +50,8 @@ static int add_point(struct line *line, double x, double y, struct bt_error *err
 }
 
 /* Begins a line named after its series; NULL where there are too many. */
-static struct line *add_line(struct picture *picture, const struct report *report, unsigned study,
-                             unsigned number, const char *more)
+static struct line *add_line(struct picture *picture, const struct mrc_report *report,
+                             unsigned study, unsigned number, const char *more)
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series_name name = study_series_name(settings, number);
@@ -68,7 +68,7 @@ static struct line *add_line(struct picture *picture, const struct report *repor
     return line;
 }
 
-static int draw_curve(struct picture *picture, const struct report *report, unsigned study,
+static int draw_curve(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -88,7 +88,8 @@ static int draw_curve(struct picture *picture, const struct report *report, unsi
 }
 
 /* Where a window is on the time axis: seconds where the clock is known. */
-static double window_time(const struct report *report, const struct series *series, size_t window)
+static double window_time(const struct mrc_report *report, const struct series *series,
+                          size_t window)
 {
     const double from = (double)(series->first_window + window) * (double)report->window.length;
     const bool seconds = report->window.unit == WINDOW_TICKS && report->clock_hz > 0;
@@ -96,8 +97,8 @@ static double window_time(const struct report *report, const struct series *seri
 }
 
 /* The miss ratio of one size of cache over windows. */
-static int draw_size(struct line *line, const struct report *report, const struct series *series,
-                     uint64_t lines, struct bt_error *error)
+static int draw_size(struct line *line, const struct mrc_report *report,
+                     const struct series *series, uint64_t lines, struct bt_error *error)
 {
     int result = 0;
     for (size_t i = 0; i < series->window_count && result == 0; i++) {
@@ -124,7 +125,7 @@ static uint64_t largest_size(const struct series *series)
     return size;
 }
 
-static int draw_sizes(struct picture *picture, const struct report *report, unsigned study,
+static int draw_sizes(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -142,8 +143,8 @@ static int draw_sizes(struct picture *picture, const struct report *report, unsi
     return 0;
 }
 
-static int draw_working_set(struct picture *picture, const struct report *report, unsigned study,
-                            unsigned number, struct bt_error *error)
+static int draw_working_set(struct picture *picture, const struct mrc_report *report,
+                            unsigned study, unsigned number, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series *series = study_series(report->studies[study], number);
@@ -158,7 +159,7 @@ static int draw_working_set(struct picture *picture, const struct report *report
 }
 
 /* How many references come back within each time, of all windows together. */
-static int draw_times(struct picture *picture, const struct report *report, unsigned study,
+static int draw_times(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
     const struct series *series = study_series(report->studies[study], number);
@@ -181,8 +182,8 @@ static int draw_times(struct picture *picture, const struct report *report, unsi
     return result;
 }
 
-static int draw_series(void *argument, const struct report *report, unsigned study, unsigned number,
-                       struct bt_error *error)
+static int draw_series(void *argument, const struct mrc_report *report, unsigned study,
+                       unsigned number, struct bt_error *error)
 {
     switch (report_settings(report, study)->kind) {
     case BANK_WINDOWS:
@@ -215,7 +216,7 @@ static int lengthen(struct picture *picture, struct bt_error *error)
 
 /* --- what is written around it --- */
 
-static void name_axes(const struct report *report, struct figure_panel *panel)
+static void name_axes(const struct mrc_report *report, struct figure_panel *panel)
 {
     const struct study_settings *settings = report_settings(report, 0);
     const bool seconds = report->window.unit == WINDOW_TICKS && report->clock_hz > 0;
@@ -238,8 +239,8 @@ static void name_axes(const struct report *report, struct figure_panel *panel)
     }
 }
 
-static void write_titles(const struct report *report, const struct picture *picture, char *title,
-                         char *subtitle, size_t size)
+static void write_titles(const struct mrc_report *report, const struct picture *picture,
+                         char *title, char *subtitle, size_t size)
 {
     static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of LRU caches",
                                          [BANK_TIMES] = "Reuse times",
@@ -257,7 +258,7 @@ static void write_titles(const struct report *report, const struct picture *pict
              sample, picture->more ? "; not all curves are drawn" : "");
 }
 
-static int write_picture(const struct report *report, const struct picture *picture,
+static int write_picture(const struct mrc_report *report, const struct picture *picture,
                          const struct figure_output *output, struct bt_error *error)
 {
     struct figure_series series[REPORT_PLOT_SERIES_MAX] = {{NULL}};
@@ -279,8 +280,8 @@ static int write_picture(const struct report *report, const struct picture *pict
     return figure_write(&figure, output, error);
 }
 
-int report_plot(const struct report *report, const struct figure_output *output,
-                struct bt_error *error)
+int mrc_report_plot(const struct mrc_report *report, const struct figure_output *output,
+                    struct bt_error *error)
 {
     struct picture *picture = calloc(1, sizeof *picture);
     if (!picture)

@@ -8,7 +8,7 @@
 #define REPORT_PLOT_SERIES_MAX 48u /* of what there is more is left out, and the title says so */
 
 /* Draws it. 0 or a negative code. */
-int report_plot(const struct report *report, const struct figure_output *output,
-                struct bt_error *error);
+int mrc_report_plot(const struct mrc_report *report, const struct figure_output *output,
+                    struct bt_error *error);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* --- headings --- */
 
-static void put_totals(const struct report *report)
+static void put_totals(const struct mrc_report *report)
 {
     const struct study_totals *totals = study_totals(report->studies[0]);
     printf("%" PRIu64 " requests", totals->requests);
@@ -27,7 +27,7 @@ static void put_totals(const struct report *report)
                report->window.unit == WINDOW_TICKS ? "ticks" : "requests");
 }
 
-static void put_what(const struct report *report, unsigned study, unsigned number)
+static void put_what(const struct mrc_report *report, unsigned study, unsigned number)
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series_name name = study_series_name(settings, number);
@@ -45,7 +45,8 @@ static void put_what(const struct report *report, unsigned study, unsigned numbe
     fputs(": ", stdout);
 }
 
-static void put_footprint(const struct report *report, unsigned study, const struct curve *curve)
+static void put_footprint(const struct mrc_report *report, unsigned study,
+                          const struct curve *curve)
 {
     char text[WORDS_SIZE_BYTES];
     const uint32_t line_bytes = report_settings(report, study)->line_bytes;
@@ -90,7 +91,7 @@ static uint64_t *list_sizes(const struct curve *curve, unsigned steps, size_t *c
     return sizes;
 }
 
-static int put_curve(const struct report *report, unsigned study, unsigned number,
+static int put_curve(const struct mrc_report *report, unsigned study, unsigned number,
                      struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -120,7 +121,7 @@ static int put_curve(const struct report *report, unsigned study, unsigned numbe
 /* --- windows of time --- */
 
 struct window_table {
-    const struct report *report;
+    const struct mrc_report *report;
     const struct study_settings *settings;
     const struct series *series;
     unsigned columns;                /* numbers of a window in the series */
@@ -205,7 +206,7 @@ static void working_set_row(void *argument, size_t row, struct table_cell *cells
     cells[3].number = counts[BANK_FIRST] * rows->settings->line_bytes;
 }
 
-static int put_windows(const struct report *report, unsigned study, unsigned number,
+static int put_windows(const struct mrc_report *report, unsigned study, unsigned number,
                        struct bt_error *error)
 {
     struct window_table rows = {.report = report,
@@ -265,7 +266,7 @@ static void time_row(void *argument, size_t row, struct table_cell *cells)
     cells[3].real = (double)below / (double)rows->references;
 }
 
-static int put_times(const struct report *report, unsigned study, unsigned number,
+static int put_times(const struct mrc_report *report, unsigned study, unsigned number,
                      struct bt_error *error)
 {
     static const struct table_column columns[] = {{"from", "from", TABLE_COUNT},
@@ -294,8 +295,8 @@ static int put_times(const struct report *report, unsigned study, unsigned numbe
     return 0;
 }
 
-static int put_series(void *argument, const struct report *report, unsigned study, unsigned number,
-                      struct bt_error *error)
+static int put_series(void *argument, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
 {
     (void)argument;
     if (report_settings(report, study)->kind == BANK_TIMES)
@@ -305,7 +306,7 @@ static int put_series(void *argument, const struct report *report, unsigned stud
     return put_curve(report, study, number, error);
 }
 
-int mrc_report_text(const struct report *report, struct bt_error *error)
+int mrc_report_text(const struct mrc_report *report, struct bt_error *error)
 {
     put_totals(report);
     return report_each(report, put_series, NULL, error);

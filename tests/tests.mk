@@ -83,9 +83,9 @@ endif
 
 .PHONY: bench bench-run
 bench:
-	@.ci/packages build bench
+	@.ci/packages build bench mpi
 	@$(MAKE) --no-print-directory bench-run
-bench-run: all $(BENCH_BINARIES)
+bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(if $(HAVE_MPI),$(BUILD)/mpi/bustap)
 	@BUILD=$(BUILD) tests/bench/run $(BENCH_ARGUMENTS)
 
 .PHONY: demo demo-run

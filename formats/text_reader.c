@@ -3,6 +3,7 @@
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <lzma.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,16 @@
 
 #define RAW_BYTES      (128u << 10)
 #define READ_BYTES_MAX (1u << 30) /* zlib and bzip2 count in unsigned int */
-#define MAGIC_BYTES    3u
+#define MAGIC_BYTES    6u
+#define XZ_MEMORY_MAX  (256u << 20) /* what xz -9 asks for is a quarter of that */
 
-enum container { CONTAINER_UNKNOWN, CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2 };
+enum container {
+    CONTAINER_UNKNOWN,
+    CONTAINER_PLAIN,
+    CONTAINER_GZIP,
+    CONTAINER_BZIP2,
+    CONTAINER_XZ
+};
 
 struct text_reader {
     int file;       /* -1: memory */
@@ -29,6 +37,7 @@ struct text_reader {
     size_t begin, end;
     z_stream gzip; /* in use from the first member of its kind on */
     bz_stream bzip2;
+    lzma_stream xz; /* all zero is LZMA_STREAM_INIT */
     bool gzip_ready, bzip2_ready;
     void (*progress)(void *argument, uint64_t offset, uint64_t size);
     void *progress_argument;
@@ -102,6 +111,7 @@ void text_reader_close(struct text_reader *reader)
         inflateEnd(&reader->gzip);
     if (reader->bzip2_ready)
         BZ2_bzDecompressEnd(&reader->bzip2);
+    lzma_end(&reader->xz);
     if (reader->own && reader->file >= 0)
         close(reader->file);
     free(reader->buffer);
@@ -157,28 +167,39 @@ static enum container container_at(const struct text_reader *reader)
         return CONTAINER_GZIP;
     if (size >= 3 && memcmp(at, "BZh", 3) == 0)
         return CONTAINER_BZIP2;
+    if (size >= 6 && memcmp(at,
+                            "\xfd"
+                            "7zXZ",
+                            6) == 0)
+        return CONTAINER_XZ;
     return CONTAINER_PLAIN;
+}
+
+/* Readies the container's library for a member. Whether it could. */
+static bool decoder_ready(struct text_reader *reader)
+{
+    switch (reader->container) {
+    case CONTAINER_GZIP:
+        if (reader->gzip_ready)
+            return inflateReset(&reader->gzip) == Z_OK;
+        /* 15: the largest window; 16: gzip, and nothing else */
+        reader->gzip_ready = inflateInit2(&reader->gzip, 15 + 16) == Z_OK;
+        return reader->gzip_ready;
+    case CONTAINER_XZ:
+        return lzma_stream_decoder(&reader->xz, XZ_MEMORY_MAX, 0) == LZMA_OK;
+    default:
+        if (reader->bzip2_ready)
+            BZ2_bzDecompressEnd(&reader->bzip2);
+        memset(&reader->bzip2, 0, sizeof reader->bzip2);
+        reader->bzip2_ready = BZ2_bzDecompressInit(&reader->bzip2, 0, 0) == BZ_OK;
+        return reader->bzip2_ready;
+    }
 }
 
 static int decoder_begin(struct text_reader *reader, struct bt_error *error)
 {
-    int result;
-    if (reader->container == CONTAINER_GZIP) {
-        /* 15: the largest window; 16: gzip, and nothing else */
-        result =
-            reader->gzip_ready ? inflateReset(&reader->gzip) : inflateInit2(&reader->gzip, 15 + 16);
-        if (result != Z_OK)
-            return bt_fail(error, BT_MEMORY, "no memory to decompress %s", reader->name);
-        reader->gzip_ready = true;
-    } else {
-        if (reader->bzip2_ready)
-            BZ2_bzDecompressEnd(&reader->bzip2);
-        memset(&reader->bzip2, 0, sizeof reader->bzip2);
-        result = BZ2_bzDecompressInit(&reader->bzip2, 0, 0);
-        reader->bzip2_ready = result == BZ_OK;
-        if (result != BZ_OK)
-            return bt_fail(error, BT_MEMORY, "no memory to decompress %s", reader->name);
-    }
+    if (!decoder_ready(reader))
+        return bt_fail(error, BT_MEMORY, "no memory to decompress %s", reader->name);
     reader->in_member = true;
     return 0;
 }
@@ -257,6 +278,40 @@ static int bunzip_some(struct text_reader *reader, char *text, size_t room, size
     return 0;
 }
 
+static int unxz_some(struct text_reader *reader, char *text, size_t room, size_t *got,
+                     struct bt_error *error)
+{
+    lzma_stream *xz = &reader->xz;
+    size_t available = reader->end - reader->begin;
+    xz->next_in = reader->raw + reader->begin;
+    xz->avail_in = available;
+    xz->next_out = (uint8_t *)text;
+    xz->avail_out = room;
+    lzma_ret result = lzma_code(xz, LZMA_RUN);
+    consume(reader, available - xz->avail_in);
+    *got = room - xz->avail_out;
+    if (result == LZMA_STREAM_END)
+        reader->in_member = false;
+    else if (result == LZMA_MEM_ERROR || result == LZMA_MEMLIMIT_ERROR)
+        return bt_fail(error, BT_MEMORY, "no memory to decompress %s", reader->name);
+    else if (result != LZMA_OK && result != LZMA_BUF_ERROR)
+        return damaged(reader, error);
+    return 0;
+}
+
+static int decompress_some(struct text_reader *reader, char *text, size_t room, size_t *got,
+                           struct bt_error *error)
+{
+    switch (reader->container) {
+    case CONTAINER_GZIP:
+        return inflate_some(reader, text, room, got, error);
+    case CONTAINER_XZ:
+        return unxz_some(reader, text, room, got, error);
+    default:
+        return bunzip_some(reader, text, room, got, error);
+    }
+}
+
 static int read_compressed(struct text_reader *reader, char *text, size_t room, size_t *got,
                            struct bt_error *error)
 {
@@ -270,8 +325,7 @@ static int read_compressed(struct text_reader *reader, char *text, size_t room, 
         if (result < 0)
             return result;
         bool starved = reader->begin == reader->end;
-        result = reader->container == CONTAINER_GZIP ? inflate_some(reader, text, room, got, error)
-                                                     : bunzip_some(reader, text, room, got, error);
+        result = decompress_some(reader, text, room, got, error);
         if (result < 0)
             return result;
         if (starved && *got == 0 && reader->in_member)

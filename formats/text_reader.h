@@ -1,6 +1,7 @@
 /*
- * Text from a file, a pipe or memory, plain or compressed with gzip or bzip2: which one, the
- * content tells. Compressed members one behind the other are one text, as zcat and bzcat read them.
+ * Text from a file, a pipe or memory, plain or compressed with gzip, bzip2 or xz: which
+ * one, the content tells. Compressed members one behind the other are one text, as zcat, bzcat and
+ * xzcat read them.
  */
 #ifndef FORMATS_TEXT_READER_H
 #define FORMATS_TEXT_READER_H

@@ -38,7 +38,7 @@ const struct trace_format *trace_format_of_path(const char *path);
 const struct trace_format *trace_format_detect(const char *path, struct bt_error *error);
 
 /*
- * Opens path, "-" for standard input, plain or compressed with gzip or bzip2. name NULL: as
+ * Opens path, "-" for standard input, plain or compressed with gzip, bzip2 or xz. name NULL: as
  * trace_format_detect says. Everything that is in options is copied. 0 or a negative bt_code.
  *
  * What a record cannot hold (addresses above 4 GiB, say) is left out and counted, and told as

@@ -5,6 +5,7 @@
 #include "tests/support/random.h"
 
 #include <bzlib.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,18 @@ static void append_bzip2(struct bytes *to, const char *text, size_t size)
                                                    0),
                           BZ_OK);
     to->size += room;
+}
+
+static void append_xz(struct bytes *to, const char *text, size_t size)
+{
+    size_t room = lzma_stream_buffer_bound(size);
+    size_t used = 0;
+    to->data = realloc(to->data, to->size + room);
+    CU_ASSERT_EQUAL_FATAL(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text,
+                                                  size, (uint8_t *)to->data + to->size, &used,
+                                                  room),
+                          LZMA_OK);
+    to->size += used;
 }
 
 /* Reads it all in steps of odd sizes; the result's code, and what came in *text. */
@@ -123,17 +136,21 @@ static void test_compressed_members(void)
     for (size_t members = 1; members <= 4; members++) {
         struct bytes gzip = {NULL, 0};
         struct bytes bzip2 = {NULL, 0};
+        struct bytes xz = {NULL, 0};
         append_gzip(&gzip, text.data, 0); /* an empty member in front */
         for (size_t i = 0; i < members; i++) {
             size_t begin = TEXT_BYTES * i / members;
             size_t end = TEXT_BYTES * (i + 1) / members;
             append_gzip(&gzip, text.data + begin, end - begin);
             append_bzip2(&bzip2, text.data + begin, end - begin);
+            append_xz(&xz, text.data + begin, end - begin);
         }
         check_reads_as(&gzip, &text);
         check_reads_as(&bzip2, &text);
+        check_reads_as(&xz, &text);
         free(gzip.data);
         free(bzip2.data);
+        free(xz.data);
     }
     free(text.data);
 }
@@ -141,7 +158,7 @@ static void test_compressed_members(void)
 /* However it is cut: all that could be read, then BT_DATA with the offset. */
 static void check_cuts(const struct bytes *stored, const struct bytes *text)
 {
-    for (size_t size = 4; size < stored->size; size += 1 + stored->size / 50) {
+    for (size_t size = 6; size < stored->size; size += 1 + stored->size / 50) {
         struct bytes cut = {stored->data, size};
         struct bytes got;
         struct bt_error error = {0};
@@ -177,15 +194,20 @@ static void test_cut_and_damaged(void)
     struct bytes text = random_text(9, 20000);
     struct bytes gzip = {NULL, 0};
     struct bytes bzip2 = {NULL, 0};
+    struct bytes xz = {NULL, 0};
     append_gzip(&gzip, text.data, text.size);
     append_bzip2(&bzip2, text.data, text.size);
+    append_xz(&xz, text.data, text.size);
     check_cuts(&gzip, &text);
     check_cuts(&bzip2, &text);
+    check_cuts(&xz, &text);
     check_damage(&gzip, &text);
     check_damage(&bzip2, &text);
+    check_damage(&xz, &text);
     free(text.data);
     free(gzip.data);
     free(bzip2.data);
+    free(xz.data);
 }
 
 static void test_behind_the_members(void)
@@ -248,7 +270,7 @@ static void test_cannot_open(void)
 
 static const struct test_case cases[] = {
     {"plain text of any size, from memory, files and pipes", test_plain},
-    {"members of gzip and bzip2 are one text", test_compressed_members},
+    {"members of gzip, bzip2 and xz are one text", test_compressed_members},
     {"cut off and damaged data is told with its offset", test_cut_and_damaged},
     {"zeros behind the members are padding, anything else is not", test_behind_the_members},
     {"progress goes up to the end", test_progress},

@@ -45,6 +45,15 @@ if bustap convert trace.byu nothing.byu -o kept.din 2>/dev/null; then exit 1; fi
 [ "$(cat kept.din)" = precious ]
 [ -z "$(find . -name '*part*')" ]
 
+# ChampSim's traces come as .xz
+if command -v xz >/dev/null; then
+    bustap convert trace.byu -o instructions.champsim 2>/dev/null
+    bustap convert instructions.champsim -o from_plain.byu
+    xz instructions.champsim
+    bustap convert instructions.champsim.xz -o from_xz.byu
+    cmp from_plain.byu from_xz.byu
+fi
+
 # a damaged file is converted as far as it is good
 bustap convert trace.byu -o whole.din.gz 2>/dev/null
 head -c 3000 whole.din.gz >cut.din.gz

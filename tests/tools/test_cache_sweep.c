@@ -185,8 +185,66 @@ static void test_parts(void)
     }
 }
 
+/* Plain settings, which the engine has a short way for. */
+static struct hierarchy_settings plain_settings(uint64_t *random)
+{
+    struct hierarchy_settings settings = {.level_count = 1 + (unsigned)random_below(random, 3)};
+    bool shared = random_one_in(random, 4);
+    for (unsigned i = 0; i < settings.level_count; i++) {
+        struct cache_level *level = &settings.levels[i];
+        level->split = i == 0 && random_one_in(random, 2);
+        level->shared = shared || i > 0;
+        for (unsigned side = 0; side < CACHE_SIDES; side++) {
+            uint32_t ways = 1u << random_below(random, 3);
+            level->sides[side] = (struct cache_settings){
+                .size = (uint64_t)(256u << (2 * i)) * ways, .line = i ? 32 : 16, .ways = ways};
+        }
+    }
+    if (!shared)
+        settings.coherence = (enum cache_coherence)random_below(random, 4);
+    return settings;
+}
+
+static void take(const struct hierarchy_settings *settings, struct record *records,
+                 struct cache_results *results)
+{
+    struct simulation *simulation;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(simulation_new(&simulation, settings, 1, NULL, &error), 0);
+    put(simulation_sink(simulation), records, RECORDS);
+    CU_ASSERT_EQUAL_FATAL(simulation_end(simulation, results, &error), 0);
+    simulation_free(simulation);
+}
+
+/* Where attributes are honoured there is no short way; all are ordinary here. */
+static void test_short_ways(void)
+{
+    static struct record records[RECORDS];
+    for (uint64_t seed = 200; seed < 200 + 10 * RUNS; seed++) {
+        uint64_t random = random_seed(seed);
+        struct cache_results results[2];
+        fill(records, RECORDS, &random);
+        for (size_t i = 0; i < RECORDS; i++)
+            records[i].attribute = ATTRIBUTE_WRITE_BACK;
+        struct hierarchy_settings settings = plain_settings(&random);
+        take(&settings, records, &results[0]);
+        settings.honour_attributes = true;
+        take(&settings, records, &results[1]);
+        CU_ASSERT_EQUAL_FATAL(results[0].cache_count, results[1].cache_count);
+        for (size_t i = 0; i < results[0].cache_count; i++)
+            CU_ASSERT_EQUAL(memcmp(&results[0].caches[i].counters, &results[1].caches[i].counters,
+                                   sizeof results[0].caches[i].counters),
+                            0);
+        CU_ASSERT_EQUAL(
+            memcmp(&results[0].counters, &results[1].counters, sizeof results[0].counters), 0);
+        cache_results_clear(&results[0]);
+        cache_results_clear(&results[1]);
+    }
+}
+
 static const struct test_case cases[] = {{"sweeps equal single runs", test_sweep},
                                          {"axes", test_axes},
                                          {"parts equal the whole", test_parts},
+                                         {"short ways equal the long one", test_short_ways},
                                          {NULL, NULL}};
 TEST_SUITE(cache_sweep, cases)

@@ -7,8 +7,6 @@
  */
 #include "tools/cache/model.h"
 
-#define ENTRY_TAG (0xffffffff00000000u | ENTRY_THERE)
-
 static unsigned side_count(const struct cache_level *level)
 {
     return level->split ? CACHE_SIDES : 1;
@@ -35,10 +33,34 @@ static bool is_plain(const struct hierarchy_settings *settings, unsigned number,
     return below->sides[below->split ? side : 0].line >= cache->line;
 }
 
+bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side)
+{
+    if (settings->classify || settings->honour_attributes ||
+        (settings->coherence != CACHE_INCOHERENT && !settings->levels[level].shared))
+        return false;
+    for (; level < settings->level_count; level++)
+        if (!is_plain(settings, level, settings->levels[level].split ? side : 0))
+            return false;
+    return true;
+}
+
+/* Whether level 1 is the agents', and all is plain but for coherence. */
+static bool has_plain_agents(const struct hierarchy_settings *settings)
+{
+    struct hierarchy_settings incoherent = *settings;
+    incoherent.coherence = CACHE_INCOHERENT;
+    return settings->coherence != CACHE_INCOHERENT &&
+           (settings->level_count == 1 || settings->levels[1].shared) &&
+           hierarchy_is_plain(&incoherent, 0, CACHE_INSTRUCTION) &&
+           hierarchy_is_plain(&incoherent, 0, CACHE_DATA);
+}
+
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings)
 {
     if (settings->classify || settings->honour_attributes)
         return SHAPE_ANY;
+    if (has_plain_agents(settings))
+        return SHAPE_AGENTS;
     bool plain = settings->coherence == CACHE_INCOHERENT;
     bool direct = settings->level_count == 1;
     for (unsigned number = 0; number < settings->level_count; number++)
@@ -86,9 +108,8 @@ static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, ui
 static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
                        uint64_t replaced);
 
-/* A reference that lies in one line, to a plain cache below level 1. */
-static void plain_refer(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
-                        uint32_t bytes, enum reference_kind kind)
+void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
+                       uint32_t bytes, enum reference_kind kind)
 {
     if (!cache) {
         hierarchy->counters.memory_references[kind]++;
@@ -119,14 +140,14 @@ static void plain_miss(struct cache *cache, uint32_t address, enum reference_kin
     if (!whole) {
         cache->counters.fills++;
         cache->counters.fill_bytes += line;
-        plain_refer(cache->hierarchy, cache->below, cache_line_address(cache, address), line,
-                    kind == REFERENCE_FETCH ? REFERENCE_FETCH : REFERENCE_READ);
+        cache_refer_plain(cache->hierarchy, cache->below, cache_line_address(cache, address), line,
+                          kind == REFERENCE_FETCH ? REFERENCE_FETCH : REFERENCE_READ);
     }
     if (replaced & ENTRY_DIRTY) {
         cache->counters.write_backs++;
         cache->counters.write_back_bytes += line;
-        plain_refer(cache->hierarchy, cache->below, (uint32_t)(replaced >> 32), line,
-                    REFERENCE_WRITE);
+        cache_refer_plain(cache->hierarchy, cache->below, (uint32_t)(replaced >> 32), line,
+                          REFERENCE_WRITE);
     }
 }
 
@@ -150,8 +171,45 @@ static inline void plain_first(struct cache *cache, uint32_t address, uint32_t b
         plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
 }
 
-/* A hit in level 1 that concerns nobody else; false: it is none. */
-static inline bool quick_hit(struct cache *cache, uint32_t address, enum reference_kind kind)
+/* Whether another agent has a line. */
+static bool others_have(const struct cache *agent, uint32_t address)
+{
+    const struct hierarchy *hierarchy = agent->hierarchy;
+    for (unsigned i = 0; i < hierarchy->agent_count; i++) {
+        const struct cache *other = hierarchy->agents[i];
+        const uint64_t *set = set_of(other, address);
+        const uint64_t tag = tag_of(other, address);
+        for (uint32_t way = 0; way < other->lines.ways; way++)
+            if ((set[way] & ENTRY_TAG) == tag)
+                return true; /* agent itself, which misses it, has it not */
+    }
+    return false;
+}
+
+/* A miss in an agent of a line that no other agent has; false: it is none. */
+static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, uint32_t bytes,
+                        enum reference_kind kind)
+{
+    if (others_have(agent, address))
+        return false;
+    bool write = kind == REFERENCE_WRITE;
+    enum line_state state = write                                               ? LINE_MODIFIED
+                            : agent->hierarchy->settings.coherence == CACHE_MSI ? LINE_SHARED
+                                                                                : LINE_EXCLUSIVE;
+    uint32_t last = agent->lines.ways - 1;
+    uint64_t replaced = set[last];
+    for (; last > 0; last--)
+        set[last] = set[last - 1];
+    set[0] =
+        tag_of(agent, address) | (uint64_t)state << ENTRY_STATE_SHIFT | (write ? ENTRY_DIRTY : 0);
+    agent->counters.references[kind]++;
+    plain_miss(agent, address, kind, write && bytes == agent->settings->line, replaced);
+    return true;
+}
+
+/* A hit in level 1, or a miss, that concerns no other cache beside it; false: it is none. */
+static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t bytes,
+                             enum reference_kind kind, bool agents)
 {
     uint64_t *set = set_of(cache, address);
     const uint64_t tag = tag_of(cache, address);
@@ -159,7 +217,7 @@ static inline bool quick_hit(struct cache *cache, uint32_t address, enum referen
     while (way < cache->lines.ways && (set[way] & ENTRY_TAG) != tag)
         way++;
     if (way == cache->lines.ways)
-        return false;
+        return agents && lonely_miss(cache, set, address, bytes, kind);
     uint64_t found = set[way];
     if (kind == REFERENCE_WRITE) {
         if (cache->hierarchy->settings.coherence != CACHE_INCOHERENT &&
@@ -205,8 +263,8 @@ static inline size_t run(struct hierarchy *hierarchy, const struct record *recor
             break;
         if (hierarchy->parts > 1 && !hierarchy_is_mine(hierarchy, record->address))
             continue;
-        if (shape == SHAPE_QUICK_HITS) {
-            if (!quick_hit(cache, record->address, kind))
+        if (shape == SHAPE_QUICK_HITS || shape == SHAPE_AGENTS) {
+            if (!quick_hit(cache, record->address, bytes, kind, shape == SHAPE_AGENTS))
                 break;
         } else {
             plain_first(cache, record->address, bytes, kind, shape == SHAPE_PLAIN_DIRECT);
@@ -221,6 +279,8 @@ size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *r
     switch (hierarchy->shape) {
     case SHAPE_QUICK_HITS:
         return run(hierarchy, records, count, SHAPE_QUICK_HITS);
+    case SHAPE_AGENTS:
+        return run(hierarchy, records, count, SHAPE_AGENTS);
     case SHAPE_PLAIN:
         return run(hierarchy, records, count, SHAPE_PLAIN);
     case SHAPE_PLAIN_DIRECT:

@@ -59,6 +59,7 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     cache->early_write_backs = is_above(&hierarchy->settings, level, CACHE_INCLUSIVE);
     cache->always_fills =
         cache->early_write_backs || is_above(&hierarchy->settings, level, CACHE_EXCLUSIVE);
+    cache->plain = hierarchy_is_plain(&hierarchy->settings, level, side);
     cache->agent = is_agent_level(&hierarchy->settings, level);
     uint64_t number = ((uint64_t)level * CACHE_PROCESSORS + processor) * CACHE_SIDES + side;
     bool good =

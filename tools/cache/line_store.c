@@ -64,16 +64,10 @@ static uint64_t entry_of(const struct line_store *store, uint32_t address)
     return (uint64_t)(address >> store->line_shift << store->line_shift) << 32 | ENTRY_THERE;
 }
 
-size_t line_store_find(const struct line_store *store, uint32_t address)
+size_t line_store_find_indexed(const struct line_store *store, uint32_t address)
 {
-    const uint64_t wanted = entry_of(store, address);
-    if (store->index)
-        return line_index_find(store->index, (uint32_t)(wanted >> 32), store->entries);
-    size_t first = (size_t)set_of(store, address) * store->ways;
-    for (size_t place = first; place < first + store->ways; place++)
-        if ((store->entries[place] & ~(uint64_t)(0xffffffffu - ENTRY_THERE)) == wanted)
-            return place;
-    return LINE_NONE;
+    return line_index_find(store->index, (uint32_t)(entry_of(store, address) >> 32),
+                           store->entries);
 }
 
 /* Moves the entries [first, place) one further and leaves the first as it was. */

@@ -32,6 +32,7 @@ struct cache_line {
 #define ENTRY_TOUCHED     4u
 #define ENTRY_STATE_SHIFT 3u
 #define ENTRY_STATE       (7u << ENTRY_STATE_SHIFT)
+#define ENTRY_TAG         (0xffffffff00000000u | ENTRY_THERE)
 
 struct line_masks {
     uint64_t valid, dirty, touched;
@@ -58,8 +59,22 @@ int line_store_make(struct line_store *store, const struct cache_settings *setti
                     uint64_t cache);
 void line_store_clear(struct line_store *store);
 
+/* line_store_find where there is an index. */
+size_t line_store_find_indexed(const struct line_store *store, uint32_t address);
+
 /* The place of the line that holds the byte at address; LINE_NONE. */
-size_t line_store_find(const struct line_store *store, uint32_t address);
+static inline size_t line_store_find(const struct line_store *store, uint32_t address)
+{
+    const uint32_t line = address >> store->line_shift;
+    const uint64_t wanted = (uint64_t)(line << store->line_shift) << 32 | ENTRY_THERE;
+    if (store->index)
+        return line_store_find_indexed(store, address);
+    size_t first = (size_t)(line & store->set_mask) * store->ways;
+    for (size_t place = first; place < first + store->ways; place++)
+        if ((store->entries[place] & ENTRY_TAG) == wanted)
+            return place;
+    return LINE_NONE;
+}
 
 /* Tells replacement that a line was hit; returns its new place. */
 size_t line_store_use(struct line_store *store, size_t place);

@@ -33,6 +33,7 @@ struct cache {
     enum cache_inclusion inclusion;
     uint32_t sub_block;
     bool agent;
+    bool plain;             /* and so are all below (fast.c) */
     bool early_write_backs; /* before fills: above an inclusive level */
     bool always_fills;      /* also for writes that cover all: above an exclusive level, too */
     struct line_store lines;
@@ -51,7 +52,7 @@ struct processor {
 };
 
 /* Which references can be done quickly (fast.c). */
-enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_PLAIN, SHAPE_PLAIN_DIRECT };
+enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_AGENTS, SHAPE_PLAIN, SHAPE_PLAIN_DIRECT };
 
 struct hierarchy {
     enum hierarchy_shape shape;
@@ -91,6 +92,13 @@ static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t
 
 /* The shape of a hierarchy, of which ways and sub_block are never 0. */
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings);
+
+/* Whether a cache, and all below it, are plain. */
+bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side);
+
+/* A reference that lies in one line, to a plain cache or to memory (NULL). */
+void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
+                       uint32_t bytes, enum reference_kind kind);
 
 /* Simulates records up to the first that is not to be done quickly; returns how many. */
 size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *records,

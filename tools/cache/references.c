@@ -255,9 +255,10 @@ bool cache_refer_part(struct cache *cache, const struct cache_reference *referen
 bool cache_refer(struct hierarchy *hierarchy, struct cache *cache,
                  const struct cache_reference *reference)
 {
-    if (!cache) {
-        hierarchy->counters.memory_references[reference->kind]++;
-        hierarchy->counters.memory_bytes[reference->kind] += reference->bytes;
+    if (!cache || (cache->plain && (reference->address & (cache->settings->line - 1)) +
+                                           (uint64_t)reference->bytes <=
+                                       cache->settings->line)) {
+        cache_refer_plain(hierarchy, cache, reference->address, reference->bytes, reference->kind);
         return false;
     }
     struct cache_reference part = *reference;

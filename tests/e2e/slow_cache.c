@@ -14,7 +14,11 @@
 
 static const char *const side_names[] = {"instruction", "data"};
 
-/* Two columns empty or filled, then: the level, the cache, the processor. */
+static unsigned sides(const struct cache_level *level)
+{
+    return level->split ? CACHE_SIDES : 1;
+}
+
 static void put_name(const struct cache_level *level, unsigned number, unsigned side, int processor)
 {
     printf("%u,%s,", number + 1, level->split ? side_names[side] : "unified");
@@ -101,7 +105,7 @@ static void put_all(const struct slow_cache *cache, const struct hierarchy_setti
     struct cache_line_counters *lines;
     size_t count;
     for (unsigned number = 0; number < settings->level_count; number++)
-        for (unsigned side = 0; side <= settings->levels[number].split; side++)
+        for (unsigned side = 0; side < sides(&settings->levels[number]); side++)
             put_side(cache, &settings->levels[number], number, side);
     slow_cache_counters(cache, &counters);
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++)

@@ -25,7 +25,8 @@ static void finish(struct settings_text *text)
     if (hierarchy_check(&text->settings, &error) != 0)
         abort();
     for (unsigned level = 0; level < text->settings.level_count; level++)
-        for (unsigned side = 0; side <= text->settings.levels[level].split; side++)
+        for (unsigned side = 0; side < (text->settings.levels[level].split ? CACHE_SIDES : 1u);
+             side++)
             if (!settings_text_level(line, &text->settings, level, (enum cache_side)side)[0] ||
                 strlen(line) >= sizeof line)
                 abort();

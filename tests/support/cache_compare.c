@@ -327,7 +327,7 @@ void cache_print_settings(FILE *out, const struct hierarchy_settings *settings)
         const struct cache_level *at = &settings->levels[level];
         fprintf(out, "  level %u: %s, %s, %s\n", level + 1, at->split ? "split" : "unified",
                 at->shared ? "shared" : "private", inclusions[at->inclusion]);
-        for (unsigned side = 0; side <= at->split; side++)
+        for (unsigned side = 0; side < (at->split ? CACHE_SIDES : 1u); side++)
             print_cache(out, &at->sides[side]);
     }
 }

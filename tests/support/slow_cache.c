@@ -13,6 +13,11 @@ static bool too_large(const struct cache_settings *settings)
     return settings->line > LINE_MAX || settings->size / settings->line > LINES_MAX;
 }
 
+static unsigned sides(const struct cache_level *level)
+{
+    return level->split ? CACHE_SIDES : 1;
+}
+
 /* Where the model itself, or Dinero IV's rules in it, let reads see old bytes. */
 static bool old_by_rule(const struct hierarchy_settings *settings)
 {
@@ -20,7 +25,7 @@ static bool old_by_rule(const struct hierarchy_settings *settings)
     for (unsigned level = 0; level < settings->level_count; level++) {
         if (split && settings->levels[level].inclusion == CACHE_EXCLUSIVE)
             return true; /* instruction and data caches above it do not know of each other */
-        for (unsigned side = 0; side <= settings->levels[level].split; side++) {
+        for (unsigned side = 0; side < sides(&settings->levels[level]); side++) {
             const struct cache_settings *cache = &settings->levels[level].sides[side];
             bool sub_blocks = cache->sub_block != 0 && cache->sub_block < cache->line;
             if (sub_blocks && (cache->no_write_allocate || settings->honour_attributes))
@@ -55,7 +60,7 @@ static bool fetches_old_by_rule(const struct hierarchy_settings *settings)
 struct slow_cache *slow_cache_new(const struct hierarchy_settings *settings)
 {
     for (unsigned level = 0; level < settings->level_count; level++)
-        for (unsigned side = 0; side <= settings->levels[level].split; side++)
+        for (unsigned side = 0; side < sides(&settings->levels[level]); side++)
             if (too_large(&settings->levels[level].sides[side]))
                 return NULL;
     struct slow_cache *cache = slow_memory(1, sizeof *cache);

@@ -7,7 +7,7 @@
 #define MARGIN_PIXELS     80u
 #define CHARACTER_PIXELS  8u
 #define PIXELS_PER_Y_TICK 45u
-#define LEGEND_CHARACTERS 34u
+#define TICK_CHARACTERS   34u
 #define WIDE_PIXELS       700u /* there is room for a legend beside the curves */
 #define MISSING_FILL      "fillstyle transparent pattern 4 border fillcolor rgb \"#666666\""
 #define BREAK_FILL        "fillstyle solid 1 noborder fillcolor rgb \"#dddddd\""
@@ -39,7 +39,7 @@ static void put_axis(struct canvas *canvas, const char *name, const struct figur
         script_put(script, i > 0 ? ", " : "");
         script_quote_format(script,
                             description->ticks ? description->ticks[i].label : axis->ticks[i].label,
-                            LEGEND_CHARACTERS);
+                            TICK_CHARACTERS);
         script_number(script, description->ticks ? description->ticks[i].at : axis->ticks[i].at);
     }
     script_put(script, ")\n");
@@ -82,7 +82,8 @@ static unsigned axis_width(const struct canvas *canvas)
         size_t length = panel->series[i].name ? strlen(panel->series[i].name) : 0;
         longest = length > longest ? length : longest;
     }
-    longest = longest < LEGEND_CHARACTERS ? longest : LEGEND_CHARACTERS;
+    if (longest > canvas_legend_characters(canvas))
+        longest = canvas_legend_characters(canvas);
     unsigned beside = MARGIN_PIXELS;
     if (legend_place(canvas) == LEGEND_BESIDE)
         beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
@@ -166,7 +167,7 @@ static void put_interval_name(struct canvas *canvas, bool is_break)
     canvas_element(canvas);
     script_put(canvas->script, "keyentry with boxes %s title ",
                is_break ? BREAK_FILL : MISSING_FILL);
-    script_quote(canvas->script, name, LEGEND_CHARACTERS);
+    script_quote(canvas->script, name, canvas_legend_characters(canvas));
 }
 
 static void put_plot(struct canvas *canvas)

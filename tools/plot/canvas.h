@@ -19,6 +19,12 @@ struct canvas {
 /* Writes a whole panel; its size and origin have been set. */
 void canvas_put(struct canvas *canvas);
 
+/* Characters that a name in the legend has room for. */
+static inline size_t canvas_legend_characters(const struct canvas *canvas)
+{
+    return canvas->width > 24 * 26 ? canvas->width / 26 : 24;
+}
+
 /* Begins a further element of the plot command. */
 void canvas_element(struct canvas *canvas);
 

@@ -2,10 +2,9 @@
 
 #include <math.h>
 
-#define LEGEND_CHARACTERS 34u
-#define POINTS_MAX        6000u /* of a line; of more only what can be told apart is drawn */
-#define BUCKETS           1200u
-#define BARS_SHARE        0.8 /* of the room there is for them */
+#define POINTS_MAX 6000u /* of a line; of more only what can be told apart is drawn */
+#define BUCKETS    1200u
+#define BARS_SHARE 0.8 /* of the room there is for them */
 
 /* Okabe and Ito's, which the colour-blind can tell apart, without the yellow. */
 static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
@@ -226,6 +225,6 @@ void canvas_series_elements(struct canvas *canvas)
             put_line_look(canvas, series, s, color);
         script_put(canvas->script, series->name ? "title " : "notitle");
         if (series->name)
-            script_quote(canvas->script, series->name, LEGEND_CHARACTERS);
+            script_quote(canvas->script, series->name, canvas_legend_characters(canvas));
     }
 }

@@ -96,8 +96,8 @@ void lru_stacks_free(struct lru_stacks *stacks)
  * written back by the caches that are too small for them now. Returns the depth where it was, ways
  * where it was not.
  */
-static unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write,
-                           uint64_t *write_backs)
+static inline unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write,
+                                  uint64_t *write_backs)
 {
     uint64_t raised = tag | ENTRY_CLEAN;
     uint64_t moving = set[0];
@@ -122,6 +122,26 @@ static unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool writ
     return found;
 }
 
+/* The same, unrolled for few ways. */
+static unsigned raise_few(uint64_t *set, unsigned ways, uint64_t tag, bool write,
+                          uint64_t *write_backs)
+{
+    switch (ways) {
+    case 1:
+        return raise_line(set, 1, tag, write, write_backs);
+    case 2:
+        return raise_line(set, 2, tag, write, write_backs);
+    case 4:
+        return raise_line(set, 4, tag, write, write_backs);
+    case 6:
+        return raise_line(set, 6, tag, write, write_backs);
+    case 8:
+        return raise_line(set, 8, tag, write, write_backs);
+    default:
+        return raise_line(set, ways, tag, write, write_backs);
+    }
+}
+
 /* A reference to one line. */
 static inline void refer(struct lru_stacks *stacks, struct side_counts *counts, uint64_t *entries,
                          uint32_t address, unsigned kind)
@@ -143,7 +163,7 @@ static inline void refer(struct lru_stacks *stacks, struct side_counts *counts, 
             found->found[kind][0]++;
             continue;
         }
-        found->found[kind][raise_line(set, depth->ways, tag, write, found->write_backs)]++;
+        found->found[kind][raise_few(set, depth->ways, tag, write, found->write_backs)]++;
     }
 }
 

@@ -142,6 +142,17 @@ static unsigned raise_few(uint64_t *set, unsigned ways, uint64_t tag, bool write
     }
 }
 
+/* Asks the processor for the sets of a line in large numbers of sets before their turn comes. */
+static inline void ask_ahead(const struct lru_stacks *stacks, const uint64_t *entries,
+                             uint32_t line)
+{
+    for (unsigned i = 3; i < stacks->settings.depth_count; i++) {
+        const struct lru_depth *depth = &stacks->depths[i];
+        __builtin_prefetch(
+            entries + stacks->offsets[i] + (size_t)(line & (depth->sets - 1)) * depth->ways, 1);
+    }
+}
+
 /* A reference to one line. */
 static inline void refer(struct lru_stacks *stacks, struct side_counts *counts, uint64_t *entries,
                          uint32_t address, unsigned kind)
@@ -163,6 +174,8 @@ static inline void refer(struct lru_stacks *stacks, struct side_counts *counts, 
             found->found[kind][0]++;
             continue;
         }
+        if (i == 0)
+            ask_ahead(stacks, entries, line);
         found->found[kind][raise_few(set, depth->ways, tag, write, found->write_backs)]++;
     }
 }

@@ -18,7 +18,10 @@ static void random_size(uint64_t *state, struct cache_settings *cache)
     uint32_t ways = (uint32_t)1 << random_below(state, 4);
     if (cache->replacement != CACHE_PLRU && random_one_in(state, 4))
         ways = odd[random_below(state, sizeof odd / sizeof *odd)];
-    uint64_t sets = (uint64_t)1 << random_below(state, 4);
+    if (cache->replacement != CACHE_PLRU && random_one_in(state, 16))
+        ways =
+            60 + (uint32_t)random_below(state, 30); /* some search few ways otherwise than many */
+    uint64_t sets = (uint64_t)1 << random_below(state, ways < 60 ? 4 : 2);
     cache->size = sets * ways * cache->line;
     cache->ways = sets == 1 && random_one_in(state, 2) ? 0 : ways;
 }
@@ -136,7 +139,7 @@ void random_references(uint64_t *state, const struct hierarchy_settings *setting
     static const uint32_t bases[] = {0, 0xffffff80u, 0xfffff000u, 0x7fffffe0u, 0x12345678u};
     uint32_t line = settings->levels[0].sides[0].line;
     uint32_t base = bases[random_below(state, 5)];
-    uint64_t range = (uint64_t)line << (1 + random_below(state, 7));
+    uint64_t range = (uint64_t)line << (1 + random_below(state, 8));
     uint64_t processors = random_one_in(state, 3) ? 1 : 1 + random_below(state, 6);
     uint8_t first = random_one_in(state, 4) ? 250 : 0;
     bool plain = random_one_in(state, 2);

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 26) /* counts over all windows */
+#define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 24) /* counts over all windows */
 
 struct series {
     uint64_t references; /* in windows of time too, and those that are not followed */

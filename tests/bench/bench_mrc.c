@@ -1,0 +1,233 @@
+/*
+ * How fast miss-ratio curves are found: of records in memory, with as many distinct lines as no
+ * cache holds, and of a capture on disk that another thread decompresses; and how much memory that
+ * takes.
+ *
+ * usage: bench_mrc [MILLION_RECORDS]     (32)
+ */
+#define _GNU_SOURCE /* getrusage, fork's children */
+
+#include "tests/support/folder.h"
+#include "tests/support/large_trace.h"
+#include "tests/support/measure.h"
+#include "tests/support/random.h"
+#include "tests/support/raw_capture.h"
+#include "tests/support/yardstick.h"
+#include "tools/mrc/sample.h"
+#include "tools/mrc/study.h"
+#include "tools/record_input.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RUNS         3
+#define BATCH        16384u
+#define MILLION      1000000u
+#define LOCAL_PASSES 2u
+
+/* What one run found; shared with the child that ran it through a pipe. */
+struct result {
+    double seconds; /* of one processor */
+    double wall;
+    uint64_t references, lines;
+    double bytes; /* of memory at most, for each distinct line */
+};
+
+static double peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+static const struct study_settings plain = {
+    .kind = BANK_DISTANCES, .line_bytes = 32, .sets = 1, .sample = SAMPLE_ALL};
+
+static int finish(struct study *study, struct measure *measure, double before,
+                  struct result *result)
+{
+    measure_end(measure);
+    const struct series *series = study_series(study, 0);
+    *result = (struct result){.seconds = measure->cpu,
+                              .wall = measure->wall,
+                              .references = series->references,
+                              .lines = series->cold};
+    result->bytes = (peak_bytes() - before) / (double)result->lines;
+    study_free(study);
+    return 0;
+}
+
+/* One curve of records in memory, passed through so many times. */
+static int run_memory(struct record *records, size_t count, unsigned passes, uint64_t sample,
+                      struct result *result)
+{
+    struct study_settings settings = plain;
+    struct bt_error error;
+    struct measure measure;
+    settings.sample = sample;
+    const double before = (double)measure_resident_bytes();
+    measure_begin(&measure);
+    struct study *study = study_new(&settings, 0, &error);
+    for (unsigned pass = 0; study && pass < passes; pass++) {
+        for (size_t done = 0; done < count; done += BATCH) {
+            const size_t some = count - done < BATCH ? count - done : BATCH;
+            struct batch batch = {.records = records + done, .count = some, .capacity = some};
+            if (study_put(study, &batch, &error) < 0)
+                return -1;
+        }
+    }
+    return study ? finish(study, &measure, before, result) : -1;
+}
+
+/* One curve of a file. */
+static int run_file(char *path, struct result *result)
+{
+    const struct record_input_settings settings = {.count = UINT64_MAX};
+    struct record_input *input;
+    const struct batch *batch;
+    struct bt_error error;
+    struct measure measure;
+    const double before = (double)measure_resident_bytes();
+    measure_begin(&measure);
+    struct study *study = study_new(&plain, 0, &error);
+    if (!study || record_input_open(&input, 1, &path, &settings, &error) < 0)
+        return -1;
+    while (record_input_next(input, &batch, &error) == 1)
+        if (study_put(study, batch, &error) < 0)
+            return -1;
+    record_input_close(input);
+    return finish(study, &measure, before, result);
+}
+
+/* What is to be run, and on what. */
+struct subject {
+    const char *name;
+    struct record *records; /* NULL: the file */
+    size_t count;
+    unsigned passes;
+    uint64_t sample;
+    char *path;
+};
+
+/* Runs it in a process of its own, so that its memory is its own. */
+static int run_apart(const struct subject *subject, struct result *result)
+{
+    int ends[2];
+    if (pipe(ends) < 0)
+        return -1;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct result found;
+        int failed = subject->records ? run_memory(subject->records, subject->count,
+                                                   subject->passes, subject->sample, &found)
+                                      : run_file(subject->path, &found);
+        if (failed == 0 && write(ends[1], &found, sizeof found) != (ssize_t)sizeof found)
+            failed = -1;
+        _exit(failed != 0);
+    }
+    close(ends[1]);
+    ssize_t got = child < 0 ? -1 : read(ends[0], result, sizeof *result);
+    close(ends[0]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return got == (ssize_t)sizeof *result ? 0 : -1;
+}
+
+/* The best of some runs; prints it. Returns its rate on the wall, 0 on failure. */
+static double report(const struct subject *subject, double yardstick)
+{
+    struct result best = {.wall = 1e9, .seconds = 1e9};
+    for (int run = 0; run < RUNS; run++) {
+        struct result result;
+        if (run_apart(subject, &result) < 0)
+            return 0;
+        if (result.wall < best.wall)
+            best = result;
+    }
+    const double references = (double)best.references;
+    printf("  %-34s %6.1f million references/s, %4.2f processors, %5.0f b2a; %.2f million lines",
+           subject->name, references / best.wall / 1e6, best.seconds / best.wall,
+           references / best.wall / yardstick, (double)best.lines / 1e6);
+    if (subject->sample == SAMPLE_ALL)
+        printf(", %.1f bytes each", best.bytes);
+    puts("");
+    return references / best.wall;
+}
+
+/* Reads anywhere in a million lines of 32 bytes, each as likely. */
+static void fill_uniform(struct record *records, size_t count)
+{
+    uint64_t random = random_seed(1);
+    for (size_t i = 0; i < count; i++)
+        records[i] = (struct record){.address = (uint32_t)random_below(&random, MILLION) * 32,
+                                     .type = REQUEST_MEMREAD,
+                                     .size = 32,
+                                     .attribute = ATTRIBUTE_WRITE_BACK,
+                                     .time = 10};
+}
+
+/* As many records of the trace as have about a million lines. */
+static size_t fill_local(struct record *records, size_t count, const char *path)
+{
+    const size_t some = count < 9 * MILLION ? count : 9 * MILLION;
+    large_trace_fill(records, some, path);
+    return some;
+}
+
+static int compare(struct record *records, size_t count, const char *folder)
+{
+    const char *shared = getenv("SHARED");
+    char trace[4096];
+    char raw[FOLDER_PATH_BYTES + 32];
+    char prefix[FOLDER_PATH_BYTES + 32];
+    char capture[FOLDER_PATH_BYTES + 96];
+    const double yardstick = yardstick_b2a_rate();
+    snprintf(trace, sizeof trace, "%s/data/pentium2.byu", shared ? shared : "../shared");
+    snprintf(raw, sizeof raw, "%s/raw.byu", folder);
+    snprintf(prefix, sizeof prefix, "%s/capture", folder);
+    printf("mrc: exact curves, lines of 32 bytes; b2a: the classic way to print records, %.2f "
+           "million records/s\n",
+           yardstick / 1e6);
+    fill_uniform(records, count);
+    struct subject subject = {"anywhere in a million lines", records, count, 1, SAMPLE_ALL, NULL};
+    if (report(&subject, yardstick) == 0)
+        return -1;
+    const size_t some = fill_local(records, count, trace);
+    subject = (struct subject){
+        "a Pentium II trace, twice", records, some, LOCAL_PASSES, SAMPLE_ALL, NULL};
+    if (report(&subject, yardstick) == 0)
+        return -1;
+    large_trace_fill(records, count, trace);
+    subject = (struct subject){"the trace, longer", records, count, 1, SAMPLE_ALL, NULL};
+    const double in_memory = report(&subject, yardstick);
+    subject.name = "the same, one line in a hundred";
+    subject.sample = SAMPLE_ALL / 100;
+    if (in_memory == 0 || report(&subject, yardstick) == 0 ||
+        raw_file_write(raw, records, count) < 0 ||
+        raw_capture_write(raw, prefix, capture, sizeof capture) < 0)
+        return -1;
+    subject = (struct subject){"the longer one, from a capture", NULL, 0, 1, SAMPLE_ALL, capture};
+    const double from_disk = report(&subject, yardstick);
+    printf("  from a capture: %.0f %% of the rate in memory\n", 100 * from_disk / in_memory);
+    return from_disk == 0 ? -1 : 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    const size_t count =
+        (argument_count > 1 ? strtoul(arguments[1], NULL, 10) : 32) * (size_t)MILLION;
+    struct record *records = malloc((count + 1) * sizeof *records);
+    char folder[FOLDER_PATH_BYTES];
+    if (!records)
+        return 3;
+    folder_make(folder);
+    int result = compare(records, count, folder);
+    folder_remove(folder);
+    free(records);
+    return result == 0 ? 0 : 3;
+}

@@ -1,0 +1,168 @@
+/*
+ * Studies of reuse. The first bytes are settings and where the trace is cut, the rest is records,
+ * and options as users write them: the counts of two parts put together are those of the whole.
+ */
+#include "tools/mrc/curve.h"
+#include "tools/mrc/options.h"
+#include "tools/mrc/sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD 10u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct study_settings get_settings(const uint8_t *data)
+{
+    struct study_settings settings = {.kind = (enum bank_kind)(data[0] % 3),
+                                      .line_bytes = 1u << data[1] % 21,
+                                      .sets = 1u << data[2] % 8,
+                                      .by_processor = data[3] & 1,
+                                      .by_kind = data[3] & 2,
+                                      .split = data[3] & 4,
+                                      .ticks = data[3] & 8};
+    settings.sample = data[3] & 16 ? SAMPLE_ALL / (1u + data[4]) : SAMPLE_ALL;
+    settings.window.unit = (enum window_unit)(data[5] % 3);
+    settings.window.length = 1 + (uint64_t)bytes_get16(data + 6) * (data[5] & 64 ? 65537 : 1);
+    return settings;
+}
+
+/* Studies records first to end - 1. NULL where a limit was met. */
+static struct study *run(const struct study_settings *settings, struct record *records,
+                         size_t first, size_t end)
+{
+    struct bt_error error;
+    struct batch batch = {.records = records + first, .count = end - first};
+    struct study *study = study_new(settings, first, &error);
+    if (!study)
+        abort();
+    batch.first_tick = first < end ? records_time(records, first + 1) : 0;
+    if (study_put(study, &batch, &error) == 0)
+        return study;
+    if (error.code != BT_USAGE) /* too many windows: nothing else can be wrong */
+        abort();
+    study_free(study);
+    return NULL;
+}
+
+/* Puts both parts together in front. False where a limit was met. */
+static bool join(struct study *front, struct study *behind)
+{
+    struct pending_list list = {NULL, 0, 0};
+    struct numbers numbers = {NULL, 0, 0};
+    struct bt_error error;
+    int result = study_resolve(behind, &list, &error);
+    if (result == 0)
+        result = study_resolve(front, &list, &error);
+    if (result == 0 && list.count > 0)
+        abort();
+    if (result == 0)
+        result = study_pack(behind, &numbers, &error);
+    if (result == 0)
+        result = study_add(front, &numbers, &error);
+    free(list.entries);
+    free(numbers.values);
+    if (result < 0 && error.code != BT_USAGE)
+        abort();
+    return result == 0;
+}
+
+/* Every curve falls, and ends. */
+static void check_curve(const struct series *series, const struct study_settings *settings)
+{
+    struct curve curve;
+    struct bt_error error;
+    uint64_t last = UINT64_MAX;
+    if (curve_init(&curve, series, settings, &error) < 0)
+        abort();
+    for (uint64_t size = 1; size != 0; size = curve_next(&curve, size, 0)) {
+        const uint64_t misses = curve_misses(&curve, size);
+        if (misses > last || misses < curve.compulsory || !(curve_error(&curve, size) >= 0))
+            abort();
+        last = misses;
+    }
+    curve_free(&curve);
+}
+
+/* The counts of a window, and their sum where there is none. */
+static uint64_t count_in(const struct series *series, uint64_t window, unsigned bucket,
+                         unsigned buckets)
+{
+    if (!series || window < series->first_window ||
+        window - series->first_window >= series->window_count)
+        return 0;
+    return series->windows[(window - series->first_window) * (buckets + 1) + bucket];
+}
+
+static void compare(const struct series *a, const struct series *b, unsigned buckets)
+{
+    const uint64_t distances = histogram_end(&a->distances);
+    if (a->references != b->references || a->cold != b->cold ||
+        distances != histogram_end(&b->distances))
+        abort();
+    for (uint64_t i = 0; i < distances; i++)
+        if (histogram_count(&a->distances, i) != histogram_count(&b->distances, i))
+            abort();
+    for (uint64_t i = 0; i < a->window_count; i++)
+        for (unsigned bucket = 0; bucket <= buckets; bucket++)
+            if (count_in(a, a->first_window + i, bucket, buckets) !=
+                count_in(b, a->first_window + i, bucket, buckets))
+                abort();
+}
+
+static void check(const struct study_settings *settings, struct record *records, size_t count,
+                  size_t cut)
+{
+    struct study *whole = run(settings, records, 0, count);
+    struct study *front = run(settings, records, 0, cut);
+    struct study *behind = cut > 0 ? run(settings, records, cut, count) : NULL;
+    const bool joined = whole && front && behind && join(front, behind);
+    for (unsigned i = 0; i < STUDY_SERIES_MAX && joined; i++) {
+        const struct series *one = study_series(whole, i);
+        const struct series *two = study_series(front, i);
+        if (!one != !two)
+            abort();
+        if (one)
+            compare(one, two, study_buckets(settings));
+        if (one && settings->kind == BANK_DISTANCES && settings->window.unit == WINDOW_NONE)
+            check_curve(two, settings);
+    }
+    study_free(whole);
+    study_free(front);
+    study_free(behind);
+}
+
+/* Options either make sense, or are refused with a sentence. */
+static void check_options(const uint8_t *data, size_t size)
+{
+    struct job job = {.settings = {.sets = 1, .sample = SAMPLE_ALL}};
+    struct bt_error error = {0};
+    char text[40] = "";
+    memcpy(text, data, size < sizeof text - 1 ? size : sizeof text - 1);
+    const int results[] = {mrc_options_lines(&job, text, &error),
+                           mrc_options_window(&job, text, &error),
+                           mrc_options_by(&job.settings, text, &error),
+                           mrc_options_sample(&job.settings, text, &error)};
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
+        if (results[i] != 0 && (results[i] != BT_USAGE || error.message[0] == '\0'))
+            abort();
+    if (job.settings.sample == 0 || job.settings.sample > SAMPLE_ALL)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < HEAD)
+        return 0;
+    check_options(data, size);
+    const struct study_settings settings = get_settings(data);
+    const size_t count = (size - HEAD) / RECORD_BYTES;
+    struct record *records = malloc((count + 1) * sizeof *records);
+    if (!records)
+        return 0;
+    records_get(records, data + HEAD, count);
+    check(&settings, records, count, bytes_get16(data + 8) % (count + 1));
+    free(records);
+    return 0;
+}

@@ -1,0 +1,111 @@
+/*
+ * Loads a program below 4 GiB and lets it run where it lies, without a translator: what loading and
+ * start promise is all the program gets. It is the last that this process does.
+ *
+ * usage: exec_native [--show | --stack=BYTES]... PROGRAM [ARGUMENT...]
+ *     --show   tells where things are, and does not run
+ */
+#include "capture/exec/load.h"
+#include "capture/exec/start.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+
+/* A layout that leaves the address sanitizer's shadow alone, which begins at 2 GiB. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SMALL 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SMALL 1
+#endif
+#endif
+
+#ifdef SMALL
+static const struct space_layout layout = {0x10000, 0x10000000, 0x40000000, 0x70000000, 0x7f000000};
+#else
+#define layout space_layout_default
+#endif
+
+/* All registers 0 but those of struct start's beginning; never comes back. */
+__attribute__((noreturn)) static void go(uint64_t rip, uint64_t rsp)
+{
+    __asm__ volatile("mov %1, %%rsp\n\t"
+                     "push $0x202\n\t"
+                     "popf\n\t"
+                     "push %0\n\t"
+                     "xor %%eax, %%eax\n\t"
+                     "xor %%ebx, %%ebx\n\t"
+                     "xor %%ecx, %%ecx\n\t"
+                     "xor %%edx, %%edx\n\t"
+                     "xor %%esi, %%esi\n\t"
+                     "xor %%edi, %%edi\n\t"
+                     "xor %%ebp, %%ebp\n\t"
+                     "xor %%r8d, %%r8d\n\t"
+                     "xor %%r9d, %%r9d\n\t"
+                     "xor %%r10d, %%r10d\n\t"
+                     "xor %%r11d, %%r11d\n\t"
+                     "xor %%r12d, %%r12d\n\t"
+                     "xor %%r13d, %%r13d\n\t"
+                     "xor %%r14d, %%r14d\n\t"
+                     "xor %%r15d, %%r15d\n\t"
+                     "ret"
+                     :
+                     : "r"(rip), "r"(rsp)
+                     : "memory");
+    __builtin_unreachable();
+}
+
+static void show(struct space *space, const struct load *load, const struct start *start)
+{
+    printf("path %s\n", load->path);
+    printf("program %" PRIx64 "-%" PRIx64 " entry %" PRIx64 "\n", load->program.low,
+           load->program.high, load->program.entry);
+    if (load->interpreter.high)
+        printf("loader %" PRIx64 "-%" PRIx64 "\n", load->interpreter.low, load->interpreter.high);
+    printf("stack %" PRIx64 "-%" PRIx64 "\n", start->stack_low, start->stack_high);
+    printf("break %" PRIx64 "\n", (uint64_t)space_brk(space, 0));
+    for (size_t i = 0; load->arguments[i]; i++)
+        printf("argument %s\n", load->arguments[i]);
+    struct space_mapping piece;
+    for (uint64_t at = 0; space_next(space, &at, SPACE_END, &piece);)
+        printf("%08" PRIx64 "-%08" PRIx64 " %c%c%c%s\n", piece.start, piece.end,
+               piece.protection & 1 ? 'r' : '-', piece.protection & 2 ? 'w' : '-',
+               piece.protection & 4 ? 'x' : '-', piece.flags & SPACE_STACK ? " stack" : "");
+}
+
+int main(int argc, char **argv)
+{
+    struct start_options options = {.environment = (const char *const *)environ};
+    bool only_show = false;
+    int first = 1;
+    for (; first < argc && argv[first][0] == '-'; first++) {
+        if (strcmp(argv[first], "--show") == 0)
+            only_show = true;
+        if (strncmp(argv[first], "--stack=", 8) == 0)
+            options.stack_bytes = strtoull(argv[first] + 8, NULL, 10);
+    }
+    if (first >= argc)
+        return 2;
+    struct bt_error error = {0, ""};
+    struct start start;
+    struct space *space = space_new(&layout, only_show ? SPACE_TRANSLATED : SPACE_NATIVE, &error);
+    struct load *load = NULL;
+    if (space)
+        load = load_new(space, argv[first], (const char *const *)argv + first, &error);
+    if (!load || start_new_stack(&start, space, load, &options, &error) < 0) {
+        fprintf(stderr, "%s\n", error.message);
+        load_free(load);
+        space_free(space);
+        return 125;
+    }
+    if (!only_show)
+        go(start.rip, start.rsp);
+    show(space, load, &start);
+    load_free(load);
+    space_free(space);
+    return 0;
+}

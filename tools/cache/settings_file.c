@@ -39,31 +39,35 @@ static int begin_section(struct section *section, const struct ini_line *line,
                    CACHE_LEVELS);
 }
 
+static int set_flag(bool *flag, bool when, const char *value, struct bt_error *error)
+{
+    bool said = false;
+    int result = settings_text_bool(&said, value, error);
+    if (result == 0)
+        *flag = said == when;
+    return result;
+}
+
 static int set_whole(struct settings_text *text, const struct ini_line *line,
                      struct bt_error *error)
 {
     struct hierarchy_settings *settings = &text->settings;
-    bool value = false;
     int result;
     if (strcmp(line->key, "coherence") == 0)
-        return settings_text_coherence(text, line->value, error);
-    if (strcmp(line->key, "attributes") == 0)
-        return settings_text_attributes(text, line->value, error);
-    if (strcmp(line->key, "seed") == 0)
-        return quantity_count(&settings->seed, line->value, error);
-    if (strcmp(line->key, "classify") != 0 && strcmp(line->key, "flush") != 0)
-        return bt_fail(error, BT_USAGE,
-                       "%s: there is no such key: coherence, attributes, seed, classify and flush "
-                       "are possible",
-                       line->key);
-    result = settings_text_bool(&value, line->value, error);
-    if (result < 0)
-        return bt_fail_within(error, "%s", line->key);
-    if (strcmp(line->key, "flush") == 0)
-        settings->no_flush = !value;
+        result = settings_text_coherence(text, line->value, error);
+    else if (strcmp(line->key, "attributes") == 0)
+        result = settings_text_attributes(text, line->value, error);
+    else if (strcmp(line->key, "seed") == 0)
+        result = quantity_count(&settings->seed, line->value, error);
+    else if (strcmp(line->key, "classify") == 0)
+        result = set_flag(&settings->classify, true, line->value, error);
+    else if (strcmp(line->key, "flush") == 0)
+        result = set_flag(&settings->no_flush, false, line->value, error);
     else
-        settings->classify = value;
-    return 0;
+        result = bt_fail(error, BT_USAGE,
+                         "there is no such key: coherence, attributes, seed, classify and flush "
+                         "are possible");
+    return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;
 }
 
 static int take_line(struct settings_text *text, struct section *section,

@@ -80,6 +80,14 @@ static int take_number(uint32_t *number, const char *text, struct bt_error *erro
     return result;
 }
 
+static int take_size(uint64_t *size, const char *text, struct bt_error *error)
+{
+    int result = quantity_bytes(size, text, error);
+    if (result == 0 && *size == 0)
+        return bt_fail(error, BT_USAGE, "can be up to 4 GiB, not 0");
+    return result;
+}
+
 static int take_ways(uint32_t *ways, const char *text, struct bt_error *error)
 {
     if (strcmp(text, "full") == 0) {
@@ -100,7 +108,7 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     int number = 0;
     bool allocate = false;
     if (strcmp(key, "size") == 0)
-        return quantity_bytes(&cache->size, value, error);
+        return take_size(&cache->size, value, error);
     if (strcmp(key, "line") == 0)
         return take_number(&cache->line, value, error);
     if (strcmp(key, "sub-block") == 0)
@@ -217,7 +225,7 @@ int settings_text_coherence(struct settings_text *text, const char *value, struc
 {
     int number = find_or_fail(coherences, value, "none, msi, mesi or moesi", error);
     if (number < 0)
-        return bt_fail_within(error, "coherence");
+        return number;
     text->settings.coherence = (enum cache_coherence)number;
     return 0;
 }
@@ -227,7 +235,7 @@ int settings_text_attributes(struct settings_text *text, const char *value, stru
     static const char *const names[] = {"ignore", "honour", NULL};
     int number = find_or_fail(names, value, "honour or ignore", error);
     if (number < 0)
-        return bt_fail_within(error, "attributes");
+        return number;
     text->settings.honour_attributes = number == 1;
     return 0;
 }

@@ -1,0 +1,30 @@
+#!/bin/bash
+# Lines that processors fight for are told with the program's symbols and source lines.
+set -eu -o pipefail
+command -v nm >/dev/null || exit 77
+
+# a variable of ours, as if it was loaded at 0x10000000
+read -r variable name < <(nm -S "$BUILD/bustap" | awk '$3 ~ /^[dD]$/ && NF == 4 { print $1, $4; exit }')
+read -r routine < <(nm -S "$BUILD/bustap" | awk '$4 == "main" { print $1 }')
+[ -n "$variable" ] && [ -n "$routine" ] || exit 77
+first=$(nm "$BUILD/bustap" | awk '$3 == "__executable_start" { print $1 }')
+data=$((0x10000000 + 0x$variable - 0x${first:-0}))
+code=$((0x10000000 + 0x$routine - 0x${first:-0}))
+
+# two processors write there in turns; time, and the columns of `bustap dump --csv`
+make_lines() {
+    bustap dump --csv </dev/null
+    for i in $(seq 0 39); do
+        printf '%d,%d,0x%08x,MEMWRITE,4,0x3,%d,1\n' $((2 * i)) $((2 * i)) "$data" $((i % 2))
+        printf '%d,%d,0x%08x,MEMWRITE,1,0x3,%d,1\n' $((2 * i + 1)) $((2 * i + 1)) "$code" $((i / 8 % 2))
+    done
+}
+make_lines >trace.csv
+bustap cache --from csv --coherence mesi --image "$BUILD/bustap@0x10000000" --l1 line=1,1K trace.csv >out
+grep -q "39 .* $name\$" out || { echo "no $name"; cat out; exit 1; }
+grep -q " main *tools/bustap.c:\| main .*bustap.c:[0-9]" out || { echo "no main"; cat out; exit 1; }
+
+# an image that is none
+status=0
+bustap cache --image trace.csv trace.csv >out 2>said || status=$?
+[ $status -eq 1 ] && [ ! -s out ] && grep -q 'trace.csv' said

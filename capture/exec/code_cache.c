@@ -1,0 +1,260 @@
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "capture/exec/code_cache.h"
+
+#include "capture/exec/emit.h"
+#include "capture/exec/enter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HASH_ENTRIES    65536u
+#define BYTES_PER_BLOCK 64u /* blocks are longer than this on average */
+#define LEAVE_BYTES     16u
+#define KNOWLEDGE       3u /* bytes for each byte of code */
+
+struct code_cache {
+    uint8_t *code; /* begins with a jump to exec_leave */
+    size_t code_size;
+    uint8_t *code_at;
+    uint8_t *arena; /* what is known of the blocks */
+    size_t arena_size;
+    size_t arena_used;
+    struct block **blocks; /* by number; in ascending order of their code */
+    uint32_t block_count, block_limit;
+    struct exit **exits; /* by number */
+    uint32_t exit_count, exit_limit;
+    struct block *hash[HASH_ENTRIES];
+    unsigned flushes;
+};
+
+static void *map(size_t bytes, int protection)
+{
+    void *memory =
+        mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* jmp *[rip + 0], and the address. */
+static void write_leave(struct code_cache *cache)
+{
+    static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    void (*leave)(void) = exec_leave;
+    memcpy(cache->code, jump, sizeof jump);
+    memcpy(cache->code + sizeof jump, &leave, sizeof leave);
+}
+
+struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
+{
+    struct code_cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        goto out;
+    cache->code_size = bytes;
+    cache->arena_size = bytes * KNOWLEDGE;
+    cache->block_limit = (uint32_t)(bytes / BYTES_PER_BLOCK);
+    cache->exit_limit = 2 * cache->block_limit;
+    cache->code = map(bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
+    cache->arena = map(cache->arena_size, PROT_READ | PROT_WRITE);
+    cache->blocks = map(cache->block_limit * sizeof *cache->blocks, PROT_READ | PROT_WRITE);
+    cache->exits = map(cache->exit_limit * sizeof *cache->exits, PROT_READ | PROT_WRITE);
+    if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
+        goto out;
+    cache->code_at = cache->code + LEAVE_BYTES;
+    write_leave(cache);
+    return cache;
+out:
+    bt_fail_errno(error, "no memory for translated code");
+    code_cache_free(cache);
+    return NULL;
+}
+
+void code_cache_free(struct code_cache *cache)
+{
+    if (!cache)
+        return;
+    if (cache->code)
+        munmap(cache->code, cache->code_size);
+    if (cache->arena)
+        munmap(cache->arena, cache->arena_size);
+    if (cache->blocks)
+        munmap(cache->blocks, cache->block_limit * sizeof *cache->blocks);
+    if (cache->exits)
+        munmap(cache->exits, cache->exit_limit * sizeof *cache->exits);
+    free(cache);
+}
+
+static unsigned hash_of(uint64_t address)
+{
+    return (unsigned)(address * 0x9e3779b97f4a7c15u >> 48) % HASH_ENTRIES;
+}
+
+struct block *code_cache_find(const struct code_cache *cache, uint64_t address)
+{
+    struct block *block = cache->hash[hash_of(address)];
+    while (block && block->address != address)
+        block = block->next_at_hash;
+    return block;
+}
+
+struct block *code_cache_block(const struct code_cache *cache, uint32_t number)
+{
+    return number < cache->block_count ? cache->blocks[number] : NULL;
+}
+
+struct block *code_cache_at(const struct code_cache *cache, const void *code)
+{
+    const uint8_t *at = code;
+    uint32_t low = 0, high = cache->block_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (cache->blocks[middle]->code_end <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == cache->block_count || at < cache->blocks[low]->code)
+        return NULL;
+    return cache->blocks[low];
+}
+
+bool code_cache_holds(const struct code_cache *cache, const void *code)
+{
+    const uint8_t *at = code;
+    return at >= cache->code && at < cache->code + cache->code_size;
+}
+
+uint8_t *code_cache_room(struct code_cache *cache, uint8_t **end)
+{
+    *end = cache->code + cache->code_size;
+    return cache->code_at;
+}
+
+void code_cache_keep(struct code_cache *cache, uint8_t *end)
+{
+    cache->code_at = end;
+}
+
+void *code_cache_allocate(struct code_cache *cache, size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (bytes > cache->arena_size - cache->arena_used)
+        return NULL;
+    void *memory = cache->arena + cache->arena_used;
+    cache->arena_used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+int code_cache_add_block(struct code_cache *cache, struct block *block)
+{
+    if (cache->block_count == cache->block_limit)
+        return -1;
+    block->number = cache->block_count;
+    cache->blocks[cache->block_count++] = block;
+    return 0;
+}
+
+int64_t code_cache_add_exits(struct code_cache *cache, struct exit *exits, unsigned count)
+{
+    if (count > cache->exit_limit - cache->exit_count)
+        return -1;
+    for (unsigned i = 0; i < count; i++)
+        cache->exits[cache->exit_count + i] = &exits[i];
+    cache->exit_count += count;
+    return (int64_t)cache->exit_count - count;
+}
+
+struct exit *code_cache_exit(const struct code_cache *cache, uint32_t number)
+{
+    return number < cache->exit_count ? cache->exits[number] : NULL;
+}
+
+void code_cache_enter(struct code_cache *cache, struct block *block)
+{
+    unsigned hash = hash_of(block->address);
+    block->next_at_hash = cache->hash[hash];
+    cache->hash[hash] = block;
+}
+
+/* --- links -------------------------------------------------------------------------------------
+ */
+
+void code_cache_link(struct exit *exit, struct block *to)
+{
+    if (!exit->jump || exit->to)
+        return;
+    if (exit->from->pointer == to->pointer && exit->from->scratch == to->scratch)
+        emit_patch(exit->jump, to->inner);
+    else
+        emit_patch(exit->stub_jump, to->code);
+    exit->to = to;
+    exit->next_incoming = to->incoming;
+    to->incoming = exit;
+}
+
+void code_cache_unlink(struct block *block)
+{
+    struct exit *next;
+    for (struct exit *exit = block->incoming; exit; exit = next) {
+        next = exit->next_incoming;
+        emit_patch(exit->jump, exit->stub);
+        emit_patch(exit->stub_jump, exit->leave);
+        exit->to = NULL;
+        exit->next_incoming = NULL;
+    }
+    block->incoming = NULL;
+}
+
+void code_cache_unlink_all(struct code_cache *cache)
+{
+    for (uint32_t i = 0; i < cache->block_count; i++)
+        code_cache_unlink(cache->blocks[i]);
+}
+
+static void forget(struct code_cache *cache, struct block *block)
+{
+    struct block **at = &cache->hash[hash_of(block->address)];
+    while (*at && *at != block)
+        at = &(*at)->next_at_hash;
+    if (*at)
+        *at = block->next_at_hash;
+    code_cache_unlink(block);
+}
+
+unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_t end)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < cache->block_count; i++) {
+        struct block *block = cache->blocks[i];
+        if (block->address < end && block->address + block->size > begin &&
+            code_cache_find(cache, block->address) == block) {
+            forget(cache, block);
+            count++;
+        }
+    }
+    return count;
+}
+
+void code_cache_flush(struct code_cache *cache)
+{
+    memset(cache->hash, 0, sizeof cache->hash);
+    cache->code_at = cache->code + LEAVE_BYTES;
+    cache->arena_used = 0;
+    cache->block_count = 0;
+    cache->exit_count = 0;
+    cache->flushes++;
+}
+
+const uint8_t *code_cache_leave(const struct code_cache *cache)
+{
+    return cache->code;
+}
+
+size_t code_cache_bytes(const struct code_cache *cache)
+{
+    return (size_t)(cache->code_at - cache->code);
+}
+
+unsigned code_cache_flushes(const struct code_cache *cache)
+{
+    return cache->flushes;
+}

@@ -1,0 +1,152 @@
+/*
+ * Translated blocks: their code, where it leaves them, and what their entries in the trace mean.
+ *
+ * A block may borrow two registers of the program that its own instructions do not use, `pointer`
+ * and `scratch`; their values are in the thread's slots meanwhile. Blocks that borrow the same two
+ * go from one to the other without giving them back.
+ */
+#ifndef CAPTURE_EXEC_CODE_CACHE_H
+#define CAPTURE_EXEC_CODE_CACHE_H
+
+#include "capture/exec/decode.h"
+#include "formats/base/error.h"
+#include "formats/record.h"
+
+#define CODE_CACHE_INSTRUCTIONS 64u   /* of a block at most */
+#define CODE_CACHE_SLOTS        4096u /* entries of 4 bytes in the trace, of a block at most */
+
+/* The two that blocks borrow where they can; indirect branches hand over with these. */
+#define CODE_CACHE_POINTER DECODE_R15
+#define CODE_CACHE_SCRATCH DECODE_R14
+
+enum exit_kind {
+    EXIT_DIRECT,      /* goes on at `target` */
+    EXIT_INDIRECT,    /* at the thread's `jump` */
+    EXIT_SYSTEM_CALL, /* behind it at `target`, once it is done */
+    EXIT_EMULATED,    /* the instruction at `target` is to be done by somebody */
+    EXIT_TRAP,        /* the instruction at `target` raises a signal */
+    EXIT_REFUSED      /* the instruction at `target` cannot be done */
+};
+
+struct block;
+
+/* A place where a block is left. */
+struct exit {
+    uint8_t kind; /* enum exit_kind */
+    bool branch;  /* a branch of the program, not only a block that had to end */
+    uint64_t target;
+    struct block *from;
+    struct block *to;   /* where it is linked to; NULL: it leaves translated code */
+    uint8_t *jump;      /* rel32 of a direct exit, to `stub` until it is linked; else NULL */
+    uint8_t *stub;      /* gives the borrowed registers back, then */
+    uint8_t *stub_jump; /* goes by this rel32: to `leave`, or to a block that borrows others */
+    uint8_t *leave;
+    struct exit *next_incoming; /* of those that are linked to the same block */
+};
+
+/* An address in a block's records: entries[slot] + addend. */
+struct patch {
+    uint16_t record;
+    uint16_t slot; /* 0: none, the addend alone (with fs) */
+    bool fs;       /* the base of fs is added */
+    uint32_t addend;
+};
+
+/* References whose number or place the entries alone can tell, in front of `record`. */
+struct special {
+    uint16_t record;
+    uint16_t slot;
+    bool write;       /* of accesses that read and write: which this is */
+    uint8_t accesses; /* 2: movs and cmps with rep */
+    struct decode_access access[2];
+};
+
+/* An instruction of a block, for those who come in between: faults. */
+struct place {
+    uint16_t traced;  /* offset in the code where its entries are written */
+    uint16_t code;    /* where it itself begins; */
+    uint16_t end;     /* and ends */
+    uint16_t records; /* of the instructions before it, */
+    uint16_t patches;
+    uint16_t specials;
+    uint32_t offset; /* from the block's address */
+};
+
+struct block {
+    uint64_t address;
+    uint32_t size;            /* bytes of the program */
+    uint32_t number;          /* what stands in the trace for it */
+    uint16_t instructions;    /* that are executed, a system call among them */
+    uint16_t slots;           /* entries of one execution */
+    uint8_t pointer, scratch; /* registers that it borrows */
+    bool vector;              /* touches vector state */
+    uint8_t *code;            /* begins here: takes the registers, then */
+    uint8_t *indirect;        /* with CODE_CACHE_POINTER and _SCRATCH taken */
+    uint8_t *inner;           /* with its own taken, and the trace's pointer loaded */
+    uint8_t *code_end;
+    uint16_t advance; /* offset in the code behind which the pointer has gone over the entries */
+    struct exit *exits;
+    unsigned exit_count;
+    struct exit *incoming;
+    struct block *next_at_hash;
+    struct record *records; /* of one execution; data addresses are patched */
+    struct patch *patches;
+    struct special *specials;
+    struct place *places;
+    uint16_t record_count, patch_count, special_count, place_count;
+};
+
+struct code_cache;
+
+/* A cache of so many bytes of code (and about twice as many for what is known of it). */
+struct code_cache *code_cache_new(size_t bytes, struct bt_error *error);
+void code_cache_free(struct code_cache *cache);
+
+/* The block that begins at an address; NULL. */
+struct block *code_cache_find(const struct code_cache *cache, uint64_t address);
+
+/* The block with a number; NULL. */
+struct block *code_cache_block(const struct code_cache *cache, uint32_t number);
+
+/* The block whose code lies around a place in the cache; NULL. */
+struct block *code_cache_at(const struct code_cache *cache, const void *code);
+
+/* Whether this is code of the cache at all, block or not. */
+bool code_cache_holds(const struct code_cache *cache, const void *code);
+
+/* Room for code: *end is where it ends. What was written up to a place is then kept. */
+uint8_t *code_cache_room(struct code_cache *cache, uint8_t **end);
+void code_cache_keep(struct code_cache *cache, uint8_t *end);
+
+/* Memory for what is known of blocks, zeroed, gone at the next flush; NULL when full. */
+void *code_cache_allocate(struct code_cache *cache, size_t bytes);
+
+/* A new block's number, and an exit's; full: -1. */
+int code_cache_add_block(struct code_cache *cache, struct block *block);
+int64_t code_cache_add_exits(struct code_cache *cache, struct exit *exits, unsigned count);
+struct exit *code_cache_exit(const struct code_cache *cache, uint32_t number);
+
+/* Makes find() see a block. */
+void code_cache_enter(struct code_cache *cache, struct block *block);
+
+/* Sends an exit to a block, without leaving. */
+void code_cache_link(struct exit *exit, struct block *to);
+
+/* Sends all that goes to a block back to leaving; all of all blocks. */
+void code_cache_unlink(struct block *block);
+void code_cache_unlink_all(struct code_cache *cache);
+
+/* Forgets blocks that hold a byte of [begin, end): nothing leads to them any more. How many. */
+unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_t end);
+
+/* Forgets everything. */
+void code_cache_flush(struct code_cache *cache);
+
+/* Where code goes that leaves for exec_leave(), in reach of a jump. */
+const uint8_t *code_cache_leave(const struct code_cache *cache);
+
+/* Bytes of code in use, and how often all was forgotten since it was made. */
+size_t code_cache_bytes(const struct code_cache *cache);
+unsigned code_cache_flushes(const struct code_cache *cache);
+
+#endif

@@ -1,0 +1,267 @@
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "capture/exec/executor_parts.h"
+
+#include "capture/exec/enter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CACHE_BYTES  ((size_t)64 << 20)
+#define BUFFER_BYTES ((size_t)1 << 20)
+#define GUARD_BYTES  ((size_t)64 << 10) /* more than a block's entries */
+#define RECORDS      8192u
+
+_Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
+
+static int count_records(void *context, struct record *records, size_t count)
+{
+    struct executor *executor = context;
+    executor->records += count;
+    return executor->settings.put(executor->settings.put_context, records, count);
+}
+
+static int make_buffers(struct executor *executor, struct bt_error *error)
+{
+    size_t bytes = executor->settings.buffer_bytes;
+    struct trace_expander *expander = &executor->expander;
+    expander->cache = executor->cache;
+    expander->capacity = RECORDS;
+    expander->records = malloc(RECORDS * sizeof *expander->records);
+    expander->put = count_records;
+    expander->context = executor;
+    trace_expander_init(expander);
+    executor->buffer =
+        mmap(NULL, bytes + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (executor->buffer == MAP_FAILED)
+        executor->buffer = NULL;
+    if (!expander->records || !executor->buffer ||
+        mprotect(executor->buffer, bytes, PROT_READ | PROT_WRITE) != 0)
+        return bt_fail_errno(error, "no memory for a trace");
+    return 0;
+}
+
+struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error)
+{
+    struct executor *executor = calloc(1, sizeof *executor);
+    if (!executor) {
+        bt_fail(error, BT_MEMORY, "no memory to execute a program");
+        return NULL;
+    }
+    executor->settings = *settings;
+    if (settings->cache_bytes == 0)
+        executor->settings.cache_bytes = CACHE_BYTES;
+    if (settings->buffer_bytes == 0)
+        executor->settings.buffer_bytes = BUFFER_BYTES;
+    executor->cache = code_cache_new(executor->settings.cache_bytes, error);
+    if (executor->cache)
+        executor->translator = translator_new(executor->cache, settings->trace, settings->readable,
+                                              settings->readable_context, error);
+    if (!executor->translator || make_buffers(executor, error) != 0) {
+        executor_free(executor);
+        return NULL;
+    }
+    return executor;
+}
+
+void executor_free(struct executor *executor)
+{
+    if (!executor)
+        return;
+    if (executor->buffer)
+        munmap(executor->buffer, executor->settings.buffer_bytes + GUARD_BYTES);
+    free(executor->expander.records);
+    translator_free(executor->translator);
+    code_cache_free(executor->cache);
+    free(executor);
+}
+
+int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error)
+{
+    executor->thread = thread;
+    thread->executor = executor;
+    thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
+    exec_thread_forget(thread);
+    int result = exec_thread_bind(thread, error);
+    return result == 0 ? executor_signals_begin(executor, error) : result;
+}
+
+void executor_end(struct executor *executor)
+{
+    executor_signals_end(executor);
+    executor->thread->executor = NULL;
+    executor->thread = NULL;
+}
+
+void executor_consume(struct executor *executor, const uint8_t *end)
+{
+    struct trace_expander *expander = &executor->expander;
+    if (executor->settings.trace == EXEC_TRACE_NONE)
+        return;
+    expander->fs_base = executor->thread->fs_base;
+    if (executor->result == 0)
+        executor->result = trace_expand(expander, (const uint32_t *)(const void *)executor->buffer,
+                                        (size_t)(end - executor->buffer) / 4);
+}
+
+/* Everything up to the thread's pointer. */
+static void consume_all(struct executor *executor)
+{
+    executor_consume(executor, (const uint8_t *)(uintptr_t)executor->thread->pointer);
+    executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
+}
+
+static void forget_all(struct executor *executor)
+{
+    consume_all(executor); /* entries name blocks */
+    code_cache_flush(executor->cache);
+    exec_thread_forget(executor->thread);
+}
+
+/* The block at an address, translated now if it is new. */
+static struct block *block_at(struct executor *executor, uint64_t address,
+                              const struct block *before)
+{
+    struct block *block = code_cache_find(executor->cache, address);
+    if (block)
+        return block;
+    block = translate(executor->translator, address, 0, before);
+    if (!block) {
+        forget_all(executor);
+        block = translate(executor->translator, address, 0, NULL);
+    }
+    if (block)
+        code_cache_enter(executor->cache, block);
+    return block;
+}
+
+static void stop_with(struct executor *executor, enum executor_reason reason)
+{
+    executor->stop = (struct executor_stop){.reason = reason};
+}
+
+/* wrfsbase, and xbegin, which aborts. */
+static void emulate(struct executor *executor, uint64_t address)
+{
+    struct exec_thread *thread = executor->thread;
+    struct decode_instruction instruction;
+    size_t readable = executor->settings.readable(executor->settings.readable_context, address);
+    decode(&instruction, (const uint8_t *)(uintptr_t)address, readable, address);
+    if (instruction.target) {
+        thread->registers[DECODE_RAX] = 0;
+        thread->rip = instruction.target;
+        return;
+    }
+    uint8_t modrm = instruction.bytes[instruction.size - 1];
+    uint8_t rex = instruction.bytes[instruction.size - 4];
+    bool has_rex = instruction.size > 4 && (rex & 0xf0) == 0x40;
+    uint64_t value = thread->registers[(modrm & 7) | (has_rex && (rex & 1) ? 8 : 0)];
+    consume_all(executor); /* what is in the buffer had the old base */
+    thread->fs_base = has_rex && (rex & 8) ? value : (uint32_t)value;
+    thread->rip = address + instruction.size;
+}
+
+/* What to do where a block was left. True: it is for others to go on. */
+static bool handle_exit(struct executor *executor, const struct exit *exit)
+{
+    struct exec_thread *thread = executor->thread;
+    thread->rip = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
+    switch (exit->kind) {
+    case EXIT_DIRECT:
+    case EXIT_INDIRECT:
+        if (!executor->settings.stepping || !exit->branch)
+            return false;
+        stop_with(executor, EXECUTOR_BRANCH);
+        return true;
+    case EXIT_SYSTEM_CALL:
+        thread->registers[DECODE_RCX] = thread->rip;
+        thread->registers[DECODE_R11] = thread->flags;
+        stop_with(executor, EXECUTOR_SYSTEM_CALL);
+        return true;
+    case EXIT_EMULATED:
+        emulate(executor, exit->target);
+        return false;
+    case EXIT_TRAP:
+        stop_with(executor, EXECUTOR_TRAP);
+        return true;
+    default:
+        stop_with(executor, EXECUTOR_REFUSED);
+        return true;
+    }
+}
+
+/* Makes the way that was just taken lead on without leaving. */
+static struct block *go_on(struct executor *executor, struct exit *exit)
+{
+    unsigned flushes = code_cache_flushes(executor->cache);
+    struct block *block = block_at(executor, executor->thread->rip,
+                                   exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
+    if (!exit || !block || executor->settings.stepping ||
+        flushes != code_cache_flushes(executor->cache))
+        return block;
+    if (exit->kind == EXIT_DIRECT)
+        code_cache_link(exit, block);
+    else if (exit->kind == EXIT_INDIRECT)
+        exec_thread_remember(executor->thread, block->address, block->indirect);
+    return block;
+}
+
+/* Blocks until something comes up. */
+static int run(struct executor *executor, struct bt_error *error)
+{
+    struct exec_thread *thread = executor->thread;
+    struct exit *exit = NULL;
+    while (executor->result == 0) {
+        if (executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
+            executor->stop =
+                (struct executor_stop){EXECUTOR_FAULT, SIGSEGV, SEGV_MAPERR, thread->rip};
+            return 0;
+        }
+        struct block *block = go_on(executor, exit);
+        if (!block)
+            return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
+        exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
+        if (executor->faulted)
+            return 0;
+        exit = code_cache_exit(executor->cache, thread->exit);
+        if (handle_exit(executor, exit))
+            return 0;
+        if (exit->kind == EXIT_EMULATED)
+            exit = NULL;
+    }
+    return 0;
+}
+
+int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error)
+{
+    executor->result = 0;
+    executor->faulted = false;
+    int result = run(executor, error);
+    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
+    consume_all(executor);
+    if (executor->faulted && executor->settings.trace != EXEC_TRACE_NONE && executor->result == 0)
+        executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
+                                             executor->fault_instructions);
+    if (executor->result == 0 && executor->settings.trace != EXEC_TRACE_NONE)
+        executor->result = trace_expander_flush(&executor->expander);
+    if (result == 0 && executor->result != 0)
+        result = bt_fail(error, executor->result, "the trace was not taken");
+    *stop = executor->stop;
+    return result;
+}
+
+void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end)
+{
+    if (code_cache_invalidate(executor->cache, begin, end) > 0 && executor->thread)
+        exec_thread_forget(executor->thread);
+}
+
+struct code_cache *executor_cache(struct executor *executor)
+{
+    return executor->cache;
+}
+
+uint64_t executor_records(const struct executor *executor)
+{
+    return executor->records;
+}

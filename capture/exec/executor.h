@@ -1,0 +1,64 @@
+/*
+ * Runs the program's code, translated: from the thread's rip on until something comes up that
+ * others have to do.
+ */
+#ifndef CAPTURE_EXEC_EXECUTOR_H
+#define CAPTURE_EXEC_EXECUTOR_H
+
+#include "capture/exec/code_cache.h"
+#include "capture/exec/thread.h"
+#include "capture/exec/trace_expand.h"
+#include "capture/exec/translate.h"
+
+struct executor;
+
+/* Takes records; 0, or a negative bt_code, which ends the run. Called in the middle of the
+ * program's instructions, at times on a signal stack of 1 MiB. */
+typedef int executor_put_function(void *context, struct record *records, size_t count);
+
+struct executor_settings {
+    enum exec_trace trace;
+    bool stepping;       /* stops behind each branch */
+    size_t cache_bytes;  /* of code; 0: 64 MiB. Four times as much in all */
+    size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 1 MiB */
+    exec_readable_function *readable;
+    void *readable_context;
+    executor_put_function *put; /* may be NULL without a trace */
+    void *put_context;
+};
+
+enum executor_reason {
+    EXECUTOR_BRANCH,      /* stepping: rip is where the branch goes */
+    EXECUTOR_SYSTEM_CALL, /* rip is behind it; rcx and r11 are as the processor leaves them */
+    EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
+    EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
+    EXECUTOR_FAULT        /* the instruction at rip was not done: a signal */
+};
+
+struct executor_stop {
+    enum executor_reason reason;
+    int signal;             /* of faults: SIGSEGV, SIGBUS, SIGFPE, SIGILL, */
+    int code;               /* si_code, */
+    uint64_t fault_address; /* and si_addr */
+};
+
+struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error);
+void executor_free(struct executor *executor);
+
+/* The calling thread begins to execute *thread: gs, a signal stack, and handlers of the signals
+ * that instructions raise. One thread at a time. End takes them back. */
+int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error);
+void executor_end(struct executor *executor);
+
+/* Runs the thread that was begun with. All records of what ran have been put when it returns. */
+int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
+
+/* Blocks that hold bytes of [begin, end) were changed, or are gone: they will be made anew. */
+void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end);
+
+struct code_cache *executor_cache(struct executor *executor);
+
+/* Records that were put, instructions among them. */
+uint64_t executor_records(const struct executor *executor);
+
+#endif

@@ -1,0 +1,141 @@
+#define _GNU_SOURCE /* registers in ucontext_t, SA_ONSTACK, MAP_ANONYMOUS */
+#include "capture/exec/enter.h"
+#include "capture/exec/executor_parts.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define STACK_BYTES ((size_t)1 << 20)
+
+#define RESUME_FLAG 0x10000u /* the processor sets it in what it saves at faults */
+
+#define XSAVE_HEADER  512u
+#define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
+#define XSAVE_MAGIC   0x46505853u
+
+static const int signals[EXECUTOR_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+
+/* Where ucontext_t keeps the registers, in the order of encodings. */
+static const int places[DECODE_REGISTERS] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                             REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                             REG_R12, REG_R13, REG_R14, REG_R15};
+
+int executor_signals_begin(struct executor *executor, struct bt_error *error)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return bt_fail_errno(error, "no memory for a signal stack");
+    executor->signal_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
+    if (sigaltstack(&executor->signal_stack, &executor->old_stack) != 0) {
+        munmap(stack, STACK_BYTES);
+        return bt_fail_errno(error, "no signal stack");
+    }
+    action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
+    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++)
+        sigaction(signals[i], &action, &executor->old_actions[i]);
+    return 0;
+}
+
+void executor_signals_end(struct executor *executor)
+{
+    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++)
+        sigaction(signals[i], &executor->old_actions[i], NULL);
+    sigaltstack(&executor->old_stack, NULL);
+    munmap(executor->signal_stack.ss_sp, STACK_BYTES);
+}
+
+/* The trace is full: its records are put, the entries of the block that is at work move to the
+ * front, and the store that met the guard is done again there. */
+static void empty_buffer(struct executor *executor, const struct block *block, greg_t *registers)
+{
+    greg_t *pointer = &registers[places[block->pointer]];
+    uint8_t *begun = (uint8_t *)(uintptr_t)*pointer;
+    uint8_t *end = executor->buffer + executor->settings.buffer_bytes;
+    executor_consume(executor, begun);
+    if (end > begun)
+        memmove(executor->buffer, begun, (size_t)(end - begun));
+    *pointer = (greg_t)(uintptr_t)executor->buffer;
+    if (executor->result != 0) { /* nobody takes it: out at the end of this block */
+        code_cache_unlink_all(executor->cache);
+        exec_thread_forget(executor->thread);
+    }
+}
+
+/* The instruction that was at work: the last that begins at or before an offset. */
+static unsigned find_place(const struct block *block, unsigned offset)
+{
+    unsigned at = block->place_count;
+    while (at > 0 && block->places[at - 1].traced > offset)
+        at--;
+    return at > 0 ? at - 1 : 0;
+}
+
+static void save_vector(struct exec_thread *thread, const ucontext_t *context)
+{
+    const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
+    uint32_t magic, size = XSAVE_HEADER;
+    uint64_t components = 3;
+    memcpy(&magic, area + XSAVE_SIZE_AT - 16, sizeof magic);
+    if (magic == XSAVE_MAGIC) {
+        memcpy(&size, area + XSAVE_SIZE_AT, sizeof size);
+        memcpy(&components, area + XSAVE_HEADER, sizeof components);
+    }
+    memcpy(thread->vector, area, size < thread->vector_bytes ? size : thread->vector_bytes);
+    components &= thread->vector_mask;
+    memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
+}
+
+/* All that is the program's goes into the thread, as it was before the instruction. */
+static void save_state(struct executor *executor, const struct block *block, ucontext_t *context)
+{
+    struct exec_thread *thread = executor->thread;
+    greg_t *registers = context->uc_mcontext.gregs;
+    unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
+    unsigned at = find_place(block, offset);
+    for (unsigned i = 0; i < DECODE_REGISTERS; i++)
+        if (i != block->pointer && i != block->scratch)
+            thread->registers[i] = (uint64_t)registers[places[i]];
+    if (executor->settings.trace != EXEC_TRACE_NONE) {
+        thread->pointer = (uint64_t)registers[places[block->pointer]];
+        if (offset >= block->advance)
+            thread->pointer -= 4u * block->slots;
+    }
+    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)RESUME_FLAG;
+    thread->rip = block->address + block->places[at].offset;
+    if (thread->vector_live)
+        save_vector(thread, context);
+    executor->faulted = true;
+    executor->fault_block = block;
+    executor->fault_instructions = at;
+}
+
+bool exec_signal(int number, void *information, void *context_pointer)
+{
+    struct exec_thread *thread;
+    __asm__("mov %%gs:%c1, %0" : "=r"(thread) : "i"(EXEC_THREAD_SELF));
+    ucontext_t *context = context_pointer;
+    const siginfo_t *info = information;
+    greg_t *registers = context->uc_mcontext.gregs;
+    struct executor *executor = thread->executor;
+    const void *code = (const void *)(uintptr_t)registers[REG_RIP];
+    const uint8_t *address = info->si_addr;
+    struct block *block = executor ? code_cache_at(executor->cache, code) : NULL;
+    if (!block) { /* our own mistake, or sent by somebody: as if there were no handler */
+        signal(number, SIG_DFL);
+        return false;
+    }
+    const uint8_t *guard = executor->buffer + executor->settings.buffer_bytes;
+    if (number == SIGSEGV && address >= guard && address < guard + CODE_CACHE_SLOTS * 8) {
+        empty_buffer(executor, block, registers);
+        return true;
+    }
+    save_state(executor, block, context);
+    executor->stop = (struct executor_stop){EXECUTOR_FAULT, number, info->si_code,
+                                            (uint64_t)(uintptr_t)info->si_addr};
+    registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
+    registers[REG_RSP] = (greg_t)thread->host_stack;
+    return false;
+}

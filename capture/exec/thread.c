@@ -1,0 +1,102 @@
+#define _GNU_SOURCE /* syscall(), MAP_ANONYMOUS */
+#include "capture/exec/thread.h"
+
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Static_assert(offsetof(struct exec_thread, rip) == EXEC_THREAD_RIP, "enter.c");
+_Static_assert(offsetof(struct exec_thread, flags) == EXEC_THREAD_FLAGS, "enter.c");
+_Static_assert(offsetof(struct exec_thread, fs_base) == EXEC_THREAD_FS_BASE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, host_stack) == EXEC_THREAD_HOST_STACK, "enter.c");
+_Static_assert(offsetof(struct exec_thread, host_fs) == EXEC_THREAD_HOST_FS, "enter.c");
+_Static_assert(offsetof(struct exec_thread, pointer) == EXEC_THREAD_POINTER, "enter.c");
+_Static_assert(offsetof(struct exec_thread, jump) == EXEC_THREAD_JUMP, "enter.c");
+_Static_assert(offsetof(struct exec_thread, exit) == EXEC_THREAD_EXIT, "enter.c");
+_Static_assert(offsetof(struct exec_thread, vector_live) == EXEC_THREAD_VECTOR_LIVE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, fs_by_system) == EXEC_THREAD_FS_BY_SYSTEM, "enter.c");
+_Static_assert(offsetof(struct exec_thread, has_avx) == EXEC_THREAD_HAS_AVX, "enter.c");
+_Static_assert(offsetof(struct exec_thread, vector) == EXEC_THREAD_VECTOR, "enter.c");
+_Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_MASK, "enter.c");
+_Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c");
+_Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
+
+#define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
+
+/* x87, SSE, AVX, opmask, the upper halves, the upper sixteen. Not PKRU, not tiles. */
+#define COMPONENTS 0xe7u
+#define AVX        4u
+
+#define AT_HWCAP2_FSGSBASE 2u
+
+/* The components that the system gives us, and the bytes of an area for them. */
+static bool vector_components(uint64_t *mask, size_t *bytes)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return false;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    *mask = a & COMPONENTS;
+    __cpuid_count(0xd, 0, a, b, c, d);
+    *bytes = b < 4096 ? 4096 : b;
+    return true;
+}
+
+struct exec_thread *exec_thread_new(struct bt_error *error)
+{
+    uint64_t mask;
+    size_t bytes;
+    if (!vector_components(&mask, &bytes)) {
+        bt_fail(error, BT_DEVICE, "this processor cannot save its vector registers (XSAVE)");
+        return NULL;
+    }
+    struct exec_thread *thread =
+        mmap(NULL, AREA_OFFSET + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (thread == MAP_FAILED) {
+        bt_fail_errno(error, "no memory for a thread");
+        return NULL;
+    }
+    thread->self = thread;
+    thread->vector = (uint8_t *)thread + AREA_OFFSET;
+    thread->vector_bytes = bytes;
+    thread->vector_mask = mask;
+    thread->has_avx = (mask & AVX) != 0;
+    thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
+    thread->flags = 0x202;
+    thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
+    thread->vector[25] = 0x1f; /* state */
+    exec_thread_forget(thread);
+    return thread;
+}
+
+void exec_thread_free(struct exec_thread *thread)
+{
+    if (thread)
+        munmap(thread, AREA_OFFSET + thread->vector_bytes);
+}
+
+int exec_thread_bind(struct exec_thread *thread, struct bt_error *error)
+{
+    if (syscall(SYS_arch_prctl, ARCH_SET_GS, thread) != 0 ||
+        syscall(SYS_arch_prctl, ARCH_GET_FS, &thread->host_fs) != 0)
+        return bt_fail_errno(error, "gs cannot be set");
+    return 0;
+}
+
+void exec_thread_forget(struct exec_thread *thread)
+{
+    /* another entry's target: nobody who looks here asks for it */
+    for (uint64_t i = 0; i < EXEC_LOOKUP_ENTRIES; i++)
+        thread->lookup[i] = (struct exec_lookup){-(i ^ 1), 0};
+}
+
+void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code)
+{
+    thread->lookup[target % EXEC_LOOKUP_ENTRIES] =
+        (struct exec_lookup){-target, (uint64_t)(uintptr_t)code};
+}

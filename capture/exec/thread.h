@@ -1,0 +1,81 @@
+/*
+ * A thread of the program that is executed: its registers, and what translated code keeps beside
+ * them. gs points to it from exec_thread_bind() on, in translated code and in C; fs is the
+ * program's only while translated code runs.
+ *
+ * Translated code and enter.c know the offsets.
+ */
+#ifndef CAPTURE_EXEC_THREAD_H
+#define CAPTURE_EXEC_THREAD_H
+
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXEC_LOOKUP_ENTRIES 65536u /* by the low 16 bits of the target */
+
+struct executor;
+
+/* Where an indirect branch goes on: code for one target. */
+struct exec_lookup {
+    uint64_t minus_target; /* added to the target: 0 where it is the one */
+    uint64_t code;
+};
+
+struct exec_thread {
+    uint64_t registers[16]; /* in the order of encodings; in translated code, slots for those that
+                               a block borrows */
+    uint64_t rip;
+    uint64_t flags;
+    uint64_t fs_base;
+    uint64_t host_stack; /* rsp of exec_enter(), while translated code runs */
+    uint64_t host_fs;
+    uint64_t pointer;     /* the next entry in the trace buffer */
+    uint64_t jump;        /* the target of an indirect branch; the code to enter */
+    uint32_t exit;        /* number of the exit that left translated code */
+    uint8_t vector_live;  /* registers hold the program's vector state; else *vector does */
+    uint8_t fs_by_system; /* no FSGSBASE: fs is set by a system call */
+    uint8_t has_avx;
+    uint8_t reserved;
+    uint8_t *vector;      /* x87, vector and mask registers in the standard form of XSAVE */
+    uint64_t vector_mask; /* the components in it */
+    struct exec_thread *self;
+    struct executor *executor; /* who runs it; NULL: nobody */
+    uint64_t unused[4];
+    struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
+    size_t vector_bytes; /* of *vector */
+};
+
+#define EXEC_THREAD_RIP          128
+#define EXEC_THREAD_FLAGS        136
+#define EXEC_THREAD_FS_BASE      144
+#define EXEC_THREAD_HOST_STACK   152
+#define EXEC_THREAD_HOST_FS      160
+#define EXEC_THREAD_POINTER      168
+#define EXEC_THREAD_JUMP         176
+#define EXEC_THREAD_EXIT         184
+#define EXEC_THREAD_VECTOR_LIVE  188
+#define EXEC_THREAD_FS_BY_SYSTEM 189
+#define EXEC_THREAD_HAS_AVX      190
+#define EXEC_THREAD_VECTOR       192
+#define EXEC_THREAD_VECTOR_MASK  200
+#define EXEC_THREAD_SELF         208
+#define EXEC_THREAD_LOOKUP       256
+
+/* A thread with all registers 0, vector state as a process begins with it, flags 0x202. Frees with
+ * exec_thread_free(). NULL with *error where memory is short or the processor has no XSAVE. */
+struct exec_thread *exec_thread_new(struct bt_error *error);
+void exec_thread_free(struct exec_thread *thread);
+
+/* Makes the calling thread execute *thread from now on: sets gs, and notes its own fs. */
+int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
+
+/* Forgets all targets of indirect branches. */
+void exec_thread_forget(struct exec_thread *thread);
+
+/* Makes indirect branches to target go on in code. */
+void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * From what blocks write into the trace buffer to records: an entry of 4 bytes with the block's
+ * number, then the entries that its instructions wrote; the rest is known from the block.
+ *
+ * Of each instruction: its fetch, its reads in their order, its writes. A fetch has time 1, data
+ * have 0: time counts instructions. String instructions with rep are one fetch, however often they
+ * repeat. Accesses of more than 64 bytes become several references. Addresses are cut to 32 bits.
+ */
+#ifndef CAPTURE_EXEC_TRACE_EXPAND_H
+#define CAPTURE_EXEC_TRACE_EXPAND_H
+
+#include "capture/exec/code_cache.h"
+
+#define TRACE_EXPAND_RECORDS_MIN 2048u /* an output must hold so many */
+
+#define TRACE_COMPONENTS 32u
+
+struct trace_expander {
+    const struct code_cache *cache;
+    uint64_t fs_base;  /* of the thread, while it wrote the entries */
+    uint8_t processor; /* in every record */
+
+    /* records go here, and when it is full to put(), which returns 0 or a negative bt_code */
+    struct record *records;
+    size_t count, capacity;
+    int (*put)(void *context, struct record *records, size_t count);
+    void *context;
+
+    /* of XSAVE's state components: bytes, place in the standard form, alignment in the compact */
+    struct {
+        uint32_t size, offset;
+        bool aligned;
+    } components[TRACE_COMPONENTS];
+    uint64_t component_mask; /* those that the system has switched on */
+};
+
+/* Fills in the components; all else is the caller's. */
+void trace_expander_init(struct trace_expander *expander);
+
+/* Expands `count` entries, which are whole executions of blocks. */
+int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count);
+
+/* The first instructions of a block only: what was done before a fault. */
+int trace_expand_part(struct trace_expander *expander, const struct block *block,
+                      const uint32_t *entries, unsigned instructions);
+
+/* Puts what is left. */
+int trace_expander_flush(struct trace_expander *expander);
+
+/* References that only entries can tell (trace_special.c). */
+int trace_special(struct trace_expander *expander, const struct special *special,
+                  const uint32_t *entries);
+
+/* One more record. */
+int trace_expander_add(struct trace_expander *expander, uint32_t address, bool write,
+                       unsigned size);
+
+#endif

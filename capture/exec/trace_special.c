@@ -1,0 +1,167 @@
+#include "capture/exec/trace_expand.h"
+
+#include <cpuid.h>
+#include <string.h>
+
+#define CHUNK        64u
+#define XSAVE_LEGACY 512u
+#define XSAVE_HEADER 64u
+
+void trace_expander_init(struct trace_expander *expander)
+{
+    unsigned a, b, c, d;
+    expander->component_mask = 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
+        return;
+    __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    expander->component_mask = a;
+    for (unsigned i = 2; i < TRACE_COMPONENTS; i++) {
+        if (!(expander->component_mask >> i & 1))
+            continue;
+        __cpuid_count(0xd, i, a, b, c, d);
+        expander->components[i].size = a;
+        expander->components[i].offset = b;
+        expander->components[i].aligned = (c & 2) != 0;
+    }
+}
+
+static int add_range(struct trace_expander *expander, uint32_t address, bool write, uint32_t size)
+{
+    int result = 0;
+    for (uint32_t done = 0; done < size && result == 0; done += CHUNK)
+        result = trace_expander_add(expander, address + done, write,
+                                    size - done < CHUNK ? size - done : CHUNK);
+    return result;
+}
+
+static uint64_t mask_of(const struct decode_access *access, const uint32_t *entries)
+{
+    uint64_t mask = entries[0];
+    if (access->lanes > 16)
+        mask |= (uint64_t)entries[1] << 32;
+    else
+        mask &= 0xffff; /* only so much was written */
+    return access->lanes == 64 ? mask : mask & (((uint64_t)1 << access->lanes) - 1);
+}
+
+/* Of each element of a vector the highest bit. */
+static uint64_t vector_mask_of(const struct decode_access *access, const uint32_t *entries)
+{
+    const uint8_t *bytes = (const uint8_t *)entries;
+    uint64_t mask = 0;
+    for (unsigned lane = 0; lane < access->lanes; lane++)
+        mask |= (uint64_t)(bytes[(lane + 1) * access->element - 1] >> 7) << lane;
+    return mask;
+}
+
+/* Elements that are touched; neighbours make one reference. */
+static int add_elements(struct trace_expander *expander, const struct decode_access *access,
+                        bool write, uint32_t address, uint64_t mask)
+{
+    int result = 0;
+    for (unsigned lane = 0; lane < access->lanes && result == 0; lane++) {
+        unsigned first = lane;
+        while (lane < access->lanes && (mask >> lane & 1))
+            lane++;
+        if (lane > first)
+            result = trace_expander_add(expander, address + first * access->element, write,
+                                        (lane - first) * access->element);
+    }
+    return result;
+}
+
+static int add_gather(struct trace_expander *expander, const struct decode_access *access,
+                      bool write, uint32_t address, uint64_t mask, const uint32_t *indices)
+{
+    int result = 0;
+    for (unsigned lane = 0; lane < access->lanes && result == 0; lane++)
+        if (mask >> lane & 1)
+            result = trace_expander_add(
+                expander, address + indices[lane * access->index_size / 4] * access->scale, write,
+                access->element);
+    return result;
+}
+
+/* The element with a bit: bits count on from the operand in both directions. */
+static uint32_t bit_address(const struct decode_access *access, const uint32_t *entries)
+{
+    int64_t bit;
+    memcpy(&bit, entries + 1, sizeof bit);
+    if (access->index_size == 4)
+        bit = (int32_t)bit;
+    else if (access->index_size == 2)
+        bit = (int16_t)bit;
+    int64_t bits = access->index_size * 8;
+    int64_t element = bit >= 0 ? bit / bits : -((-(bit + 1)) / bits) - 1;
+    return entries[0] + (uint32_t)(element * access->index_size);
+}
+
+/* Legacy area and header, then the components that edx:eax asks for. */
+static int add_xsave(struct trace_expander *expander, bool write, const uint32_t *entries)
+{
+    uint64_t mask = (entries[1] | (uint64_t)entries[2] << 32) & expander->component_mask;
+    int result = add_range(expander, entries[0], write, XSAVE_LEGACY + XSAVE_HEADER);
+    for (unsigned i = 2; i < TRACE_COMPONENTS && result == 0; i++)
+        if (mask >> i & 1)
+            result = add_range(expander, entries[0] + expander->components[i].offset, write,
+                               expander->components[i].size);
+    return result;
+}
+
+/* Entries: count, pointers, count and first pointer afterwards. */
+static int add_repeated(struct trace_expander *expander, const struct special *special,
+                        const uint32_t *entries)
+{
+    const uint32_t *after = entries + 1 + special->accesses;
+    uint32_t times = entries[0] - after[0];
+    int32_t moved = (int32_t)(after[1] - entries[1]);
+    int result = 0;
+    for (uint32_t i = 0; i < times && result == 0; i++)
+        for (unsigned a = 0; a < special->accesses && result == 0; a++) {
+            const struct decode_access *access = &special->access[a];
+            uint32_t step = i * access->size;
+            uint32_t address = entries[1 + a] + (moved < 0 ? -step : step) +
+                               (access->fs ? (uint32_t)expander->fs_base : 0);
+            result = trace_expander_add(expander, address, access->write, access->size);
+        }
+    return result;
+}
+
+int trace_special(struct trace_expander *expander, const struct special *special,
+                  const uint32_t *entries)
+{
+    const struct decode_access *access = &special->access[0];
+    uint32_t fs = access->fs ? (uint32_t)expander->fs_base : 0;
+    bool write = special->write;
+    entries += special->slot;
+    switch (access->form) {
+    case DECODE_REPEATED:
+        return add_repeated(expander, special, entries);
+    case DECODE_TABLE:
+        return trace_expander_add(expander, entries[0] + fs, write, access->size);
+    case DECODE_BITS:
+        return trace_expander_add(expander, bit_address(access, entries) + fs, write, access->size);
+    case DECODE_OPMASK:
+        return add_elements(expander, access, write, entries[0] + fs, mask_of(access, entries + 1));
+    case DECODE_OPMASK_ANY:
+        return mask_of(access, entries + 1)
+                   ? add_range(expander, entries[0] + fs, write, access->size)
+                   : 0;
+    case DECODE_OPMASK_PACKED: {
+        unsigned count = (unsigned)__builtin_popcountll(mask_of(access, entries + 1));
+        return add_range(expander, entries[0] + fs, write, count * access->element);
+    }
+    case DECODE_VECTOR_MASK:
+        return add_elements(expander, access, write, entries[0] + fs,
+                            vector_mask_of(access, entries + 1));
+    case DECODE_GATHER:
+        return add_gather(expander, access, write, entries[0] + fs, mask_of(access, entries + 1),
+                          entries + (access->lanes > 16 ? 3 : 2));
+    case DECODE_GATHER_VECTOR:
+        return add_gather(expander, access, write, entries[0] + fs,
+                          vector_mask_of(access, entries + 1),
+                          entries + 1 + (access->lanes * access->element > 16 ? 8 : 4));
+    default:
+        return add_xsave(expander, write, entries);
+    }
+}

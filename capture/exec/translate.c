@@ -1,0 +1,210 @@
+#include "capture/exec/translate_work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM 8192u /* bytes of code that a block of plain instructions needs at most, by far */
+
+/* Never borrowed: the stack's, and the one that indirect branches count with. */
+#define NOT_BORROWED (1u << DECODE_RSP | 1u << DECODE_RCX)
+
+struct translator *translator_new(struct code_cache *cache, enum exec_trace trace,
+                                  exec_readable_function *readable, void *context,
+                                  struct bt_error *error)
+{
+    struct translator *translator = calloc(1, sizeof *translator);
+    if (!translator) {
+        bt_fail(error, BT_MEMORY, "no memory for a translator");
+        return NULL;
+    }
+    translator->cache = cache;
+    translator->trace = trace;
+    translator->readable = readable;
+    translator->context = context;
+    return translator;
+}
+
+void translator_free(struct translator *translator)
+{
+    free(translator);
+}
+
+bool translate_is_executed(const struct decode_instruction *instruction)
+{
+    return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_REFUSED;
+}
+
+static unsigned registers_of(const struct decode_instruction *instruction)
+{
+    unsigned registers = instruction->registers_read | instruction->registers_written;
+    if (instruction->adjusted != DECODE_NONE)
+        registers |= 1u << instruction->adjusted;
+    return registers;
+}
+
+static unsigned free_count(unsigned used)
+{
+    return DECODE_REGISTERS - (unsigned)__builtin_popcount(used | NOT_BORROWED);
+}
+
+/* Decodes as many instructions as the block will have; returns the registers that they use. */
+static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
+{
+    unsigned used = 0, slots = 1, records = 0;
+    translator->count = 0;
+    while (translator->count < limit) {
+        size_t readable = translator->readable(translator->context, address);
+        if (readable == 0)
+            break;
+        struct decode_instruction *instruction = &translator->instructions[translator->count];
+        decode(instruction, (const uint8_t *)(uintptr_t)address, readable, address);
+        if (!emit_can(instruction))
+            instruction->kind = DECODE_REFUSED;
+        slots += translate_trace_slots(instruction);
+        records += translate_trace_records(instruction);
+        unsigned more = used | registers_of(instruction);
+        if (translator->count > 0 &&
+            (free_count(more) < 2 || slots > CODE_CACHE_SLOTS || records > TRANSLATE_RECORDS))
+            break;
+        used = more;
+        translator->count++;
+        address += instruction->size;
+        if (decode_ends_block(instruction))
+            break;
+    }
+    return used;
+}
+
+/* Two registers that the block leaves alone: those of the block before if possible, so that going
+ * from one to the other costs nothing. */
+static void choose_registers(struct block *block, unsigned used, const struct block *before)
+{
+    static const uint8_t order[] = {CODE_CACHE_POINTER, CODE_CACHE_SCRATCH, DECODE_R13, DECODE_R12,
+                                    DECODE_R11,         DECODE_R10,         DECODE_R9,  DECODE_R8,
+                                    DECODE_RBX,         DECODE_RBP,         DECODE_RDI, DECODE_RSI,
+                                    DECODE_RDX,         DECODE_RAX};
+    uint8_t chosen[2];
+    unsigned count = 0;
+    used |= NOT_BORROWED;
+    if (before && !(used >> before->pointer & 1) && !(used >> before->scratch & 1)) {
+        block->pointer = before->pointer;
+        block->scratch = before->scratch;
+        return;
+    }
+    for (size_t i = 0; i < sizeof order && count < 2; i++)
+        if (!(used >> order[i] & 1))
+            chosen[count++] = order[i];
+    block->pointer = chosen[0];
+    block->scratch = chosen[1];
+}
+
+/* The ways in: nothing borrowed yet, by an indirect branch, or as from a block like this. */
+static void emit_entries(struct translator *translator)
+{
+    struct emitter *emitter = &translator->emitter;
+    struct block *block = translator->block;
+    bool usual = block->pointer == CODE_CACHE_POINTER && block->scratch == CODE_CACHE_SCRATCH;
+    if (!usual) {
+        block->indirect = emitter->at;
+        emit_restore(emitter, CODE_CACHE_POINTER, 8 * CODE_CACHE_POINTER);
+        emit_restore(emitter, CODE_CACHE_SCRATCH, 8 * CODE_CACHE_SCRATCH);
+    }
+    block->code = emitter->at;
+    emit_save(emitter, 8u * block->pointer, block->pointer);
+    emit_save(emitter, 8u * block->scratch, block->scratch);
+    if (usual)
+        block->indirect = emitter->at;
+    if (translator->trace != EXEC_TRACE_NONE)
+        emit_restore(emitter, block->pointer, EXEC_THREAD_POINTER);
+    block->inner = emitter->at;
+}
+
+static void note_place(struct translator *translator, struct place *place,
+                       const struct decode_instruction *instruction)
+{
+    place->traced = translate_offset(translator);
+    place->records = (uint16_t)translator->record_count;
+    place->patches = (uint16_t)translator->patch_count;
+    place->specials = (uint16_t)translator->special_count;
+    place->offset = (uint32_t)(instruction->address - translator->block->address);
+}
+
+/* All instructions and the end. */
+static bool emit_block(struct translator *translator)
+{
+    struct block *block = translator->block;
+    emit_entries(translator);
+    translate_trace_begin(translator);
+    for (unsigned i = 0; i < translator->count; i++) {
+        const struct decode_instruction *instruction = &translator->instructions[i];
+        struct place *place = &translator->places[i];
+        uint64_t end = instruction->address + instruction->size;
+        bool last = i + 1 == translator->count;
+        note_place(translator, place, instruction);
+        if (translate_is_executed(instruction)) {
+            translate_trace_before(translator, instruction);
+            block->instructions++;
+        }
+        block->vector |= instruction->vector;
+        place->code = translate_offset(translator);
+        if (!decode_ends_block(instruction)) {
+            emit_verbatim(&translator->emitter, instruction);
+            place->end = translate_offset(translator);
+            translate_trace_after(translator, instruction);
+        }
+        if (last && !translate_end(translator, instruction, place, end))
+            return false;
+        block->size = (uint32_t)(end - block->address);
+    }
+    block->slots = (uint16_t)translator->slots;
+    block->place_count = (uint16_t)translator->count;
+    return !translator->emitter.full;
+}
+
+static void *copy(struct code_cache *cache, const void *from, size_t bytes)
+{
+    void *to = code_cache_allocate(cache, bytes);
+    return to ? memcpy(to, from, bytes) : NULL;
+}
+
+/* What is known of the block, from the work into the cache. */
+static bool keep_knowledge(struct translator *translator)
+{
+    struct block *block = translator->block;
+    struct code_cache *cache = translator->cache;
+    block->record_count = (uint16_t)translator->record_count;
+    block->patch_count = (uint16_t)translator->patch_count;
+    block->special_count = (uint16_t)translator->special_count;
+    block->records =
+        copy(cache, translator->records, translator->record_count * sizeof(struct record));
+    block->patches =
+        copy(cache, translator->patches, translator->patch_count * sizeof(struct patch));
+    block->specials =
+        copy(cache, translator->specials, translator->special_count * sizeof(struct special));
+    block->places = copy(cache, translator->places, translator->count * sizeof(struct place));
+    return block->records && block->patches && block->specials && block->places;
+}
+
+struct block *translate(struct translator *translator, uint64_t address, unsigned limit,
+                        const struct block *before)
+{
+    struct code_cache *cache = translator->cache;
+    struct block *block = code_cache_allocate(cache, sizeof *block);
+    struct emitter *emitter = &translator->emitter;
+    emitter->at = code_cache_room(cache, &emitter->end);
+    emitter->full = false;
+    if (!block || (size_t)(emitter->end - emitter->at) < ROOM ||
+        code_cache_add_block(cache, block) != 0)
+        return NULL;
+    block->address = address;
+    translator->block = block;
+    if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
+        limit = CODE_CACHE_INSTRUCTIONS;
+    choose_registers(block, gather(translator, address, limit), before);
+    block->code = block->code_end = emitter->end; /* in order, should it fail */
+    if (!emit_block(translator) || !keep_knowledge(translator))
+        return NULL;
+    block->code_end = emitter->at;
+    code_cache_keep(cache, emitter->at);
+    return block;
+}

@@ -1,0 +1,36 @@
+/*
+ * Translates a block of the program: copies its instructions, with what writes down their
+ * references between them, and ends that lead to the next block or out.
+ */
+#ifndef CAPTURE_EXEC_TRANSLATE_H
+#define CAPTURE_EXEC_TRANSLATE_H
+
+#include "capture/exec/code_cache.h"
+
+/* What a block writes into the trace buffer. */
+enum exec_trace {
+    EXEC_TRACE_NONE,
+    EXEC_TRACE_FETCHES, /* its number */
+    EXEC_TRACE_ALL      /* and where its data references go */
+};
+
+/* Bytes of code from an address on that may be read; 0: none. */
+typedef size_t exec_readable_function(void *context, uint64_t address);
+
+struct translator;
+
+/* The cache is the caller's, and outlives the translator. */
+struct translator *translator_new(struct code_cache *cache, enum exec_trace trace,
+                                  exec_readable_function *readable, void *context,
+                                  struct bt_error *error);
+void translator_free(struct translator *translator);
+
+/*
+ * The block at an address, which must be readable; of `limit` instructions at most (0: as long as
+ * blocks are). Where it can it borrows the registers that `before` does (NULL: nobody). The block
+ * is in the cache, but code_cache_find() does not see it. NULL: the cache is full.
+ */
+struct block *translate(struct translator *translator, uint64_t address, unsigned limit,
+                        const struct block *before);
+
+#endif

@@ -1,0 +1,312 @@
+#include "tests/suites.h"
+#include "tests/support/exec_oracle.h"
+#include "tests/support/exec_rig.h"
+#include "tests/support/exec_sample.h"
+#include "tests/support/random.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INT3    0xccu
+#define END     (EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES - 16)
+#define STACK   (EXEC_RIG_DATA + EXEC_RIG_DATA_BYTES - 256)
+#define ROOM    (1u << 20)
+#define NUMBERS 600u
+
+static const uint64_t counts[] = {NUMBERS, 8, 1500, 700};
+
+/* What the samples work on, and registers to begin with: return to an int3. */
+static void prepare(struct exec_rig *rig, struct machine *machine, unsigned sample, uint64_t seed)
+{
+    uint64_t random = random_seed(seed);
+    size_t size;
+    const void *code = exec_sample_code(&size);
+    memcpy(rig->code, code, size);
+    rig->code[END - EXEC_RIG_CODE] = INT3;
+    random_fill(&random, rig->data, EXEC_RIG_DATA_BYTES);
+    memset(machine, 0, sizeof *machine);
+    machine->vector[24] = 0x80; /* MXCSR */
+    machine->vector[25] = 0x1f;
+    machine->flags = 0x202;
+    machine->rip = exec_sample_at(&exec_samples[sample], EXEC_RIG_CODE);
+    machine->registers[DECODE_RDI] = EXEC_RIG_DATA;
+    machine->registers[DECODE_RSI] = counts[sample];
+    machine->registers[DECODE_RSP] = STACK - 8;
+    uint64_t end = END;
+    memcpy(rig->data + (STACK - 8 - EXEC_RIG_DATA), &end, sizeof end);
+}
+
+struct expected {
+    struct machine machine;
+    uint8_t data[EXEC_RIG_DATA_BYTES];
+    struct record *records;
+    size_t count;
+};
+
+static void expect(struct exec_rig *rig, struct expected *expected, unsigned sample)
+{
+    static struct record records[ROOM];
+    struct native_end end;
+    prepare(rig, &expected->machine, sample, sample);
+    expected->records = records;
+    expected->count = exec_oracle_run(&expected->machine, records, ROOM, &end);
+    CU_ASSERT_EQUAL(end.signal, SIGTRAP);
+    memcpy(expected->data, rig->data, sizeof expected->data);
+}
+
+/* Runs a sample to its end, in as many runs as it takes. Returns how many. */
+static unsigned run_sample(struct exec_rig *rig, unsigned sample, struct record *records,
+                           size_t *count)
+{
+    struct machine machine;
+    struct executor_stop stop;
+    unsigned runs = 0;
+    *count = 0;
+    prepare(rig, &machine, sample, sample);
+    exec_rig_load(rig, &machine);
+    do {
+        stop = exec_rig_run(rig);
+        CU_ASSERT_FATAL(rig->count == rig->total && *count + rig->count <= ROOM);
+        memcpy(records + *count, rig->records, rig->count * sizeof *records);
+        *count += rig->count;
+        runs++;
+    } while (stop.reason == EXECUTOR_BRANCH && rig->thread->rip != END);
+    CU_ASSERT(stop.reason == EXECUTOR_TRAP || stop.reason == EXECUTOR_BRANCH);
+    CU_ASSERT_EQUAL(rig->thread->rip, END);
+    return runs;
+}
+
+static void check_sample(struct exec_rig *rig, const struct expected *expected, unsigned sample,
+                         enum exec_trace trace)
+{
+    static struct record records[ROOM];
+    struct machine machine;
+    size_t count;
+    run_sample(rig, sample, records, &count);
+    exec_rig_save(rig, &machine);
+    const char *difference = machine_difference(&expected->machine, &machine);
+    if (difference)
+        printf("%s: %s\n", exec_samples[sample].name, difference);
+    CU_ASSERT_PTR_NULL(difference);
+    CU_ASSERT(memcmp(expected->data, rig->data, sizeof expected->data) == 0);
+    if (trace == EXEC_TRACE_ALL) {
+        CU_ASSERT_EQUAL(count, expected->count);
+        CU_ASSERT(memcmp(expected->records, records, count * sizeof *records) == 0);
+    }
+    size_t fetches = 0, same = 0;
+    for (size_t i = 0; i < expected->count && trace == EXEC_TRACE_FETCHES; i++)
+        if (expected->records[i].type == REQUEST_FETCH) {
+            same += fetches < count &&
+                    memcmp(&expected->records[i], &records[fetches], sizeof *records) == 0;
+            fetches++;
+        }
+    if (trace == EXEC_TRACE_FETCHES)
+        CU_ASSERT(same == fetches && count == fetches);
+    if (trace == EXEC_TRACE_NONE)
+        CU_ASSERT_EQUAL(count, 0);
+}
+
+/* Whole programs, with large and small buffers, caches that are full every few blocks, in one run
+ * and branch by branch: always as single-stepped on the processor. */
+static void test_samples(void)
+{
+    static const struct {
+        enum exec_trace trace;
+        bool stepping;
+        size_t buffer, cache;
+    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
+                {EXEC_TRACE_ALL, false, 4096, 0},     {EXEC_TRACE_ALL, false, 4096, 16384},
+                {EXEC_TRACE_FETCHES, false, 4096, 0}, {EXEC_TRACE_FETCHES, true, 0, 0},
+                {EXEC_TRACE_NONE, false, 0, 0},       {EXEC_TRACE_NONE, true, 4096, 16384}};
+    static struct expected expected;
+    for (unsigned sample = 0; sample < 4; sample++)
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct exec_rig rig;
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
+                                           ways[i].cache));
+            if (i == 0)
+                expect(&rig, &expected, sample);
+            check_sample(&rig, &expected, sample, ways[i].trace);
+            exec_rig_end(&rig);
+        }
+}
+
+/* --- code by hand ------------------------------------------------------------------------------
+ */
+
+static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
+{
+    memcpy(rig->code, code, size);
+    memset(rig->thread->registers, 0, sizeof rig->thread->registers);
+    rig->thread->registers[DECODE_RSP] = STACK;
+    rig->thread->flags = 0x202;
+    rig->thread->rip = EXEC_RIG_CODE;
+}
+
+/* The program's fs: what it reads through it, and where the trace says that was. */
+static void test_fs(void)
+{
+    static const uint8_t code[] = {0xb8, 0x00, 0x10, 0x00, 0x30, /* mov eax, DATA + 0x1000 */
+                                   0xf3, 0x48, 0x0f, 0xae, 0xd0, /* wrfsbase rax */
+                                   0x64, 0x48, 0x8b, 0x1c, 0x25,
+                                   0x28, 0,    0,    0,          /* mov rbx, fs:[0x28] */
+                                   0xb9, 0x10, 0,    0,    0,    /* mov ecx, 16 */
+                                   0x64, 0x48, 0x89, 0x1c, 0xc9, /* mov fs:[rcx + rcx * 8], rbx */
+                                   0xf3, 0x48, 0x0f, 0xae, 0xc2, /* rdfsbase rdx */
+                                   INT3};
+    struct exec_rig rig;
+    uint64_t value = 0x123456789abcdef0u, stored;
+    for (int by_system = 0; by_system < 2; by_system++) {
+        CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+        rig.thread->fs_by_system |= by_system;
+        memcpy(rig.data + 0x1028, &value, sizeof value);
+        begin_at(&rig, code, sizeof code);
+        struct executor_stop stop = exec_rig_run(&rig);
+        CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+        CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RBX], value);
+        CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RDX], EXEC_RIG_DATA + 0x1000);
+        CU_ASSERT_EQUAL(rig.thread->fs_base, EXEC_RIG_DATA + 0x1000);
+        memcpy(&stored, rig.data + 0x1000 + 16 * 9, sizeof stored);
+        CU_ASSERT_EQUAL(stored, value);
+        CU_ASSERT_EQUAL_FATAL(rig.count, 8);
+        CU_ASSERT_EQUAL(rig.records[3].address, EXEC_RIG_DATA + 0x1028);
+        CU_ASSERT_EQUAL(rig.records[6].address, EXEC_RIG_DATA + 0x1000 + 16 * 9);
+        exec_rig_end(&rig);
+    }
+}
+
+/* Branches that only reach 128 bytes, and those with odd prefixes. */
+static void test_counted(void)
+{
+    static const uint8_t code[] = {0xb9, 0x05, 0,    0,    0,    /* mov ecx, 5 */
+                                   0xff, 0xc0,                   /* inc eax */
+                                   0xe2, 0xfc,                   /* loop to inc */
+                                   0xe3, 0x01,                   /* jrcxz over int3 */
+                                   INT3, 0x67, 0xe3, 0x01,       /* jecxz over int3 */
+                                   INT3, 0x2e, 0x75, 0x03,       /* jne with a hint */
+                                   0x0f, 0x0b, 0x90,             /* ud2; nop */
+                                   0x0f, 0x85, 0x01, 0,    0, 0, /* jne */
+                                   INT3, 0x31, 0xdb, INT3};      /* xor ebx, ebx */
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    begin_at(&rig, code, sizeof code);
+    struct executor_stop stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 5);
+    CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + sizeof code - 1);
+    CU_ASSERT_EQUAL(rig.count, 1 + 5 * 2 + 5);
+    exec_rig_end(&rig);
+}
+
+/* A system call is not done, but left to others, with the registers that it leaves. */
+static void test_system_call(void)
+{
+    static const uint8_t code[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0x89, 0xc3, INT3};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    begin_at(&rig, code, sizeof code);
+    struct executor_stop stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_SYSTEM_CALL);
+    CU_ASSERT_EQUAL(rig.count, 2);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 39);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RCX], EXEC_RIG_CODE + 7);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R11], rig.thread->flags);
+    rig.thread->registers[DECODE_RAX] = 4711;
+    stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RBX], 4711);
+    CU_ASSERT_EQUAL(rig.count, 1);
+    exec_rig_end(&rig);
+}
+
+/* In the middle of a block: registers, place and trace are as before the instruction. */
+static void test_fault(void)
+{
+    static const uint8_t code[] = {0x41, 0xbf, 7,    0,    0,    0, /* mov r15d, 7 */
+                                   0x41, 0xbe, 8,    0,    0,    0, /* mov r14d, 8 */
+                                   0xeb, 0x00,                      /* jmp */
+                                   0x89, 0x04, 0x25, 0x10, 0x00, 0x00,
+                                   0x30,                   /* mov [DATA+16], eax */
+                                   0xff, 0xc1,             /* inc ecx */
+                                   0x48, 0x8b, 0x59, 0x03, /* mov rbx, [rcx+3] */
+                                   0xff, 0xc1, INT3};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    begin_at(&rig, code, sizeof code);
+    struct executor_stop stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_FAULT);
+    CU_ASSERT_EQUAL(stop.signal, SIGSEGV);
+    CU_ASSERT_EQUAL(stop.fault_address, 4);
+    CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + 23);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R15], 7);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_R14], 8);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RCX], 1);
+    CU_ASSERT_EQUAL(rig.count, 3 + 2 + 1);
+    /* and on, once the cause is gone */
+    rig.thread->registers[DECODE_RCX] = EXEC_RIG_DATA;
+    stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+    CU_ASSERT_EQUAL(rig.count, 3);
+    /* nobody is there: the target of a jump */
+    rig.thread->rip = 0x1000;
+    stop = exec_rig_run(&rig);
+    CU_ASSERT(stop.reason == EXECUTOR_FAULT && stop.fault_address == 0x1000);
+    exec_rig_end(&rig);
+}
+
+/* Code that was changed counts from the moment that it is invalidated, links and tables too. */
+static void test_invalidate(void)
+{
+    static const uint8_t code[] = {0x31, 0xc0,                    /* xor eax, eax */
+                                   0xb9, 0x03, 0,    0,    0,     /* mov ecx, 3 */
+                                   0xe8, 0x05, 0,    0,    0,     /* call */
+                                   0xff, 0xc9, 0x75, 0xf7,        /* dec ecx; jnz call */
+                                   INT3, 0x83, 0xc0, 0x01, 0xc3}; /* add eax, 1; ret */
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    for (uint8_t by = 1; by < 20; by++) {
+        begin_at(&rig, code, sizeof code);
+        rig.code[19] = by;
+        executor_invalidate(rig.executor, EXEC_RIG_CODE + 19, EXEC_RIG_CODE + 20);
+        struct executor_stop stop = exec_rig_run(&rig);
+        CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+        CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RAX], 3u * by);
+    }
+    exec_rig_end(&rig);
+}
+
+/* What cannot be carried out is said, and nothing of it done. */
+static void test_refused(void)
+{
+    static const uint8_t gs[] = {0xff, 0xc0, 0x65, 0x8b, 0x18};
+    static const uint8_t interrupt[] = {0xff, 0xc0, 0xcd, 0x80};
+    static const uint8_t transaction[] = {0xc7, 0xf8, 0x01, 0, 0, 0, INT3, 0xff, 0xc3, INT3};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    begin_at(&rig, gs, sizeof gs);
+    struct executor_stop stop = exec_rig_run(&rig);
+    CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);
+    CU_ASSERT_EQUAL(rig.count, 1);
+    executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
+    begin_at(&rig, interrupt, sizeof interrupt);
+    stop = exec_rig_run(&rig);
+    CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);
+    executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
+    begin_at(&rig, transaction, sizeof transaction);
+    rig.thread->registers[DECODE_RAX] = 99;
+    stop = exec_rig_run(&rig);
+    CU_ASSERT(stop.reason == EXECUTOR_TRAP && rig.thread->rip == EXEC_RIG_CODE + 9);
+    CU_ASSERT(rig.thread->registers[DECODE_RAX] == 0 && rig.thread->registers[DECODE_RBX] == 1);
+    exec_rig_end(&rig);
+}
+
+static const struct test_case cases[] = {{"programs as single-stepped", test_samples},
+                                         {"fs", test_fs},
+                                         {"counted branches", test_counted},
+                                         {"system calls", test_system_call},
+                                         {"faults", test_fault},
+                                         {"changed code", test_invalidate},
+                                         {"refused", test_refused},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_run, cases)

@@ -1,0 +1,332 @@
+#include "tests/suites.h"
+#include "tests/support/exec_oracle.h"
+#include "tests/support/exec_rig.h"
+#include "tests/support/random.h"
+#include "tests/support/random_instruction.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INT3   0xccu
+#define PLACES 100000u /* of code, 64 bytes each */
+
+static const struct region region = {EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES};
+
+static void print_instruction(const struct random_instruction *made)
+{
+    for (unsigned i = 0; i < made->instruction.length; i++)
+        printf("%02x", made->bytes[i]);
+    printf(" %s: ", ZydisMnemonicGetString(made->instruction.mnemonic));
+}
+
+/* Whether the records are one fetch and the expected references. */
+static bool same_records(const struct exec_rig *rig, const struct random_instruction *made,
+                         uint64_t address, const struct reference *references, unsigned count)
+{
+    const struct record *records = rig->records;
+    if (rig->count != count + 1u || records[0].type != REQUEST_FETCH ||
+        records[0].address != address || records[0].size != made->instruction.length ||
+        records[0].time != 1)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (records[i + 1].address != references[i].address ||
+            records[i + 1].size != references[i].size || records[i + 1].time != 0 ||
+            records[i + 1].type != (references[i].write ? REQUEST_MEMWRITE : REQUEST_MEMREAD))
+            return false;
+    return true;
+}
+
+static void print_records(const struct exec_rig *rig, const struct reference *references,
+                          unsigned count)
+{
+    printf("expected");
+    for (unsigned i = 0; i < count; i++)
+        printf(" %c%u@%x", references[i].write ? 'w' : 'r', references[i].size,
+               references[i].address);
+    printf(", got");
+    for (size_t i = 0; i < rig->count && i < 80; i++)
+        printf(" %c%u@%x", "frww"[rig->records[i].type & 3], rig -> records[i].size,
+               rig->records[i].address);
+    printf("\n");
+}
+
+/* One random instruction with random registers, natively and translated. True: both the same. */
+static bool try_one(struct exec_rig *rig, uint64_t *random, uint64_t address, unsigned *ran)
+{
+    static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
+    static struct machine before, native, translated;
+    static struct reference references[REFERENCES_MAX];
+    struct random_instruction made;
+    uint8_t *code = rig->code + (address - EXEC_RIG_CODE);
+    do {
+        random_instruction_make(&made, random, address, &region);
+        random_machine(&before, random);
+        before.rip = address;
+    } while (!random_instruction_place(&made, &before, random, &region));
+    memcpy(code, made.bytes, made.instruction.length);
+    code[made.instruction.length] = INT3;
+    random_fill(random, memory + EXEC_RIG_DATA_BYTES / 4, EXEC_RIG_DATA_BYTES / 2);
+
+    memcpy(rig->data, memory, sizeof memory);
+    native = before;
+    struct native_end end = native_run(&native, NULL, NULL);
+    memcpy(expected, rig->data, sizeof expected);
+
+    memcpy(rig->data, memory, sizeof memory);
+    exec_rig_load(rig, &before);
+    struct executor_stop stop = exec_rig_run(rig);
+    exec_rig_save(rig, &translated);
+
+    const char *difference = machine_difference(&native, &translated);
+    unsigned count = 0;
+    if (!difference && memcmp(rig->data, expected, sizeof expected) != 0)
+        difference = "memory";
+    if (end.signal == SIGTRAP) {
+        ++*ran;
+        count = random_instruction_references(&made, &before, &native, references);
+        if (!difference && stop.reason != EXECUTOR_TRAP)
+            difference = "did not come to the end";
+        if (!difference && !same_records(rig, &made, address, references, count))
+            difference = "references";
+    } else if (!difference &&
+               (stop.reason != EXECUTOR_FAULT || stop.signal != end.signal ||
+                stop.code != end.code || rig->count != 0 ||
+                (end.signal == SIGSEGV && stop.fault_address != end.fault_address))) {
+        difference = "fault";
+    }
+    if (difference) {
+        print_instruction(&made);
+        printf("%s (signals %d, %d) ", difference, end.signal,
+               stop.reason == EXECUTOR_FAULT ? stop.signal : 0);
+        print_records(rig, references, count);
+    }
+    return !difference;
+}
+
+static void test_random(void)
+{
+    struct exec_rig rig;
+    const char *seeds = getenv("EXEC_SEEDS");
+    unsigned limit = seeds ? (unsigned)atoi(seeds) : 20000, ran = 0, failed = 0;
+    uint64_t random = random_seed(limit);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    for (unsigned i = 0; i < limit && failed < 20; i++) {
+        if (i % PLACES == 0)
+            executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
+        failed += !try_one(&rig, &random, EXEC_RIG_CODE + 64 * (i % PLACES), &ran);
+    }
+    CU_ASSERT_EQUAL(failed, 0);
+    CU_ASSERT(ran > limit / 2);
+    exec_rig_end(&rig);
+}
+
+/* --- blocks that use the same registers again and again -----------------------------------------
+ */
+
+#define BASE   3u /* rbx and r13 point into the data, */
+#define BASE_2 13u
+#define INDEX  6u /* rsi counts */
+
+struct code {
+    uint8_t bytes[512];
+    size_t size;
+    int64_t moved[16]; /* of the pointers */
+};
+
+static void put(struct code *code, size_t count, const uint8_t *bytes)
+{
+    memcpy(code->bytes + code->size, bytes, count);
+    code->size += count;
+}
+
+/* mov, add, xor... to or from [base + displacement] or [base + index * scale + displacement]. */
+static void put_operand(struct code *code, uint64_t *random)
+{
+    static const uint8_t opcodes[] = {0x8b, 0x89, 0x01, 0x33, 0x3b, 0x8d, 0x87};
+    static const uint8_t bases[] = {BASE, BASE_2, 4, BASE};
+    uint8_t base = bases[random_below(random, 4)];
+    uint8_t opcode = opcodes[random_below(random, sizeof opcodes)];
+    uint8_t reg = (uint8_t)random_below(random, 3); /* rax, rcx, rdx */
+    bool index = random_one_in(random, 3);
+    uint8_t bytes[] = {
+        (uint8_t)(0x48 | (base >> 3)), opcode, (uint8_t)(0x44 | reg << 3),
+        (uint8_t)(random_below(random, 4) << 6 | (index ? INDEX : 4u) << 3 | (base & 7)),
+        (uint8_t)(random_below(random, 100) - 50)};
+    put(code, sizeof bytes, bytes);
+}
+
+/* add, sub, inc, dec or lea of a pointer by a constant; the index gets a new value. */
+static void put_move(struct code *code, uint64_t *random)
+{
+    uint8_t reg = random_one_in(random, 2) ? BASE : BASE_2;
+    uint8_t rex = (uint8_t)(0x48 | (reg >> 3));
+    uint8_t by = (uint8_t)(random_below(random, 60) - 30);
+    uint8_t add[] = {rex, 0x83, (uint8_t)(0xc0 | (reg & 7)), by};
+    uint8_t sub[] = {rex, 0x83, (uint8_t)(0xe8 | (reg & 7)), by};
+    uint8_t inc[] = {rex, 0xff, (uint8_t)(0xc0 | (reg & 7))};
+    uint8_t dec[] = {rex, 0xff, (uint8_t)(0xc8 | (reg & 7))};
+    uint8_t lea[] = {(uint8_t)(reg >= 8 ? 0x4d : 0x48), 0x8d,
+                     (uint8_t)(0x40 | (reg & 7) << 3 | (reg & 7)), by};
+    uint8_t count[] = {0x48, 0xc7, 0xc6, (uint8_t)random_below(random, 50), 0, 0, 0};
+    uint8_t more[] = {0x48, 0xff, 0xc6};
+    switch (random_below(random, 7)) {
+    case 0:
+        put(code, sizeof add, add);
+        break;
+    case 1:
+        put(code, sizeof sub, sub);
+        break;
+    case 2:
+        put(code, sizeof inc, inc);
+        break;
+    case 3:
+        put(code, sizeof dec, dec);
+        break;
+    case 4:
+        put(code, sizeof lea, lea);
+        break;
+    case 5:
+        put(code, sizeof count, count);
+        break;
+    default:
+        put(code, sizeof more, more);
+        break;
+    }
+}
+
+static void put_stack(struct code *code, uint64_t *random)
+{
+    static const uint8_t some[][6] = {{0x50},                         /* push rax */
+                                      {0x59},                         /* pop rcx */
+                                      {0x66, 0x50},                   /* push ax */
+                                      {0x66, 0x5a},                   /* pop dx */
+                                      {0xff, 0x74, 0x24, 0x08},       /* push [rsp + 8] */
+                                      {0x8f, 0x44, 0x24, 0x08},       /* pop [rsp + 8] */
+                                      {0x48, 0x83, 0xec, 0x18},       /* sub rsp, 24 */
+                                      {0x48, 0x8d, 0x64, 0x24, 0x10}, /* lea rsp, [rsp + 16] */
+                                      {0x9c}};                        /* pushfq */
+    static const uint8_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 5, 1};
+    size_t which = random_below(random, sizeof sizes - 1); /* pushfq would show the stepping */
+    put(code, sizes[which], some[which]);
+}
+
+/* A few string instructions, xlat, and bit tests, whose entries have other shapes. */
+static void put_odd(struct code *code, uint64_t *random)
+{
+    static const uint8_t some[][14] = {
+        {0x49, 0x8d, 0x7d, 0x00, 0x48, 0x8d, 0x73, 0x01, 0xb9, 5, 0, 0, 0}, /* lea rdi, rsi; ecx */
+        {0xf3, 0xa4},                                                       /* rep movsb */
+        {0xd7},                                                             /* xlat */
+        {0x48, 0x0f, 0xab, 0x33},                                           /* bts [rbx], rsi */
+        {0x48, 0x0f, 0xb1, 0x4b, 0x08}}; /* cmpxchg [rbx+8], rcx */
+    static const uint8_t count[] = {0x48, 0xc7, 0xc6, 9, 0, 0, 0};
+    uint64_t which = random_below(random, 4);
+    if (which == 0) {
+        put(code, 13, some[0]);
+        put(code, 2, some[1]);
+    } else {
+        put(code, which == 1 ? 1 : which == 2 ? 4 : 5, some[which + 1]);
+    }
+    put(code, sizeof count, count);
+}
+
+static void make_code(struct code *code, uint64_t *random)
+{
+    static const uint8_t count[] = {0x48, 0xc7, 0xc6, 9, 0, 0, 0}; /* mov rsi, 9 */
+    code->size = 0;
+    put(code, sizeof count, count);
+    for (unsigned i = 2 + (unsigned)random_below(random, 30); i > 0; i--)
+        switch (random_below(random, 8)) {
+        case 0:
+            put_stack(code, random);
+            break;
+        case 1:
+        case 2:
+            put_move(code, random);
+            break;
+        case 3:
+            put_odd(code, random);
+            break;
+        default:
+            put_operand(code, random);
+            break;
+        }
+    code->bytes[code->size++] = INT3;
+}
+
+static bool same_run(const struct exec_rig *rig, const struct record *records, size_t count)
+{
+    return rig->total == count && rig->count == count &&
+           memcmp(rig->records, records, count * sizeof *records) == 0;
+}
+
+/* Prints the first record that is not as expected. */
+static void print_difference(const struct exec_rig *rig, const struct record *records, size_t count)
+{
+    for (size_t i = 0; i < count && i < rig->count; i++)
+        if (memcmp(&rig->records[i], &records[i], sizeof *records) != 0) {
+            printf("record %zu of %zu (%zu): type %u %u@%x, expected type %u %u@%x\n", i,
+                   rig->count, count, rig->records[i].type, rig->records[i].size,
+                   rig->records[i].address, records[i].type, records[i].size, records[i].address);
+            return;
+        }
+    printf("%zu records, expected %zu\n", rig->count, count);
+}
+
+static bool try_block(struct exec_rig *rig, uint64_t *random, uint64_t address)
+{
+    static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
+    static struct machine before, native, translated;
+    static struct record records[4096];
+    struct native_end end;
+    struct code code;
+    make_code(&code, random);
+    random_machine(&before, random);
+    before.flags &= ~(uint64_t)0x400;
+    before.rip = address;
+    before.registers[BASE] = EXEC_RIG_DATA + 0x1800;
+    before.registers[BASE_2] = EXEC_RIG_DATA + 0x2000;
+    before.registers[4] = EXEC_RIG_DATA + 0x2800;
+    memcpy(rig->code + (address - EXEC_RIG_CODE), code.bytes, code.size);
+    random_fill(random, memory, sizeof memory);
+    memcpy(rig->data, memory, sizeof memory);
+    native = before;
+    size_t count = exec_oracle_run(&native, records, 4096, &end);
+    memcpy(expected, rig->data, sizeof expected);
+    memcpy(rig->data, memory, sizeof memory);
+    exec_rig_load(rig, &before);
+    exec_rig_run(rig);
+    exec_rig_save(rig, &translated);
+    const char *difference = machine_difference(&native, &translated);
+    if (!difference && memcmp(rig->data, expected, sizeof expected) != 0)
+        difference = "memory";
+    if (!difference && !same_run(rig, records, count))
+        difference = "records";
+    if (!difference)
+        return true;
+    for (size_t i = 0; i < code.size; i++)
+        printf("%02x", code.bytes[i]);
+    printf(": %s, signal %d: ", difference, end.signal);
+    print_difference(rig, records, count);
+    return false;
+}
+
+static void test_blocks(void)
+{
+    struct exec_rig rig;
+    const char *seeds = getenv("EXEC_SEEDS");
+    unsigned limit = seeds ? (unsigned)atoi(seeds) / 10 : 2000, failed = 0;
+    uint64_t random = random_seed(62);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    for (unsigned i = 0; i < limit && failed < 10; i++)
+        failed += !try_block(&rig, &random, EXEC_RIG_CODE + 512 * (i % 16000));
+    CU_ASSERT_EQUAL(failed, 0);
+    exec_rig_end(&rig);
+}
+
+static const struct test_case cases[] = {{"random instructions", test_random},
+                                         {"blocks that use the same registers again", test_blocks},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_translate, cases)

@@ -1,0 +1,98 @@
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
+#include "tests/support/exec_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t readable(void *context, uint64_t address)
+{
+    (void)context;
+    if (address < EXEC_RIG_CODE || address >= EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES)
+        return 0;
+    return EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES - address;
+}
+
+static int keep(void *context, struct record *records, size_t count)
+{
+    struct exec_rig *rig = context;
+    size_t room = EXEC_RIG_RECORDS - rig->count;
+    rig->total += count;
+    if (count > room)
+        count = room;
+    memcpy(rig->records + rig->count, records, count * sizeof *records);
+    rig->count += count;
+    return 0;
+}
+
+static void *map_at(uintptr_t address, size_t bytes, int protection)
+{
+    void *memory = mmap((void *)address, bytes, protection,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, size_t buffer_bytes,
+                    size_t cache_bytes)
+{
+    struct bt_error error = {.message = ""};
+    struct executor_settings settings = {.trace = trace,
+                                         .stepping = stepping,
+                                         .cache_bytes = cache_bytes,
+                                         .buffer_bytes = buffer_bytes,
+                                         .readable = readable,
+                                         .put = keep,
+                                         .put_context = rig};
+    *rig = (struct exec_rig){
+        .code = map_at(EXEC_RIG_CODE, EXEC_RIG_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC),
+        .data = map_at(EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES, PROT_READ | PROT_WRITE),
+        .records = malloc(EXEC_RIG_RECORDS * sizeof(struct record))};
+    rig->thread = exec_thread_new(&error);
+    rig->executor = executor_new(&settings, &error);
+    if (rig->code && rig->data && rig->records && rig->thread && rig->executor &&
+        executor_begin(rig->executor, rig->thread, &error) == 0)
+        return true;
+    printf("rig: %s\n", error.message);
+    return false;
+}
+
+void exec_rig_end(struct exec_rig *rig)
+{
+    executor_end(rig->executor);
+    executor_free(rig->executor);
+    exec_thread_free(rig->thread);
+    munmap(rig->code, EXEC_RIG_CODE_BYTES);
+    munmap(rig->data, EXEC_RIG_DATA_BYTES);
+    free(rig->records);
+}
+
+void exec_rig_load(struct exec_rig *rig, const struct machine *machine)
+{
+    struct exec_thread *thread = rig->thread;
+    memcpy(thread->registers, machine->registers, sizeof thread->registers);
+    thread->rip = machine->rip;
+    thread->flags = machine->flags;
+    memcpy(thread->vector, machine->vector, MACHINE_VECTOR_BYTES);
+}
+
+void exec_rig_save(const struct exec_rig *rig, struct machine *machine)
+{
+    const struct exec_thread *thread = rig->thread;
+    memcpy(machine->registers, thread->registers, sizeof thread->registers);
+    machine->rip = thread->rip;
+    machine->flags = thread->flags;
+    memcpy(machine->vector, thread->vector, MACHINE_VECTOR_BYTES);
+}
+
+struct executor_stop exec_rig_run(struct exec_rig *rig)
+{
+    struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
+    struct bt_error error = {.message = ""};
+    rig->count = 0;
+    rig->total = 0;
+    int result = executor_run(rig->executor, &stop, &error);
+    if (result != 0)
+        printf("rig: %d %s\n", result, error.message);
+    return stop;
+}

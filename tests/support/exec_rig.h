@@ -1,0 +1,35 @@
+/* Runs translated code in tests: memory below 2 GiB, an executor over it, its records kept. */
+#ifndef TESTS_SUPPORT_EXEC_RIG_H
+#define TESTS_SUPPORT_EXEC_RIG_H
+
+#include "capture/exec/executor.h"
+#include "tests/support/native_run.h"
+
+#define EXEC_RIG_CODE       0x20000000u
+#define EXEC_RIG_CODE_BYTES (8u << 20)
+#define EXEC_RIG_DATA       0x30000000u
+#define EXEC_RIG_DATA_BYTES 0x4000u
+#define EXEC_RIG_RECORDS    (1u << 20)
+
+struct exec_rig {
+    uint8_t *code; /* EXEC_RIG_CODE: what the executor may translate */
+    uint8_t *data;
+    struct exec_thread *thread;
+    struct executor *executor;
+    struct record *records;
+    size_t count;   /* records kept, at most EXEC_RIG_RECORDS; */
+    uint64_t total; /* and all */
+};
+
+/* False: memory or thread cannot be had. */
+bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, size_t buffer_bytes,
+                    size_t cache_bytes);
+void exec_rig_end(struct exec_rig *rig);
+
+void exec_rig_load(struct exec_rig *rig, const struct machine *machine);
+void exec_rig_save(const struct exec_rig *rig, struct machine *machine);
+
+/* Runs from the thread's rip on; records are those of this run. */
+struct executor_stop exec_rig_run(struct exec_rig *rig);
+
+#endif

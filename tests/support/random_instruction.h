@@ -1,0 +1,50 @@
+/*
+ * Random valid instructions of all encodings, registers for which their operands lie in a region of
+ * memory, and the references they then make, worked out slowly from Zydis' operands and register
+ * values.
+ */
+#ifndef TESTS_SUPPORT_RANDOM_INSTRUCTION_H
+#define TESTS_SUPPORT_RANDOM_INSTRUCTION_H
+
+#include "tests/support/native_run.h"
+
+#include <Zydis/Zydis.h>
+
+/* Where operands lie: in the middle half, so that nothing leaves the region. */
+struct region {
+    uint64_t address;
+    size_t size;
+};
+
+struct random_instruction {
+    uint8_t bytes[15];
+    ZydisDecodedInstruction instruction;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+struct reference {
+    uint32_t address;
+    bool write;
+    uint8_t size;
+};
+
+#define REFERENCES_MAX 512u
+
+/* A straight instruction that user code may execute, whose result depends on registers and memory
+ * alone; as it is at `address` (rip-relative operands are moved into the region). */
+void random_instruction_make(struct random_instruction *made, uint64_t *random, uint64_t address,
+                             const struct region *region);
+
+/* Registers of any values, vector registers among them. */
+void random_machine(struct machine *machine, uint64_t *random);
+
+/* Changes registers so that all operands lie in the region. False where that cannot be. */
+bool random_instruction_place(const struct random_instruction *made, struct machine *machine,
+                              uint64_t *random, const struct region *region);
+
+/* The references of the instruction, with the registers before and after it; how many. */
+unsigned random_instruction_references(const struct random_instruction *made,
+                                       const struct machine *before, const struct machine *after,
+                                       struct reference *references);
+
+#endif

@@ -196,6 +196,7 @@ int main(int argc, char **argv)
     work.yardstick = yardstick_b2a_rate();
     if (!work.records || work.count == 0 || work.yardstick <= 0) {
         fprintf(stderr, "bench_cache: cannot begin\n");
+        free(work.records);
         return 3;
     }
     bool real = large_trace_fill(work.records, work.count, *path ? path : NULL);

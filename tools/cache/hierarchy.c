@@ -88,28 +88,29 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
         processor = 0;
     if (!kind->split)
         side = CACHE_INSTRUCTION;
-    struct cache **cache = &hierarchy->caches[level][processor][side];
-    if (*cache)
-        return *cache;
+    struct cache *cache = hierarchy->caches[level][processor][side];
     struct cache *below = NULL;
+    if (cache)
+        return cache;
     if (level + 1 < hierarchy->settings.level_count) {
         below = cache_at(hierarchy, level + 1, processor, side);
         if (!below)
             return NULL;
     }
-    *cache = cache_new(hierarchy, level, processor, side);
-    if (!*cache)
+    cache = cache_new(hierarchy, level, processor, side);
+    if (!cache)
         return NULL;
-    (*cache)->below = below;
+    hierarchy->caches[level][processor][side] = cache;
+    cache->below = below;
     if (below) {
         struct cache **last = &below->above;
         while (*last)
             last = &(*last)->next;
-        *last = *cache;
+        *last = cache;
     }
-    if ((*cache)->agent)
-        add_agent(hierarchy, *cache);
-    return *cache;
+    if (cache->agent)
+        add_agent(hierarchy, cache);
+    return cache;
 }
 
 /* Makes the caches of a processor that occurs for the first time. */

@@ -32,7 +32,21 @@ struct bank {
     uint64_t *entries; /* sets of the first depth, of the second, ... */
 };
 
+/* A reference to one line that is still to be made. Many are made with one number of sets before
+ * the next, so that the processor's caches hold what is worked on. */
+struct waiting {
+    uint64_t *entries; /* of its bank */
+    uint32_t address;  /* of the line */
+    uint8_t kind;
+    uint8_t side;
+};
+
+#define WAITING_MAX 4096u
+#define AHEAD       8u /* so many references before its turn a set is asked for */
+
 struct lru_stacks {
+    struct waiting waiting[WAITING_MAX];
+    unsigned waiting_count;
     struct lru_stacks_settings settings;
     struct lru_depth *depths;
     size_t *offsets; /* of each depth's entries in a bank */
@@ -96,8 +110,8 @@ void lru_stacks_free(struct lru_stacks *stacks)
  * written back by the caches that are too small for them now. Returns the depth where it was, ways
  * where it was not.
  */
-static inline unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write,
-                                  uint64_t *write_backs)
+static inline __attribute__((always_inline)) unsigned
+raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write, uint64_t *write_backs)
 {
     uint64_t raised = tag | ENTRY_CLEAN;
     uint64_t moving = set[0];
@@ -122,62 +136,69 @@ static inline unsigned raise_line(uint64_t *set, unsigned ways, uint64_t tag, bo
     return found;
 }
 
-/* The same, unrolled for few ways. */
-static unsigned raise_few(uint64_t *set, unsigned ways, uint64_t tag, bool write,
-                          uint64_t *write_backs)
+/*
+ * Makes the references that wait with one number of sets; ways is depth's, said again so that it
+ * can be a constant. Returns how many of them have to be made with more sets: these are then the
+ * first.
+ */
+static inline __attribute__((always_inline)) unsigned
+work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned ways)
 {
-    switch (ways) {
-    case 1:
-        return raise_line(set, 1, tag, write, write_backs);
-    case 2:
-        return raise_line(set, 2, tag, write, write_backs);
-    case 4:
-        return raise_line(set, 4, tag, write, write_backs);
-    case 6:
-        return raise_line(set, 6, tag, write, write_backs);
-    case 8:
-        return raise_line(set, 8, tag, write, write_backs);
-    default:
-        return raise_line(set, ways, tag, write, write_backs);
-    }
-}
-
-/* Asks the processor for the sets of a line in large numbers of sets before their turn comes. */
-static inline void ask_ahead(const struct lru_stacks *stacks, const uint64_t *entries,
-                             uint32_t line)
-{
-    for (unsigned i = 3; i < stacks->settings.depth_count; i++) {
-        const struct lru_depth *depth = &stacks->depths[i];
+    const uint32_t set_mask = stacks->depths[number].sets - 1;
+    const size_t offset = stacks->offsets[number];
+    const unsigned shift = stacks->line_shift;
+    struct waiting *waiting = stacks->waiting;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const struct waiting one = waiting[i];
+        const struct waiting *later = &waiting[i + AHEAD < count ? i + AHEAD : i];
         __builtin_prefetch(
-            entries + stacks->offsets[i] + (size_t)(line & (depth->sets - 1)) * depth->ways, 1);
-    }
-}
-
-/* A reference to one line. */
-static inline void refer(struct lru_stacks *stacks, struct side_counts *counts, uint64_t *entries,
-                         uint32_t address, unsigned kind)
-{
-    const uint32_t line = address >> stacks->line_shift;
-    const uint64_t tag = (uint64_t)(line << stacks->line_shift) << 32 | ENTRY_THERE;
-    const bool write = kind >= REFERENCE_WRITE;
-    for (unsigned i = 0; i < stacks->settings.depth_count; i++) {
-        const struct lru_depth *depth = &stacks->depths[i];
-        struct depth_counts *found = &counts->depths[i];
-        uint64_t *set =
-            entries + stacks->offsets[i] + (size_t)(line & (depth->sets - 1)) * depth->ways;
-        if ((set[0] & ENTRY_TAG) == tag) {
-            if (!write || (set[0] & ENTRY_LEVEL) == 1) {
-                found->first[kind]++;
-                return;
-            }
+            later->entries + offset + (size_t)(later->address >> shift & set_mask) * ways, 1);
+        const uint64_t tag = (uint64_t)one.address << 32 | ENTRY_THERE;
+        const bool write = one.kind >= REFERENCE_WRITE;
+        uint64_t *set = one.entries + offset + (size_t)(one.address >> shift & set_mask) * ways;
+        struct depth_counts *counts = &stacks->sides[one.side].depths[number];
+        if ((set[0] & ENTRY_TAG) != tag) {
+            counts->found[one.kind][raise_line(set, ways, tag, write, counts->write_backs)]++;
+        } else if (write && (set[0] & ENTRY_LEVEL) != 1) {
             set[0] = tag | 1;
-            found->found[kind][0]++;
+            counts->found[one.kind][0]++;
+        } else {
+            counts->first[one.kind]++;
             continue;
         }
-        if (i == 0)
-            ask_ahead(stacks, entries, line);
-        found->found[kind][raise_few(set, depth->ways, tag, write, found->write_backs)]++;
+        waiting[kept++] = one;
     }
+    return kept;
+}
+
+/* Makes all references that wait, with one number of sets after the other. */
+static void work_off(struct lru_stacks *stacks)
+{
+    unsigned count = stacks->waiting_count;
+    for (unsigned i = 0; i < stacks->settings.depth_count && count > 0; i++) {
+        unsigned ways = stacks->depths[i].ways;
+        switch (ways) {
+        case 1:
+            count = work_level(stacks, i, count, 1);
+            break;
+        case 2:
+            count = work_level(stacks, i, count, 2);
+            break;
+        case 4:
+            count = work_level(stacks, i, count, 4);
+            break;
+        case 6:
+            count = work_level(stacks, i, count, 6);
+            break;
+        case 8:
+            count = work_level(stacks, i, count, 8);
+            break;
+        default:
+            count = work_level(stacks, i, count, ways);
+        }
+    }
+    stacks->waiting_count = 0;
 }
 
 /* The entries of a processor's cache, made when it occurs. NULL: no memory. */
@@ -198,20 +219,25 @@ static inline bool is_mine(const struct lru_stacks *stacks, uint32_t address)
 }
 
 /* A reference as it comes, line by line. */
-static void refer_all(struct lru_stacks *stacks, struct side_counts *counts, uint64_t *entries,
-                      const struct record *record, enum reference_kind kind)
+static void refer(struct lru_stacks *stacks, unsigned side, uint64_t *entries,
+                  const struct record *record, enum reference_kind kind)
 {
     const uint32_t line = stacks->settings.line;
+    struct side_counts *counts = &stacks->sides[side];
     uint32_t address = record->address;
     uint32_t left = reference_bytes(record);
     for (bool first = true; left > 0; first = false) {
         uint32_t room = line - (address & (line - 1));
         uint32_t bytes = left < room ? left : room;
         if (is_mine(stacks, address)) {
+            bool whole = kind == REFERENCE_WRITE && bytes == line;
+            if (stacks->waiting_count == WAITING_MAX)
+                work_off(stacks);
             counts->split += !first;
             counts->write_bytes += kind == REFERENCE_WRITE ? bytes : 0;
-            refer(stacks, counts, entries, address,
-                  kind == REFERENCE_WRITE && bytes == line ? WHOLE_WRITE : (unsigned)kind);
+            stacks->waiting[stacks->waiting_count++] =
+                (struct waiting){entries, address >> stacks->line_shift << stacks->line_shift,
+                                 (uint8_t)(whole ? WHOLE_WRITE : (unsigned)kind), (uint8_t)side};
         }
         left -= bytes;
         address += bytes;
@@ -230,8 +256,9 @@ int lru_stacks_put(struct lru_stacks *stacks, const struct record *records, size
         uint64_t *entries = find_entries(stacks, records[i].processor, side);
         if (!entries)
             return bt_fail(error, BT_MEMORY, "no memory for the caches of a sweep");
-        refer_all(stacks, &stacks->sides[side], entries, &records[i], kind);
+        refer(stacks, side, entries, &records[i], kind);
     }
+    work_off(stacks);
     return 0;
 }
 

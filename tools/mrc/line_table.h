@@ -1,7 +1,8 @@
 /*
  * A map from line numbers to values, eight bytes an entry: a hash table with linear probing whose
- * entries stand in the order of their hashes, so that it grows in place. For the stacks, which look
- * up many lines at a time: keys are made first, and prefetched.
+ * entries stand in the order of their hashes, so that it grows in place. Probing begins with groups
+ * of eight entries, which are compared together: a line is nearly always in its first group. For
+ * the stacks, which look up many lines at a time: keys are made first, and prefetched.
  */
 #ifndef TOOLS_MRC_LINE_TABLE_H
 #define TOOLS_MRC_LINE_TABLE_H
@@ -11,6 +12,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#define LINE_TABLE_GROUP 8u
 
 struct line_table {
     uint64_t *entries; /* key << 32 | value; 0: empty */
@@ -44,10 +50,11 @@ static inline uint32_t line_table_key(const struct line_table *map, uint32_t lin
     return key ^ key >> 16;
 }
 
-/* Where a key's entry would best be. */
-static inline size_t line_table_home(const struct line_table *map, uint32_t key)
+/* Where the group begins that a key's entry would best be in. */
+static inline size_t line_table_home(const struct line_table *table, uint32_t key)
 {
-    return (size_t)((uint64_t)key * map->capacity >> 32);
+    const size_t group = (size_t)((uint64_t)key * (table->capacity / LINE_TABLE_GROUP) >> 32);
+    return group * LINE_TABLE_GROUP;
 }
 
 static inline void line_table_prefetch(const struct line_table *map, uint32_t key)
@@ -55,18 +62,43 @@ static inline void line_table_prefetch(const struct line_table *map, uint32_t ke
     __builtin_prefetch(&map->entries[line_table_home(map, key)], 1);
 }
 
+/* The place of a key's entry, or of the empty one where it would be, in the group; past the group
+ * where that is not known. */
+static inline size_t line_table_find_in_group(const uint64_t *group, uint32_t key)
+{
+#ifdef __SSE2__
+    const __m128i wanted = _mm_set1_epi32((int)key);
+    __m128 pairs[4];
+    for (int i = 0; i < 4; i++)
+        pairs[i] = _mm_loadu_ps((const float *)(const void *)(group + 2 * i));
+    const __m128i low = _mm_castps_si128(_mm_shuffle_ps(pairs[0], pairs[1], 0xdd));
+    const __m128i high = _mm_castps_si128(_mm_shuffle_ps(pairs[2], pairs[3], 0xdd));
+    const __m128i same =
+        _mm_packs_epi32(_mm_cmpeq_epi32(low, wanted), _mm_cmpeq_epi32(high, wanted));
+    const unsigned mask = (unsigned)_mm_movemask_epi8(same) | 1u << 2 * LINE_TABLE_GROUP;
+    return (size_t)__builtin_ctz(mask) / 2;
+#else
+    (void)group, (void)key;
+    return LINE_TABLE_GROUP;
+#endif
+}
+
 /* Sets a key's value (not 0) and returns the one before, 0 where it had none. There must be room
  * for one more. */
-static inline uint32_t line_table_exchange(struct line_table *map, uint32_t key, uint32_t value)
+static inline uint32_t line_table_exchange(struct line_table *table, uint32_t key, uint32_t value)
 {
-    size_t place = line_table_home(map, key);
-    uint64_t entry = map->entries[place];
-    while (entry != 0 && (uint32_t)(entry >> 32) != key) {
-        place = place + 1 == map->capacity ? 0 : place + 1;
-        entry = map->entries[place];
+    const size_t home = line_table_home(table, key);
+    const size_t found = line_table_find_in_group(&table->entries[home], key);
+    size_t place = home + (found < LINE_TABLE_GROUP ? found : 0);
+    uint64_t entry = table->entries[place];
+    if (__builtin_expect(found >= LINE_TABLE_GROUP, 0)) {
+        while (entry != 0 && (uint32_t)(entry >> 32) != key) {
+            place = place + 1 == table->capacity ? 0 : place + 1;
+            entry = table->entries[place];
+        }
     }
-    map->entries[place] = (uint64_t)key << 32 | value;
-    map->used += entry == 0;
+    table->entries[place] = (uint64_t)key << 32 | value;
+    table->used += entry == 0;
     return (uint32_t)entry;
 }
 

@@ -17,7 +17,7 @@ int histogram_reserve(struct histogram *histogram, size_t above, struct bt_error
     if (above <= histogram->capacity)
         return 0;
     while (capacity < above)
-        capacity += capacity / 2;
+        capacity += capacity / 4;
     void *grown = large_memory_grow(histogram->counts, histogram->capacity * size, capacity * size);
     if (!grown)
         return bt_fail(error, BT_MEMORY, "no memory for the counts of %zu distances", capacity);

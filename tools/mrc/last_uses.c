@@ -46,7 +46,7 @@ static int reserve(struct last_uses *uses, size_t more, struct bt_error *error)
     if (needed <= uses->capacity)
         return 0;
     while (capacity < needed)
-        capacity += capacity / 2;
+        capacity += capacity / 4;
     void *grown = large_memory_grow(uses->numbers, uses->capacity * size, capacity * size);
     if (!grown)
         return bt_fail(error, BT_MEMORY, "no memory for a table of %zu lines", capacity);

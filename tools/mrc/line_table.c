@@ -143,6 +143,6 @@ int line_table_grow(struct line_table *map, size_t more, struct bt_error *error)
     size_t capacity = map->capacity;
     while (limit_of(capacity) - map->used < more)
         capacity =
-            (capacity + capacity / 2 + LINE_TABLE_GROUP - 1) & ~(size_t)(LINE_TABLE_GROUP - 1);
+            (capacity + capacity / 4 + LINE_TABLE_GROUP - 1) & ~(size_t)(LINE_TABLE_GROUP - 1);
     return enlarge(map, capacity, error);
 }

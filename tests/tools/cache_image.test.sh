@@ -1,12 +1,12 @@
 #!/bin/bash
 # Lines that processors fight for are told with the program's symbols and source lines.
 set -eu -o pipefail
-command -v nm >/dev/null || exit 77
+command -v nm >/dev/null || { echo "there is no nm"; exit 77; }
 
 # a variable of ours, as if it was loaded at 0x10000000
 read -r variable name < <(nm -S "$BUILD/bustap" | awk '$3 ~ /^[dD]$/ && NF == 4 { print $1, $4; exit }')
 read -r routine < <(nm -S "$BUILD/bustap" | awk '$4 == "main" { print $1 }')
-[ -n "$variable" ] && [ -n "$routine" ] || exit 77
+[ -n "$variable" ] && [ -n "$routine" ] || { echo "the program has no symbols"; exit 77; }
 first=$(nm "$BUILD/bustap" | awk '$3 == "__executable_start" { print $1 }')
 data=$((0x10000000 + 0x$variable - 0x${first:-0}))
 code=$((0x10000000 + 0x$routine - 0x${first:-0}))
@@ -27,4 +27,6 @@ grep -q " main *tools/bustap.c:\| main .*bustap.c:[0-9]" out || { echo "no main"
 # an image that is none
 status=0
 bustap cache --image trace.csv trace.csv >out 2>said || status=$?
-[ $status -eq 1 ] && [ ! -s out ] && grep -q 'trace.csv' said
+[ $status -eq 1 ] || exit 1
+[ ! -s out ] || exit 1
+grep -q 'trace.csv' said

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RUNS         3
+#define RUNS         5
 #define BATCH        16384u
 #define MILLION      1000000u
 #define LOCAL_PASSES 2u
@@ -146,12 +146,15 @@ static double report(const struct subject *subject, double yardstick)
         struct result result;
         if (run_apart(subject, &result) < 0)
             return 0;
-        if (result.wall < best.wall)
+        const double wall = best.wall;
+        if (result.seconds < best.seconds)
             best = result;
+        best.wall = wall < result.wall ? wall : result.wall;
     }
     const double references = (double)best.references;
-    printf("  %-34s %6.1f million references/s, %4.2f processors, %5.0f b2a; %.2f million lines",
-           subject->name, references / best.wall / 1e6, best.seconds / best.wall,
+    printf("  %-34s %6.1f million references/s of one processor's time, %6.1f on the clock, %4.0f "
+           "b2a; %.2f million lines",
+           subject->name, references / best.seconds / 1e6, references / best.wall / 1e6,
            references / best.wall / yardstick, (double)best.lines / 1e6);
     if (subject->sample == SAMPLE_ALL)
         printf(", %.1f bytes each", best.bytes);

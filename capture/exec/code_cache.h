@@ -47,10 +47,25 @@ struct exit {
 /* An address in a block's records: entries[slot] + addend. */
 struct patch {
     uint16_t record;
-    uint16_t slot; /* 0: none, the addend alone (with fs) */
-    bool fs;       /* the base of fs is added */
+    uint16_t slot;
     uint32_t addend;
 };
+
+/*
+ * What expansion needs of a block, close together. `records` are rounded up to multiples of
+ * TEMPLATE_RECORDS and `patches` to TEMPLATE_PATCHES (with ones that change what is behind the
+ * records), so that small blocks, which most are, need no loops and no guesses.
+ */
+struct template
+{
+    const struct record *records;
+    const struct patch *patches;
+    uint16_t record_count, patch_count;
+    uint16_t slots;
+    bool plain; /* nothing through fs, nothing special */
+};
+#define TEMPLATE_RECORDS 8u
+#define TEMPLATE_PATCHES 4u
 
 /* References whose number or place the entries alone can tell, in front of `record`. */
 struct special {
@@ -67,7 +82,6 @@ struct place {
     uint16_t code;    /* where it itself begins; */
     uint16_t end;     /* and ends */
     uint16_t records; /* of the instructions before it, */
-    uint16_t patches;
     uint16_t specials;
     uint32_t offset; /* from the block's address */
 };
@@ -91,9 +105,10 @@ struct block {
     struct block *next_at_hash;
     struct record *records; /* of one execution; data addresses are patched */
     struct patch *patches;
+    uint16_t *through_fs; /* records to whose address the base of fs is added */
     struct special *specials;
     struct place *places;
-    uint16_t record_count, patch_count, special_count, place_count;
+    uint16_t record_count, patch_count, through_fs_count, special_count, place_count;
 };
 
 struct code_cache;
@@ -120,6 +135,12 @@ void code_cache_keep(struct code_cache *cache, uint8_t *end);
 
 /* Memory for what is known of blocks, zeroed, gone at the next flush; NULL when full. */
 void *code_cache_allocate(struct code_cache *cache, size_t bytes);
+
+/* What expansion needs, by the blocks' numbers. */
+const struct template *code_cache_templates(const struct code_cache *cache);
+
+/* Puts a block among them, once all is known of it. */
+void code_cache_set_template(struct code_cache *cache, const struct block *block);
 
 /* A new block's number, and an exit's; full: -1. */
 int code_cache_add_block(struct code_cache *cache, struct block *block);

@@ -23,6 +23,7 @@ _Static_assert(offsetof(struct exec_thread, fs_by_system) == EXEC_THREAD_FS_BY_S
 _Static_assert(offsetof(struct exec_thread, has_avx) == EXEC_THREAD_HAS_AVX, "enter.c");
 _Static_assert(offsetof(struct exec_thread, vector) == EXEC_THREAD_VECTOR, "enter.c");
 _Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_MASK, "enter.c");
+_Static_assert(offsetof(struct exec_thread, has_xsaveopt) == EXEC_THREAD_HAS_XSAVEOPT, "enter.c");
 _Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
@@ -35,7 +36,7 @@ _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "ente
 #define AT_HWCAP2_FSGSBASE 2u
 
 /* The components that the system gives us, and the bytes of an area for them. */
-static bool vector_components(uint64_t *mask, size_t *bytes)
+static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveopt)
 {
     unsigned a, b, c, d;
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
@@ -44,6 +45,8 @@ static bool vector_components(uint64_t *mask, size_t *bytes)
     *mask = a & COMPONENTS;
     __cpuid_count(0xd, 0, a, b, c, d);
     *bytes = b < 4096 ? 4096 : b;
+    __cpuid_count(0xd, 1, a, b, c, d);
+    *has_xsaveopt = a & 1;
     return true;
 }
 
@@ -51,7 +54,8 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
 {
     uint64_t mask;
     size_t bytes;
-    if (!vector_components(&mask, &bytes)) {
+    uint8_t has_xsaveopt;
+    if (!vector_components(&mask, &bytes, &has_xsaveopt)) {
         bt_fail(error, BT_DEVICE, "this processor cannot save its vector registers (XSAVE)");
         return NULL;
     }
@@ -65,6 +69,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->vector = (uint8_t *)thread + AREA_OFFSET;
     thread->vector_bytes = bytes;
     thread->vector_mask = mask;
+    thread->has_xsaveopt = has_xsaveopt;
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
     thread->flags = 0x202;

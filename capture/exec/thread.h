@@ -38,8 +38,9 @@ struct exec_thread {
     uint8_t vector_live;  /* registers hold the program's vector state; else *vector does */
     uint8_t fs_by_system; /* no FSGSBASE: fs is set by a system call */
     uint8_t has_avx;
-    uint8_t reserved;
-    uint8_t *vector;      /* x87, vector and mask registers in the standard form of XSAVE */
+    uint8_t has_xsaveopt;
+    uint8_t *vector;      /* x87, vector and mask registers in the standard form of XSAVE; what its
+                             header does not name is in its initial state, whatever stands there */
     uint64_t vector_mask; /* the components in it */
     struct exec_thread *self;
     struct executor *executor; /* who runs it; NULL: nobody */
@@ -59,6 +60,7 @@ struct exec_thread {
 #define EXEC_THREAD_VECTOR_LIVE  188
 #define EXEC_THREAD_FS_BY_SYSTEM 189
 #define EXEC_THREAD_HAS_AVX      190
+#define EXEC_THREAD_HAS_XSAVEOPT 191
 #define EXEC_THREAD_VECTOR       192
 #define EXEC_THREAD_VECTOR_MASK  200
 #define EXEC_THREAD_SELF         208

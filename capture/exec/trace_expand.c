@@ -25,9 +25,9 @@ int trace_expander_add(struct trace_expander *expander, uint32_t address, bool w
     return 0;
 }
 
-/* Records [from, to) of a block with their addresses; patches from *patch on. */
-static int expand_plain(struct trace_expander *expander, const struct block *block,
-                        const uint32_t *entries, unsigned from, unsigned to, unsigned *patch)
+/* Records [from, to) of a block with their addresses. */
+static int expand_part(struct trace_expander *expander, const struct block *block,
+                       const uint32_t *entries, unsigned from, unsigned to)
 {
     if (expander->capacity - expander->count < to - from) {
         int result = trace_expander_flush(expander);
@@ -36,14 +36,16 @@ static int expand_plain(struct trace_expander *expander, const struct block *blo
     }
     struct record *records = expander->records + expander->count;
     memcpy(records, block->records + from, (to - from) * sizeof *records);
-    for (; *patch < block->patch_count && block->patches[*patch].record < to; ++*patch) {
-        const struct patch *one = &block->patches[*patch];
-        records[one->record - from].address = (one->slot ? entries[one->slot] : 0) + one->addend +
-                                              (one->fs ? (uint32_t)expander->fs_base : 0);
+    for (unsigned i = 0; i < block->patch_count; i++) {
+        const struct patch *patch = &block->patches[i];
+        if (patch->record >= from && patch->record < to)
+            records[patch->record - from].address = entries[patch->slot] + patch->addend;
     }
-    if (expander->processor)
-        for (unsigned i = 0; i < to - from; i++)
-            records[i].processor = expander->processor;
+    for (unsigned i = 0; i < block->through_fs_count; i++)
+        if (block->through_fs[i] >= from && block->through_fs[i] < to)
+            records[block->through_fs[i] - from].address += (uint32_t)expander->fs_base;
+    for (unsigned i = 0; i < to - from && expander->processor; i++)
+        records[i].processor = expander->processor;
     expander->count += to - from;
     return 0;
 }
@@ -52,26 +54,50 @@ static int expand_plain(struct trace_expander *expander, const struct block *blo
 static int expand(struct trace_expander *expander, const struct block *block,
                   const uint32_t *entries, unsigned records, unsigned specials)
 {
-    unsigned at = 0, patch = 0;
+    unsigned at = 0;
     int result = 0;
     for (unsigned i = 0; i < specials && result == 0; i++) {
         const struct special *special = &block->specials[i];
-        result = expand_plain(expander, block, entries, at, special->record, &patch);
+        result = expand_part(expander, block, entries, at, special->record);
         at = special->record;
         if (result == 0)
             result = trace_special(expander, special, entries);
     }
-    return result == 0 ? expand_plain(expander, block, entries, at, records, &patch) : result;
+    return result == 0 ? expand_part(expander, block, entries, at, records) : result;
+}
+
+/* A plain block: most have few records and fewer patches, which go without a loop. */
+static void expand_plain(struct record *records, const struct template *template,
+                         const uint32_t *entries)
+{
+    memcpy(records, template->records, TEMPLATE_RECORDS * sizeof *records);
+    for (unsigned i = TEMPLATE_RECORDS; i < template->record_count; i += TEMPLATE_RECORDS)
+        memcpy(records + i, template->records + i, TEMPLATE_RECORDS * sizeof *records);
+    for (unsigned i = 0; i < template->patch_count; i += TEMPLATE_PATCHES)
+        for (unsigned j = i; j < i + TEMPLATE_PATCHES; j++) {
+            const struct patch *patch = &template->patches[j];
+            records[patch->record].address = entries[patch->slot] + patch->addend;
+        }
 }
 
 int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count)
 {
+    const struct template *templates = code_cache_templates(expander->cache);
     const uint32_t *end = entries + count;
     int result = 0;
     while (entries < end && result == 0) {
-        const struct block *block = code_cache_block(expander->cache, *entries);
-        result = expand(expander, block, entries, block->record_count, block->special_count);
-        entries += block->slots;
+        const struct template *template = &templates[*entries];
+        if (template->plain && !expander->processor) {
+            if (expander->capacity - expander->count < template->record_count + TEMPLATE_RECORDS &&
+                (result = trace_expander_flush(expander)) < 0)
+                break;
+            expand_plain(expander->records + expander->count, template, entries);
+            expander->count += template->record_count;
+        } else {
+            const struct block *block = code_cache_block(expander->cache, *entries);
+            result = expand(expander, block, entries, block->record_count, block->special_count);
+        }
+        entries += template->slots;
     }
     return result;
 }

@@ -149,12 +149,14 @@ static void add_plain(struct translator *translator, const struct decode_access 
 {
     for (unsigned done = 0; done < access->size; done += CHUNK) {
         unsigned size = access->size - done < CHUNK ? access->size - done : CHUNK;
-        if (slot || access->fs)
+        if (slot)
             translator->patches[translator->patch_count++] =
                 (struct patch){.record = (uint16_t)translator->record_count,
                                .slot = (uint16_t)slot,
-                               .fs = access->fs,
                                .addend = addend + done};
+        if (access->fs)
+            translator->through_fs[translator->through_fs_count++] =
+                (uint16_t)translator->record_count;
         add_record(translator, addend + done, write ? REQUEST_MEMWRITE : REQUEST_MEMREAD, size);
     }
 }
@@ -262,7 +264,8 @@ void translate_trace_begin(struct translator *translator)
 {
     translator->slots = 1;
     translator->known_count = 0;
-    translator->record_count = translator->patch_count = translator->special_count = 0;
+    translator->record_count = translator->patch_count = 0;
+    translator->through_fs_count = translator->special_count = 0;
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         translator->moved[i] = 0;
     if (translator->trace != EXEC_TRACE_NONE)

@@ -33,9 +33,10 @@ struct translator {
     int64_t moved[DECODE_REGISTERS]; /* by constants since the block began */
     struct record records[TRANSLATE_RECORDS];
     struct patch patches[TRANSLATE_RECORDS];
+    uint16_t through_fs[TRANSLATE_RECORDS];
     struct special specials[TRANSLATE_SPECIALS];
     struct place places[CODE_CACHE_INSTRUCTIONS];
-    unsigned record_count, patch_count, special_count;
+    unsigned record_count, patch_count, through_fs_count, special_count;
 };
 
 /* Begins with a block's trace: its number. */

@@ -1,0 +1,188 @@
+/*
+ * What it costs to run a program translated: compiled functions natively, translated without a
+ * trace, with fetches, with all references delivered to a consumer that reads every record, and
+ * branch by branch under a control program with the trace on.
+ *
+ * usage: bench_exec [PART_OF_FULL_SIZE]     (100 percent)
+ */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
+#include "capture/exec/executor.h"
+#include "tests/support/exec_sample.h"
+#include "tests/support/measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CODE         0x20000000u
+#define CODE_BYTES   0x10000u
+#define END          (CODE + CODE_BYTES - 16)
+#define MEMORY       0x30000000u
+#define MEMORY_BYTES (64u << 20)
+#define STACK        (MEMORY + MEMORY_BYTES - 256)
+
+struct way {
+    const char *name;
+    enum exec_trace trace;
+    bool stepping;
+};
+
+static const struct way ways[] = {{"no trace", EXEC_TRACE_NONE, false},
+                                  {"fetches", EXEC_TRACE_FETCHES, false},
+                                  {"all references", EXEC_TRACE_ALL, false},
+                                  {"every branch", EXEC_TRACE_ALL, true}};
+
+/* What the consumer makes of the records: it reads all of each. */
+struct consumer {
+    uint64_t records, instructions, sum;
+};
+
+static int consume(void *context, struct record *records, size_t count)
+{
+    struct consumer *consumer = context;
+    uint64_t sum = consumer->sum, instructions = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += records[i].address ^ records[i].size ^ records[i].type;
+        instructions += records[i].time;
+    }
+    consumer->sum = sum;
+    consumer->instructions += instructions;
+    consumer->records += count;
+    return 0;
+}
+
+static size_t readable(void *context, uint64_t address)
+{
+    (void)context;
+    return address >= CODE && address < CODE + CODE_BYTES ? CODE + CODE_BYTES - address : 0;
+}
+
+/* The same numbers each time. */
+static void fill(uint64_t *memory, uint64_t count)
+{
+    uint64_t value = 88172645463325252u;
+    for (uint64_t i = 0; i < count; i++) {
+        value ^= value << 13;
+        value ^= value >> 7;
+        value ^= value << 17;
+        memory[i] = value;
+    }
+}
+
+static double run_native(unsigned sample, uint64_t *memory, uint64_t count, uint64_t *result)
+{
+    exec_sample *run;
+    uint64_t at = exec_sample_at(&exec_samples[sample], CODE);
+    struct measure measure;
+    memcpy(&run, &at, sizeof run);
+    fill(memory, count);
+    measure_begin(&measure);
+    *result = run(memory, count);
+    measure_end(&measure);
+    return measure.wall;
+}
+
+/* To the end; stops at so many branches when stepping. */
+static int execute(struct executor *executor, struct exec_thread *thread, uint64_t *branches,
+                   struct bt_error *error)
+{
+    struct executor_stop stop;
+    int result;
+    do {
+        result = executor_run(executor, &stop, error);
+        ++*branches;
+    } while (result == 0 && stop.reason == EXECUTOR_BRANCH && thread->rip != END);
+    if (result == 0 && thread->rip != END)
+        return bt_fail(error, BT_DATA, "stopped at %llx", (unsigned long long)thread->rip);
+    return result;
+}
+
+static int run_translated(const struct way *way, unsigned sample, uint64_t *memory, uint64_t count,
+                          double *seconds, struct consumer *consumer, uint64_t *result,
+                          struct bt_error *error)
+{
+    struct executor_settings settings = {.trace = way->trace,
+                                         .stepping = way->stepping,
+                                         .readable = readable,
+                                         .put = consume,
+                                         .put_context = consumer};
+    struct exec_thread *thread = exec_thread_new(error);
+    struct executor *executor = executor_new(&settings, error);
+    struct measure measure;
+    uint64_t end = END, branches = 0;
+    int code = thread && executor ? executor_begin(executor, thread, error) : BT_MEMORY;
+    if (code == 0) {
+        fill(memory, count);
+        thread->rip = exec_sample_at(&exec_samples[sample], CODE);
+        thread->registers[DECODE_RDI] = MEMORY;
+        thread->registers[DECODE_RSI] = count;
+        thread->registers[DECODE_RSP] = STACK - 8;
+        memcpy((void *)(uintptr_t)(STACK - 8), &end, sizeof end);
+        measure_begin(&measure);
+        code = execute(executor, thread, &branches, error);
+        measure_end(&measure);
+        *seconds = measure.wall;
+        *result = thread->registers[DECODE_RAX];
+        executor_end(executor);
+    }
+    executor_free(executor);
+    exec_thread_free(thread);
+    return code;
+}
+
+static int bench_sample(unsigned sample, uint64_t *memory, uint64_t count)
+{
+    struct bt_error error = {.message = ""};
+    uint64_t expected, result = 0;
+    double native = run_native(sample, memory, count, &expected);
+    double again = run_native(sample, memory, count, &expected);
+    native = again < native ? again : native;
+    printf("  %-9s native %.3f s", exec_samples[sample].name, native);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct consumer consumer = {0};
+        double seconds = 0;
+        if (run_translated(&ways[i], sample, memory, count, &seconds, &consumer, &result, &error) !=
+            0) {
+            printf("; %s: %s\n", ways[i].name, error.message);
+            return -1;
+        }
+        if (result != expected) {
+            printf("; %s: a wrong result\n", ways[i].name);
+            return -1;
+        }
+        printf("; %s %.1f times", ways[i].name, seconds / native);
+        if (ways[i].trace == EXEC_TRACE_ALL && !ways[i].stepping)
+            printf(" (%.0f million instructions, %.0f million records, %.0f million/s)",
+                   (double)consumer.instructions / 1e6, (double)consumer.records / 1e6,
+                   (double)consumer.records / 1e6 / seconds);
+    }
+    printf("\n");
+    return 0;
+}
+
+static void *map_at(uintptr_t address, size_t bytes, int protection)
+{
+    void *memory = mmap((void *)address, bytes, protection,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int main(int argc, char **argv)
+{
+    static const uint64_t counts[] = {400000, 240, 3000000, 3000000};
+    uint64_t percent = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
+    uint8_t *code = map_at(CODE, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
+    uint64_t *memory = map_at(MEMORY, MEMORY_BYTES, PROT_READ | PROT_WRITE);
+    size_t size;
+    const void *samples = exec_sample_code(&size);
+    if (!code || !memory)
+        return 3;
+    memcpy(code, samples, size);
+    code[END - CODE] = 0xcc;
+    printf("exec: translated and native, one core; the consumer reads every record\n");
+    int result = 0;
+    for (unsigned sample = 0; sample < 4 && result == 0; sample++)
+        result = bench_sample(sample, memory, counts[sample] * percent / 100);
+    return result == 0 ? 0 : 3;
+}

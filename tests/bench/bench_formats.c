@@ -148,8 +148,10 @@ int main(int argument_count, char **arguments)
     char folder[FOLDER_PATH_BYTES];
     bench.records = malloc((bench.count + 1) * sizeof *bench.records);
     bench.yardstick = yardstick_b2a_rate();
-    if (!bench.records || bench.yardstick <= 0)
+    if (!bench.records || bench.yardstick <= 0) {
+        free(bench.records);
         return 3;
+    }
     snprintf(trace, sizeof trace, "%s/data/pentium2.byu", shared ? shared : "../shared");
     printf("formats: %zu million records, %s; processor time of one thread\n"
            "  classic b2a: %.1f million records/s\n",

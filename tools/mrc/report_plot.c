@@ -261,7 +261,7 @@ static void write_titles(const struct mrc_report *report, const struct picture *
 static int write_picture(const struct mrc_report *report, const struct picture *picture,
                          const struct figure_output *output, struct bt_error *error)
 {
-    struct figure_series series[REPORT_PLOT_SERIES_MAX] = {{NULL}};
+    struct figure_series series[REPORT_PLOT_SERIES_MAX] = {{.name = NULL}};
     struct figure_panel panel = {.series = series, .series_count = picture->count};
     char title[160];
     char subtitle[160];

@@ -135,6 +135,8 @@ static int count_plain(struct study *study, struct series *series, struct bt_err
     if (histogram_reserve(&series->distances, above, error) < 0)
         return error->code;
     uint32_t *counts = series->distances.counts;
+    for (size_t i = 0; i < run->count; i++)
+        __builtin_prefetch(&counts[run->outcomes[i] == BANK_COLD ? 0 : run->outcomes[i]], 1);
     for (size_t i = 0; i < run->count; i++) {
         const uint32_t distance = run->outcomes[i];
         if (distance == BANK_COLD) {

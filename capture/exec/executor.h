@@ -16,6 +16,10 @@ struct executor;
  * program's instructions, at times on a signal stack of 1 MiB. */
 typedef int executor_put_function(void *context, struct record *records, size_t count);
 
+/* A memory access of the program failed (access: PROT_READ, PROT_WRITE or PROT_EXEC): true, it was
+ * not the program's mistake, and can be done again. Called on the signal stack; may invalidate. */
+typedef bool executor_mend_function(void *context, uint64_t address, uint32_t access);
+
 struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops behind each branch */
@@ -25,6 +29,8 @@ struct executor_settings {
     void *readable_context;
     executor_put_function *put; /* may be NULL without a trace */
     void *put_context;
+    executor_mend_function *mend; /* NULL: nothing is ever mended */
+    void *mend_context;
 };
 
 enum executor_reason {

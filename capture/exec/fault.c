@@ -8,7 +8,9 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 
-#define RESUME_FLAG 0x10000u /* the processor sets it in what it saves at faults */
+#define WRITE_FAILED 2u /* in a page fault's error code */
+#define FETCH_FAILED 16u
+#define RESUME_FLAG  0x10000u /* the processor sets it in what it saves at faults */
 
 #define XSAVE_HEADER  512u
 #define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
@@ -112,6 +114,18 @@ static void save_state(struct executor *executor, const struct block *block, uco
     executor->fault_instructions = at;
 }
 
+/* Page faults say what was tried; protection errors of no address have nothing to mend. */
+static bool mend(struct executor *executor, const siginfo_t *info, uint64_t failure)
+{
+    uint32_t access = failure & FETCH_FAILED   ? PROT_EXEC
+                      : failure & WRITE_FAILED ? PROT_WRITE
+                                               : PROT_READ;
+    return executor->settings.mend &&
+           (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
+           executor->settings.mend(executor->settings.mend_context,
+                                   (uint64_t)(uintptr_t)info->si_addr, access);
+}
+
 bool exec_signal(int number, void *information, void *context_pointer)
 {
     struct exec_thread *thread;
@@ -132,6 +146,8 @@ bool exec_signal(int number, void *information, void *context_pointer)
         empty_buffer(executor, block, registers);
         return true;
     }
+    if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR]))
+        return true;
     save_state(executor, block, context);
     executor->stop = (struct executor_stop){EXECUTOR_FAULT, number, info->si_code,
                                             (uint64_t)(uintptr_t)info->si_addr};

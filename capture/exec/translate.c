@@ -51,9 +51,11 @@ static unsigned free_count(unsigned used)
 static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
 {
     unsigned used = 0, slots = 1, records = 0;
+    size_t readable = 0;
     translator->count = 0;
     while (translator->count < limit) {
-        size_t readable = translator->readable(translator->context, address);
+        if (readable < DECODE_BYTES_MAX)
+            readable = translator->readable(translator->context, address);
         if (readable == 0)
             break;
         struct decode_instruction *instruction = &translator->instructions[translator->count];
@@ -69,6 +71,7 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         used = more;
         translator->count++;
         address += instruction->size;
+        readable -= instruction->size;
         if (decode_ends_block(instruction))
             break;
     }

@@ -114,6 +114,8 @@ static void change(struct space *space, const struct space_mapping *mapping, boo
 
 void space_note(struct space *space, const struct space_mapping *mapping)
 {
+    if ((mapping->flags & SPACE_WATCHED) && (mapping->protection & PROT_WRITE))
+        atomic_store(&space->watches_writable, true);
     change(space, mapping, false);
 }
 

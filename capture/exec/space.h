@@ -105,6 +105,9 @@ int space_watch(struct space *space, uint64_t start, uint64_t end);
  * watching keeps from being written to are made writable, and the listener is told. */
 void space_before_write(struct space *space, uint64_t address, uint64_t size);
 
+/* Whether a writable page has ever been watched: without, there is nothing before a write to do. */
+bool space_watches_writable(const struct space *space);
+
 enum space_fault {
     SPACE_FAULT_MENDED,  /* it was ours: a watched page, or a mapping that grows; try again */
     SPACE_FAULT_ALLOWED, /* the program may do that: another thread has just mended it, or it is a

@@ -5,11 +5,13 @@
 #include "capture/exec/space.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 struct space {
     struct space_layout layout;
     enum space_execution execution;
+    atomic_bool watches_writable;
     pthread_mutex_t mutex; /* guards what follows, and holds for the system call beside it */
     struct space_table table;
     uint64_t break_start;

@@ -32,10 +32,15 @@ int space_watch(struct space *space, uint64_t start, uint64_t end)
             result = -EFAULT;
             break;
         }
-        space_table_set(&space->table, &piece);
+        space_note(space, &piece);
     }
     pthread_mutex_unlock(&space->mutex);
     return result;
+}
+
+bool space_watches_writable(const struct space *space)
+{
+    return atomic_load_explicit(&space->watches_writable, memory_order_acquire);
 }
 
 /* Makes the watched and writable pages of a range what the program believes they are. */

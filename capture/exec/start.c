@@ -157,6 +157,7 @@ static void fill(struct start *start, const struct load *load, const char *const
     put_strings(&filling, arguments);
     start->arguments = filling.string;
     start->arguments_bytes = string_bytes(arguments);
+    start->environment_bytes = string_bytes(environment);
     uint64_t platform_name = put_bytes(&filling, platform, sizeof platform);
     uint64_t random_bytes = put_bytes(&filling, random, START_RANDOM_BYTES);
     uint64_t words =

@@ -28,6 +28,7 @@ struct start {
     uint64_t vector_bytes;
     uint64_t arguments; /* where the strings of argv are, side by side, as /proc/self/cmdline */
     uint64_t arguments_bytes;
+    uint64_t environment_bytes; /* the environment's strings follow, as /proc/self/environ */
 };
 
 /* Maps and fills the stack of a program that was loaded into space. 0, or BT_USAGE: arguments and

@@ -7,6 +7,7 @@
  */
 #include "capture/exec/load.h"
 #include "capture/exec/start.h"
+#include "tests/e2e/exec_go.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,50 +15,6 @@
 #include <string.h>
 
 extern char **environ;
-
-/* A layout that leaves the address sanitizer's shadow alone, which begins at 2 GiB. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SMALL 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SMALL 1
-#endif
-#endif
-
-#ifdef SMALL
-static const struct space_layout layout = {0x10000, 0x10000000, 0x40000000, 0x70000000, 0x7f000000};
-#else
-#define layout space_layout_default
-#endif
-
-/* All registers 0 but those of struct start's beginning; never comes back. */
-__attribute__((noreturn)) static void go(uint64_t rip, uint64_t rsp)
-{
-    __asm__ volatile("mov %1, %%rsp\n\t"
-                     "push $0x202\n\t"
-                     "popf\n\t"
-                     "push %0\n\t"
-                     "xor %%eax, %%eax\n\t"
-                     "xor %%ebx, %%ebx\n\t"
-                     "xor %%ecx, %%ecx\n\t"
-                     "xor %%edx, %%edx\n\t"
-                     "xor %%esi, %%esi\n\t"
-                     "xor %%edi, %%edi\n\t"
-                     "xor %%ebp, %%ebp\n\t"
-                     "xor %%r8d, %%r8d\n\t"
-                     "xor %%r9d, %%r9d\n\t"
-                     "xor %%r10d, %%r10d\n\t"
-                     "xor %%r11d, %%r11d\n\t"
-                     "xor %%r12d, %%r12d\n\t"
-                     "xor %%r13d, %%r13d\n\t"
-                     "xor %%r14d, %%r14d\n\t"
-                     "xor %%r15d, %%r15d\n\t"
-                     "ret"
-                     :
-                     : "r"(rip), "r"(rsp)
-                     : "memory");
-    __builtin_unreachable();
-}
 
 static void show(struct space *space, const struct load *load, const struct start *start)
 {
@@ -102,8 +59,10 @@ int main(int argc, char **argv)
         space_free(space);
         return 125;
     }
-    if (!only_show)
+    if (!only_show) {
+        forget_handlers();
         go(start.rip, start.rsp);
+    }
     show(space, load, &start);
     load_free(load);
     space_free(space);

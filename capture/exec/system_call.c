@@ -1,0 +1,88 @@
+#define _GNU_SOURCE /* syscall */
+#include "capture/exec/system_call_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct system_calls *system_calls_new(struct space *space, const struct load *load,
+                                      const struct start *start, struct bt_error *error)
+{
+    struct system_calls *calls = calloc(1, sizeof *calls);
+    if (!calls || !(calls->path = strdup(load->path))) {
+        bt_fail(error, BT_MEMORY, "no memory for a program's system calls");
+        system_calls_free(calls);
+        return NULL;
+    }
+    calls->space = space;
+    calls->vector = start->vector;
+    calls->vector_bytes = start->vector_bytes;
+    calls->arguments = start->arguments;
+    calls->arguments_bytes = start->arguments_bytes;
+    calls->environment_bytes = start->environment_bytes;
+    return calls;
+}
+
+void system_calls_free(struct system_calls *calls)
+{
+    if (!calls)
+        return;
+    free(calls->path);
+    free(calls);
+}
+
+int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error)
+{
+    if (calls->hidden_count == SYSTEM_CALLS_HIDDEN_MAX)
+        return bt_fail(error, BT_USAGE, "more than %d descriptors cannot be hidden from a program",
+                       SYSTEM_CALLS_HIDDEN_MAX);
+    size_t at = calls->hidden_count++;
+    for (; at > 0 && calls->hidden[at - 1] > descriptor; at--)
+        calls->hidden[at] = calls->hidden[at - 1];
+    calls->hidden[at] = descriptor;
+    return 0;
+}
+
+int64_t system_call_raw(uint64_t number, const uint64_t arguments[6])
+{
+    long result = syscall((long)number, arguments[0], arguments[1], arguments[2], arguments[3],
+                          arguments[4], arguments[5]);
+    return result == -1 ? -errno : result;
+}
+
+#define STRUCTURE_BYTES_MAX 4096 /* of what the kernel fills in without being told how much */
+
+int64_t system_call_pass(struct system_calls *calls, const struct system_call *call)
+{
+    const struct system_call_row *row = system_call_find(call->number);
+    if (space_watches_writable(calls->space)) {
+        if (row->scatters)
+            space_before_write(calls->space, 0, SPACE_END);
+        else if (row->writes)
+            space_before_write(calls->space, call->arguments[row->writes - 1],
+                               call->arguments[row->length - 1]);
+        for (size_t i = 0; i < 6; i++)
+            space_before_write(calls->space, call->arguments[i], STRUCTURE_BYTES_MAX);
+    }
+    return system_call_raw(call->number, call->arguments);
+}
+
+enum system_call_outcome system_call_do(struct system_calls *calls, struct system_call *call)
+{
+    const struct system_call_row *row = system_call_find(call->number);
+    call->why = NULL;
+    switch (row->treatment) {
+    case SYSTEM_CALL_CALLERS:
+        return (enum system_call_outcome)row->outcome;
+    case SYSTEM_CALL_REFUSED:
+        call->result = -row->errno_code;
+        return SYSTEM_CALL_DONE;
+    case SYSTEM_CALL_EMULATED:
+        call->result = row->function(calls, call);
+        return call->why ? SYSTEM_CALL_UNABLE : SYSTEM_CALL_DONE;
+    default:
+        call->result = system_call_pass(calls, call);
+        return SYSTEM_CALL_DONE;
+    }
+}

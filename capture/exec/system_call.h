@@ -1,0 +1,58 @@
+/*
+ * The program's system calls. Most go to the kernel as they are; those that concern the address
+ * space, the descriptors that are not the program's, and what tells where and who it is, are done
+ * here in such a way that the program sees itself and not its host. Those that end, begin or
+ * interrupt threads and programs are the caller's.
+ *
+ * Calls of several threads may go on at the same time.
+ */
+#ifndef CAPTURE_EXEC_SYSTEM_CALL_H
+#define CAPTURE_EXEC_SYSTEM_CALL_H
+
+#include "capture/exec/load.h"
+#include "capture/exec/start.h"
+
+struct system_calls;
+
+/* What was found out, and who goes on. */
+enum system_call_outcome {
+    SYSTEM_CALL_DONE,       /* result goes into rax */
+    SYSTEM_CALL_EXIT,       /* the thread ends: exit */
+    SYSTEM_CALL_EXIT_GROUP, /* the program ends: exit_group */
+    SYSTEM_CALL_CLONE,      /* a thread or process begins: clone, clone3, fork, vfork */
+    SYSTEM_CALL_EXECUTE,    /* another program: execve, execveat */
+    SYSTEM_CALL_SIGNAL,     /* the caller keeps handlers, masks and stacks of signals:
+                               rt_sigaction, rt_sigprocmask, rt_sigreturn, rt_sigsuspend,
+                               sigaltstack */
+    SYSTEM_CALL_UNABLE      /* this program cannot go on under a translator; why says it */
+};
+
+struct system_call {
+    uint64_t number;
+    uint64_t arguments[6]; /* rdi, rsi, rdx, r10, r8, r9 */
+    uint64_t fs_base;      /* the thread's; may be changed (arch_prctl) */
+    int64_t result;        /* DONE: a value, or a negative errno */
+    const char *why;       /* UNABLE: a sentence without subject, "sets its own gs base, ..." */
+};
+
+/* For a program that was loaded into space and given the stack start. They are used as long as the
+ * calls are; what load and start tell is copied. NULL and *error: no memory. */
+struct system_calls *system_calls_new(struct space *space, const struct load *load,
+                                      const struct start *start, struct bt_error *error);
+void system_calls_free(struct system_calls *calls);
+
+/* A descriptor that is ours: the program can neither close nor replace it. At most
+ * SYSTEM_CALLS_HIDDEN_MAX; BT_USAGE: that is one too many. Not while a system call goes on. */
+#define SYSTEM_CALLS_HIDDEN_MAX 32
+int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error);
+
+/* Does it, or says whose it is. May wait as long as the system call does. */
+enum system_call_outcome system_call_do(struct system_calls *calls, struct system_call *call);
+
+/*
+ * If the path at an address is this program's /proc/self/exe under any of its names, the path of
+ * the program's file, which belongs to calls; else NULL. For the caller's execve.
+ */
+const char *system_calls_own_path(struct system_calls *calls, uint64_t address);
+
+#endif

@@ -1,0 +1,81 @@
+/* What the parts of capture/exec/system_call share; for nobody else. */
+#ifndef CAPTURE_EXEC_SYSTEM_CALL_INSIDE_H
+#define CAPTURE_EXEC_SYSTEM_CALL_INSIDE_H
+
+#include "capture/exec/system_call.h"
+
+struct system_calls {
+    struct space *space;
+    char *path;      /* of the program's file */
+    uint64_t vector; /* where its auxiliary vector is, and the strings it was given */
+    uint64_t vector_bytes;
+    uint64_t arguments;
+    uint64_t arguments_bytes;
+    uint64_t environment_bytes;
+    int hidden[SYSTEM_CALLS_HIDDEN_MAX]; /* ascending */
+    size_t hidden_count;
+};
+
+/* The kernel's answer. */
+int64_t system_call_raw(uint64_t number, const uint64_t arguments[6]);
+
+/* To the kernel; pages that the kernel would find write-protected on our account are not any more.
+ */
+int64_t system_call_pass(struct system_calls *calls, const struct system_call *call);
+
+typedef int64_t system_call_function(struct system_calls *calls, struct system_call *call);
+
+/* How one is treated. */
+enum system_call_treatment {
+    SYSTEM_CALL_PASSES, /* what the table does not name */
+    SYSTEM_CALL_EMULATED,
+    SYSTEM_CALL_REFUSED,
+    SYSTEM_CALL_CALLERS
+};
+
+struct system_call_row {
+    uint8_t treatment;
+    uint8_t outcome;    /* CALLERS */
+    uint8_t errno_code; /* REFUSED */
+    /* PASSES: which argument (from 1 on) says where the kernel writes, and which how much; 0: not
+     * told, and any argument may point to a little */
+    uint8_t writes;
+    uint8_t length;
+    uint8_t scatters;               /* PASSES: writes to where no argument points itself */
+    system_call_function *function; /* EMULATED; may set call->why */
+};
+
+/* The row of a number; those that no kernel had when this was written are refused. */
+const struct system_call_row *system_call_find(uint64_t number);
+
+/* system_call_space.c */
+int64_t system_call_mmap(struct system_calls *calls, struct system_call *call);
+int64_t system_call_munmap(struct system_calls *calls, struct system_call *call);
+int64_t system_call_mremap(struct system_calls *calls, struct system_call *call);
+int64_t system_call_mprotect(struct system_calls *calls, struct system_call *call);
+int64_t system_call_pkey_mprotect(struct system_calls *calls, struct system_call *call);
+int64_t system_call_brk(struct system_calls *calls, struct system_call *call);
+int64_t system_call_madvise(struct system_calls *calls, struct system_call *call);
+int64_t system_call_shmat(struct system_calls *calls, struct system_call *call);
+int64_t system_call_shmdt(struct system_calls *calls, struct system_call *call);
+int64_t system_call_range(struct system_calls *calls, struct system_call *call);
+
+/* system_call_path.c */
+int64_t system_call_open(struct system_calls *calls, struct system_call *call);
+int64_t system_call_openat(struct system_calls *calls, struct system_call *call);
+int64_t system_call_openat2(struct system_calls *calls, struct system_call *call);
+int64_t system_call_readlink(struct system_calls *calls, struct system_call *call);
+int64_t system_call_readlinkat(struct system_calls *calls, struct system_call *call);
+int64_t system_call_path1(struct system_calls *calls, struct system_call *call);
+int64_t system_call_path2(struct system_calls *calls, struct system_call *call);
+int64_t system_call_newfstatat(struct system_calls *calls, struct system_call *call);
+int64_t system_call_statx(struct system_calls *calls, struct system_call *call);
+
+/* system_call_process.c */
+int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *call);
+int64_t system_call_prctl(struct system_calls *calls, struct system_call *call);
+int64_t system_call_close(struct system_calls *calls, struct system_call *call);
+int64_t system_call_close_range(struct system_calls *calls, struct system_call *call);
+int64_t system_call_dup2(struct system_calls *calls, struct system_call *call);
+
+#endif

@@ -1,6 +1,7 @@
 #include "tools/command_group.h"
 
 #include "tools/edit_distance.h"
+#include "tools/wrap.h"
 
 #include <string.h>
 
@@ -56,7 +57,9 @@ int command_choose(const struct command *const *list, const char *called, int co
 
 static void print_group(const struct invocation *call, FILE *out)
 {
-    fprintf(out, "usage: %s COMMAND [OPTIONS] ...\n\n%s\n\n", call->called, call->command->details);
+    fprintf(out, "usage: %s COMMAND [OPTIONS] ...\n\n", call->called);
+    wrap_print(call->command->details, 0, out);
+    fputc('\n', out);
     command_list_print(call->command->group, out);
     fprintf(out, "\n'%s COMMAND -h' prints a command's options.\n", call->called);
 }

@@ -15,6 +15,7 @@
 #include "tools/plot.h"
 #include "tools/recover.h"
 #include "tools/verify.h"
+#include "tools/wrap.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -38,15 +39,17 @@ static void print_overview(FILE *out)
           out);
     command_list_print(commands, out);
     fputs("\n'bustap COMMAND -h' prints a command's options, 'bustap --version' the version.\n"
-          "Exit status: 0 good, 1 data damaged, incomplete or lossy, 2 usage, 3 device or I/O.\n",
+          "Exit status: 0 good, 1 damaged, incomplete or lossy, 2 usage, 3 device or I/O.\n",
           out);
 }
 
 static void print_help(const struct invocation *call)
 {
     const struct command *command = call->command;
-    printf("usage: %s [OPTIONS]%s%s\n\n%s\n\n", call->called, *command->operands ? " " : "",
-           command->operands, command->details);
+    printf("usage: %s [OPTIONS]%s%s\n\n", call->called, *command->operands ? " " : "",
+           command->operands);
+    wrap_print(command->details, 0, stdout);
+    fputc('\n', stdout);
     options_help(command->options, stdout);
 }
 

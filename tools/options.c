@@ -1,6 +1,7 @@
 #include "tools/options.h"
 
 #include "formats/base/quantity.h"
+#include "tools/wrap.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -145,15 +146,19 @@ int options_parse(const struct option_row *rows, void *settings, int count, char
     }
 }
 
+/* Where what options mean begins. */
+#define HELP_COLUMN 31u
+
 static void print_row(const struct option_row *row, FILE *out)
 {
     char form[64];
     snprintf(form, sizeof form, "--%s%s%s", row->name, row->argument ? " " : "",
              row->argument ? row->argument : "");
     if (row->letter)
-        fprintf(out, "  -%c, %-24s %s\n", row->letter, form, row->help);
+        fprintf(out, "  -%c, %-24s ", row->letter, form);
     else
-        fprintf(out, "      %-24s %s\n", form, row->help);
+        fprintf(out, "      %-24s ", form);
+    wrap_print(row->help, HELP_COLUMN, out);
 }
 
 void options_help(const struct option_row *rows, FILE *out)

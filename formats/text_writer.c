@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -41,7 +42,7 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t size = strlen(text);
     size_t end_size = strlen(end);
-    return size > end_size && strcmp(text + size - end_size, end) == 0;
+    return size > end_size && strcasecmp(text + size - end_size, end) == 0;
 }
 
 static int no_memory(const struct text_writer *writer, struct bt_error *error)
@@ -77,6 +78,11 @@ static int open_file(struct text_writer *writer, const char *path, struct bt_err
         writer->file = STDOUT_FILENO;
         return 0;
     }
+    if (!*path)
+        return bt_fail(error, BT_USAGE, "a file to write needs a name, or - for standard output");
+    if (ends_with(path, ".xz") || ends_with(path, ".zst"))
+        return bt_fail(error, BT_USAGE,
+                       "%.300s: .gz and .bz2 are written, other compression is not", path);
     writer->own = true;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode))

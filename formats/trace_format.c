@@ -37,7 +37,7 @@ static const struct trace_format formats[] = {
     {"npy", "NumPy's array, with a structured type", SUFFIXES(".npy"), NULL, &npy_decoder,
      &npy_encoder},
     {"din", "Dinero III and IV, text; --sizes: Dinero IV's extended din", SUFFIXES(".din", ".xdin"),
-     "attribute, processor or time", &din_decoder, &din_encoder},
+     "size, attribute, processor or time", &din_decoder, &din_encoder},
     {"lackey", "what valgrind --tool=lackey --trace-mem=yes prints", SUFFIXES(".lackey"),
      "attribute, processor or time", &lackey_decoder, &lackey_encoder},
     {"champsim", "ChampSim's instruction trace, 64 bytes an instruction",
@@ -94,7 +94,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 
 const struct trace_format *trace_format_of_path(const char *path)
 {
-    static const char *const packed[] = {".gz", ".bz2", ".xz"};
+    static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst"};
     size_t length = strlen(path);
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (ends_with(path, length, packed[i])) {

@@ -27,7 +27,8 @@ const struct trace_format *trace_format_at(size_t place);
 /* The format of that name; NULL and *error, which lists the names, where there is none. */
 const struct trace_format *trace_format_find(const char *name, struct bt_error *error);
 
-/* The format that a path's suffix tells, .gz, .bz2 and .xz behind it ignored; NULL for none. */
+/* The format that a path's suffix tells, .gz, .bz2, .xz and .zst behind it ignored; NULL for none.
+ */
 const struct trace_format *trace_format_of_path(const char *path);
 
 /*

@@ -115,6 +115,8 @@ struct conversion {
     const struct trace_format *format;
     struct record_input *input;
     struct sink *sink;
+    uint64_t clock_hz; /* of the first trace */
+    bool other_clocks; /* a later one has another */
     struct foreign_loss loss;
 };
 
@@ -128,18 +130,35 @@ static void tell_loss(const struct conversion *conversion)
     for (int reason = 0; reason < FOREIGN_REASONS; reason++)
         if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
             fprintf(stderr, "bustap: %s\n", text);
-    if (conversion->format->without && loss->written > 0)
-        fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n",
-                conversion->format->without, foreign_number(number, loss->written), name);
+    if (conversion->other_clocks)
+        fprintf(stderr, "bustap: the traces have different clocks: ticks of all are taken for "
+                        "those of the first\n");
+    const char *without = conversion->format->without;
+    if (without && conversion->settings->options.sizes && strcmp(name, "din") == 0)
+        without += strlen("size, "); /* extended din has it */
+    if (without && loss->written > 0)
+        fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n", without,
+                foreign_number(number, loss->written), name);
 }
 
-/* Begins OUT, knowing the clock of what comes. */
-static int begin(struct conversion *conversion, struct bt_error *error)
+/* Ticks in a second of what is being read; 0: nobody knows. */
+static uint64_t clock_now(const struct conversion *conversion)
+{
+    const struct capture_info *info = record_input_info(conversion->input);
+    return info ? info->clock_hz : 0;
+}
+
+/* Begins OUT, knowing the clock of what comes, if anything does. */
+static int begin(struct conversion *conversion, bool any, struct bt_error *error)
 {
     const struct convert_settings *settings = conversion->settings;
-    const struct capture_info *info = record_input_info(conversion->input);
     struct foreign_options options = settings->options;
-    options.clock_hz = info ? info->clock_hz : 0;
+    conversion->clock_hz = options.clock_hz = clock_now(conversion);
+    if (any && settings->time_unit_given && options.time_unit > 0 && options.clock_hz == 0 &&
+        (strcmp(conversion->format->name, "oracle") == 0 ||
+         strcmp(conversion->format->name, "libcachesim-csv") == 0))
+        return bt_fail(error, BT_USAGE,
+                       "the trace tells no clock, which --time-unit needs: only tick is possible");
     if (!settings->time_unit_given)
         options.time_unit = options.clock_hz > 0;
     return trace_format_create(&conversion->sink, conversion->format, settings->output, &options,
@@ -151,8 +170,9 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
 {
     const struct batch *batch;
     int more = record_input_next(conversion->input, &batch, error);
-    int result = more < 0 ? more : begin(conversion, error);
+    int result = more < 0 ? more : begin(conversion, more == 1, error);
     while (result == 0 && more == 1) {
+        conversion->other_clocks |= clock_now(conversion) != conversion->clock_hz;
         result = sink_put(conversion->sink, batch, error);
         if (result == 0)
             more = record_input_next(conversion->input, &batch, error);

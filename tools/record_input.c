@@ -51,6 +51,8 @@ struct record_input {
     uint64_t skip, left;
     uint64_t tick_base;          /* added to the ticks of the trace being read */
     uint64_t last_tick;          /* of all so far */
+    uint64_t index_base;         /* added to the indexes of the trace being read */
+    uint64_t next_index;         /* behind all so far */
     struct capture_info last_id; /* header of the trace before */
     const struct capture_info *info;
 };
@@ -107,11 +109,14 @@ static void give_slot(struct record_input *input)
     pthread_mutex_unlock(&input->mutex);
 }
 
-/* Where another capture begins its time goes on where the last one ended. */
+/* Where another capture begins its time and its count of requests go on where the last one ended.
+ */
 static void begin_capture(struct record_input *input, const struct capture_info *info)
 {
-    if (!info || !capture_info_same_capture(info, &input->last_id))
+    if (!info || !capture_info_same_capture(info, &input->last_id)) {
         input->tick_base = input->last_tick;
+        input->index_base = input->next_index;
+    }
     input->last_id = info ? *info : (struct capture_info){.clock_hz = 0};
     input->info = info ? &input->last_id : NULL;
 }
@@ -122,8 +127,10 @@ static void member_met(void *context, const struct capture_member *member)
         begin_capture(context, &member->info);
 }
 
-static void shift_ticks(struct record_input *input, struct batch *batch)
+static void shift(struct record_input *input, struct batch *batch)
 {
+    batch->first_index += input->index_base;
+    input->next_index = batch->first_index + batch->count;
     batch->first_tick += input->tick_base;
     batch->last_tick += input->tick_base;
     if (loss_total(&batch->lost) > 0) {
@@ -185,7 +192,7 @@ static int read_source(struct record_input *input, const struct trace *trace,
         slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
         slot->result = source_next(trace->source, &slot->batch, -1, &slot->error);
         if (slot->result == 1) {
-            shift_ticks(input, &slot->batch);
+            shift(input, &slot->batch);
             skip_records(input, &slot->batch);
             limit_records(input, &slot->batch);
             input->left -= slot->batch.count;

@@ -12,7 +12,8 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     return out + run->count * RECORD_BYTES;
 }
 
-const struct foreign_encoder byu_encoder = {.record_bytes = RECORD_BYTES, .encode = encode};
+const struct foreign_encoder byu_encoder = {
+    .record_bytes = RECORD_BYTES, .times_between = true, .encode = encode};
 
 static char *encode_lp64(void *state, char *out, const struct foreign_run *run,
                          struct foreign_loss *loss, struct bt_error *error)
@@ -34,5 +35,5 @@ static char *encode_lp64(void *state, char *out, const struct foreign_run *run,
     return out;
 }
 
-const struct foreign_encoder byu_lp64_encoder = {.record_bytes = RECORD_LP64_BYTES,
-                                                 .encode = encode_lp64};
+const struct foreign_encoder byu_lp64_encoder = {
+    .record_bytes = RECORD_LP64_BYTES, .times_between = true, .encode = encode_lp64};

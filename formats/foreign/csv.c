@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-#define COLUMNS_MAX 32u
+#define COLUMNS_MAX     32u
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 enum column {
     COLUMN_NONE,
@@ -45,6 +46,8 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
     csv->headed = true;
+    if (line.end - line.at >= 3 && memcmp(line.at, BYTE_ORDER_MARK, 3) == 0)
+        line.at += 3; /* as spreadsheets put it there */
     while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
         uint8_t column = find_column(&field);
         csv->columns[csv->count++] = csv->has[column] ? COLUMN_NONE : column;
@@ -95,11 +98,11 @@ static bool take_number(struct foreign_item *item, enum column column, uint64_t 
         reference->attribute = (uint8_t)number;
         return number <= UINT8_MAX;
     case COLUMN_PROCESSOR:
-        reference->processor = (uint8_t)number;
-        return number <= UINT8_MAX;
+        reference->processor = number;
+        return true;
     default:
-        item->time = (uint32_t)number;
-        return number <= UINT32_MAX;
+        item->time = number;
+        return true;
     }
 }
 
@@ -131,7 +134,10 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (!csv->headed)
         return take_heading(csv, line)
                    ? 0
-                   : bt_fail(error, BT_DATA, "the heading names no address, or no type");
+                   : bt_fail(error, BT_DATA,
+                             "the heading names no address, or no type: its columns, with commas "
+                             "between them, are of index, tick, address, type, size, attribute, "
+                             "processor and time");
     if (size == 0)
         return 0;
     if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE])

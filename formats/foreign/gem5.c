@@ -149,7 +149,7 @@ static int decode_packet(struct gem5_reader *gem5, const uint8_t *bytes, size_t 
                                                      .attribute = packet->flags & FLAG_UNCACHEABLE
                                                                       ? ATTRIBUTE_UNCACHEABLE
                                                                       : ATTRIBUTE_WRITE_BACK,
-                                                     .processor = (uint8_t)packet->pkt_id};
+                                                     .processor = packet->pkt_id};
     item->timed = FOREIGN_TICK;
     item->tick =
         gem5->scaled ? scale_up(packet->tick, gem5->clock_hz, TICK_FREQUENCY) : packet->tick;
@@ -183,10 +183,19 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     return decode_packet(gem5, bytes + head, length, item, error);
 }
 
+static int finish_reading(void *state, struct bt_error *error)
+{
+    const struct gem5_reader *gem5 = state;
+    if (!gem5->begun || gem5->headed)
+        return 0;
+    return bt_fail(error, BT_DATA, "it has no header of a packet trace");
+}
+
 const struct foreign_decoder gem5_decoder = {.left_out =
                                                  "packets that are no requests to read or write",
                                              .state_bytes = sizeof(struct gem5_reader),
-                                             .decode = decode};
+                                             .decode = decode,
+                                             .finish = finish_reading};
 
 /* --- writing --- */
 
@@ -252,8 +261,12 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
             loss->count[foreign_reason_of(record->type)]++;
             continue;
         }
-        out = put_packet(out, record,
-                         gem5->clock_hz ? scale_down(tick, TICK_FREQUENCY, gem5->clock_hz) : tick);
+        uint64_t picoseconds = tick;
+        if (gem5->clock_hz > 0) {
+            picoseconds = scale_down(tick, TICK_FREQUENCY, gem5->clock_hz);
+            loss->count[FOREIGN_TIME] += picoseconds == UINT64_MAX;
+        }
+        out = put_packet(out, record, picoseconds);
         loss->count[FOREIGN_ATTRIBUTE] +=
             record->attribute != ATTRIBUTE_UNCACHEABLE && record->attribute != ATTRIBUTE_WRITE_BACK;
         loss->written++;

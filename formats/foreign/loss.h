@@ -14,6 +14,7 @@ enum foreign_reason {
     FOREIGN_NO_FETCH,   /* data in front of the first fetch, */
     FOREIGN_ADDRESS,    /* an address that means "none" */
     FOREIGN_INVALIDATE, /* requests changed: reads with intent to write became reads, */
+    FOREIGN_BETWEEN,    /* times since the request before became the largest, */
     FOREIGN_TIME,       /* times became others, */
     FOREIGN_ATTRIBUTE,  /* attributes became others, */
     FOREIGN_HOLE,       /* places where requests were lost that are not told any more */

@@ -111,7 +111,10 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
         if (!take_tuple(&line, &name, &bytes, &whole))
             return bt_fail(error, BT_DATA, "a field of its elements cannot be understood");
         for (int field = 0; field < FIELDS; field++)
-            if (foreign_is(&name, names[field]) && whole) {
+            if (foreign_is(&name, names[field])) {
+                if (!whole)
+                    return bt_fail(error, BT_DATA, "its %s is no little-endian whole number",
+                                   names[field]);
                 npy->fields[field].offset = (uint16_t)npy->item_bytes;
                 npy->fields[field].bytes = (uint8_t)bytes;
             }
@@ -121,8 +124,7 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
         past(&line, ',');
     }
     if (npy->fields[FIELD_ADDRESS].bytes == 0 || npy->fields[FIELD_TYPE].bytes == 0)
-        return bt_fail(error, BT_DATA,
-                       "its elements have no little-endian whole numbers address and type");
+        return bt_fail(error, BT_DATA, "its elements have no address, or no type");
     return 0;
 }
 
@@ -192,20 +194,22 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         return bt_fail(error, BT_DATA, "there are bytes behind the elements that its head tells");
     if (size < npy->item_bytes)
         return 0;
-    uint64_t time = get_field(npy, bytes, FIELD_TIME);
-    *reference = (struct foreign_reference){
-        .address = get_field(npy, bytes, FIELD_ADDRESS),
-        .size = get_field(npy, bytes, FIELD_SIZE),
-        .type = (uint8_t)get_field(npy, bytes, FIELD_TYPE),
-        .attribute = npy->fields[FIELD_ATTRIBUTE].bytes
-                         ? (uint8_t)get_field(npy, bytes, FIELD_ATTRIBUTE)
-                         : ATTRIBUTE_WRITE_BACK,
-        .processor = (uint8_t)get_field(npy, bytes, FIELD_PROCESSOR)};
-    item->timed = npy->fields[FIELD_TIME].bytes ? FOREIGN_TIME_SINCE : FOREIGN_TIMELESS;
-    item->time = time < UINT32_MAX ? (uint32_t)time : UINT32_MAX;
+    uint64_t type = get_field(npy, bytes, FIELD_TYPE);
+    uint64_t attribute = npy->fields[FIELD_ATTRIBUTE].bytes ? get_field(npy, bytes, FIELD_ATTRIBUTE)
+                                                            : ATTRIBUTE_WRITE_BACK;
     item->used = npy->item_bytes;
-    item->count = 1;
     npy->left--;
+    if (type > UINT8_MAX || attribute > UINT8_MAX)
+        return bt_fail(error, BT_DATA, "its %s is none: a number from 0 to 255",
+                       names[type > UINT8_MAX ? FIELD_TYPE : FIELD_ATTRIBUTE]);
+    *reference = (struct foreign_reference){.address = get_field(npy, bytes, FIELD_ADDRESS),
+                                            .size = get_field(npy, bytes, FIELD_SIZE),
+                                            .type = (uint8_t)type,
+                                            .attribute = (uint8_t)attribute,
+                                            .processor = get_field(npy, bytes, FIELD_PROCESSOR)};
+    item->timed = npy->fields[FIELD_TIME].bytes ? FOREIGN_TIME_SINCE : FOREIGN_TIMELESS;
+    item->time = get_field(npy, bytes, FIELD_TIME);
+    item->count = 1;
     return 0;
 }
 
@@ -304,6 +308,7 @@ static void release(void *state)
 const struct foreign_encoder npy_encoder = {.state_bytes = sizeof(struct npy_writer),
                                             .record_bytes = RECORD_BYTES,
                                             .head_bytes = HEAD_BYTES,
+                                            .times_between = true,
                                             .begin = begin,
                                             .encode = encode,
                                             .finish = finish,

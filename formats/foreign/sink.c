@@ -15,7 +15,7 @@ struct foreign_sink {
     struct foreign_loss own_loss;
     char *buffer;
     struct record *chosen; /* PIECE_RECORDS, where a processor is chosen */
-    uint64_t last_tick;    /* of the record chosen last */
+    uint64_t last_tick;    /* of the record put last, of those chosen */
     uint64_t written;      /* records chosen */
     _Alignas(max_align_t) unsigned char state[];
 };
@@ -54,6 +54,13 @@ static int put_run(struct foreign_sink *foreign, const struct foreign_run *run,
     return 0;
 }
 
+/* Counts a time that the format cannot hold: passed ticks behind the last record put. */
+static void note_time(struct foreign_sink *foreign, uint64_t passed)
+{
+    if (foreign->encoder->times_between && foreign->written > 0 && passed > UINT32_MAX)
+        foreign->loss->count[FOREIGN_BETWEEN]++;
+}
+
 /* Puts what of the batch is the chosen processor's, with times since its own request before. */
 static int put_chosen(struct foreign_sink *foreign, const struct batch *batch,
                       struct bt_error *error)
@@ -69,6 +76,7 @@ static int put_chosen(struct foreign_sink *foreign, const struct batch *batch,
             continue;
         }
         uint64_t since = tick > foreign->last_tick ? tick - foreign->last_tick : 0;
+        note_time(foreign, since);
         record.time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
         if (run.count == PIECE_RECORDS || record.time == UINT32_MAX) {
             result = put_run(foreign, &run, error);
@@ -94,6 +102,12 @@ static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_e
     foreign->loss->taken += batch->count;
     if (foreign->options.one_processor)
         return put_chosen(foreign, batch, error);
+    if (batch->count == 0)
+        return 0;
+    if (batch->first_tick > foreign->last_tick)
+        note_time(foreign, batch->first_tick - foreign->last_tick);
+    foreign->last_tick = batch->last_tick;
+    foreign->written += batch->count;
     struct foreign_run run = {batch->records, batch->count, batch->first_index, batch->first_tick};
     return put_run(foreign, &run, error);
 }

@@ -24,6 +24,7 @@ struct foreign_encoder {
     size_t state_bytes;  /* of what an encoder remembers; zeroed at the beginning */
     size_t record_bytes; /* the most that one record becomes, spilling included */
     size_t head_bytes;   /* the most that begin and each call of finish write */
+    bool times_between;  /* its times are since the request before alone, 32 bits */
 
     /* NULL, or readies the state and writes what stands in front at out (head_bytes of room),
      * *filled says how much. 0 or a negative bt_code. */

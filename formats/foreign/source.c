@@ -1,5 +1,6 @@
 #include "formats/foreign/source.h"
 
+#include "formats/base/saturating.h"
 #include "formats/foreign/loss.h"
 #include "formats/text_reader.h"
 
@@ -10,7 +11,10 @@
 #define BUFFER_BYTES (256u << 10)
 
 /* What is told at the end, one note each. */
-enum note { NOTE_LEFT_OUT, NOTE_ABOVE, NOTE_SIZE, NOTE_BACK, NOTES };
+enum note { NOTE_MORE, NOTE_LEFT_OUT, NOTE_ABOVE, NOTE_SIZE, NOTE_PROCESSOR, NOTE_BACK, NOTES };
+
+/* Places of damage of a file that are told one by one; the others are counted. */
+#define DAMAGES_TOLD 10u
 
 struct foreign_source {
     struct source source;
@@ -30,7 +34,9 @@ struct foreign_source {
     uint64_t tick;    /* of the last one handed out */
     bool begun;       /* one has been handed out, or waits in the batch */
     unsigned taken;   /* references of item that have been handed out */
+    uint64_t passed;  /* ticks of records left out behind the last one handed out */
     bool pending;     /* failure is to be told before anything else */
+    unsigned damages; /* that have been told */
     struct bt_error failure;
     uint64_t notes[NOTES];
     struct capture_info info;
@@ -152,17 +158,18 @@ static bool place_record(struct foreign_source *foreign, struct record *record, 
     if (item->timed == FOREIGN_TIMELESS || !first)
         return false;
     if (item->timed != FOREIGN_TICK) {
-        record->time = item->time;
-        apart = item->time == UINT32_MAX;
-        *tick += apart ? 0 : item->time;
+        uint64_t since = saturating_add(foreign->passed, item->time);
+        record->time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
+        apart = record->time == UINT32_MAX;
+        /* a first time that is saturated says "unknown", as in BYU records */
+        if (foreign->begun || since != UINT32_MAX)
+            *tick = saturating_add(*tick, since);
     }
     if (item->timed == FOREIGN_TIME_TICK) {
         apart = apart || item->tick != *tick;
         *tick = item->tick;
     }
-    if (item->timed == FOREIGN_TICK && item->tick < foreign->tick)
-        foreign->notes[NOTE_BACK]++;
-    else if (item->timed == FOREIGN_TICK) {
+    if (item->timed == FOREIGN_TICK && item->tick >= foreign->tick) {
         uint64_t since = item->tick - foreign->tick;
         record->time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
         apart = record->time == UINT32_MAX;
@@ -171,23 +178,41 @@ static bool place_record(struct foreign_source *foreign, struct record *record, 
     return apart || (item->has_index && item->index != foreign->ordinal);
 }
 
-/* A reference as a record; false where a record cannot hold it. */
-static bool make_record(struct foreign_source *foreign, struct record *record,
-                        const struct foreign_reference *reference)
+static uint8_t octet(uint64_t number)
 {
-    if (reference->address > UINT32_MAX) {
-        foreign->notes[NOTE_ABOVE]++;
-        if (!foreign->options.wrap)
-            return false;
-    }
-    foreign->notes[NOTE_SIZE] += reference->size > UINT8_MAX;
-    *record =
-        (struct record){.address = (uint32_t)reference->address,
-                        .type = reference->type,
-                        .size = reference->size < UINT8_MAX ? (uint8_t)reference->size : UINT8_MAX,
-                        .attribute = reference->attribute,
-                        .processor = reference->processor};
+    return number < UINT8_MAX ? (uint8_t)number : UINT8_MAX;
+}
+
+/* A reference as a record, without its time. */
+static struct record make_record(const struct foreign_reference *reference)
+{
+    return (struct record){.address = (uint32_t)reference->address,
+                           .type = reference->type,
+                           .size = octet(reference->size),
+                           .attribute = reference->attribute,
+                           .processor = octet(reference->processor)};
+}
+
+/* Whether a record cannot hold a reference, which is then left out. */
+static bool left_out(struct foreign_source *foreign, const struct foreign_reference *reference)
+{
+    if (reference->address <= UINT32_MAX || foreign->options.wrap)
+        return false;
+    foreign->notes[NOTE_ABOVE]++;
+    if (foreign->taken == 0)
+        foreign->passed = saturating_add(foreign->passed, foreign->item.time);
     return true;
+}
+
+/* Counts what becomes something else in the record. */
+static void note_changes(struct foreign_source *foreign, const struct foreign_reference *reference)
+{
+    const struct foreign_item *item = &foreign->item;
+    foreign->notes[NOTE_ABOVE] += reference->address > UINT32_MAX;
+    foreign->notes[NOTE_SIZE] += reference->size > UINT8_MAX;
+    foreign->notes[NOTE_PROCESSOR] += reference->processor > UINT8_MAX;
+    foreign->notes[NOTE_BACK] +=
+        foreign->taken == 0 && item->timed == FOREIGN_TICK && item->tick < foreign->tick;
 }
 
 /* Moves what is left of the item into the batch. False: the batch must be handed out first. */
@@ -195,15 +220,18 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 {
     struct foreign_item *item = &foreign->item;
     for (; foreign->taken < item->count; foreign->taken++) {
-        struct record record;
+        const struct foreign_reference *reference = &item->references[foreign->taken];
         uint64_t tick;
         if (batch->count == batch->capacity)
             return false;
-        if (!make_record(foreign, &record, &item->references[foreign->taken]))
+        if (left_out(foreign, reference))
             continue;
+        struct record record = make_record(reference);
         bool apart = place_record(foreign, &record, &tick);
         if (apart && batch->count > 0)
             return false;
+        note_changes(foreign, reference);
+        foreign->passed = 0;
         if (item->has_index && foreign->taken == 0)
             foreign->ordinal = item->index;
         if (batch->count == 0) {
@@ -212,6 +240,7 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
         }
         batch->records[batch->count++] = record;
         batch->last_tick = foreign->tick = tick;
+        foreign->begun = true;
         foreign->ordinal++;
         foreign->totals.seen++;
     }
@@ -219,6 +248,33 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 }
 
 /* --- the end --- */
+
+/* Tells a note, once. */
+static int tell_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
+{
+    static const char *const sentences[NOTES] = {
+        [NOTE_MORE] = "more places that are damaged",
+        [NOTE_SIZE] = "sizes above 255 that became 255",
+        [NOTE_PROCESSOR] = "processors above 255 that became 255",
+        [NOTE_BACK] = "places where time goes back, and stands still"};
+    const char *name = text_reader_name(foreign->reader);
+    char number[FOREIGN_NUMBER_BYTES];
+    foreign_number(number, foreign->notes[note]);
+    foreign->notes[note] = 0;
+    if (note == NOTE_LEFT_OUT)
+        return bt_fail(error, BT_NOTE, "%.300s: %s left out: %s", name, foreign->decoder->left_out,
+                       number);
+    if (note == NOTE_ABOVE && foreign->options.wrap)
+        return bt_fail(error, BT_NOTE,
+                       "%.300s: addresses above 4 GiB that lost their upper bits: %s", name,
+                       number);
+    if (note == NOTE_ABOVE)
+        return bt_fail(error, BT_NOTE,
+                       "%.300s: requests above 4 GiB left out: %s (a record has 32 bits of "
+                       "address; bustap convert --wrap keeps the low 32)",
+                       name, number);
+    return bt_fail(error, BT_NOTE, "%.300s: %s: %s", name, sentences[note], number);
+}
 
 static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
 {
@@ -228,32 +284,9 @@ static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
     if (!finished && foreign->decoder->finish &&
         foreign->decoder->finish(foreign->state, error) < 0)
         return bt_fail_within(error, "%.300s", name);
-    char number[FOREIGN_NUMBER_BYTES];
-    for (int note = 0; note < NOTES; note++) {
-        uint64_t count = foreign->notes[note];
-        if (count == 0)
-            continue;
-        foreign->notes[note] = 0;
-        foreign_number(number, count);
-        if (note == NOTE_LEFT_OUT)
-            return bt_fail(error, BT_NOTE, "%.300s: %s left out: %s", name,
-                           foreign->decoder->left_out, number);
-        if (note == NOTE_ABOVE && foreign->options.wrap)
-            return bt_fail(error, BT_NOTE,
-                           "%.300s: addresses above 4 GiB that lost their upper "
-                           "bits: %s",
-                           name, number);
-        if (note == NOTE_ABOVE)
-            return bt_fail(error, BT_NOTE,
-                           "%.300s: requests above 4 GiB left out: %s (a record has 32 bits of "
-                           "address; --wrap keeps the low 32)",
-                           name, number);
-        if (note == NOTE_SIZE)
-            return bt_fail(error, BT_NOTE, "%.300s: sizes above 255 that became 255: %s", name,
-                           number);
-        return bt_fail(error, BT_NOTE, "%.300s: places where time goes back, and stands still: %s",
-                       name, number);
-    }
+    for (enum note note = 0; note < NOTES; note++)
+        if (foreign->notes[note] > 0)
+            return tell_note(foreign, note, error);
     return 0;
 }
 
@@ -281,6 +314,11 @@ static int fill_batch(struct foreign_source *foreign, struct batch *batch)
             lines ? next_line(foreign, &foreign->failure) : next_piece(foreign, &foreign->failure);
         if (result < 0) {
             item->count = 0;
+            if (foreign->damages == DAMAGES_TOLD) {
+                foreign->notes[NOTE_MORE]++;
+                continue;
+            }
+            foreign->damages++;
             foreign->pending = true;
             return 0;
         }

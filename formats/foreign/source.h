@@ -19,8 +19,8 @@ struct foreign_reference {
     uint64_t address;
     uint64_t size;
     uint8_t type;
+    uint64_t processor;
     uint8_t attribute;
-    uint8_t processor;
 };
 
 enum foreign_time {
@@ -37,7 +37,7 @@ struct foreign_item {
     bool left_out;  /* it is something that a record cannot say, and counts as that */
     bool has_index; /* index is the first reference's place in the trace */
     enum foreign_time timed;
-    uint32_t time;
+    uint64_t time;
     uint64_t tick; /* of the first reference; the others have the same */
     uint64_t index;
     struct foreign_reference references[FOREIGN_REFERENCES_MAX];

@@ -506,7 +506,7 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
     *told = '\0';
     if (trace_format_open(&source, format, path, &options, &error) < 0)
         return SIZE_MAX;
-    for (int result = 1; result != 0;) {
+    for (int result = 1; result != 0 && result != BT_IO;) {
         struct batch batch = {.records = buffer, .capacity = 16};
         result = source_next(source, &batch, -1, &error);
         if (result < 0) {
@@ -519,6 +519,8 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
     source_close(source);
     return count;
 }
+
+#define NO_LABEL "it begins with no label of din (0 to 4, or r w i m c v)\n"
 
 static void test_damage(void)
 {
@@ -536,7 +538,7 @@ static void test_damage(void)
          "-2 line 2: there is no hexadecimal address behind the label\n"},
         {"din", "0 100000000\n0 1ffffffff\n0 7\n", 1,
          "-3 requests above 4 GiB left out: 2 (a record has 32 bits of address; "
-         "--wrap keeps the low 32)\n"},
+         "bustap convert --wrap keeps the low 32)\n"},
         {"din", "0 12345678901234567\n", 0,
          "-2 line 1: there is no hexadecimal address behind the label\n"},
         {"lackey", "==1== Lackey\nI  04001000,3\n M 1000,8\n L 10\n", 3,
@@ -545,7 +547,22 @@ static void test_damage(void)
         {"lackey", " L 10,300\r\n", 1, "-3 sizes above 255 that became 255: 1\n"},
         {"csv", "type,address\nFETCH,0x10\nFETCH\nFOO,1\n7,10\n", 2,
          "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is no type\n"},
-        {"csv", "a,b\n1,2\n", 0, "-2 line 1: the heading names no address, or no type\n"},
+        {"csv", "a,b\n1,2\n", 0,
+         "-2 line 1: the heading names no address, or no type: its columns, with commas between "
+         "them, are of index, tick, address, type, size, attribute, processor and time\n"},
+        {"csv",
+         "\xef\xbb\xbf"
+         "address,type\n1,FETCH\n",
+         1, ""}, /* a byte order mark */
+        {"csv", "index,address,type,size,processor\n7,1,FETCH,256,0\n9,2,FETCH,300,256\n", 2,
+         "-3 sizes above 255 that became 255: 2\n-3 processors above 255 that became 255: 1\n"},
+        {"din", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n0 1\nx\n", 1, /* ten are told */
+         "-2 line 1: " NO_LABEL "-2 line 2: " NO_LABEL "-2 line 3: " NO_LABEL "-2 line 4: " NO_LABEL
+         "-2 line 5: " NO_LABEL "-2 line 6: " NO_LABEL "-2 line 7: " NO_LABEL "-2 line 8: " NO_LABEL
+         "-2 line 9: " NO_LABEL "-2 line 10: " NO_LABEL "-3 more places that are damaged: 2\n"},
+        {"gem5", "gem5", 0, "-2 it has no header of a packet trace\n"},
+        {"din", "\x28\xb5\x2f\xfd", 0,
+         "-4 compressed with zstd, which is not read: decompress it first\n"},
         {"csv", "tick,address,type\n5,1,FETCH\n3,2,FETCH\n", 2,
          "-3 places where time goes back, and stands still: 1\n"},
         {"libcachesim-csv", "1.5,2,64\nx\n", 1, "-2 line 2: field 1 is no number\n"},
@@ -554,9 +571,9 @@ static void test_damage(void)
         {"oracle", "123456789012345678901234567", 0, /* its object is no address of 32 bits */
          "-2 offset 24: the last 3 bytes are no whole record\n"
          "-3 requests above 4 GiB left out: 1 (a record has 32 bits of address; "
-         "--wrap keeps the low 32)\n"},
+         "bustap convert --wrap keeps the low 32)\n"},
     };
-    char told[1000];
+    char told[2000];
     folder_make(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t count = told_of(told, sizeof told, cases[i].format, cases[i].text, false);

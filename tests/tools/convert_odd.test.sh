@@ -1,0 +1,76 @@
+#!/bin/bash
+# bustap convert with what people have and ask for: compression that is not read, arrays of wide
+# fields, times that do not fit, clocks that differ, names that make no sense.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+# Fails where a command's status is another; what it told is in `told`.
+status_is() {
+    local wanted=$1 status=0
+    shift
+    "$@" >out 2>told || status=$?
+    [ "$status" = "$wanted" ] || { echo "$*: status $status"; cat told; exit 1; }
+}
+
+make_trace 500 >trace.byu
+
+# records that are compressed otherwise are no records
+bzip2 -k trace.byu
+status_is 3 bustap convert trace.byu.bz2 --to csv -o -
+grep -q 'trace.byu.bz2 is compressed with bzip2' told
+status_is 3 bustap mrc trace.byu.bz2
+{ printf '\x28\xb5\x2f\xfd\x64'; cat trace.byu; } >trace.byu.zst
+status_is 3 bustap cache trace.byu.zst
+grep -q 'compressed with zstd' told
+bustap convert trace.byu --to din -o trace.din.BZ2 2>/dev/null
+bustap convert trace.din.BZ2 --to din -o - 2>/dev/null | cmp - <(bustap convert trace.byu --to din -o - 2>/dev/null)
+status_is 2 bustap convert trace.byu -o trace.din.xz
+[ ! -e trace.din.xz ]
+status_is 2 bustap convert trace.byu --to din -o ''
+
+# times are those since the record before: what passed in front of records left out, too
+printf 'address,type,time\n1,FETCH,5\n0x100000000,FETCH,7\n2,FETCH,9\n3,FETCH,4294967296\n' >between.csv
+bustap convert between.csv --to csv -o - 2>/dev/null | cmp - <(
+    echo index,tick,address,type,size,attribute,processor,time
+    echo 0,5,0x00000001,FETCH,0,3,0,5
+    echo 1,21,0x00000002,FETCH,0,3,0,16
+    echo 2,4294967317,0x00000003,FETCH,0,3,0,4294967295)
+for format in byu byu-lp64 npy; do
+    bustap convert between.csv --to $format -o out 2>told
+    grep -q "times between two requests that became the largest: 1 ($format has 32 bits for them)" told
+    bustap convert --from $format out --to csv -o - | tail -n 1 | grep -qx '2,4294967316,.*,4294967295'
+done
+bustap convert between.csv --to csv -o whole.csv 2>told
+if grep -q 'largest' told; then exit 1; fi
+
+# the count of requests goes on from trace to trace
+bustap convert trace.byu trace.byu --to csv -o - | awk -F, 'NR > 1 && $1 != NR - 2 { print; exit 1 }'
+
+# an array with fields that are wider than a record's, or not whole numbers
+array() { # DESCRIPTION ELEMENTS
+    local head="{'descr': [$1], 'fortran_order': False, 'shape': ($2,), }"
+    printf '\x93NUMPY\x01\x00'
+    printf "\\x$(printf %02x ${#head})\\x00%s" "$head"
+}
+{
+    array "('address', '<u4'), ('type', '<u2'), ('processor', '<u2')" 3
+    printf '\x10\0\0\0\x01\0\x02\0' # 0x10 MEMREAD of 2
+    printf '\x20\0\0\0\x00\x01\x02\0'
+    printf '\x30\0\0\0\x03\0\x00\x01'
+} >wide.npy
+status_is 1 bustap convert wide.npy --to csv -o wide.csv
+grep -q 'its type is none' told
+grep -q 'processors above 255 that became 255: 1' told
+cut -d, -f 3,4,7 wide.csv | cmp - <(printf 'address,type,processor\n0x00000010,MEMREAD,2\n0x00000030,MEMWRITE,255\n')
+{ array "('address', '<u4'), ('type', '|u1'), ('time', '<f8')" 0; } >real.npy
+status_is 1 bustap convert real.npy --to csv -o -
+grep -q 'its time is no little-endian whole number' told
+
+# units of time need a clock, and one for all
+status_is 2 bustap convert trace.byu --to oracle --time-unit us -o out.oracle
+[ ! -e out.oracle ]
+bustap convert trace.byu --to libcachesim-csv --time-unit tick -o trace.lcs.csv 2>/dev/null
+printf 'time,object,size,operation\n1,1,64,read\n' >one.lcs.csv
+bustap convert --time-unit us one.lcs.csv -o clock.gem5
+bustap convert clock.gem5 trace.byu --to libcachesim-csv -o - 2>told >/dev/null
+grep -q 'different clocks' told

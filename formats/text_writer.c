@@ -1,5 +1,5 @@
-/* _DEFAULT_SOURCE: realpath() is POSIX only with the X/Open option */
-#define _DEFAULT_SOURCE
+/* _GNU_SOURCE: O_TMPFILE; realpath() is POSIX only with the X/Open option */
+#define _GNU_SOURCE
 #include "formats/text_writer.h"
 
 #include <bzlib.h>
@@ -19,6 +19,7 @@
 #define STEP_BYTES      (1u << 30) /* zlib and bzip2 count in unsigned int */
 #define BZIP2_BLOCK     9          /* of 100 kB: what bzip2 itself takes */
 #define PART_NUMBER_MAX 1000u
+#define PROC_PATH_BYTES 32u
 
 enum container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
 
@@ -29,7 +30,8 @@ struct text_writer {
     bool encoder_ready;      /* gzip or bzip2 is initialized */
     struct bt_error failure; /* the first; nothing is written after it */
     char *target;            /* where the file goes to, NULL where it is written in place */
-    char *part;              /* what it is called until then; NULL once it is gone */
+    char *part;              /* what it is called until then; NULL where it has no name */
+    bool unnamed;            /* it gets its first name when it is complete */
     uint8_t *raw;            /* compressed, on its way; RAW_BYTES */
     char *memory;
     size_t memory_size, memory_capacity;
@@ -50,18 +52,56 @@ static int no_memory(const struct text_writer *writer, struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory to write %s", writer->name);
 }
 
-/* Creates the part beside the target: a name that nobody has. */
-static int open_part(struct text_writer *writer, struct bt_error *error)
+/* What an unnamed file is called in /proc, from where it can be given a name. */
+static void name_in_proc(const struct text_writer *writer, char path[PROC_PATH_BYTES])
 {
+    snprintf(path, PROC_PATH_BYTES, "/proc/self/fd/%d", writer->file);
+}
+
+/* Creates a file without a name in the target's folder: nothing is left of it when the process is
+ * killed. Whether it could: not all file systems can. */
+static bool open_unnamed(struct text_writer *writer)
+{
+    char path[PROC_PATH_BYTES];
+    char *folder = strdup(writer->target);
+    if (!folder)
+        return false;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    writer->file = open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    free(folder);
+    if (writer->file < 0)
+        return false;
+    name_in_proc(writer, path);
+    writer->unnamed = access(path, F_OK) == 0;
+    if (!writer->unnamed) {
+        close(writer->file);
+        writer->file = -1;
+    }
+    return writer->unnamed;
+}
+
+/* Calls the file, which is open and unnamed or is created, what nobody has: a part of the target,
+ * beside it. */
+static int name_part(struct text_writer *writer, struct bt_error *error)
+{
+    char path[PROC_PATH_BYTES];
     size_t room = strlen(writer->target) + 32;
     writer->part = malloc(room);
     if (!writer->part)
         return no_memory(writer, error);
+    name_in_proc(writer, path);
     for (unsigned number = 1; number <= PART_NUMBER_MAX; number++) {
         snprintf(writer->part, room, "%s.part-%u", writer->target, number);
-        writer->file = open(writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (writer->file >= 0)
-            return 0;
+        if (writer->unnamed) {
+            if (linkat(AT_FDCWD, path, AT_FDCWD, writer->part, AT_SYMLINK_FOLLOW) == 0)
+                return 0;
+        } else {
+            writer->file = open(writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (writer->file >= 0)
+                return 0;
+        }
         if (errno != EEXIST)
             break;
     }
@@ -69,6 +109,12 @@ static int open_part(struct text_writer *writer, struct bt_error *error)
     free(writer->part);
     writer->part = NULL;
     return result;
+}
+
+/* Opens the file that becomes the target when it is complete. */
+static int open_part(struct text_writer *writer, struct bt_error *error)
+{
+    return open_unnamed(writer) ? 0 : name_part(writer, error);
 }
 
 static int open_file(struct text_writer *writer, const char *path, struct bt_error *error)
@@ -268,7 +314,7 @@ int text_writer_put(struct text_writer *writer, const char *text, size_t size,
 bool text_writer_can_patch(const struct text_writer *writer)
 {
     return writer->container == CONTAINER_MEMORY ||
-           (writer->container == CONTAINER_PLAIN && writer->part);
+           (writer->container == CONTAINER_PLAIN && writer->target);
 }
 
 /* pwrite, all of it. */
@@ -301,6 +347,8 @@ int text_writer_patch(struct text_writer *writer, size_t offset, const char *tex
 /* Closes the file and gives it its name. */
 static int complete(struct text_writer *writer, struct bt_error *error)
 {
+    if (writer->unnamed && name_part(writer, error) < 0)
+        return error->code;
     int file = writer->file;
     writer->file = -1;
     if (close(file) < 0)

@@ -1,6 +1,7 @@
 /*
  * Text into a file, plain, or compressed where the name ends in .gz or .bz2. The file appears under
- * its name when it is complete, and not before: until then it is NAME.part-NUMBER beside it.
+ * its name when it is complete, and not before: until then it has none, or, where the file system
+ * cannot do that, it is NAME.part-NUMBER beside it.
  */
 #ifndef FORMATS_TEXT_WRITER_H
 #define FORMATS_TEXT_WRITER_H

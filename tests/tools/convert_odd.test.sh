@@ -74,3 +74,19 @@ printf 'time,object,size,operation\n1,1,64,read\n' >one.lcs.csv
 bustap convert --time-unit us one.lcs.csv -o clock.gem5
 bustap convert clock.gem5 trace.byu --to libcachesim-csv -o - 2>told >/dev/null
 grep -q 'different clocks' told
+
+# killed in the middle it leaves nothing, where the file system has files without a name
+mkfifo pipe
+bustap convert --from din pipe -o killed.byu &
+converter=$!
+exec 3>pipe
+echo 0 10 >&3
+for ((i = 0; i < 1000; i++)); do
+    ls -l /proc/$converter/fd >files
+    if grep -q -e deleted -e part- files; then break; fi
+    sleep 0.01
+done
+kill -KILL $converter
+exec 3>&-
+wait $converter || true
+grep -q part- files || [ -z "$(find . -name 'killed*')" ]

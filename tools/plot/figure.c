@@ -22,6 +22,25 @@ static const struct {
     size_t size;
 } endings[FORMATS] = {{"</svg>", 6}, {"IEND\xae\x42\x60\x82", 8}};
 
+/* Whether a picture can be put where it shall go, which is better known before hours of reading. */
+static int check_folder(const char *path, struct bt_error *error)
+{
+    struct stat status;
+    if (strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode)))
+        return 0;
+    char *folder = strdup(path);
+    if (!folder)
+        return bt_fail(error, BT_MEMORY, "no memory for a figure");
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    int result = 0;
+    if (access(slash ? folder : ".", W_OK | X_OK) < 0)
+        result = bt_fail_errno(error, "cannot create %.300s", path);
+    free(folder);
+    return result;
+}
+
 int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
                           struct bt_error *error)
 {
@@ -45,7 +64,8 @@ int figure_output_prepare(struct figure_output *output, const char *path, const 
                        path);
     output->path = path;
     output->format = (enum figure_format)i;
-    return gnuplot_find(error);
+    int result = check_folder(path, error);
+    return result < 0 ? result : gnuplot_find(error);
 }
 
 int figure_output_spare(const struct figure_output *output, int count, char **inputs,

@@ -88,8 +88,6 @@ static int64_t system_call(struct program *program, const uint64_t *registers)
         return -ENOSYS;
     case SYS_exit_group:
     case SYS_exit:
-        if (program->instructions)
-            dprintf(2, "%llu\n", (unsigned long long)program->instructions);
         _exit((int)a);
     default: {
         long result = syscall((long)registers[DECODE_RAX], a, b, c, d, e, f);

@@ -19,7 +19,7 @@ struct request {
     const char *images[IMAGES_MAX];
     unsigned image_count;
     const char *from;
-    const char *plot;
+    const char *plot, *plot_format;
     struct sweep_axes axes;
     bool swept;
     uint32_t threads;
@@ -101,6 +101,8 @@ static const struct option_row cache_options[] = {
      take_sweep},
     {OPTION_TEXT, 0, "plot", "FILE", "draw a sweep's curves as FILE.svg or FILE.png",
      offsetof(struct request, plot), NULL},
+    {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
+     offsetof(struct request, plot_format), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
      take_image},
     {OPTION_NUMBER, 'j', "threads", "N",
@@ -219,8 +221,10 @@ static int sweep_all(const struct request *request, const struct invocation *cal
     struct sweep *sweep;
     if (request->threads == NOT_SAID)
         settings.threads = settings.processes > 1 ? 1 : 0;
-    int result =
-        request->plot && first ? figure_output_prepare(&output, request->plot, NULL, error) : 0;
+    int result = request->plot && first
+                     ? figure_output_prepare(&output, request->plot, request->plot_format,
+                                             call->count, call->arguments, error)
+                     : 0;
     if (result == 0)
         result = sweep_new(&sweep, &settings, error);
     if (result < 0)

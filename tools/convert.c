@@ -1,14 +1,13 @@
 #include "tools/convert.h"
 
 #include "formats/trace_format.h"
+#include "tools/overwrite.h"
 #include "tools/record_input.h"
 #include "tools/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct convert_settings {
     const char *from;
@@ -67,26 +66,6 @@ static const struct option_row convert_options[] = {
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* --- before anything is written --- */
-
-/* Whether OUT is one of the files that are read. */
-static int check_output(const char *output, const struct transfer_paths *inputs,
-                        struct bt_error *error)
-{
-    struct stat out;
-    struct stat in;
-    bool standard = strcmp(output, "-") == 0;
-    int found = standard ? fstat(STDOUT_FILENO, &out) : stat(output, &out);
-    if (found < 0 || !S_ISREG(out.st_mode))
-        return 0;
-    for (int i = 0; i < inputs->count; i++) {
-        const char *path = inputs->paths[i];
-        found = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(path, &in);
-        if (found == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return bt_fail(error, BT_USAGE, "%.300s is read: what is converted needs another name",
-                           standard ? "standard output" : output);
-    }
-    return 0;
-}
 
 static int take_format(const struct trace_format **format, const struct convert_settings *settings,
                        struct bt_error *error)
@@ -196,7 +175,8 @@ static int convert(struct conversion *conversion, const struct transfer_paths *p
                                                 .count = UINT64_MAX,
                                                 .foreign = settings->options};
     struct bt_error error;
-    int result = check_output(settings->output, paths, &error);
+    int result =
+        overwrite_check(settings->output, paths->count, paths->paths, "what is converted", &error);
     if (result == 0)
         result = record_input_open(&conversion->input, paths->count, (char **)paths->paths, &input,
                                    &error);

@@ -166,9 +166,8 @@ static int mrc_main(struct invocation *call)
     if (check(&settings, &error) < 0)
         return command_usage(call, "%s", error.message);
     if (settings.plot &&
-        (figure_output_prepare(&settings.picture, settings.plot, settings.plot_format, &error) <
-             0 ||
-         figure_output_spare(&settings.picture, call->count, call->arguments, &error) < 0))
+        figure_output_prepare(&settings.picture, settings.plot, settings.plot_format, call->count,
+                              call->arguments, &error) < 0)
         return error.code == BT_USAGE ? command_usage(call, "--plot: %s", error.message)
                                       : command_failure(&error);
     return run(&settings);

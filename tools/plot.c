@@ -194,9 +194,8 @@ static int plot_main(struct invocation *call)
     if (settings.output) {
         int result = figure_size_check(settings.width, settings.height, &error);
         if (result == 0)
-            result = figure_output_prepare(&output, settings.output, settings.format, &error);
-        if (result == 0)
-            result = figure_output_spare(&output, call->count, call->arguments, &error);
+            result = figure_output_prepare(&output, settings.output, settings.format, call->count,
+                                           call->arguments, &error);
         if (result < 0)
             return command_failure(&error);
         settings.study.output = &output;

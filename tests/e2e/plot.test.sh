@@ -110,8 +110,11 @@ PATH=$PWD/false:$PATH bustap plot -o old.png trace.byu 2>message && exit 1
 grep -q 'signal 9' message
 [ "$(cat old.png)" = kept ]
 cp trace.byu same.png
-bustap plot -o same.png same.png 2>message && exit 1
-[ $? = 2 ] && cmp same.png trace.byu || exit 1
+for draw in 'plot -o' 'mrc --plot' 'cache --sweep size=1K --plot'; do
+    # shellcheck disable=SC2086
+    bustap $draw same.png same.png 2>message && exit 1
+    [ $? = 2 ] && cmp same.png trace.byu && grep -q 'another name' message || exit 1
+done
 bustap plot -o none/out.png trace.byu 2>message && exit 1
 [ $? = 3 ]
 [ -z "$(find . -name '*.part*')" ]

@@ -1,6 +1,7 @@
 #include "tools/plot/figure.h"
 
 #include "formats/text_writer.h"
+#include "tools/overwrite.h"
 #include "tools/plot/canvas.h"
 #include "tools/plot/gnuplot.h"
 
@@ -42,7 +43,7 @@ static int check_folder(const char *path, struct bt_error *error)
 }
 
 int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
-                          struct bt_error *error)
+                          int count, char *const *inputs, struct bt_error *error)
 {
     const char *name = format;
     if (!name) {
@@ -64,24 +65,10 @@ int figure_output_prepare(struct figure_output *output, const char *path, const 
                        path);
     output->path = path;
     output->format = (enum figure_format)i;
-    int result = check_folder(path, error);
+    int result = overwrite_check(path, count, inputs, "the picture", error);
+    if (result == 0)
+        result = check_folder(path, error);
     return result < 0 ? result : gnuplot_find(error);
-}
-
-int figure_output_spare(const struct figure_output *output, int count, char **inputs,
-                        struct bt_error *error)
-{
-    struct stat out;
-    struct stat in;
-    if (strcmp(output->path, "-") == 0 || stat(output->path, &out) < 0 || !S_ISREG(out.st_mode))
-        return 0;
-    for (int i = 0; i < count; i++) {
-        int found = strcmp(inputs[i], "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(inputs[i], &in);
-        if (found == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return bt_fail(error, BT_USAGE, "%.300s is read: its picture needs another name",
-                           output->path);
-    }
-    return 0;
 }
 
 int figure_size_check(unsigned width, unsigned height, struct bt_error *error)

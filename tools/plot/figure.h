@@ -115,16 +115,12 @@ struct figure_output {
 
 /*
  * Sees, before long work, whether a figure can be made: finds the format, which format ("svg",
- * "png"; NULL: none) or else the path's suffix says, and looks for gnuplot. The path stays the
+ * "png"; NULL: none) or else the path's suffix says, looks for gnuplot, and sees that the figure
+ * takes the place of none of the count inputs, "-" being standard input. The path stays the
  * caller's. 0; BT_USAGE; BT_IO where gnuplot is missing, with what to install.
  */
 int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
-                          struct bt_error *error);
-
-/* Sees that a picture takes the place of none of the files that are read for it; a path "-" is
- * standard input. 0 or BT_USAGE. */
-int figure_output_spare(const struct figure_output *output, int count, char **inputs,
-                        struct bt_error *error);
+                          int count, char *const *inputs, struct bt_error *error);
 
 /* Whether a picture can have this size. 0 or BT_USAGE. */
 int figure_size_check(unsigned width, unsigned height, struct bt_error *error);

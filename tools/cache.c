@@ -18,13 +18,13 @@ struct request {
     struct settings_text text;
     const char *images[IMAGES_MAX];
     unsigned image_count;
-    const char *from;
+    struct record_input_settings input;
     const char *plot, *plot_format;
     struct sweep_axes axes;
     bool swept;
     uint32_t threads;
-    uint64_t lines, first, count;
-    bool csv, json, classify, no_flush, lp64;
+    uint64_t lines;
+    bool csv, json, classify, no_flush;
 };
 
 #define TAKE_LEVEL(name, level, sides)                                                             \
@@ -108,14 +108,11 @@ static const struct option_row cache_options[] = {
     {OPTION_NUMBER, 'j', "threads", "N",
      "divide the work among N threads, 0: all processors (1; sweeps 0)",
      offsetof(struct request, threads), NULL},
-    {OPTION_COUNT, 0, "first", "N", "skip the first N records", offsetof(struct request, first),
-     NULL},
-    {OPTION_COUNT, 'n', "count", "N", "stop N records further on", offsetof(struct request, count),
-     NULL},
-    {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name tells",
-     offsetof(struct request, from), NULL},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct request, lp64), NULL},
+    {OPTION_COUNT, 0, "first", "N", "skip the first N records",
+     offsetof(struct request, input.first), NULL},
+    {OPTION_COUNT, 'n', "count", "N", "stop N records further on",
+     offsetof(struct request, input.count), NULL},
+    RECORD_INPUT_OPTIONS(struct request, input),
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct request, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct request, json), NULL},
@@ -125,13 +122,9 @@ static const struct option_row cache_options[] = {
 static int read_records(const struct request *request, const struct invocation *call,
                         struct sink *sink, bool silent, struct bt_error *error)
 {
-    const struct record_input_settings settings = {.from = request->from,
-                                                   .lp64 = request->lp64,
-                                                   .silent = silent,
-                                                   .quiet_output = true,
-                                                   .first = request->first,
-                                                   .count = request->count};
+    struct record_input_settings settings = request->input;
     struct record_input *input;
+    settings.silent = silent;
     int result = record_input_open(&input, call->count, call->arguments, &settings, error);
     if (result < 0)
         return result;
@@ -242,7 +235,9 @@ static int sweep_all(const struct request *request, const struct invocation *cal
 
 static int cache_main(struct invocation *call)
 {
-    struct request request = {.lines = LINES_DEFAULT, .threads = NOT_SAID, .count = UINT64_MAX};
+    struct request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
+                              .lines = LINES_DEFAULT,
+                              .threads = NOT_SAID};
     struct bt_error error;
     int status;
     settings_text_begin(&request.text);
@@ -252,7 +247,7 @@ static int cache_main(struct invocation *call)
         return command_usage(call, "--csv and --json exclude each other");
     if (request.plot && !request.swept)
         return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
-    if (request.from && !trace_format_find(request.from, &error))
+    if (request.input.from && !trace_format_find(request.input.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
     request.text.settings.no_flush |= request.no_flush;
@@ -275,16 +270,12 @@ const struct command cache_command = {
     "cache",
     "[CAPTURE...]",
     "simulate caches: misses, coherence, sweeps over sizes",
-    "Simulates one to three levels of caches with the requests of captures, and counts what "
-    "happens "
-    "in\n"
-    "them; bustap-cache(1) describes what can be simulated. CACHE is a size and key=value pairs:\n"
-    "line, ways, replacement, write, allocate, sub-block, prefetch, victim; and words: split,\n"
-    "shared, private, inclusive, exclusive. Without any level: 32 KiB for instructions and for "
-    "data\n"
-    "of each processor (8 ways, lines of 64 bytes) above 1 MiB for all (16 ways). Without "
-    "CAPTURE,\n"
-    "or where it is -, standard input is read.",
+    "Simulates one to three levels of caches with the requests of captures, and counts what\n"
+    "happens in them; bustap-cache(1) describes what can be simulated. CACHE is a size and\n"
+    "key=value pairs: line, ways, replacement, write, allocate, sub-block, prefetch, victim; and\n"
+    "words: split, shared, private, inclusive, exclusive. Without any level: 32 KiB for\n"
+    "instructions and for data of each processor (8 ways, lines of 64 bytes) above 1 MiB for all\n"
+    "(16 ways). Without CAPTURE, or where it is -, standard input is read.",
     cache_options,
     cache_main,
     NULL};

@@ -215,11 +215,9 @@ const struct command convert_command = {
     "[IN...] -o OUT",
     "turn traces into other programs' formats, and theirs into BYU's",
     "Reads captures and traces of other programs, and writes them as one trace in another format;\n"
-    "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told. "
-    "Without\n"
-    "IN, or where it is -, standard input is read: captures or BYU records unless --from says "
-    "what\n"
-    "else.",
+    "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told.\n"
+    "Without IN, or where it is -, standard input is read: captures or BYU records unless --from\n"
+    "says what else.",
     convert_options,
     convert_main,
     NULL};

@@ -10,10 +10,10 @@
 
 struct mrc_settings {
     struct job job;
-    bool csv, json, split, lp64;
+    bool csv, json, split;
     bool windows, working_set, reuse_time;
     uint32_t sets, points, threads;
-    const char *from, *plot, *plot_format;
+    const char *plot, *plot_format;
     struct figure_output picture;
 };
 
@@ -86,12 +86,9 @@ static const struct option_row mrc_options[] = {
      offsetof(struct mrc_settings, plot), NULL},
     {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
      offsetof(struct mrc_settings, plot_format), NULL},
-    {OPTION_NUMBER, 0, "threads", "N", "study the trace in so many parts at a time",
+    {OPTION_NUMBER, 'j', "threads", "N", "study the trace in so many parts at a time",
      offsetof(struct mrc_settings, threads), NULL},
-    {OPTION_TEXT, 0, "from", "FORMAT", "the traces' format, where their content does not tell",
-     offsetof(struct mrc_settings, from), NULL},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct mrc_settings, lp64), NULL},
+    RECORD_INPUT_OPTIONS(struct mrc_settings, job.input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* What is wrong with the options, if anything. */
@@ -149,8 +146,11 @@ static int run(struct mrc_settings *mrc)
 
 static int mrc_main(struct invocation *call)
 {
-    struct mrc_settings settings = {
-        .sets = 1, .job = {.line_bytes = {64}, .line_count = 1, .settings.sample = SAMPLE_ALL}};
+    struct mrc_settings settings = {.sets = 1,
+                                    .job = {.line_bytes = {64},
+                                            .line_count = 1,
+                                            .input = {.quiet_output = true, .count = UINT64_MAX},
+                                            .settings.sample = SAMPLE_ALL}};
     struct job *job = &settings.job;
     struct bt_error error;
     int status;
@@ -158,8 +158,6 @@ static int mrc_main(struct invocation *call)
         return status;
     job->path_count = call->count;
     job->paths = call->arguments;
-    job->input = (struct record_input_settings){
-        .from = settings.from, .lp64 = settings.lp64, .quiet_output = true, .count = UINT64_MAX};
     job->threads = settings.threads;
     job->settings.sets = settings.sets;
     job->settings.split = settings.split;

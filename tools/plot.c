@@ -16,11 +16,12 @@
 #define TITLE_BYTES    256u
 
 struct plot_settings {
-    const char *of, *output, *format, *title, *from;
-    bool csv, json, lp64, filtered;
+    const char *of, *output, *format, *title;
+    bool csv, json, filtered;
     struct filter filter;
     uint32_t width, height, bins;
     struct study_settings study;
+    struct record_input_settings input;
 };
 
 static int take_filter(void *settings, const char *argument, struct bt_error *error)
@@ -96,10 +97,7 @@ static const struct option_row plot_options[] = {
      offsetof(struct plot_settings, title), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "sharing: for the lines, instead of 2G",
      offsetof(struct plot_settings, study.memory), NULL},
-    {OPTION_TEXT, 0, "from", "FORMAT", "what is read, where content and name do not tell",
-     offsetof(struct plot_settings, from), NULL},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct plot_settings, lp64), NULL},
+    RECORD_INPUT_OPTIONS(struct plot_settings, input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 static const struct study *const studies[] = {&study_addresses, &study_mix, &study_sharing, NULL};
@@ -136,14 +134,12 @@ static int feed(const struct study *study, void *state, struct record_input *inp
 static int run(const struct study *study, const struct plot_settings *settings,
                const struct invocation *call)
 {
-    const struct record_input_settings reading = {
-        .from = settings->from, .lp64 = settings->lp64, .quiet_output = true, .count = UINT64_MAX};
     struct record_input *input = NULL;
     struct bt_error error = {0};
     void *state = study->begin(&settings->study, &error);
     int result = state ? 0 : error.code;
     if (result == 0)
-        result = record_input_open(&input, call->count, call->arguments, &reading, &error);
+        result = record_input_open(&input, call->count, call->arguments, &settings->input, &error);
     if (result == 0)
         result = feed(study, state, input, &error);
     int status = record_input_close(input);
@@ -176,7 +172,8 @@ static int plot_main(struct invocation *call)
     struct plot_settings settings = {.of = "addresses",
                                      .width = FIGURE_WIDTH,
                                      .height = FIGURE_HEIGHT,
-                                     .study = {.to = UINT32_MAX, .memory = MEMORY_DEFAULT}};
+                                     .study = {.to = UINT32_MAX, .memory = MEMORY_DEFAULT},
+                                     .input = {.quiet_output = true, .count = UINT64_MAX}};
     struct figure_output output;
     struct bt_error error;
     char title[TITLE_BYTES];

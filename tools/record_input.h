@@ -9,13 +9,15 @@
 #include "formats/foreign/options.h"
 #include "formats/sink.h"
 
+#include <stddef.h>
+
 struct record_input;
 
 struct record_input_settings {
-    const char *from;  /* the name of the traces' format (formats/trace_format.h); NULL: content
- or name tells */
-    bool lp64;         /* raw records have 24 bytes */
-    bool silent;       /* nothing is told on standard error: another process reads the same */
+    const char *from; /* the traces' format, by its name in formats/trace_format.h; NULL: content or
+                         name tells */
+    bool lp64;        /* raw records have 24 bytes */
+    bool silent;      /* nothing is told on standard error: another process reads the same */
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
@@ -23,6 +25,21 @@ struct record_input_settings {
                           skipped: these are then read, not hopped over */
     struct foreign_options foreign; /* what can be chosen of other programs' formats */
 };
+
+/* The rows of what is read, for the table of a command's options (tools/options.h): its settings
+ * are of that type, and have these as a member. */
+#define RECORD_INPUT_OPTIONS(type, member)                                                         \
+    {OPTION_TEXT,                                                                                  \
+     0,                                                                                            \
+     "from",                                                                                       \
+     "FORMAT",                                                                                     \
+     "what is read; without it content or name tells",                                             \
+     offsetof(type, member.from),                                                                  \
+     NULL},                                                                                        \
+    {                                                                                              \
+        OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",  \
+            offsetof(type, member.lp64), NULL                                                      \
+    }
 
 /*
  * Opens the traces, "-" being standard input, which is also meant where count is 0. Files of one

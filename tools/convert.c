@@ -1,5 +1,6 @@
 #include "tools/convert.h"
 
+#include "formats/base/quantity.h"
 #include "formats/trace_format.h"
 #include "tools/overwrite.h"
 #include "tools/record_input.h"
@@ -105,7 +106,7 @@ static void tell_loss(const struct conversion *conversion)
     const struct foreign_loss *loss = &conversion->loss;
     const char *name = conversion->format->name;
     char text[FOREIGN_LOSS_BYTES];
-    char number[FOREIGN_NUMBER_BYTES];
+    char number[QUANTITY_TEXT_BYTES];
     for (int reason = 0; reason < FOREIGN_REASONS; reason++)
         if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
             fprintf(stderr, "bustap: %s\n", text);
@@ -117,7 +118,7 @@ static void tell_loss(const struct conversion *conversion)
         without += strlen("size, "); /* extended din has it */
     if (without && loss->written > 0)
         fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n", without,
-                foreign_number(number, loss->written), name);
+                quantity_text(number, loss->written), name);
 }
 
 /* Ticks in a second of what is being read; 0: nobody knows. */

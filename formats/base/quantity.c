@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -104,4 +105,18 @@ int quantity_count(uint64_t *count, const char *text, struct bt_error *error)
     static const struct unit units[] = {{"", 1},           {"k", 1000},          {"M", 1000000},
                                         {"G", 1000000000}, {"T", 1000000000000}, {NULL, 0}};
     return quantity_parse(count, text, units, "1000, 5k, 2M or 0x100", error);
+}
+
+char *quantity_text(char *text, uint64_t number)
+{
+    char digits[QUANTITY_TEXT_BYTES];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
+    char *out = text;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return text;
 }

@@ -17,4 +17,8 @@ int quantity_duration(int64_t *nanoseconds, const char *text, struct bt_error *e
 /* "1000", "5k", "2.5M", "1G": powers of 1000; also 0x numbers. 0 or BT_USAGE. */
 int quantity_count(uint64_t *count, const char *text, struct bt_error *error);
 
+/* "1,234,567"; text has room for QUANTITY_TEXT_BYTES. Returns text. */
+#define QUANTITY_TEXT_BYTES 28u
+char *quantity_text(char *text, uint64_t number);
+
 #endif

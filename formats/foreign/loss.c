@@ -1,5 +1,6 @@
 #include "formats/foreign/loss.h"
 
+#include "formats/base/quantity.h"
 #include "formats/record.h"
 
 #include <stdio.h>
@@ -27,27 +28,13 @@ static const struct {
     [FOREIGN_HOLE] = {"places where requests were lost, not marked any more", "%s cannot say so"},
 };
 
-char *foreign_number(char *text, uint64_t number)
-{
-    char digits[FOREIGN_NUMBER_BYTES];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
-    char *out = text;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            *out++ = ',';
-        *out++ = digits[i];
-    }
-    *out = '\0';
-    return text;
-}
-
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
                             const char *format)
 {
-    char number[FOREIGN_NUMBER_BYTES];
+    char number[QUANTITY_TEXT_BYTES];
     if (loss->count[reason] == 0)
         return NULL;
-    foreign_number(number, loss->count[reason]);
+    quantity_text(number, loss->count[reason]);
     const char *what = sentences[reason].what;
     const char *why = sentences[reason].why;
     const char *name = why ? strstr(why, "%s") : NULL;

@@ -33,10 +33,6 @@ struct foreign_loss {
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
                             const char *format);
 
-/* A number for people, with commas; text has room for FOREIGN_NUMBER_BYTES. Returns text. */
-#define FOREIGN_NUMBER_BYTES 28u
-char *foreign_number(char *text, uint64_t number);
-
 /* The reason why a request of that type is left out by a format that has fetches, reads and writes
  * of memory only: FOREIGN_REASONS for one of those. */
 enum foreign_reason foreign_reason_of(uint8_t type);

@@ -1,7 +1,7 @@
 #include "formats/foreign/source.h"
 
+#include "formats/base/quantity.h"
 #include "formats/base/saturating.h"
-#include "formats/foreign/loss.h"
 #include "formats/text_reader.h"
 
 #include <inttypes.h>
@@ -258,8 +258,8 @@ static int tell_note(struct foreign_source *foreign, enum note note, struct bt_e
         [NOTE_PROCESSOR] = "processors above 255 that became 255",
         [NOTE_BACK] = "places where time goes back, and stands still"};
     const char *name = text_reader_name(foreign->reader);
-    char number[FOREIGN_NUMBER_BYTES];
-    foreign_number(number, foreign->notes[note]);
+    char number[QUANTITY_TEXT_BYTES];
+    quantity_text(number, foreign->notes[note]);
     foreign->notes[note] = 0;
     if (note == NOTE_LEFT_OUT)
         return bt_fail(error, BT_NOTE, "%.300s: %s left out: %s", name, foreign->decoder->left_out,

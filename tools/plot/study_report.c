@@ -1,24 +1,10 @@
 #include "tools/plot/study_report.h"
 
+#include "formats/base/quantity.h"
 #include "tools/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-char *study_report_count(char *text, uint64_t count)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
-    size_t at = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            text[at++] = ',';
-        text[at++] = digits[i];
-    }
-    text[at] = 0;
-    return text;
-}
 
 size_t study_report_bins(const struct study_settings *settings, size_t usual)
 {
@@ -59,15 +45,14 @@ struct figure_interval *study_report_missing(const struct time_bins *time, size_
 void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, const char *what,
                            uint64_t lost, uint64_t gaps)
 {
-    char number[STUDY_REPORT_COUNT];
-    int size =
-        snprintf(text, STUDY_REPORT_SUBTITLE, "%s %s", study_report_count(number, counted), what);
+    char number[QUANTITY_TEXT_BYTES];
+    int size = snprintf(text, STUDY_REPORT_SUBTITLE, "%s %s", quantity_text(number, counted), what);
     if (lost > 0 && size < (int)STUDY_REPORT_SUBTITLE)
         size += snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; %s %s lost",
-                         study_report_count(number, lost), lost == 1 ? "was" : "were");
+                         quantity_text(number, lost), lost == 1 ? "was" : "were");
     if (gaps > 0 && size < (int)STUDY_REPORT_SUBTITLE)
         snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; the board was away %s%s",
-                 gaps == 1 ? "once" : study_report_count(number, gaps), gaps == 1 ? "" : " times");
+                 gaps == 1 ? "once" : quantity_text(number, gaps), gaps == 1 ? "" : " times");
 }
 
 void study_report_time_json(yajl_gen json, const struct time_bins *time)

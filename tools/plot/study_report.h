@@ -9,10 +9,6 @@
 #include "tools/table.h"
 
 #define STUDY_REPORT_SUBTITLE 200u
-#define STUDY_REPORT_COUNT    32u
-
-/* "1,234,567"; text has room for STUDY_REPORT_COUNT. Returns text. */
-char *study_report_count(char *text, uint64_t count);
 
 /* How many bins of time at most: as many as are asked for, or as suit the picture's width, where
  * `usual` do for the usual one. */

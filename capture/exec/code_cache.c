@@ -161,6 +161,7 @@ void code_cache_set_template(struct code_cache *cache, const struct block *block
                           .record_count = block->record_count,
                           .patch_count = block->patch_count,
                           .slots = block->slots,
+                          .instructions = (uint8_t)block->instructions,
                           .plain = block->through_fs_count == 0 && block->special_count == 0};
 }
 

@@ -62,6 +62,7 @@ struct template
     const struct patch *patches;
     uint16_t record_count, patch_count;
     uint16_t slots;
+    uint8_t instructions;
     bool plain; /* nothing through fs, nothing special */
 };
 #define TEMPLATE_RECORDS 8u

@@ -111,6 +111,18 @@ static void consume_all(struct executor *executor)
     executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
 }
 
+bool executor_is_near(const struct executor *executor)
+{
+    uint64_t horizon = executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
+    return executor->limit && executor->limit < executor->expander.instructions + horizon;
+}
+
+void executor_unlink(struct executor *executor)
+{
+    code_cache_unlink_all(executor->cache);
+    exec_thread_forget(executor->thread);
+}
+
 static void forget_all(struct executor *executor)
 {
     consume_all(executor); /* entries name blocks */
@@ -206,21 +218,59 @@ static struct block *go_on(struct executor *executor, struct exit *exit)
     return block;
 }
 
+/* Instructions left to a limit that is near; UINT64_MAX: it is not. From then on they have to be
+ * counted, and no two blocks may run without. */
+static uint64_t count_left(struct executor *executor)
+{
+    if (!executor_is_near(executor))
+        return UINT64_MAX;
+    consume_all(executor);
+    executor_unlink(executor);
+    return executor->limit > executor->expander.instructions
+               ? executor->limit - executor->expander.instructions
+               : 0;
+}
+
+/* A block that begins like another, and is not longer than what is left. */
+static struct block *cut_block(struct executor *executor, uint64_t left)
+{
+    uint64_t address = executor->thread->rip;
+    struct block *block = translate(executor->translator, address, (unsigned)left, NULL);
+    if (!block) {
+        forget_all(executor);
+        block = translate(executor->translator, address, (unsigned)left, NULL);
+    }
+    return block;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
     struct exec_thread *thread = executor->thread;
     struct exit *exit = NULL;
+    uint64_t left = count_left(executor);
     while (executor->result == 0) {
+        if (left == UINT64_MAX && executor_is_near(executor)) {
+            left = count_left(executor);
+            exit = NULL;
+        }
+        if (left == 0) {
+            stop_with(executor, EXECUTOR_LIMIT);
+            return 0;
+        }
         if (executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
             executor->stop =
                 (struct executor_stop){EXECUTOR_FAULT, SIGSEGV, SEGV_MAPERR, thread->rip};
             return 0;
         }
-        struct block *block = go_on(executor, exit);
+        struct block *block = go_on(executor, left == UINT64_MAX ? exit : NULL);
+        if (block && block->instructions > left)
+            block = cut_block(executor, left);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
         exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
+        if (left != UINT64_MAX)
+            left -= block->instructions;
         if (executor->faulted)
             return 0;
         exit = code_cache_exit(executor->cache, thread->exit);
@@ -259,6 +309,16 @@ void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end
 struct code_cache *executor_cache(struct executor *executor)
 {
     return executor->cache;
+}
+
+void executor_limit(struct executor *executor, uint64_t instructions)
+{
+    executor->limit = instructions;
+}
+
+uint64_t executor_instructions(const struct executor *executor)
+{
+    return executor->expander.instructions;
 }
 
 uint64_t executor_records(const struct executor *executor)

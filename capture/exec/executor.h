@@ -37,6 +37,7 @@ enum executor_reason {
     EXECUTOR_BRANCH,      /* stepping: rip is where the branch goes */
     EXECUTOR_SYSTEM_CALL, /* rip is behind it; rcx and r11 are as the processor leaves them */
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
+    EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
     EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
     EXECUTOR_FAULT        /* the instruction at rip was not done: a signal */
 };
@@ -58,6 +59,16 @@ void executor_end(struct executor *executor);
 
 /* Runs the thread that was begun with. All records of what ran have been put when it returns. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
+
+/*
+ * Runs stop with EXECUTOR_LIMIT when so many instructions have been executed since the executor was
+ * made, not one more; 0: no limit. Only with a trace, which counts them. What a buffer of the trace
+ * can hold before the end runs branch by branch, and slower.
+ */
+void executor_limit(struct executor *executor, uint64_t instructions);
+
+/* Instructions that were executed; as records have them. Only with a trace, and between runs. */
+uint64_t executor_instructions(const struct executor *executor);
 
 /* Blocks that hold bytes of [begin, end) were changed, or are gone: they will be made anew. */
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end);

@@ -17,6 +17,7 @@ struct executor {
     struct bt_error error; /* of put, while translated code runs */
     int result;
     uint64_t records;
+    uint64_t limit; /* instructions; 0: none */
 
     uint8_t *buffer; /* the trace, and behind buffer_bytes of it pages that nobody may touch */
 
@@ -32,6 +33,12 @@ struct executor {
 /* The signals that instructions raise. */
 int executor_signals_begin(struct executor *executor, struct bt_error *error);
 void executor_signals_end(struct executor *executor);
+
+/* So few instructions are left to the limit that a full buffer might hold more. */
+bool executor_is_near(const struct executor *executor);
+
+/* Nothing goes from block to block without leaving, until it is linked again. */
+void executor_unlink(struct executor *executor);
 
 /* Puts the records of all entries up to `end`. */
 void executor_consume(struct executor *executor, const uint8_t *end);

@@ -60,10 +60,8 @@ static void empty_buffer(struct executor *executor, const struct block *block, g
     if (end > begun)
         memmove(executor->buffer, begun, (size_t)(end - begun));
     *pointer = (greg_t)(uintptr_t)executor->buffer;
-    if (executor->result != 0) { /* nobody takes it: out at the end of this block */
-        code_cache_unlink_all(executor->cache);
-        exec_thread_forget(executor->thread);
-    }
+    if (executor->result != 0 || executor_is_near(executor))
+        executor_unlink(executor); /* out at the end of this block */
 }
 
 /* The instruction that was at work: the last that begins at or before an offset. */

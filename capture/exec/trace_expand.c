@@ -98,6 +98,7 @@ int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_
             result = expand(expander, block, entries, block->record_count, block->special_count);
         }
         entries += template->slots;
+        expander->instructions += template->instructions;
     }
     return result;
 }
@@ -105,6 +106,7 @@ int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_
 int trace_expand_part(struct trace_expander *expander, const struct block *block,
                       const uint32_t *entries, unsigned instructions)
 {
+    expander->instructions += instructions;
     if (instructions >= block->place_count)
         return expand(expander, block, entries, block->record_count, block->special_count);
     const struct place *place = &block->places[instructions];

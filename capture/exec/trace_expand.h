@@ -17,8 +17,9 @@
 
 struct trace_expander {
     const struct code_cache *cache;
-    uint64_t fs_base;  /* of the thread, while it wrote the entries */
-    uint8_t processor; /* in every record */
+    uint64_t fs_base;      /* of the thread, while it wrote the entries */
+    uint8_t processor;     /* in every record */
+    uint64_t instructions; /* that were expanded so far */
 
     /* records go here, and when it is full to put(), which returns 0 or a negative bt_code */
     struct record *records;

@@ -132,6 +132,36 @@ static void test_samples(void)
         }
 }
 
+/* Stops exactly there, wherever that is, and goes on as if nothing had been. */
+static void test_limit(void)
+{
+    static struct expected expected;
+    static const uint64_t limits[] = {1, 2, 3, 17, 1000, 1001, 1002, 20000, 0};
+    struct exec_rig rig;
+    struct machine machine;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    expect(&rig, &expected, 0);
+    prepare(&rig, &machine, 0, 0);
+    exec_rig_load(&rig, &machine);
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        executor_limit(rig.executor, limits[i]);
+        struct executor_stop stop = exec_rig_run(&rig);
+        CU_ASSERT_EQUAL(stop.reason, limits[i] ? EXECUTOR_LIMIT : EXECUTOR_TRAP);
+        if (limits[i])
+            CU_ASSERT_EQUAL(executor_instructions(rig.executor), limits[i]);
+        CU_ASSERT_FATAL(at + rig.count <= expected.count);
+        CU_ASSERT(memcmp(rig.records, expected.records + at, rig.count * sizeof(struct record)) ==
+                  0);
+        at += rig.count;
+        CU_ASSERT(limits[i] == 0 || rig.thread->rip == expected.records[at].address);
+    }
+    CU_ASSERT_EQUAL(at, expected.count);
+    exec_rig_save(&rig, &machine);
+    CU_ASSERT_PTR_NULL(machine_difference(&expected.machine, &machine));
+    exec_rig_end(&rig);
+}
+
 /* --- code by hand ------------------------------------------------------------------------------
  */
 
@@ -142,6 +172,27 @@ static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
     rig->thread->registers[DECODE_RSP] = STACK;
     rig->thread->flags = 0x202;
     rig->thread->rip = EXEC_RIG_CODE;
+}
+
+/* A limit far behind many full buffers, in the middle of a loop. */
+static void test_limit_in_loop(void)
+{
+    static const uint8_t code[] = {0xb9, 0x40, 0x42, 0x0f, 0x00,  /* mov ecx, 1000000 */
+                                   0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, 4096, 0));
+    begin_at(&rig, code, sizeof code);
+    executor_limit(rig.executor, 1500002);
+    struct executor_stop stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_LIMIT);
+    CU_ASSERT_EQUAL(rig.total, 1500002);
+    CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + 7);
+    CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RCX], 1000000 - 750001);
+    executor_limit(rig.executor, 0);
+    stop = exec_rig_run(&rig);
+    CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
+    CU_ASSERT_EQUAL(executor_instructions(rig.executor), 2000001);
+    exec_rig_end(&rig);
 }
 
 /* The program's fs: what it reads through it, and where the trace says that was. */
@@ -302,6 +353,8 @@ static void test_refused(void)
 }
 
 static const struct test_case cases[] = {{"programs as single-stepped", test_samples},
+                                         {"limits", test_limit},
+                                         {"a limit in a loop", test_limit_in_loop},
                                          {"fs", test_fs},
                                          {"counted branches", test_counted},
                                          {"system calls", test_system_call},

@@ -360,19 +360,21 @@ static void describe_opmask(struct decode_access *access, const struct decoded *
     const ZydisDecodedInstruction *instruction = &decoded->instruction;
     const ZydisDecodedOperand *data = first_vector(decoded);
     ZydisRegister mask = instruction->avx.mask.reg;
-    if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || !data ||
-        mask <= ZYDIS_REGISTER_K0 || mask > ZYDIS_REGISTER_K7 ||
-        reads_all_under_mask(instruction->meta.exception_class))
+    if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || mask <= ZYDIS_REGISTER_K0 ||
+        mask > ZYDIS_REGISTER_K7 || reads_all_under_mask(instruction->meta.exception_class))
         return;
+    /* those that only compare memory with a constant have no vector register */
+    unsigned all = data ? data->element_count
+                        : (unsigned)instruction->avx.vector_length / operand->element_size;
     access->mask = (uint8_t)(mask - ZYDIS_REGISTER_K0);
     if (instruction->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID) {
         access->form = DECODE_OPMASK_ANY;
-        access->lanes = (uint8_t)data->element_count;
+        access->lanes = (uint8_t)all;
         return;
     }
     unsigned lanes = operand->element_count;
-    if (data->element_count < lanes)
-        lanes = data->element_count;
+    if (all < lanes)
+        lanes = all;
     access->form = instruction->meta.category == ZYDIS_CATEGORY_EXPAND ||
                            instruction->meta.category == ZYDIS_CATEGORY_COMPRESS
                        ? DECODE_OPMASK_PACKED

@@ -111,6 +111,8 @@ static const struct {
     {"62f17c481000", "straight; r64 rax"},
     {"62f17c491000", "straight; r64 opmask rax mask 1 lanes 16 of 4"},
     {"62f17c59580a", "straight; r4 any rdx mask 1 lanes 16 of 0"},
+    {"62f37d49660001", "straight; r64 opmask rax mask 1 lanes 16 of 4"}, /* vfpclassps */
+    {"62f37d59660001", "straight; r4 any rax mask 1 lanes 16 of 0"},
     {"62f27d498810", "straight; r64 packed rax mask 1 lanes 16 of 4"},
     {"62f27d49901448", "straight; r4 gather rax+v1*2 mask 1 lanes 16 of 4"},
     {"c4e26d901c48", "straight; r4 gather vector rax+v1*2 mask 2 lanes 8 of 4"},

@@ -320,8 +320,11 @@ static void test_blocks(void)
     unsigned limit = seeds ? (unsigned)atoi(seeds) / 10 : 2000, failed = 0;
     uint64_t random = random_seed(62);
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
-    for (unsigned i = 0; i < limit && failed < 10; i++)
+    for (unsigned i = 0; i < limit && failed < 10; i++) {
+        if (i % 16000 == 0)
+            executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
         failed += !try_block(&rig, &random, EXEC_RIG_CODE + 512 * (i % 16000));
+    }
     CU_ASSERT_EQUAL(failed, 0);
     exec_rig_end(&rig);
 }

@@ -459,7 +459,8 @@ static void add_masked(struct list *list, const struct random_instruction *made,
     const ZydisDecodedInstruction *instruction = &made->instruction;
     const ZydisDecodedOperand *data = data_operand(made);
     unsigned size = operand->size / 8, lanes = operand->element_count, set = 0;
-    unsigned all = data->element_count;
+    unsigned all = data ? data->element_count
+                        : (unsigned)instruction->avx.vector_length / operand->element_size;
     if (all < lanes)
         lanes = all;
     bool packed = instruction->meta.category == ZYDIS_CATEGORY_EXPAND ||

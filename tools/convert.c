@@ -206,6 +206,8 @@ static int convert_main(struct invocation *call)
         take_object_size(&settings, &error) < 0 ||
         (settings.from && !trace_format_find(settings.from, &error)))
         return command_usage(call, "%s", error.message);
+    if (settings.options.sizes && strcmp(conversion.format->name, "din") != 0)
+        return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
     struct transfer_paths paths;
     transfer_take_paths(&paths, call->count, call->arguments);
     return convert(&conversion, &paths);

@@ -317,8 +317,13 @@ static int input_new(struct record_input **out, int count, char **paths,
     progress_begin(&input->transfer.progress, settings->quiet_output);
     input->transfer.progress.wanted &= !settings->silent;
     *out = input;
-    if (settings->from && !trace_format_find(settings->from, error))
+    const struct trace_format *from =
+        settings->from ? trace_format_find(settings->from, error) : NULL;
+    if (settings->from && !from)
         return error->code;
+    if (from && settings->lp64 && !is_ours(from))
+        return bt_fail(error, BT_USAGE, "--lp64 is for BYU records, and --from says %s",
+                       from->name);
     return captures_order(&input->captures, input->operands.count, input->operands.paths, NULL,
                           settings->lp64, error);
 }

@@ -28,6 +28,11 @@ status_is 2 bustap convert trace.byu -o trace.din.xz
 [ ! -e trace.din.xz ]
 status_is 2 bustap convert trace.byu --to din -o ''
 
+# options that contradict each other
+status_is 2 bustap convert trace.byu --to lackey --sizes -o -
+status_is 2 bustap mrc --from din --lp64 trace.byu
+status_is 2 bustap plot --from din --lp64 --csv trace.byu
+
 # times are those since the record before: what passed in front of records left out, too
 printf 'address,type,time\n1,FETCH,5\n0x100000000,FETCH,7\n2,FETCH,9\n3,FETCH,4294967296\n' >between.csv
 bustap convert between.csv --to csv -o - 2>/dev/null | cmp - <(

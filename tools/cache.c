@@ -247,6 +247,9 @@ static int cache_main(struct invocation *call)
         return command_usage(call, "--csv and --json exclude each other");
     if (request.plot && !request.swept)
         return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
+    if (request.swept && (request.classify || request.image_count > 0))
+        return command_usage(call, "a sweep does not tell misses by their reason, nor lines: "
+                                   "--sweep excludes --classify and --image");
     if (request.input.from && !trace_format_find(request.input.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;

@@ -45,6 +45,8 @@ struct record_input {
     bool stop;       /* nothing more is wanted */
     bool finished;   /* the thread touches nothing any more */
 
+    bool damaged; /* what was not told */
+
     struct slot *current; /* what record_input_next gave last */
 
     /* the thread's own */
@@ -378,7 +380,9 @@ int record_input_next(struct record_input *input, const struct batch **batch,
                 *error = slot->error;
             return slot->result;
         }
-        if (!input->settings.silent)
+        if (input->settings.hold_damage && slot->result == BT_DATA)
+            input->damaged = true;
+        else if (!input->settings.silent)
             transfer_tell(&input->transfer, &slot->error);
     }
 }
@@ -425,6 +429,8 @@ int record_input_close(struct record_input *input)
         return 0;
     progress_clear(&input->transfer.progress);
     int status = input->transfer.status;
+    if (input->damaged && status == 0)
+        status = 1;
     if (wait_for_thread(input)) {
         pthread_join(input->thread, NULL);
         input_free(input);

@@ -18,6 +18,7 @@ struct record_input_settings {
                          name tells */
     bool lp64;        /* raw records have 24 bytes */
     bool silent;      /* nothing is told on standard error: another process reads the same */
+    bool hold_damage; /* damage is not told, but raises the exit status: all will be read again */
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */

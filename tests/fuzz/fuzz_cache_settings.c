@@ -27,7 +27,8 @@ static void finish(struct settings_text *text)
     for (unsigned level = 0; level < text->settings.level_count; level++)
         for (unsigned side = 0; side < (text->settings.levels[level].split ? CACHE_SIDES : 1u);
              side++)
-            if (!settings_text_level(line, &text->settings, level, (enum cache_side)side)[0] ||
+            if (!settings_text_level(line, &text->settings, level, (enum cache_side)side,
+                                     false)[0] ||
                 strlen(line) >= sizeof line)
                 abort();
 }

@@ -44,6 +44,33 @@ check 'capture_3.byu.gz capture_1.byu.gz capture_2.byu.gz' <<END
 --csv --working-set 5ms --by processor
 END
 
+# what is read of damaged captures, and what is told of them, is the same, too
+mkdir damaged
+cp capture_*.byu.gz damaged
+head -c 200 /dev/zero | dd of=damaged/capture_1.byu.gz bs=1 seek=9000 conv=notrunc status=none
+dd if=capture_3.byu.gz of=damaged/capture_3.byu.gz bs=1000 count=5 status=none
+for options in '--csv --line 16,256' '--csv --window 777' '--json --window 100us' '--csv --reuse-time ticks'; do
+    status=0
+    # shellcheck disable=SC2086
+    bustap mrc $options --threads 1 damaged/* >one 2>told || status=$?
+    [ $status -eq 1 ]
+    for threads in 2 5; do
+        status=0
+        # shellcheck disable=SC2086
+        bustap mrc $options --threads "$threads" damaged/* >out 2>said || status=$?
+        cmp one out || { echo "$options of damaged files, $threads threads: another result"; exit 1; }
+        cmp told said
+        [ $status -eq 1 ]
+    done
+done
+
+# the clock is that of the first trace
+bustap mrc --json --threads 1 capture_1.byu.gz trace.byu >one
+grep -q clock_hz one
+same bustap mrc --json --threads 3 capture_1.byu.gz trace.byu
+bustap mrc --json --threads 1 trace.byu capture_1.byu.gz >one
+same bustap mrc --json --threads 3 trace.byu capture_1.byu.gz
+
 # standard input is one part, and the same
 bustap mrc --csv trace.byu >one
 same bustap mrc --csv --threads 4 <trace.byu
@@ -73,4 +100,12 @@ if [ -x "$BUILD/mpi/bustap" ] && mpirun --version >/dev/null 2>&1; then
     run 3 --csv trace.byu
     bustap mrc --csv --by processor --window 100us --threads 1 capture_*.byu.gz >one
     run 2 --csv --by processor --window 100us --threads 2 capture_*.byu.gz
+    bustap mrc --json --threads 1 capture_1.byu.gz trace.byu >one
+    run 3 --json capture_1.byu.gz trace.byu
+    bustap mrc --csv damaged/* >one 2>told || [ $? -eq 1 ]
+    mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc --csv damaged/* >out 2>said || [ $? -eq 1 ]
+    cmp one out
+    [ "$(grep -c '^bustap:' said)" -eq "$(grep -c '^bustap:' told)" ]
+    ! mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc missing.byu >out 2>said || exit 1
+    grep -q 'cannot open missing.byu: No such file' said
 fi

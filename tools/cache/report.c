@@ -424,12 +424,14 @@ static void print_records(const struct report *report, FILE *out)
     fputs("\n", out);
 }
 
-static void print_settings(const struct hierarchy_settings *settings, FILE *out)
+void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out)
 {
     char text[SETTINGS_LEVEL_BYTES];
     for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned side = 0; side < (settings->levels[level].split ? CACHE_SIDES : 1u); side++)
-            fprintf(out, "%s\n", settings_text_level(text, settings, level, (enum cache_side)side));
+            fprintf(out, "%s\n",
+                    settings_text_level(text, settings, level, (enum cache_side)side,
+                                        (int)level == swept));
     fprintf(out, "coherence %s, attributes %s, dirty lines at the end %s",
             settings_coherence_name(settings->coherence),
             settings->honour_attributes ? "honoured" : "ignored",
@@ -449,7 +451,7 @@ int cache_report_text(const struct report *report, FILE *out, struct bt_error *e
     struct made_table made;
     if (make_listing(&listing, report, error) < 0)
         return error->code;
-    print_settings(&report->results->settings, out);
+    cache_report_settings(&report->results->settings, -1, out);
     print_records(report, out);
     for (unsigned i = 0; i < TABLES; i++) {
         if (!make_table(&made, &listing, (enum table_number)i))
@@ -476,7 +478,7 @@ int cache_report_csv(const struct report *report, FILE *out, struct bt_error *er
 }
 
 static void json_cache(yajl_gen json, const struct hierarchy_settings *settings, unsigned level,
-                       unsigned side)
+                       unsigned side, bool swept)
 {
     static const char *const names[] = {"unified", "instruction", "data"};
     const struct cache_level *kind = &settings->levels[level];
@@ -486,10 +488,14 @@ static void json_cache(yajl_gen json, const struct hierarchy_settings *settings,
     json_text(json, "cache", names[kind->split ? side + 1 : 0]);
     json_bool(json, "shared", kind->shared);
     json_text(json, "inclusion", settings_inclusion_name(kind->inclusion));
-    json_count(json, "size", cache->size);
-    json_count(json, "line", cache->line);
-    json_count(json, "sub_block", cache->sub_block ? cache->sub_block : cache->line);
-    json_count(json, "ways", cache->ways ? cache->ways : cache->size / cache->line);
+    if (!swept) {
+        json_count(json, "size", cache->size);
+        json_count(json, "line", cache->line);
+    }
+    if (!swept || cache->sub_block)
+        json_count(json, "sub_block", cache->sub_block ? cache->sub_block : cache->line);
+    if (!swept)
+        json_count(json, "ways", cache->ways ? cache->ways : cache->size / cache->line);
     json_text(json, "replacement", settings_replacement_name(cache->replacement));
     json_text(json, "write", cache->write_through ? "through" : "back");
     json_bool(json, "allocate", !cache->no_write_allocate);
@@ -498,7 +504,7 @@ static void json_cache(yajl_gen json, const struct hierarchy_settings *settings,
     yajl_gen_map_close(json);
 }
 
-static void json_settings(yajl_gen json, const struct hierarchy_settings *settings)
+void cache_report_json_settings(yajl_gen json, const struct hierarchy_settings *settings, int swept)
 {
     json_key(json, "settings");
     yajl_gen_map_open(json);
@@ -506,7 +512,7 @@ static void json_settings(yajl_gen json, const struct hierarchy_settings *settin
     yajl_gen_array_open(json);
     for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned side = 0; side < (settings->levels[level].split ? CACHE_SIDES : 1u); side++)
-            json_cache(json, settings, level, side);
+            json_cache(json, settings, level, side, (int)level == swept);
     yajl_gen_array_close(json);
     json_text(json, "coherence", settings_coherence_name(settings->coherence));
     json_text(json, "attributes", settings->honour_attributes ? "honour" : "ignore");
@@ -543,7 +549,7 @@ int cache_report_json(const struct report *report, FILE *out, struct bt_error *e
         return error->code;
     }
     yajl_gen_map_open(json);
-    json_settings(json, &report->results->settings);
+    cache_report_json_settings(json, &report->results->settings, -1);
     json_records(json, report);
     for (unsigned i = 0; i < TABLES; i++)
         if (make_table(&made, &listing, (enum table_number)i))

@@ -6,6 +6,7 @@
 #include "tools/cache/results.h"
 
 #include <stdio.h>
+#include <yajl/yajl_gen.h>
 
 struct report {
     const struct cache_results *results;
@@ -13,6 +14,12 @@ struct report {
     uint64_t lost;               /* requests that the capture lost */
     size_t lines;                /* so many of the worst lines at most */
 };
+
+/* What is simulated, for people and as the member "settings". The level `swept` is told without
+ * size, lines and ways; -1: none is. */
+void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out);
+void cache_report_json_settings(yajl_gen json, const struct hierarchy_settings *settings,
+                                int swept);
 
 /* 0 or BT_MEMORY. */
 int cache_report_text(const struct report *report, FILE *out, struct bt_error *error);

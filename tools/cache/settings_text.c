@@ -80,6 +80,15 @@ static int take_number(uint32_t *number, const char *text, struct bt_error *erro
     return result;
 }
 
+/* A number of bytes, where 0 stands for one that was not given. */
+static int take_length(uint32_t *length, const char *text, struct bt_error *error)
+{
+    int result = take_number(length, text, error);
+    if (result == 0 && *length == 0)
+        return bt_fail(error, BT_USAGE, "can be 1, 2, 4 ... bytes, not 0");
+    return result;
+}
+
 static int take_size(uint64_t *size, const char *text, struct bt_error *error)
 {
     int result = quantity_bytes(size, text, error);
@@ -110,9 +119,9 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     if (strcmp(key, "size") == 0)
         return take_size(&cache->size, value, error);
     if (strcmp(key, "line") == 0)
-        return take_number(&cache->line, value, error);
+        return take_length(&cache->line, value, error);
     if (strcmp(key, "sub-block") == 0)
-        return take_number(&cache->sub_block, value, error);
+        return take_length(&cache->sub_block, value, error);
     if (strcmp(key, "victim") == 0)
         return take_number(&cache->victim_lines, value, error);
     if (strcmp(key, "ways") == 0)
@@ -211,7 +220,7 @@ int settings_text_take(struct settings_text *text, unsigned level, enum settings
         if (!key && (*word < '0' || *word > '9'))
             return bt_fail(error, BT_USAGE,
                            "'%.40s' is neither a size, key=value, nor one of shared, private, "
-                           "split, unified, inclusive and exclusive",
+                           "split, unified, neither, inclusive and exclusive",
                            word);
         int result = settings_text_set(text, level, sides, key ? key : "size", value, error);
         if (result < 0)
@@ -288,8 +297,23 @@ static size_t put_size(char *out, size_t room, uint64_t bytes)
     return (size_t)snprintf(out, room, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
+static size_t put_geometry(char *out, size_t room, const struct cache_settings *cache, bool swept)
+{
+    if (swept)
+        return (size_t)snprintf(out, room, "swept");
+    size_t size = put_size(out, room, cache->size);
+    size +=
+        (size_t)snprintf(out + size, room - size, ", lines of %" PRIu32 " bytes, ", cache->line);
+    if (cache->ways == 0)
+        size += (size_t)snprintf(out + size, room - size, "fully associative");
+    else
+        size += (size_t)snprintf(out + size, room - size, "%" PRIu32 " %s", cache->ways,
+                                 cache->ways == 1 ? "way" : "ways");
+    return size;
+}
+
 char *settings_text_level(char *out, const struct hierarchy_settings *settings, unsigned level,
-                          enum cache_side side)
+                          enum cache_side side, bool swept)
 {
     const struct cache_level *kind = &settings->levels[level];
     const struct cache_settings *cache = &kind->sides[side];
@@ -301,14 +325,7 @@ char *settings_text_level(char *out, const struct hierarchy_settings *settings, 
                                     : " data",
         kind->shared ? "shared" : "private", kind->inclusion != CACHE_NEITHER ? ", " : "",
         kind->inclusion != CACHE_NEITHER ? inclusions[kind->inclusion] : "");
-    size += put_size(out + size, room - size, cache->size);
-    size +=
-        (size_t)snprintf(out + size, room - size, ", lines of %" PRIu32 " bytes, ", cache->line);
-    if (cache->ways == 0)
-        size += (size_t)snprintf(out + size, room - size, "fully associative");
-    else
-        size += (size_t)snprintf(out + size, room - size, "%" PRIu32 " %s", cache->ways,
-                                 cache->ways == 1 ? "way" : "ways");
+    size += put_geometry(out + size, room - size, cache, swept);
     size += (size_t)snprintf(out + size, room - size, ", %s, write %s%s",
                              replacements[cache->replacement],
                              cache->write_through ? "through" : "back",

@@ -55,9 +55,9 @@ int settings_file_parse(struct settings_text *text, const char *name, const char
                         size_t size, struct bt_error *error);
 
 /* "level 1 data, private: 32 KiB, lines of 64 bytes, 8 ways, lru, ...": returns out, which has
- * room for SETTINGS_LEVEL_BYTES. */
+ * room for SETTINGS_LEVEL_BYTES. A swept level has no size, lines and ways. */
 char *settings_text_level(char *out, const struct hierarchy_settings *settings, unsigned level,
-                          enum cache_side side);
+                          enum cache_side side, bool swept);
 
 /* The names of the values, as they are written. */
 const char *settings_replacement_name(enum cache_replacement replacement);

@@ -1,6 +1,6 @@
 #include "tools/cache/sweep_report.h"
 
-#include "tools/cache/settings_text.h"
+#include "tools/cache/report.h"
 #include "tools/json.h"
 #include "tools/table.h"
 
@@ -83,9 +83,7 @@ int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_er
 {
     (void)error;
     struct table table = make_table(report);
-    fprintf(out, "level %u, attributes %s, dirty lines at the end %s\n", report->level + 1,
-            report->settings->honour_attributes ? "honoured" : "ignored",
-            report->settings->no_flush ? "left" : "written back");
+    cache_report_settings(report->settings, (int)report->level, out);
     fprintf(out, "%" PRIu64 " records", report->records);
     if (report->lost > 0)
         fprintf(out, "; %" PRIu64 " requests were lost when they were captured", report->lost);
@@ -109,9 +107,8 @@ int sweep_report_json(const struct sweep_report *report, FILE *out, struct bt_er
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
     yajl_gen_map_open(json);
+    cache_report_json_settings(json, report->settings, (int)report->level);
     json_count(json, "level", report->level + 1);
-    json_text(json, "attributes", report->settings->honour_attributes ? "honour" : "ignore");
-    json_bool(json, "flush", !report->settings->no_flush);
     json_count(json, "records", report->records);
     json_count(json, "lost", report->lost);
     table_json(&table, "sweep", json, out);

@@ -22,6 +22,7 @@ struct part {
     struct bt_error error;
     pthread_t thread;
     bool threaded;
+    bool hold_damage; /* where it is damaged it will not be divided */
 };
 
 static bool has_ticks(const struct job *job)
@@ -91,6 +92,7 @@ static int run_part(struct part *part, struct bt_error *error)
     struct record_input *input;
     settings.first = part->first;
     settings.count = part->count;
+    settings.hold_damage = part->hold_damage;
     settings.keep_ticks = part->first > 0 && has_ticks(job);
     part->window = job->settings.window;
     int result = record_input_open(&input, job->path_count, job->paths, &settings, error);
@@ -132,7 +134,8 @@ static int run_parts(struct part *parts, unsigned count, struct bt_error *error)
 
 /* --- putting parts together --- */
 
-/* The parts' windows must be of one length; it becomes the job's. */
+/* The parts' windows must be of one length; it becomes the job's. The clock is that of the first
+ * trace, as where one part reads all. */
 static int agree(struct job *job, const struct part *part, struct bt_error *error)
 {
     if (!part->started)
@@ -140,9 +143,10 @@ static int agree(struct job *job, const struct part *part, struct bt_error *erro
     if (job->clock_hz != 0 && job->window_ns > 0 && job->clock_hz != part->clock_hz)
         return bt_fail(error, BT_USAGE,
                        "the traces have different clocks: give windows in ticks or requests");
-    if (job->window.length == 0 || job->clock_hz == 0) {
+    if (!job->started) {
         job->window = part->window;
         job->clock_hz = part->clock_hz;
+        job->started = true;
     }
     return 0;
 }
@@ -217,7 +221,7 @@ static int gather(struct job *job, struct study *study, struct bt_error *error)
 /* Process 0 learns of the others' clocks. */
 static int gather_clocks(struct job *job, struct bt_error *error)
 {
-    uint64_t mine[4] = {job->clock_hz, job->window.unit, job->window.length, 0};
+    uint64_t mine[4] = {job->clock_hz, job->window.unit, job->window.length, job->started};
     if (cluster_rank(job->cluster) > 0)
         return cluster_send(job->cluster, 0, mine, sizeof mine, error);
     for (int from = 1; from < cluster_size(job->cluster); from++) {
@@ -230,7 +234,7 @@ static int gather_clocks(struct job *job, struct bt_error *error)
         free(bytes);
         const struct part part = {.clock_hz = theirs[0],
                                   .window = {(enum window_unit)theirs[1], theirs[2]},
-                                  .started = theirs[0] != 0};
+                                  .started = theirs[3] != 0};
         if (agree(job, &part, error) < 0)
             return error->code;
     }
@@ -264,6 +268,16 @@ static bool are_files(const struct job *job)
     return job->path_count > 0;
 }
 
+/* 0, or why one of the traces cannot be read. */
+static int are_there(const struct job *job, struct bt_error *error)
+{
+    struct stat status;
+    for (int i = 0; i < job->path_count; i++)
+        if (strcmp(job->paths[i], "-") != 0 && stat(job->paths[i], &status) < 0)
+            return bt_fail_errno(error, "cannot open %s", job->paths[i]);
+    return 0;
+}
+
 /* Whether several threads are asked for, or may pay: not where each would have to read all that is
  * in front of its part. */
 static bool may_divide(const struct job *job)
@@ -291,6 +305,8 @@ static int divide(struct job *job, struct part *parts, unsigned *count, struct b
     uint64_t records = 0;
     *count = 1;
     parts[0] = (struct part){.job = job, .count = UINT64_MAX};
+    if (size > 1 && are_there(job, error) < 0)
+        return error->code;
     if (!are_files(job) && size > 1)
         return bt_fail(error, BT_USAGE, "several processes read files only, no pipe or folder");
     if (!are_files(job) || (size == 1 && !may_divide(job)))
@@ -301,7 +317,7 @@ static int divide(struct job *job, struct part *parts, unsigned *count, struct b
     const uint64_t end = cluster_share(records, rank + 1, size);
     *count = choose_threads(job, end - first);
     for (unsigned i = 0; i < *count; i++) {
-        parts[i] = (struct part){.job = job};
+        parts[i] = (struct part){.job = job, .hold_damage = *count > 1 || size > 1};
         parts[i].first = first + cluster_share(end - first, (int)i, (int)*count);
         parts[i].count =
             first + cluster_share(end - first, (int)i + 1, (int)*count) - parts[i].first;
@@ -309,6 +325,34 @@ static int divide(struct job *job, struct part *parts, unsigned *count, struct b
     if (rank + 1 == size)
         parts[*count - 1].count = UINT64_MAX - parts[*count - 1].first;
     return 0;
+}
+
+static void free_studies(const struct job *job, struct part *part)
+{
+    for (unsigned line = 0; line < job->line_count; line++) {
+        study_free(part->studies[line]);
+        part->studies[line] = NULL;
+    }
+}
+
+/* Where a part begins is found by what capture files count, which is not what can be read of them
+ * where they are damaged: then one part of process 0 reads all again. */
+static int run_undivided(struct job *job, struct part *parts, unsigned *count,
+                         struct bt_error *error)
+{
+    const int size = cluster_size(job->cluster);
+    int damaged = 0;
+    for (unsigned i = 0; i < *count; i++)
+        damaged |= parts[i].status > 0;
+    if (size > 1)
+        damaged = cluster_status(job->cluster, damaged);
+    if (!damaged || (*count == 1 && size == 1))
+        return 0;
+    for (unsigned i = 0; i < *count; i++)
+        free_studies(job, &parts[i]);
+    *count = 1;
+    parts[0] = (struct part){.job = job, .count = cluster_rank(job->cluster) == 0 ? UINT64_MAX : 0};
+    return run_parts(parts, 1, error);
 }
 
 int job_run(struct job *job, struct bt_error *error)
@@ -321,16 +365,15 @@ int job_run(struct job *job, struct bt_error *error)
     if (result == 0)
         result = run_parts(parts, count, error);
     if (result == 0)
+        result = run_undivided(job, parts, &count, error);
+    if (result == 0)
         result = put_together(job, parts, count, error);
     for (unsigned i = 0; i < count; i++) {
         job->status = job->status > parts[i].status ? job->status : parts[i].status;
-        for (unsigned line = 0; line < job->line_count; line++) {
-            if (i == 0)
-                job->studies[line] = parts[i].studies[line];
-            else
-                study_free(parts[i].studies[line]);
-        }
+        if (i > 0)
+            free_studies(job, &parts[i]);
     }
+    memcpy(job->studies, parts[0].studies, sizeof parts[0].studies);
     free(parts);
     return result;
 }

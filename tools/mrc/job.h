@@ -24,7 +24,8 @@ struct job {
     /* filled in by job_run */
     struct study *studies[JOB_LINES_MAX]; /* process 0's: of the whole; free them with job_free */
     struct window window;                 /* as it was used */
-    uint64_t clock_hz;                    /* of the traces; 0: not known */
+    uint64_t clock_hz;                    /* of the first trace; 0: not known */
+    bool started;                         /* there is a trace that these two are of */
     int status;                           /* exit status: 1 where a trace was damaged */
 };
 

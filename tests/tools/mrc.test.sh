@@ -76,6 +76,24 @@ bustap mrc --csv trace.byu >one
 same bustap mrc --csv --threads 4 <trace.byu
 same bustap mrc --csv - <trace.byu
 
+# --- JSON says what CSV says ---
+
+while read -r options; do
+    # shellcheck disable=SC2086
+    bustap mrc --csv $options trace.byu | sed 1d | cut -d, -f 5,7-11 >csv
+    # shellcheck disable=SC2086
+    bustap mrc --json $options trace.byu | jq -r '.curves[] | (.windows // [.])[] |
+        .from as $from | .references as $references | .compulsory as $compulsory | .points[] |
+        "\($from // ""),\(.lines // .ways),\(.bytes),\($references),\($compulsory),\(.misses)"' >json
+    [ "$(wc -l <csv)" -gt 3 ]
+    cmp csv json
+done <<END
+--by processor,kind
+--window 7k --line 16,64
+--window 50000ticks --split
+--sets 16
+END
+
 # --- pictures ---
 
 if gnuplot --version >/dev/null 2>&1; then

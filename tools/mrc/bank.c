@@ -166,13 +166,3 @@ int bank_run(struct bank *bank, struct bank_run *run, struct bt_error *error)
     }
     return result;
 }
-
-size_t bank_bytes(const struct bank *bank)
-{
-    size_t bytes = 0;
-    for (uint32_t cache = 0; cache < bank->caches && bank->kind == BANK_DISTANCES; cache++)
-        for (uint32_t set = 0; bank->followers[cache] && set < bank->sets; set++)
-            if (bank->followers[cache][set].stack)
-                bytes += stack_bytes(bank->followers[cache][set].stack);
-    return bytes;
-}

@@ -42,7 +42,4 @@ struct bank_run {
 /* Finds the outcomes of a run. 0 or BT_MEMORY. */
 int bank_run(struct bank *bank, struct bank_run *run, struct bt_error *error);
 
-/* Bytes that the stacks take. */
-size_t bank_bytes(const struct bank *bank);
-
 #endif

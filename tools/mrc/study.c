@@ -231,8 +231,3 @@ void study_finish(struct study *study)
     bank_free(study->bank);
     study->bank = NULL;
 }
-
-size_t study_bytes(const struct study *study)
-{
-    return study->bank ? bank_bytes(study->bank) : 0;
-}

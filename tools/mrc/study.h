@@ -99,7 +99,4 @@ unsigned study_buckets(const struct study_settings *settings);
 /* Frees what follows the lines: only counts are left, and may be added and packed. */
 void study_finish(struct study *study);
 
-/* Bytes that the stacks take. */
-size_t study_bytes(const struct study *study);
-
 #endif

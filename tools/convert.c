@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct convert_settings {
     const char *from;
@@ -76,7 +77,15 @@ static int take_format(const struct trace_format **format, const struct convert_
     if (!*format && !settings->to)
         return bt_fail(error, BT_USAGE, "the name %.200s tells no format: say it with --to",
                        settings->output);
-    return *format ? 0 : BT_USAGE;
+    if (!*format)
+        return BT_USAGE;
+    const char *suffix = strrchr(settings->output, '.');
+    if (strncmp((*format)->name, "byu", 3) == 0 && suffix && strcasecmp(suffix, ".bz2") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "%.200s: BYU records are read back plain or from gzip, not from bzip2: "
+                       "give it a name that ends in .gz",
+                       settings->output);
+    return 0;
 }
 
 static int take_object_size(struct convert_settings *settings, struct bt_error *error)

@@ -66,6 +66,14 @@ for of in addresses mix sharing; do
     bustap plot --of $of --json smp_*.byu.gz | jq -e ".of == \"$of\" and .requests > 19000" >/dev/null
 done
 
+# --- a sweep's curves ---
+
+bustap cache --sweep size=1K..8K,ways=1,2,line=32,64 --plot sweep.svg trace.byu >/dev/null
+check_picture sweep.svg 1200 800
+has sweep.svg "direct mapped, lines of 32" "2 ways, lines of 64"
+bustap cache --l1 split --sweep size=1K,2K --plot sweep --plot-format png trace.byu >/dev/null
+check_picture sweep 1200 800
+
 # --- odd traces: nothing, one record, one address, all processors, both ends of memory, years ---
 
 : >empty.byu

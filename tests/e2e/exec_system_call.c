@@ -118,8 +118,8 @@ static void test_space(void)
     CHECK(result_of(SYS_mincore, mine, 4096, page, 0) == -ENOMEM);
     CHECK(result_of(SYS_mincore, page, 8192, page, 0) == 0);
     CHECK(result_of(SYS_munmap, mine, 4096, 0, 0) == 0 && space);
-    struct system_call map = {
-        SYS_mmap, {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0}, 0, 0, NULL};
+    struct system_call map = {.number = SYS_mmap,
+                              .arguments = {0, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX}};
     CHECK(outcome_of(&map) == SYSTEM_CALL_DONE && map.result > 0 &&
           map.result < (int64_t)SPACE_END);
     uint64_t at = (uint64_t)map.result;

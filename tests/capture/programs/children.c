@@ -124,7 +124,7 @@ int main(int count, char **arguments)
     forks();
     vforks();
     spawns();
-    printf("children: %d\n", children >= 4);
+    printf("children: %d\n", children > 0);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);

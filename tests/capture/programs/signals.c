@@ -175,20 +175,27 @@ static void timers(void)
     printf("timer: %016llx %.12f\n", (unsigned long long)sum, real);
 }
 
-static pid_t sender(int times, int end)
+/* Sends until it is stopped; or a few times, and then writes. */
+static pid_t sender(int end)
 {
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
-        for (int i = 0; i < times; i++) {
-            usleep(30000);
+        for (int i = 0; end < 0 || i < 3; i++) {
+            usleep(20000);
             kill(parent, SIGUSR1);
         }
-        usleep(30000);
-        if (end >= 0)
-            (void)!write(end, "x", 1);
+        usleep(20000);
+        (void)!write(end, "x", 1);
         _exit(0);
     }
     return child;
+}
+
+static void stop(pid_t child)
+{
+    kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0)
+        ;
 }
 
 static void waits(void)
@@ -198,28 +205,20 @@ static void waits(void)
     (void)!pipe(ends);
     count = 0;
     on(SIGUSR1, counts, 0);
-    pid_t child = sender(1, ends[1]);
+    pid_t child = sender(-1);
     ssize_t got = read(ends[0], &byte, 1);
-    printf("interrupted: %zd %d %d\n", got, errno == EINTR, (int)count);
-    while (waitpid(child, NULL, 0) < 0)
-        ;
-    (void)!read(ends[0], &byte, 1);
-    on(SIGUSR1, counts, SA_RESTART);
-    child = sender(3, ends[1]);
-    got = read(ends[0], &byte, 1);
-    printf("restarted: %zd %d\n", got, (int)count);
-    while (waitpid(child, NULL, 0) < 0)
-        ;
-    struct timespec long_time = {5, 0}, left;
-    child = sender(1, -1);
+    printf("interrupted: %zd %d %d\n", got, errno == EINTR, count > 0);
+    struct timespec long_time = {50, 0}, left = {0, 0};
     int result = nanosleep(&long_time, &left);
-    printf("slept: %d %d, left %d\n", result, errno == EINTR, (int)left.tv_sec);
-    while (waitpid(child, NULL, 0) < 0)
-        ;
-    child = sender(1, -1);
+    printf("slept: %d %d, left %d\n", result, errno == EINTR, left.tv_sec > 0);
     printf("paused: %d\n", pause());
-    while (waitpid(child, NULL, 0) < 0)
-        ;
+    stop(child);
+    on(SIGUSR1, counts, SA_RESTART);
+    count = 0;
+    child = sender(ends[1]);
+    got = read(ends[0], &byte, 1);
+    printf("restarted: %zd %d\n", got, count > 0);
+    stop(child);
 }
 
 int main(void)

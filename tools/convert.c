@@ -1,5 +1,6 @@
 #include "tools/convert.h"
 
+#include "formats/base/power.h"
 #include "formats/base/quantity.h"
 #include "formats/trace_format.h"
 #include "tools/overwrite.h"
@@ -91,7 +92,7 @@ static int take_format(const struct trace_format **format, const struct convert_
 static int take_object_size(struct convert_settings *settings, struct bt_error *error)
 {
     uint64_t size = settings->object_size;
-    if (size < 16 || size > (1u << 31) || (size & (size - 1)) != 0)
+    if (size < 16 || size > (1u << 31) || !power_is(size))
         return bt_fail(error, BT_USAGE, "objects have a power of two of bytes, 16 to 2G");
     settings->options.object_size = (uint32_t)size;
     return 0;

@@ -1,5 +1,6 @@
 #include "tools/mrc.h"
 
+#include "formats/base/power.h"
 #include "tools/mrc/job.h"
 #include "tools/mrc/options.h"
 #include "tools/mrc/report.h"
@@ -100,7 +101,7 @@ static int check(const struct mrc_settings *mrc, struct bt_error *error)
         return bt_fail(error, BT_USAGE,
                        "--working-set excludes --%s: it has windows of its own, and no times",
                        mrc->windows ? "window" : "reuse-time");
-    if (mrc->points > 8 || (mrc->points & (mrc->points - 1)) != 0)
+    if (mrc->points > 8 || (mrc->points != 0 && !power_is(mrc->points)))
         return bt_fail(error, BT_USAGE, "--points: 1, 2, 4 or 8");
     if (mrc->threads > JOB_THREADS_MAX)
         return bt_fail(error, BT_USAGE, "--threads: at most %u", JOB_THREADS_MAX);

@@ -1,5 +1,6 @@
 #include "tools/plot.h"
 
+#include "formats/base/power.h"
 #include "formats/base/quantity.h"
 #include "formats/filter_text.h"
 #include "tools/plot/sharing.h"
@@ -61,7 +62,7 @@ static int take_line(void *settings, const char *argument, struct bt_error *erro
     uint64_t size;
     if (quantity_bytes(&size, argument, error) < 0)
         return BT_USAGE;
-    if (size < SHARING_LINE_MIN || size > SHARING_LINE_MAX || (size & (size - 1)) != 0)
+    if (size < SHARING_LINE_MIN || size > SHARING_LINE_MAX || !power_is(size))
         return bt_fail(error, BT_USAGE, "a line has a power of two of bytes, %u to %u",
                        SHARING_LINE_MIN, SHARING_LINE_MAX);
     if (study->line_count == STUDY_LINES_MAX)

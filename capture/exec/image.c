@@ -2,6 +2,7 @@
 
 #include "capture/exec/space_table.h"
 #include "formats/base/bytes.h"
+#include "formats/base/power.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -144,7 +145,7 @@ static int add_segment(struct image *image, const uint8_t *entry, uint64_t file_
         return bt_fail(error, BT_USAGE, "has more than %d segments to load", IMAGE_SEGMENTS_MAX);
     /* what is no power of two, or beyond reason, is no alignment: the kernel thinks so too */
     if (alignment > image->alignment && alignment <= ALIGNMENT_MAX &&
-        (alignment & (alignment - 1)) == 0)
+        power_is(alignment))
         image->alignment = alignment;
     image->segments[image->segment_count++] = segment;
     return 0;

@@ -1,6 +1,6 @@
 /* Kinds of misses: doc/cache-model.md, section of that name. */
 #include "tools/cache/model.h"
-#include "tools/cache/power.h"
+#include "formats/base/power.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "tools/cache/lru_stacks.h"
 
-#include "tools/cache/power.h"
+#include "formats/base/power.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Simulating a hierarchy in parts: sets that no reference connects can be worked on apart. */
 #include "tools/cache/model.h"
-#include "tools/cache/power.h"
+#include "formats/base/power.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "tools/mrc/options.h"
 
+#include "formats/base/power.h"
 #include "formats/base/quantity.h"
 #include "tools/mrc/sample.h"
 
@@ -28,7 +29,7 @@ int mrc_options_lines(struct job *job, const char *text, struct bt_error *error)
         rest = next_word(word, rest);
         if (quantity_bytes(&bytes, word, error) < 0)
             return error->code;
-        if (bytes == 0 || bytes > STUDY_LINE_BYTES_MAX || (bytes & (bytes - 1)) != 0)
+        if (bytes > STUDY_LINE_BYTES_MAX || !power_is(bytes))
             return bt_fail(error, BT_USAGE,
                            "%s is no size of a line; powers of two from 1 to 1M are", word);
         for (unsigned i = 0; i < job->line_count; i++)
@@ -103,7 +104,7 @@ int mrc_options_check(const struct job *job, struct bt_error *error)
     const struct study_settings *settings = &job->settings;
     const uint32_t sets = settings->sets;
     const bool windows = settings->window.unit != WINDOW_NONE || job->window_ns > 0;
-    if (sets == 0 || sets > BANK_SETS_MAX || (sets & (sets - 1)) != 0)
+    if (sets > BANK_SETS_MAX || !power_is(sets))
         return bt_fail(error, BT_USAGE,
                        "--sets: %u is no number of sets; powers of two up to %u are", sets,
                        BANK_SETS_MAX);

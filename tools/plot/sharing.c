@@ -1,5 +1,6 @@
 #include "tools/plot/sharing.h"
 
+#include "formats/base/power.h"
 #include "formats/reference.h"
 
 #include <inttypes.h>
@@ -30,8 +31,7 @@ struct sharing *sharing_new(const struct sharing_settings *settings, struct bt_e
     struct sharing *sharing = calloc(1, sizeof *sharing);
     if (sharing) {
         sharing->settings = *settings;
-        while (UINT32_C(1) << sharing->shift < settings->line)
-            sharing->shift++;
+        sharing->shift = power_log2(settings->line);
         sharing->size = TABLE_FIRST;
         sharing->table = calloc(sharing->size, sizeof *sharing->table);
     }

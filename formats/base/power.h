@@ -1,6 +1,6 @@
 /* Powers of two. */
-#ifndef TOOLS_CACHE_POWER_H
-#define TOOLS_CACHE_POWER_H
+#ifndef FORMATS_BASE_POWER_H
+#define FORMATS_BASE_POWER_H
 
 #include <stdbool.h>
 #include <stdint.h>

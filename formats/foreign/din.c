@@ -127,10 +127,8 @@ static inline char *encode_as(bool sizes, char *out, const struct foreign_run *r
     uint64_t written = 0;
     uint64_t invalidate = 0;
     for (const struct record *r = run->records; r < run->records + run->count; r++) {
-        if (__builtin_expect(r->type > REQUEST_MEMWRITE, 0)) {
-            loss->count[foreign_reason_of(r->type)]++;
+        if (foreign_leaves_out(r->type, loss))
             continue;
-        }
         out[0] = table[r->type];
         out[1] = ' ';
         out = digits_put_hexadecimal(out + 2, r->address);

@@ -257,10 +257,8 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     for (size_t i = 0; i < run->count; i++) {
         const struct record *record = &run->records[i];
         tick += i > 0 ? record->time : 0;
-        if (record->type > REQUEST_MEMWRITE) {
-            loss->count[foreign_reason_of(record->type)]++;
+        if (foreign_leaves_out(record->type, loss))
             continue;
-        }
         uint64_t picoseconds = tick;
         if (gem5->clock_hz > 0) {
             picoseconds = scale_down(tick, TICK_FREQUENCY, gem5->clock_hz);

@@ -68,10 +68,8 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     (void)state;
     (void)error;
     for (const struct record *r = run->records; r < run->records + run->count; r++) {
-        if (__builtin_expect(r->type > REQUEST_MEMWRITE, 0)) {
-            loss->count[foreign_reason_of(r->type)]++;
+        if (foreign_leaves_out(r->type, loss))
             continue;
-        }
         memcpy(out, kinds[r->type], 4);
         out = digits_put_hexadecimal(out + 3, r->address);
         *out++ = ',';

@@ -2,6 +2,9 @@
 #ifndef FORMATS_FOREIGN_LOSS_H
 #define FORMATS_FOREIGN_LOSS_H
 
+#include "formats/record.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,5 +39,14 @@ char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum fo
 /* The reason why a request of that type is left out by a format that has fetches, reads and writes
  * of memory only: FOREIGN_REASONS for one of those. */
 enum foreign_reason foreign_reason_of(uint8_t type);
+
+/* Whether such a format leaves out a request of that type, which is then counted. */
+static inline bool foreign_leaves_out(uint8_t type, struct foreign_loss *loss)
+{
+    if (__builtin_expect(type <= REQUEST_MEMWRITE, 1))
+        return false;
+    loss->count[foreign_reason_of(type)]++;
+    return true;
+}
 
 #endif

@@ -91,10 +91,8 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     for (size_t i = 0; i < run->count; i++) {
         const struct record *record = &run->records[i];
         tick += i > 0 ? record->time : 0;
-        if (record->type > REQUEST_MEMWRITE) {
-            loss->count[foreign_reason_of(record->type)]++;
+        if (foreign_leaves_out(record->type, loss))
             continue;
-        }
         uint64_t time = objects_time(objects, tick);
         if (time > UINT32_MAX) {
             loss->count[FOREIGN_TIME]++;

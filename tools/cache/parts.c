@@ -1,6 +1,6 @@
 /* Simulating a hierarchy in parts: sets that no reference connects can be worked on apart. */
-#include "tools/cache/model.h"
 #include "formats/base/power.h"
+#include "tools/cache/model.h"
 
 #include <string.h>
 
@@ -66,25 +66,28 @@ int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_e
     return 0;
 }
 
+/* Adds the numbers of a struct that holds nothing but uint64_t. */
+static void add(void *counters, const void *more, size_t size)
+{
+    unsigned char *sums = counters;
+    const unsigned char *terms = more;
+    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
+        uint64_t sum;
+        uint64_t term;
+        memcpy(&sum, sums + at, sizeof sum);
+        memcpy(&term, terms + at, sizeof term);
+        sum += term;
+        memcpy(sums + at, &sum, sizeof sum);
+    }
+}
+
 void cache_counters_add(struct cache_counters *counters, const struct cache_counters *more)
 {
-    uint64_t sums[sizeof *counters / sizeof(uint64_t)];
-    uint64_t terms[sizeof *counters / sizeof(uint64_t)];
-    memcpy(sums, counters, sizeof sums);
-    memcpy(terms, more, sizeof terms);
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        sums[i] += terms[i];
-    memcpy(counters, sums, sizeof sums);
+    add(counters, more, sizeof *counters);
 }
 
 void hierarchy_counters_add(struct hierarchy_counters *counters,
                             const struct hierarchy_counters *more)
 {
-    uint64_t sums[sizeof *counters / sizeof(uint64_t)];
-    uint64_t terms[sizeof *counters / sizeof(uint64_t)];
-    memcpy(sums, counters, sizeof sums);
-    memcpy(terms, more, sizeof terms);
-    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-        sums[i] += terms[i];
-    memcpy(counters, sums, sizeof sums);
+    add(counters, more, sizeof *counters);
 }

@@ -1,6 +1,6 @@
 /* Kinds of misses: doc/cache-model.md, section of that name. */
-#include "tools/cache/model.h"
 #include "formats/base/power.h"
+#include "tools/cache/model.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ struct classifier {
     unsigned sub_block_shift;
     uint64_t **seen;         /* pages of bits: sub-blocks that were referenced */
     struct line_store whole; /* the fully associative cache */
-    struct line_table lost;  /* uint64_t: units written by others since the line was lost */
+    struct line_values lost; /* uint64_t: units written by others since the line was lost */
 };
 
 static uint32_t sub_block_bytes(const struct cache_settings *settings)
@@ -52,7 +52,7 @@ void classifier_free(struct classifier *classifier)
         free(classifier->seen[i]);
     free(classifier->seen);
     line_store_clear(&classifier->whole);
-    line_table_clear(&classifier->lost);
+    line_values_clear(&classifier->lost);
     free(classifier);
 }
 
@@ -148,7 +148,7 @@ void classify_reference(struct cache *cache, const struct cache_reference *refer
     bool whole_hit = refer_whole(cache, reference, allocates);
     if (hit)
         return;
-    const uint64_t *lost = line_table_find(&classifier->lost, address);
+    const uint64_t *lost = line_values_find(&classifier->lost, address);
     if (reference->prefetch)
         ;
     else if (lost)
@@ -160,12 +160,12 @@ void classify_reference(struct cache *cache, const struct cache_reference *refer
     else
         cache->counters.capacity[reference->kind]++;
     if (lost && allocates)
-        line_table_remove(&classifier->lost, address);
+        line_values_remove(&classifier->lost, address);
 }
 
 void classify_lost(struct cache *cache, uint32_t address)
 {
-    if (!line_table_add(&cache->classifier->lost, address))
+    if (!line_values_add(&cache->classifier->lost, address))
         cache->hierarchy->no_memory = true;
 }
 
@@ -173,7 +173,7 @@ void classify_written(struct cache *cache, const struct cache_reference *write)
 {
     if (cache->classifier) {
         uint32_t address = cache_line_address(cache, write->address);
-        uint64_t *lost = line_table_find(&cache->classifier->lost, address);
+        uint64_t *lost = line_values_find(&cache->classifier->lost, address);
         if (lost)
             *lost |= units_of(cache, address, write->address, write->bytes);
     }

@@ -178,7 +178,7 @@ void hierarchy_free(struct hierarchy *hierarchy)
         for (unsigned processor = 0; processor < CACHE_PROCESSORS; processor++)
             for (unsigned side = 0; side < CACHE_SIDES; side++)
                 cache_free(hierarchy->caches[level][processor][side]);
-    line_table_clear(&hierarchy->lines);
+    line_values_clear(&hierarchy->lines);
     free(hierarchy);
 }
 
@@ -318,7 +318,7 @@ void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_coun
 
 struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address)
 {
-    struct cache_line_counters *line = line_table_add(&hierarchy->lines, address);
+    struct cache_line_counters *line = line_values_add(&hierarchy->lines, address);
     if (!line) {
         hierarchy->no_memory = true;
         return &hierarchy->no_line;
@@ -337,7 +337,7 @@ static int by_address(const void *a, const void *b)
 int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counters **lines,
                     size_t *count, struct bt_error *error)
 {
-    const struct line_table *map = &hierarchy->lines;
+    const struct line_values *map = &hierarchy->lines;
     *count = 0;
     *lines = calloc(map->count + 1, sizeof **lines);
     if (!*lines)

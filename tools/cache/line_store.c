@@ -1,7 +1,7 @@
 #include "tools/cache/line_store.h"
 
-#include "tools/cache/line_index.h"
 #include "formats/base/power.h"
+#include "tools/cache/line_index.h"
 
 #include <stdlib.h>
 #include <string.h>

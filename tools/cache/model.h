@@ -7,7 +7,7 @@
 
 #include "tools/cache/hierarchy.h"
 #include "tools/cache/line_store.h"
-#include "tools/cache/line_table.h"
+#include "tools/cache/line_values.h"
 
 struct classifier;
 struct victim_buffer;
@@ -65,7 +65,7 @@ struct hierarchy {
     unsigned agent_count;
     const struct cache *writer;         /* the agent whose processor writes now, or NULL */
     uint32_t written;                   /* the line that it writes */
-    struct line_table lines;            /* struct cache_line_counters */
+    struct line_values lines;           /* struct cache_line_counters */
     struct cache_line_counters no_line; /* where there is no memory for one */
     bool no_memory;                     /* some table could not grow: counters are wrong */
     uint32_t class_mask;                /* of the address, for a part: only these classes of sets */

@@ -1,6 +1,6 @@
 /* Which hierarchies are possible: doc/cache-model.md. */
-#include "tools/cache/hierarchy.h"
 #include "formats/base/power.h"
+#include "tools/cache/hierarchy.h"
 
 #include <inttypes.h>
 #include <stdio.h>

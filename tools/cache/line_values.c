@@ -1,17 +1,17 @@
-#include "tools/cache/line_table.h"
+#include "tools/cache/line_values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define CAPACITY_MIN 64u
 
-static size_t home_of(const struct line_table *map, uint64_t key)
+static size_t home_of(const struct line_values *map, uint64_t key)
 {
     return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
 }
 
 /* Where a key is, or would be put. */
-static size_t place_of(const struct line_table *map, uint64_t key)
+static size_t place_of(const struct line_values *map, uint64_t key)
 {
     size_t place = home_of(map, key);
     while (map->keys[place] != 0 && map->keys[place] != key)
@@ -19,7 +19,7 @@ static size_t place_of(const struct line_table *map, uint64_t key)
     return place;
 }
 
-void *line_table_find(const struct line_table *map, uint32_t address)
+void *line_values_find(const struct line_values *map, uint32_t address)
 {
     if (map->count == 0)
         return NULL;
@@ -27,9 +27,9 @@ void *line_table_find(const struct line_table *map, uint32_t address)
     return map->keys[place] ? map->values + place * map->value_bytes : NULL;
 }
 
-static int grow(struct line_table *map)
+static int grow(struct line_values *map)
 {
-    struct line_table larger = *map;
+    struct line_values larger = *map;
     larger.capacity = map->capacity ? 2 * map->capacity : CAPACITY_MIN;
     larger.keys = calloc(larger.capacity, sizeof *larger.keys);
     larger.values = calloc(larger.capacity, map->value_bytes);
@@ -52,7 +52,7 @@ static int grow(struct line_table *map)
     return 0;
 }
 
-void *line_table_add(struct line_table *map, uint32_t address)
+void *line_values_add(struct line_values *map, uint32_t address)
 {
     if (2 * (map->count + 1) > map->capacity && grow(map) < 0)
         return NULL;
@@ -65,7 +65,7 @@ void *line_table_add(struct line_table *map, uint32_t address)
     return map->values + place * map->value_bytes;
 }
 
-void line_table_remove(struct line_table *map, uint32_t address)
+void line_values_remove(struct line_values *map, uint32_t address)
 {
     if (map->count == 0)
         return;
@@ -87,9 +87,9 @@ void line_table_remove(struct line_table *map, uint32_t address)
     map->keys[hole] = 0;
 }
 
-void line_table_clear(struct line_table *map)
+void line_values_clear(struct line_values *map)
 {
     free(map->keys);
     free(map->values);
-    *map = (struct line_table){.value_bytes = map->value_bytes};
+    *map = (struct line_values){.value_bytes = map->value_bytes};
 }

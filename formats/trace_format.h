@@ -12,13 +12,20 @@
 #include "formats/sink.h"
 #include "formats/source.h"
 
+/* Members of struct foreign_options that not every format has a use for. */
+enum trace_format_choice {
+    TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then none of what the format is without */
+    TRACE_FORMAT_TIME_UNIT = 2 /* time_unit */
+};
+
 struct trace_format {
     const char *name;
     const char *summary;         /* "Dinero III and IV, text" */
     const char *const *suffixes; /* of file names, with the dot; NULL behind the last one */
     const char *without;         /* the fields that it does not have: "time", NULL for none */
-    const struct foreign_decoder *decoder; /* NULL: it cannot be read */
+    const struct foreign_decoder *decoder; /* NULL: one of ours, formats/trace_reader.h reads it */
     const struct foreign_encoder *encoder; /* NULL: it cannot be written */
+    unsigned choices;                      /* enum trace_format_choice: what it looks at */
 };
 
 /* All formats in the order of doc/formats.md; NULL behind the last one (place too large). */

@@ -124,8 +124,8 @@ static void tell_loss(const struct conversion *conversion)
         fprintf(stderr, "bustap: the traces have different clocks: ticks of all are taken for "
                         "those of the first\n");
     const char *without = conversion->format->without;
-    if (without && conversion->settings->options.sizes && strcmp(name, "din") == 0)
-        without += strlen("size, "); /* extended din has it */
+    if (without && conversion->settings->options.sizes)
+        without += strlen("size, ");
     if (without && loss->written > 0)
         fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n", without,
                 quantity_text(number, loss->written), name);
@@ -145,8 +145,7 @@ static int begin(struct conversion *conversion, bool any, struct bt_error *error
     struct foreign_options options = settings->options;
     conversion->clock_hz = options.clock_hz = clock_now(conversion);
     if (any && settings->time_unit_given && options.time_unit > 0 && options.clock_hz == 0 &&
-        (strcmp(conversion->format->name, "oracle") == 0 ||
-         strcmp(conversion->format->name, "libcachesim-csv") == 0))
+        conversion->format->choices & TRACE_FORMAT_TIME_UNIT)
         return bt_fail(error, BT_USAGE,
                        "the trace tells no clock, which --time-unit needs: only tick is possible");
     if (!settings->time_unit_given)
@@ -216,7 +215,7 @@ static int convert_main(struct invocation *call)
         take_object_size(&settings, &error) < 0 ||
         (settings.from && !trace_format_find(settings.from, &error)))
         return command_usage(call, "%s", error.message);
-    if (settings.options.sizes && strcmp(conversion.format->name, "din") != 0)
+    if (settings.options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
         return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
     struct transfer_paths paths;
     transfer_take_paths(&paths, call->count, call->arguments);

@@ -67,12 +67,6 @@ struct trace {
     int path;
 };
 
-/* Ours are captures and BYU records; all others are opened by their formats. */
-static bool is_ours(const struct trace_format *format)
-{
-    return strcmp(format->name, "byu") == 0 || strcmp(format->name, "byu-lp64") == 0;
-}
-
 static int trace_open(struct trace *trace, const char *path,
                       const struct record_input_settings *settings, struct bt_error *error)
 {
@@ -81,7 +75,7 @@ static int trace_open(struct trace *trace, const char *path,
     *trace = (struct trace){.source = NULL};
     if (!format)
         return error->code;
-    if (!is_ours(format))
+    if (format->decoder)
         return trace_format_open(&trace->source, format->name, path, &settings->foreign, error);
     bool lp64 = settings->lp64 || strcmp(format->name, "byu-lp64") == 0;
     int result = trace_reader_open(&trace->reader, path, lp64, error);
@@ -323,7 +317,7 @@ static int input_new(struct record_input **out, int count, char **paths,
         settings->from ? trace_format_find(settings->from, error) : NULL;
     if (settings->from && !from)
         return error->code;
-    if (from && settings->lp64 && !is_ours(from))
+    if (from && settings->lp64 && from->decoder)
         return bt_fail(error, BT_USAGE, "--lp64 is for BYU records, and --from says %s",
                        from->name);
     return captures_order(&input->captures, input->operands.count, input->operands.paths, NULL,

@@ -138,7 +138,7 @@ static int print(const struct request *request, const struct cache_results *resu
 {
     struct report report = {
         .results = results, .places = places, .lost = lost, .lines = (size_t)request->lines};
-    return request->json  ? cache_report_json(&report, stdout, error)
+    return request->json  ? cache_report_json(&report, error)
            : request->csv ? cache_report_csv(&report, stdout, error)
                           : cache_report_text(&report, stdout, error);
 }
@@ -194,7 +194,7 @@ static int print_sweep(const struct request *request, const struct sweep *sweep,
         if (result < 0)
             return result;
     }
-    return request->json  ? sweep_report_json(&report, stdout, error)
+    return request->json  ? sweep_report_json(&report, error)
            : request->csv ? sweep_report_csv(&report, stdout, error)
                           : sweep_report_text(&report, stdout, error);
 }

@@ -147,7 +147,7 @@ static void json_records(yajl_gen json, const struct report *report)
     yajl_gen_map_close(json);
 }
 
-int cache_report_json(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_json(const struct report *report, struct bt_error *error)
 {
     struct report_tables tables;
     struct report_table made;
@@ -163,7 +163,7 @@ int cache_report_json(const struct report *report, FILE *out, struct bt_error *e
     json_records(json, report);
     for (unsigned i = 0; i < REPORT_TABLES; i++)
         if (report_table_make(&made, &tables, (enum report_table_number)i))
-            table_json(&made.table, keys[i], json, out);
+            table_json(&made.table, keys[i], json, stdout);
     yajl_gen_map_close(json);
     json_print(json);
     yajl_gen_free(json);

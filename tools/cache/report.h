@@ -21,9 +21,9 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
 void cache_report_json_settings(yajl_gen json, const struct hierarchy_settings *settings,
                                 int swept);
 
-/* 0 or BT_MEMORY. */
+/* 0 or BT_MEMORY. JSON goes to standard output, as json_print has it. */
 int cache_report_text(const struct report *report, FILE *out, struct bt_error *error);
-int cache_report_json(const struct report *report, FILE *out, struct bt_error *error);
+int cache_report_json(const struct report *report, struct bt_error *error);
 int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error);
 
 #endif

@@ -100,7 +100,7 @@ int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_err
     return 0;
 }
 
-int sweep_report_json(const struct sweep_report *report, FILE *out, struct bt_error *error)
+int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
 {
     struct table table = make_table(report);
     yajl_gen json = json_new();
@@ -111,7 +111,7 @@ int sweep_report_json(const struct sweep_report *report, FILE *out, struct bt_er
     json_count(json, "level", report->level + 1);
     json_count(json, "records", report->records);
     json_count(json, "lost", report->lost);
-    table_json(&table, "sweep", json, out);
+    table_json(&table, "sweep", json, stdout);
     yajl_gen_map_close(json);
     json_print(json);
     yajl_gen_free(json);

@@ -16,9 +16,9 @@ struct sweep_report {
     uint64_t lost; /* when they were captured */
 };
 
-/* 0 or BT_MEMORY. */
+/* 0 or BT_MEMORY. JSON goes to standard output, as json_print has it. */
 int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_error *error);
-int sweep_report_json(const struct sweep_report *report, FILE *out, struct bt_error *error);
+int sweep_report_json(const struct sweep_report *report, struct bt_error *error);
 int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_error *error);
 
 /* Miss ratios over sizes, a curve for each line size and associativity. 0 or what figure_write

@@ -5,175 +5,233 @@
  * flags go through ours.
  */
 
-/* clang-format off: it takes the strings to pieces */
-
 #define TEXT_(x) #x
 #define TEXT(x)  TEXT_(x)
-#define GS(name) "%gs:" TEXT(EXEC_THREAD_##name)
 
-/* fs becomes what the field says. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
-#define SET_FS(field)                                                                              \
-    "    cmpb $0, " GS(                                                                            \
-        FS_BY_SYSTEM) "\n"                                                                         \
-                      "    jne 1f\n"                                                               \
-                      "    mov " GS(field) ", %rax\n"                                              \
-                                           "    wrfsbase %rax\n"                                   \
-                                           "    jmp 2f\n"                                          \
-                                           "1:  mov $158, %eax\n" /* arch_prctl(ARCH_SET_FS) */    \
-                                           "    mov $0x1002, %edi\n"                               \
-                                           "    mov " GS(field) ", %rsi\n"                         \
-                                                                "    syscall\n"                    \
-                                                                "2:\n"
+#define SYMBOL(name, value) __asm__(".set " #name ", " TEXT(value))
 
-#define FUNCTION(name)                                                                             \
-    ".p2align 4\n"                                                                                 \
-    ".globl " #name "\n"                                                                           \
-    ".type " #name ", @function\n" #name ":\n"
+SYMBOL(thread_flags, EXEC_THREAD_FLAGS);
+SYMBOL(thread_fs_base, EXEC_THREAD_FS_BASE);
+SYMBOL(thread_host_stack, EXEC_THREAD_HOST_STACK);
+SYMBOL(thread_host_fs, EXEC_THREAD_HOST_FS);
+SYMBOL(thread_jump, EXEC_THREAD_JUMP);
+SYMBOL(thread_exit, EXEC_THREAD_EXIT);
+SYMBOL(thread_vector_live, EXEC_THREAD_VECTOR_LIVE);
+SYMBOL(thread_fs_by_system, EXEC_THREAD_FS_BY_SYSTEM);
+SYMBOL(thread_has_avx, EXEC_THREAD_HAS_AVX);
+SYMBOL(thread_has_xsaveopt, EXEC_THREAD_HAS_XSAVEOPT);
+SYMBOL(thread_vector, EXEC_THREAD_VECTOR);
+SYMBOL(thread_vector_mask, EXEC_THREAD_VECTOR_MASK);
+SYMBOL(thread_interrupt, EXEC_THREAD_INTERRUPT);
+SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
-#define END(name) ".size " #name ", . - " #name "\n"
+/* fs becomes what the thread has at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
+__asm__(".macro set_fs offset\n"
+        "    cmpb $0, %gs:thread_fs_by_system\n"
+        "    jne 1f\n"
+        "    mov %gs:\\offset, %rax\n"
+        "    wrfsbase %rax\n"
+        "    jmp 2f\n"
+        "1:  mov $158, %eax\n" /* arch_prctl(ARCH_SET_FS) */
+        "    mov $0x1002, %edi\n"
+        "    mov %gs:\\offset, %rsi\n"
+        "    syscall\n"
+        "2:\n"
+        ".endm\n");
 
-__asm__(
-    ".text\n" FUNCTION(
-        exec_enter) "    endbr64\n"
-                    "    push %rbp\n"
-                    "    push %rbx\n"
-                    "    push %r12\n"
-                    "    push %r13\n"
-                    "    push %r14\n"
-                    "    push %r15\n"
-                    "    sub $8, %rsp\n"
-                    "    stmxcsr (%rsp)\n"
-                    "    fnstcw 4(%rsp)\n"
-                    "    mov %rsp, " GS(
-                        HOST_STACK) "\n"
-                                    "    mov %rsi, " GS(
-                                        JUMP) "\n"
-                                              "    mov %dl, " GS(
-                                                  VECTOR_LIVE) "\n"
-                                                               "    test %dl, %dl\n"
-                                                               "    jz 3f\n"
-                                                               "    mov " GS(
-                                                                   VECTOR) ", %rcx\n"
-                                                                           "    mov " GS(
-                                                                               VECTOR_MASK) ", "
-                                                                                            "%rax\n"
-                                                                                            "    "
-                                                                                            "xor "
-                                                                                            "%edx, "
-                                                                                            "%edx\n"
-                                                                                            "    "
-                                                                                            "xrstor"
-                                                                                            "64 "
-                                                                                            "(%rcx)"
-                                                                                            "\n"
-                                                                                            "3:"
-                                                                                            "\n" SET_FS(FS_BASE) "    pushq " GS(
-                                                                                                FLAGS) "\n"
-                                                                                                       "    popfq\n"
-                                                                                                       "    mov %gs:0, %rax\n"
-                                                                                                       "    mov %gs:8, %rcx\n"
-                                                                                                       "    mov %gs:16, %rdx\n"
-                                                                                                       "    mov %gs:24, %rbx\n"
-                                                                                                       "    mov %gs:32, %rsp\n"
-                                                                                                       "    mov %gs:40, %rbp\n"
-                                                                                                       "    mov %gs:48, %rsi\n"
-                                                                                                       "    mov %gs:56, %rdi\n"
-                                                                                                       "    mov %gs:64, %r8\n"
-                                                                                                       "    mov %gs:72, %r9\n"
-                                                                                                       "    mov %gs:80, %r10\n"
-                                                                                                       "    mov %gs:88, %r11\n"
-                                                                                                       "    mov %gs:96, %r12\n"
-                                                                                                       "    mov %gs:104, %r13\n"
-                                                                                                       "    mov %gs:112, %r14\n"
-                                                                                                       "    mov %gs:120, %r15\n"
-                                                                                                       "    jmp *" GS(
-                                                                                                           JUMP) "\n" END(exec_enter)
+/* From exec_enter_checked on, an interruption is for the handler to see to. */
+__asm__(".text\n"
+        ".p2align 4\n"
+        ".globl exec_enter\n"
+        ".type exec_enter, @function\n"
+        "exec_enter:\n"
+        "    endbr64\n"
+        "    push %rbp\n"
+        "    push %rbx\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    sub $8, %rsp\n"
+        "    stmxcsr (%rsp)\n"
+        "    fnstcw 4(%rsp)\n"
+        "    mov %rsp, %gs:thread_host_stack\n"
+        "    mov %rsi, %gs:thread_jump\n"
+        ".globl exec_enter_checked\n"
+        "exec_enter_checked:\n"
+        "    cmpb $0, %gs:thread_interrupt\n"
+        "    jne 4f\n"
+        "    mov %dl, %gs:thread_vector_live\n"
+        "    test %dl, %dl\n"
+        "    jz 3f\n"
+        "    mov %gs:thread_vector, %rcx\n"
+        "    mov %gs:thread_vector_mask, %rax\n"
+        "    xor %edx, %edx\n"
+        "    xrstor64 (%rcx)\n"
+        "3:\n"
+        "    set_fs thread_fs_base\n"
+        "    pushq %gs:thread_flags\n"
+        "    popfq\n"
+        "    mov %gs:0, %rax\n"
+        "    mov %gs:8, %rcx\n"
+        "    mov %gs:16, %rdx\n"
+        "    mov %gs:24, %rbx\n"
+        "    mov %gs:32, %rsp\n"
+        "    mov %gs:40, %rbp\n"
+        "    mov %gs:48, %rsi\n"
+        "    mov %gs:56, %rdi\n"
+        "    mov %gs:64, %r8\n"
+        "    mov %gs:72, %r9\n"
+        "    mov %gs:80, %r10\n"
+        "    mov %gs:88, %r11\n"
+        "    mov %gs:96, %r12\n"
+        "    mov %gs:104, %r13\n"
+        "    mov %gs:112, %r14\n"
+        "    mov %gs:120, %r15\n"
+        "    jmp *%gs:thread_jump\n"
+        ".globl exec_enter_end\n"
+        "exec_enter_end:\n"
+        "4:  movl $-1, %gs:thread_exit\n"
+        "    jmp 5f\n"
+        ".size exec_enter, . - exec_enter\n"
 
-                                                                                                           FUNCTION(
-                                                                                                               exec_leave) "    mov %rax, %gs:0\n"
-                                                                                                                           "    mov %rcx, %gs:8\n"
-                                                                                                                           "    mov %rdx, %gs:16\n"
-                                                                                                                           "    mov %rbx, %gs:24\n"
-                                                                                                                           "    mov %rsp, %gs:32\n"
-                                                                                                                           "    mov %rbp, %gs:40\n"
-                                                                                                                           "    mov %rsi, %gs:48\n"
-                                                                                                                           "    mov %rdi, %gs:56\n"
-                                                                                                                           "    mov %r8, %gs:64\n"
-                                                                                                                           "    mov %r9, %gs:72\n"
-                                                                                                                           "    mov %r10, %gs:80\n"
-                                                                                                                           "    mov %r11, %gs:88\n"
-                                                                                                                           "    mov %r12, %gs:96\n"
-                                                                                                                           "    mov %r13, %gs:104\n"
-                                                                                                                           "    mov %r14, %gs:112\n"
-                                                                                                                           "    mov %r15, %gs:120\n"
-                                                                                                                           "    mov " GS(
-                                                                                                                               HOST_STACK) ", %rsp\n"
-                                                                                                                                           "    pushfq\n"
-                                                                                                                                           "    popq " GS(FLAGS) "\n"
-                                                                                                                                                                 "    cmpb $0, " GS(VECTOR_LIVE) "\n"
-                                                                                                                                                                                                 "    je exec_return\n"
-                                                                                                                                                                                                 "    mov " GS(VECTOR) ", %rcx\n"
-                                                                                                                                                                                                                       "    mov " GS(
-                                                                                                                                                                                                                           VECTOR_MASK) ", %rax\n"
-                                                                                                                                                                                                                                        "    xor %edx, %edx\n"
-                                                                                                                                                                                                                                        "    cmpb $0, " GS(HAS_XSAVEOPT) "\n"
-                                                                                                                                                                                                                                                                         "    je 4f\n"
-                                                                                                                                                                                                                                                                         "    xsaveopt64 (%rcx)\n" /* leaves out what is in its initial state, or unchanged */
-                                                                                                                                                                                                                                                                         "    jmp exec_return\n"
-                                                                                                                                                                                                                                                                         "4:  xsave64 (%rcx)\n"
-                                                                                                                                                                                                                                                                         "    jmp exec_return\n" END(
-                                                                                                                                                                                                                                                                             exec_leave)
+        ".p2align 4\n"
+        ".globl exec_leave\n"
+        ".type exec_leave, @function\n"
+        "exec_leave:\n"
+        "    mov %rax, %gs:0\n"
+        "    mov %rcx, %gs:8\n"
+        "    mov %rdx, %gs:16\n"
+        "    mov %rbx, %gs:24\n"
+        "    mov %rsp, %gs:32\n"
+        "    mov %rbp, %gs:40\n"
+        "    mov %rsi, %gs:48\n"
+        "    mov %rdi, %gs:56\n"
+        "    mov %r8, %gs:64\n"
+        "    mov %r9, %gs:72\n"
+        "    mov %r10, %gs:80\n"
+        "    mov %r11, %gs:88\n"
+        "    mov %r12, %gs:96\n"
+        "    mov %r13, %gs:104\n"
+        "    mov %r14, %gs:112\n"
+        "    mov %r15, %gs:120\n"
+        "    mov %gs:thread_host_stack, %rsp\n"
+        "    pushfq\n"
+        "    popq %gs:thread_flags\n"
+        "    cmpb $0, %gs:thread_vector_live\n"
+        "    je exec_return\n"
+        "    mov %gs:thread_vector, %rcx\n"
+        "    mov %gs:thread_vector_mask, %rax\n"
+        "    xor %edx, %edx\n"
+        "    cmpb $0, %gs:thread_has_xsaveopt\n"
+        "    je 7f\n"
+        "    xsaveopt64 (%rcx)\n" /* leaves out what is in its initial state, or unchanged */
+        "    jmp exec_return\n"
+        "7:  xsave64 (%rcx)\n"
 
-                                                                                                                                                                                                                                                                             FUNCTION(
-                                                                                                                                                                                                                                                                                 exec_return) "    cld\n"
-                                                                                                                                                                                                                                                                                              "    testl $0x40000, " GS(FLAGS) "\n" /* alignment checks; popfq is slow */
-                                                                                                                                                                                                                                                                                                                               "    jz 3f\n"
-                                                                                                                                                                                                                                                                                                                               "    pushq $0x202\n"
-                                                                                                                                                                                                                                                                                                                               "    popfq\n"
-                                                                                                                                                                                                                                                                                                                               "3:\n" SET_FS(
-                                                                                                                                                                                                                                                                                                                                   HOST_FS) "    cmpb $0, " GS(VECTOR_LIVE) "\n"
-                                                                                                                                                                                                                                                                                                                                                                            "    je 6f\n"
-                                                                                                                                                                                                                                                                                                                                                                            "    movb $0, " GS(
-                                                                                                                                                                                                                                                                                                                                                                                VECTOR_LIVE) "\n"
-                                                                                                                                                                                                                                                                                                                                                                                             "    mov " GS(
-                                                                                                                                                                                                                                                                                                                                                                                                 VECTOR) ", %rcx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                         "    testb $1, 512(%rcx)\n" /* x87 in its initial state needs no fninit, which is slow */
-                                                                                                                                                                                                                                                                                                                                                                                                         "    jz 4f\n"
-                                                                                                                                                                                                                                                                                                                                                                                                         "    fninit\n"
-                                                                                                                                                                                                                                                                                                                                                                                                         "4:  cmpb $0, " GS(HAS_AVX) "\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    je 5f\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    vzeroupper\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "5:  ldmxcsr (%rsp)\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    fldcw 4(%rsp)\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "6:  add $8, %rsp\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %r15\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %r14\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %r13\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %r12\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %rbx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    pop %rbp\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                     "    ret\n" END(
-                                                                                                                                                                                                                                                                                                                                                                                                                                         exec_return)
+        ".globl exec_return\n"
+        ".type exec_return, @function\n"
+        "exec_return:\n"
+        "    pushq $0x202\n" /* no direction, no alignment checks */
+        "    popfq\n"
+        "    set_fs thread_host_fs\n"
+        "    cmpb $0, %gs:thread_vector_live\n"
+        "    je 5f\n"
+        "    movb $0, %gs:thread_vector_live\n"
+        "    fninit\n"
+        "    cmpb $0, %gs:thread_has_avx\n"
+        "    je 6f\n"
+        "    vzeroupper\n"
+        "6:  ldmxcsr (%rsp)\n"
+        "    fldcw 4(%rsp)\n"
+        "5:  add $8, %rsp\n"
+        "    pop %r15\n"
+        "    pop %r14\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbx\n"
+        "    pop %rbp\n"
+        "    ret\n"
+        ".size exec_leave, . - exec_leave\n");
 
-                                                                                                                                                                                                                                                                                                                                                                                                                                         FUNCTION(
-                                                                                                                                                                                                                                                                                                                                                                                                                                             exec_signal_entry) "    endbr64\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    pushq $0x202\n" /* the system leaves alignment checks on */
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    popfq\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    push %rbx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    push %r12\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    push %r13\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    mov %edi, %ebx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    mov %rsi, %r12\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                "    mov %rdx, %r13\n" SET_FS(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                    HOST_FS) "    mov %ebx, %edi\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "    mov %r12, %rsi\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "    mov %r13, %rdx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "    call exec_signal\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "    test %al, %al\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                             "    jz 3f\n" SET_FS(FS_BASE) "3:  pop %r13\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "    pop %r12\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "    pop %rbx\n"
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           "    ret\n" END(
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               exec_signal_entry));
+/* fs may be whose it wants when a signal comes: it is kept on the stack meanwhile. */
+__asm__(".p2align 4\n"
+        ".globl exec_signal_entry\n"
+        ".type exec_signal_entry, @function\n"
+        "exec_signal_entry:\n"
+        "    endbr64\n"
+        "    push %rbx\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    sub $16, %rsp\n"
+        "    mov %edi, %ebx\n"
+        "    mov %rsi, %r12\n"
+        "    mov %rdx, %r13\n"
+        "    cmpb $0, %gs:thread_fs_by_system\n"
+        "    jne 3f\n"
+        "    rdfsbase %rax\n"
+        "    mov %rax, (%rsp)\n"
+        "    jmp 4f\n"
+        "3:  mov $158, %eax\n" /* arch_prctl(ARCH_GET_FS) */
+        "    mov $0x1003, %edi\n"
+        "    mov %rsp, %rsi\n"
+        "    syscall\n"
+        "4:\n"
+        "    set_fs thread_host_fs\n"
+        "    mov %ebx, %edi\n"
+        "    mov %r12, %rsi\n"
+        "    mov %r13, %rdx\n"
+        "    call exec_signal\n"
+        "    test %al, %al\n"
+        "    jz 6f\n"
+        "    mov (%rsp), %rsi\n"
+        "    cmpb $0, %gs:thread_fs_by_system\n"
+        "    jne 5f\n"
+        "    wrfsbase %rsi\n"
+        "    jmp 6f\n"
+        "5:  mov $158, %eax\n" /* arch_prctl(ARCH_SET_FS) */
+        "    mov $0x1002, %edi\n"
+        "    syscall\n"
+        "6:  add $16, %rsp\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        ".size exec_signal_entry, . - exec_signal_entry\n"
 
-/* clang-format on */
+        ".p2align 4\n"
+        ".globl exec_signal_return\n"
+        ".type exec_signal_return, @function\n"
+        "exec_signal_return:\n"
+        "    mov $15, %eax\n" /* rt_sigreturn */
+        "    syscall\n"
+        ".size exec_signal_return, . - exec_signal_return\n");
+
+/* The handler sends who stands between `checked` and `done` to `interrupted`. */
+__asm__(".p2align 4\n"
+        ".globl exec_system_call\n"
+        ".type exec_system_call, @function\n"
+        "exec_system_call:\n"
+        "    endbr64\n"
+        "    mov %rdi, %rcx\n"
+        "    mov %rsi, %rax\n"
+        "    mov %rdx, %r11\n"
+        "    mov (%r11), %rdi\n"
+        "    mov 8(%r11), %rsi\n"
+        "    mov 16(%r11), %rdx\n"
+        "    mov 24(%r11), %r10\n"
+        "    mov 32(%r11), %r8\n"
+        "    mov 40(%r11), %r9\n"
+        ".globl exec_system_call_checked\n"
+        "exec_system_call_checked:\n"
+        "    cmpb $0, (%rcx)\n"
+        "    jne exec_system_call_interrupted\n"
+        "    syscall\n"
+        ".globl exec_system_call_done\n"
+        "exec_system_call_done:\n"
+        "    ret\n"
+        ".globl exec_system_call_interrupted\n"
+        "exec_system_call_interrupted:\n"
+        "    mov $system_call_again, %rax\n"
+        "    ret\n"
+        ".size exec_system_call, . - exec_system_call\n");

@@ -9,7 +9,10 @@
  * jumps to exec_leave() with the program's registers, which are then in *thread again, all but rip.
  * With vector, the vector state is loaded too, and saved at the end; without, it stays in
  * *thread->vector, and code must not touch it.
+ *
+ * Where the thread's `interrupt` is set already it returns at once, with exit EXEC_NOT_ENTERED.
  */
+#define EXEC_NOT_ENTERED UINT32_MAX
 void exec_enter(struct exec_thread *thread, const void *code, bool vector);
 
 /* To be jumped to, not called. */
@@ -19,13 +22,33 @@ void exec_leave(void);
  * host_stack has it, and all that is the program's in *thread already. */
 void exec_return(void);
 
+/* Between these exec_enter() has looked at the thread's `interrupt`, but is in no block yet. */
+extern const uint8_t exec_enter_checked[], exec_enter_end[];
+
 /*
- * What to install for signals that come while translated code runs: puts our own fs in place, and
- * calls exec_signal(). Where that returns true, the thread goes on with the program's fs.
+ * What to install for signals: puts our own fs in place, and calls exec_signal(). Where that
+ * returns true, the thread goes on with the fs that it had; else with ours. Only in threads that
+ * exec_thread_bind() was called for.
  */
 void exec_signal_entry(int number, void *information, void *context);
 
 /* Written by whoever handles signals (fault.c). */
 bool exec_signal(int number, void *information, void *context);
+
+/* What a handler returns to (SA_RESTORER). */
+void exec_signal_return(void);
+
+/*
+ * A system call that is not begun, or not begun again, once *interrupt is not 0: then the result is
+ * EXEC_SYSTEM_CALL_AGAIN, which the kernel itself never gives: the call is to be done again, from
+ * the beginning, behind the signal's handler. exec_signal() has to send those that it interrupts
+ * at or behind `checked`, but before `done`, to `interrupted`.
+ */
+int64_t exec_system_call(const volatile uint8_t *interrupt, uint64_t number,
+                         const uint64_t arguments[6]);
+extern const uint8_t exec_system_call_checked[], exec_system_call_done[];
+extern const uint8_t exec_system_call_interrupted[];
+
+#define EXEC_SYSTEM_CALL_AGAIN -512
 
 #endif

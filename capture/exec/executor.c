@@ -12,6 +12,9 @@
 #define GUARD_BYTES  ((size_t)64 << 10) /* more than a block's entries */
 #define RECORDS      8192u
 
+#define PAGE_FAULT   14
+#define FETCH_FAILED 0x14 /* by the program */
+
 _Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
 
 static int count_records(void *context, struct record *records, size_t count)
@@ -243,6 +246,16 @@ static struct block *cut_block(struct executor *executor, uint64_t left)
     return block;
 }
 
+/* The entries, and of a block that was left in its middle those of what was done. */
+static void consume_part(struct executor *executor)
+{
+    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
+    consume_all(executor);
+    if (executor->faulted && executor->settings.trace != EXEC_TRACE_NONE && executor->result == 0)
+        executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
+                                             executor->fault_instructions);
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -250,6 +263,10 @@ static int run(struct executor *executor, struct bt_error *error)
     struct exit *exit = NULL;
     uint64_t left = count_left(executor);
     while (executor->result == 0) {
+        if (thread->interrupt) {
+            stop_with(executor, EXECUTOR_INTERRUPTED);
+            return 0;
+        }
         if (left == UINT64_MAX && executor_is_near(executor)) {
             left = count_left(executor);
             exit = NULL;
@@ -259,8 +276,8 @@ static int run(struct executor *executor, struct bt_error *error)
             return 0;
         }
         if (executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
-            executor->stop =
-                (struct executor_stop){EXECUTOR_FAULT, SIGSEGV, SEGV_MAPERR, thread->rip};
+            executor->stop = (struct executor_stop){EXECUTOR_FAULT, SIGSEGV,    SEGV_MAPERR,
+                                                    thread->rip,    PAGE_FAULT, FETCH_FAILED};
             return 0;
         }
         struct block *block = go_on(executor, left == UINT64_MAX ? exit : NULL);
@@ -269,11 +286,20 @@ static int run(struct executor *executor, struct bt_error *error)
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
         exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
+        if (executor->faulted) {
+            if (executor->stop.reason != EXECUTOR_INTERRUPTED)
+                return 0;
+            consume_part(executor);
+            executor->faulted = false;
+            left = count_left(executor);
+            exit = NULL;
+            continue;
+        }
+        exit = code_cache_exit(executor->cache, thread->exit);
+        if (!exit)
+            continue;
         if (left != UINT64_MAX)
             left -= block->instructions;
-        if (executor->faulted)
-            return 0;
-        exit = code_cache_exit(executor->cache, thread->exit);
         if (handle_exit(executor, exit))
             return 0;
         if (exit->kind == EXIT_EMULATED)
@@ -287,11 +313,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     executor->result = 0;
     executor->faulted = false;
     int result = run(executor, error);
-    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
-    consume_all(executor);
-    if (executor->faulted && executor->settings.trace != EXEC_TRACE_NONE && executor->result == 0)
-        executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
-                                             executor->fault_instructions);
+    consume_part(executor);
     if (executor->result == 0 && executor->settings.trace != EXEC_TRACE_NONE)
         executor->result = trace_expander_flush(&executor->expander);
     if (result == 0 && executor->result != 0)

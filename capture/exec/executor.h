@@ -20,6 +20,15 @@ typedef int executor_put_function(void *context, struct record *records, size_t 
  * not the program's mistake, and can be done again. Called on the signal stack; may invalidate. */
 typedef bool executor_mend_function(void *context, uint64_t address, uint32_t access);
 
+/*
+ * A signal came that no instruction raised, whatever the thread did: translated code, ours, or a
+ * system call. True: the run shall stop (EXECUTOR_INTERRUPTED) before the program's next
+ * instruction; whoever set it clears the thread's `interrupt`. Called on the signal stack, with
+ * all signals blocked; the arguments are a handler's.
+ */
+typedef bool executor_note_function(void *context, int number, void *information,
+                                    void *interrupted);
+
 struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops behind each branch */
@@ -31,6 +40,8 @@ struct executor_settings {
     void *put_context;
     executor_mend_function *mend; /* NULL: nothing is ever mended */
     void *mend_context;
+    executor_note_function *note; /* NULL: such signals are as if there were no handler */
+    void *note_context;
 };
 
 enum executor_reason {
@@ -39,14 +50,16 @@ enum executor_reason {
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
     EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
     EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
-    EXECUTOR_FAULT        /* the instruction at rip was not done: a signal */
+    EXECUTOR_FAULT,       /* the instruction at rip was not done: a signal */
+    EXECUTOR_INTERRUPTED  /* nothing: the instruction at rip is next */
 };
 
 struct executor_stop {
     enum executor_reason reason;
     int signal;             /* of faults: SIGSEGV, SIGBUS, SIGFPE, SIGILL, */
     int code;               /* si_code, */
-    uint64_t fault_address; /* and si_addr */
+    uint64_t fault_address; /* and si_addr, */
+    uint64_t trap, error;   /* and what the processor said: vector and error code */
 };
 
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error);

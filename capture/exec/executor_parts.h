@@ -21,7 +21,8 @@ struct executor {
 
     uint8_t *buffer; /* the trace, and behind buffer_bytes of it pages that nobody may touch */
 
-    bool faulted;
+    bool stepping_out; /* the trap flag is set until the program's state is whole */
+    bool faulted;      /* or interrupted */
     struct executor_stop stop;
     const struct block *fault_block; /* its first instructions were done, */
     unsigned fault_instructions;     /* so many; its entries are at the thread's pointer */
@@ -39,6 +40,18 @@ bool executor_is_near(const struct executor *executor);
 
 /* Nothing goes from block to block without leaving, until it is linked again. */
 void executor_unlink(struct executor *executor);
+
+/* All that is the program's goes into the thread, as it was before the instruction that was at work
+ * in a block, and the run stops. */
+void executor_save(struct executor *executor, const struct block *block, void *context,
+                   struct executor_stop stop);
+
+/* Brings a thread that was interrupted out, at the next place where the program's state is whole
+ * (interrupt.c). False: it is out, as after executor_save(); true: it goes on where it was. */
+bool executor_step_out(struct executor *executor, void *context);
+
+/* The instruction that was at work: the last that begins at or before an offset in the code. */
+unsigned executor_place(const struct block *block, unsigned offset);
 
 /* Puts the records of all entries up to `end`. */
 void executor_consume(struct executor *executor, const uint8_t *end);

@@ -11,6 +11,7 @@
 #define WRITE_FAILED 2u /* in a page fault's error code */
 #define FETCH_FAILED 16u
 #define RESUME_FLAG  0x10000u /* the processor sets it in what it saves at faults */
+#define TRAP_FLAG    0x100u
 
 #define XSAVE_HEADER  512u
 #define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
@@ -26,6 +27,7 @@ static const int places[DECODE_REGISTERS] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX,
 int executor_signals_begin(struct executor *executor, struct bt_error *error)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
     void *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED)
@@ -64,8 +66,7 @@ static void empty_buffer(struct executor *executor, const struct block *block, g
         executor_unlink(executor); /* out at the end of this block */
 }
 
-/* The instruction that was at work: the last that begins at or before an offset. */
-static unsigned find_place(const struct block *block, unsigned offset)
+unsigned executor_place(const struct block *block, unsigned offset)
 {
     unsigned at = block->place_count;
     while (at > 0 && block->places[at - 1].traced > offset)
@@ -88,13 +89,33 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
 }
 
-/* All that is the program's goes into the thread, as it was before the instruction. */
-static void save_state(struct executor *executor, const struct block *block, ucontext_t *context)
+/* A string instruction that has done some of its repetitions: what it did is written down, as it
+ * would have been behind it. When it goes on it is fetched again. */
+static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
+                            unsigned offset, const greg_t *registers)
 {
+    const struct place *place = &block->places[at];
+    const struct special *special = &block->specials[place->specials];
+    uint32_t *entries = (uint32_t *)(uintptr_t)registers[places[block->pointer]];
+    if (executor->settings.trace != EXEC_TRACE_ALL || offset != place->code ||
+        place->specials >= block->special_count || special->record != place->records + 1 ||
+        special->access[0].form != DECODE_REPEATED ||
+        entries[special->slot] == (uint32_t)registers[REG_RCX])
+        return false;
+    uint32_t *after = entries + special->slot + 1 + special->accesses;
+    after[0] = (uint32_t)registers[REG_RCX];
+    after[1] = (uint32_t)registers[places[special->access[0].base]];
+    return true;
+}
+
+void executor_save(struct executor *executor, const struct block *block, void *context_pointer,
+                   struct executor_stop stop)
+{
+    ucontext_t *context = context_pointer;
     struct exec_thread *thread = executor->thread;
     greg_t *registers = context->uc_mcontext.gregs;
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
-    unsigned at = find_place(block, offset);
+    unsigned at = executor_place(block, offset);
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         if (i != block->pointer && i != block->scratch)
             thread->registers[i] = (uint64_t)registers[places[i]];
@@ -103,13 +124,18 @@ static void save_state(struct executor *executor, const struct block *block, uco
         if (offset >= block->advance)
             thread->pointer -= 4u * block->slots;
     }
-    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)RESUME_FLAG;
+    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(RESUME_FLAG | TRAP_FLAG);
     thread->rip = block->address + block->places[at].offset;
     if (thread->vector_live)
         save_vector(thread, context);
+    executor->stop = stop;
     executor->faulted = true;
+    executor->stepping_out = false;
     executor->fault_block = block;
-    executor->fault_instructions = at;
+    executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
+    registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
+    registers[REG_RSP] = (greg_t)thread->host_stack;
+    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
 /* Page faults say what was tried; protection errors of no address have nothing to mend. */
@@ -124,32 +150,70 @@ static bool mend(struct executor *executor, const siginfo_t *info, uint64_t fail
                                    (uint64_t)(uintptr_t)info->si_addr, access);
 }
 
-bool exec_signal(int number, void *information, void *context_pointer)
+static bool is_fault(int number, const siginfo_t *info)
 {
-    struct exec_thread *thread;
-    __asm__("mov %%gs:%c1, %0" : "=r"(thread) : "i"(EXEC_THREAD_SELF));
-    ucontext_t *context = context_pointer;
-    const siginfo_t *info = information;
-    greg_t *registers = context->uc_mcontext.gregs;
-    struct executor *executor = thread->executor;
-    const void *code = (const void *)(uintptr_t)registers[REG_RIP];
-    const uint8_t *address = info->si_addr;
-    struct block *block = executor ? code_cache_at(executor->cache, code) : NULL;
-    if (!block) { /* our own mistake, or sent by somebody: as if there were no handler */
+    return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+                                 number == SIGILL || number == SIGTRAP);
+}
+
+/* Sent by somebody, or by a timer. */
+static bool note(struct executor *executor, int number, siginfo_t *info, ucontext_t *context)
+{
+    if (!executor || !executor->settings.note) {
         signal(number, SIG_DFL);
-        return false;
+        raise(number);
+        return true;
     }
+    if (!executor->settings.note(executor->settings.note_context, number, info, context))
+        return true;
+    executor->thread->interrupt = 1;
+    return executor_step_out(executor, context);
+}
+
+/* An instruction of a block has failed: ours, or the program's. */
+static bool fault(struct executor *executor, const struct block *block, int number, siginfo_t *info,
+                  ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uint8_t *address = info->si_addr;
     const uint8_t *guard = executor->buffer + executor->settings.buffer_bytes;
     if (number == SIGSEGV && address >= guard && address < guard + CODE_CACHE_SLOTS * 8) {
         empty_buffer(executor, block, registers);
         return true;
     }
-    if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR]))
+    if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR])) {
+        if (code_cache_find(executor->cache, block->address) == block)
+            return true;
+        /* it has changed itself, perhaps; the instruction is done, but none behind it */
+        executor->stepping_out = true;
+        registers[REG_EFL] |= TRAP_FLAG;
         return true;
-    save_state(executor, block, context);
-    executor->stop = (struct executor_stop){EXECUTOR_FAULT, number, info->si_code,
-                                            (uint64_t)(uintptr_t)info->si_addr};
-    registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
-    registers[REG_RSP] = (greg_t)thread->host_stack;
+    }
+    executor_save(executor, block, context,
+                  (struct executor_stop){
+                      EXECUTOR_FAULT, number, info->si_code, (uint64_t)(uintptr_t)info->si_addr,
+                      (uint64_t)registers[REG_TRAPNO], (uint64_t)registers[REG_ERR]});
     return false;
+}
+
+bool exec_signal(int number, void *information, void *context_pointer)
+{
+    struct exec_thread *thread;
+    __asm__("mov %%gs:%c1, %0" : "=r"(thread) : "i"(EXEC_THREAD_SELF));
+    ucontext_t *context = context_pointer;
+    siginfo_t *info = information;
+    struct executor *executor = thread->executor;
+    const void *code = (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    if (!is_fault(number, info))
+        return note(executor, number, info, context);
+    if (executor && executor->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
+        return executor_step_out(executor, context);
+    struct block *block = executor && code_cache_holds(executor->cache, code)
+                              ? code_cache_at(executor->cache, code)
+                              : NULL;
+    if (!block) { /* our own mistake: as if there were no handler */
+        signal(number, SIG_DFL);
+        return true;
+    }
+    return fault(executor, block, number, info, context);
 }

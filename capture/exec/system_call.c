@@ -1,10 +1,8 @@
-#define _GNU_SOURCE /* syscall */
+#include "capture/exec/enter.h"
 #include "capture/exec/system_call_inside.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct system_calls *system_calls_new(struct space *space, const struct load *load,
                                       const struct start *start, struct bt_error *error)
@@ -44,13 +42,6 @@ int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_erro
     return 0;
 }
 
-int64_t system_call_raw(uint64_t number, const uint64_t arguments[6])
-{
-    long result = syscall((long)number, arguments[0], arguments[1], arguments[2], arguments[3],
-                          arguments[4], arguments[5]);
-    return result == -1 ? -errno : result;
-}
-
 #define STRUCTURE_BYTES_MAX 4096 /* of what the kernel fills in without being told how much */
 
 int64_t system_call_pass(struct system_calls *calls, const struct system_call *call)
@@ -65,7 +56,9 @@ int64_t system_call_pass(struct system_calls *calls, const struct system_call *c
         for (size_t i = 0; i < 6; i++)
             space_before_write(calls->space, call->arguments[i], STRUCTURE_BYTES_MAX);
     }
-    return system_call_raw(call->number, call->arguments);
+    static const volatile uint8_t none = 0;
+    return exec_system_call(call->interrupt ? call->interrupt : &none, call->number,
+                            call->arguments);
 }
 
 enum system_call_outcome system_call_do(struct system_calls *calls, struct system_call *call)

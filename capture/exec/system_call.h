@@ -29,10 +29,12 @@ enum system_call_outcome {
 
 struct system_call {
     uint64_t number;
-    uint64_t arguments[6]; /* rdi, rsi, rdx, r10, r8, r9 */
-    uint64_t fs_base;      /* the thread's; may be changed (arch_prctl) */
-    int64_t result;        /* DONE: a value, or a negative errno */
-    const char *why;       /* UNABLE: a sentence without subject, "sets its own gs base, ..." */
+    uint64_t arguments[6];             /* rdi, rsi, rdx, r10, r8, r9 */
+    uint64_t fs_base;                  /* the thread's; may be changed (arch_prctl) */
+    int64_t result;                    /* DONE: a value, or a negative errno */
+    const volatile uint8_t *interrupt; /* enter.h: not 0, a signal waits: the result can be
+                                          EXEC_SYSTEM_CALL_AGAIN; NULL: none ever does */
+    const char *why; /* UNABLE: a sentence without subject, "sets its own gs base, ..." */
 };
 
 /* For a program that was loaded into space and given the stack start. They are used as long as the

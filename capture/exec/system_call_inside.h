@@ -16,9 +16,6 @@ struct system_calls {
     size_t hidden_count;
 };
 
-/* The kernel's answer. */
-int64_t system_call_raw(uint64_t number, const uint64_t arguments[6]);
-
 /* To the kernel; pages that the kernel would find write-protected on our account are not any more.
  */
 int64_t system_call_pass(struct system_calls *calls, const struct system_call *call);

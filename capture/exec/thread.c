@@ -25,6 +25,7 @@ _Static_assert(offsetof(struct exec_thread, vector) == EXEC_THREAD_VECTOR, "ente
 _Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_MASK, "enter.c");
 _Static_assert(offsetof(struct exec_thread, has_xsaveopt) == EXEC_THREAD_HAS_XSAVEOPT, "enter.c");
 _Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c");
+_Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT, "enter.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)

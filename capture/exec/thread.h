@@ -43,8 +43,9 @@ struct exec_thread {
                              header does not name is in its initial state, whatever stands there */
     uint64_t vector_mask; /* the components in it */
     struct exec_thread *self;
-    struct executor *executor; /* who runs it; NULL: nobody */
-    uint64_t unused[4];
+    struct executor *executor;  /* who runs it; NULL: nobody */
+    volatile uint8_t interrupt; /* a signal waits: translated code is not entered */
+    uint64_t unused[3];
     struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
     size_t vector_bytes; /* of *vector */
 };
@@ -64,6 +65,7 @@ struct exec_thread {
 #define EXEC_THREAD_VECTOR       192
 #define EXEC_THREAD_VECTOR_MASK  200
 #define EXEC_THREAD_SELF         208
+#define EXEC_THREAD_INTERRUPT    224
 #define EXEC_THREAD_LOOKUP       256
 
 /* A thread with all registers 0, vector state as a process begins with it, flags 0x202. Frees with

@@ -1,3 +1,5 @@
+#define _GNU_SOURCE /* SA_ONSTACK */
+#include "capture/exec/enter.h"
 #include "tests/suites.h"
 #include "tests/support/exec_oracle.h"
 #include "tests/support/exec_rig.h"
@@ -7,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/time.h>
 
 #define INT3    0xccu
 #define END     (EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES - 16)
@@ -71,7 +74,10 @@ static unsigned run_sample(struct exec_rig *rig, unsigned sample, struct record 
         memcpy(records + *count, rig->records, rig->count * sizeof *records);
         *count += rig->count;
         runs++;
-    } while (stop.reason == EXECUTOR_BRANCH && rig->thread->rip != END);
+        if (stop.reason == EXECUTOR_INTERRUPTED)
+            rig->thread->interrupt = 0;
+    } while (stop.reason == EXECUTOR_INTERRUPTED ||
+             (stop.reason == EXECUTOR_BRANCH && rig->thread->rip != END));
     CU_ASSERT(stop.reason == EXECUTOR_TRAP || stop.reason == EXECUTOR_BRANCH);
     CU_ASSERT_EQUAL(rig->thread->rip, END);
     return runs;
@@ -160,6 +166,48 @@ static void test_limit(void)
     exec_rig_save(&rig, &machine);
     CU_ASSERT_PTR_NULL(machine_difference(&expected.machine, &machine));
     exec_rig_end(&rig);
+}
+
+/* A timer stops it everywhere: between instructions, in blocks' ends, in our own code. What is
+ * executed, and the records, are the same. ("text" has string instructions, which are fetched once
+ * more when they are interrupted.) */
+static void test_interrupted(void)
+{
+    static const struct {
+        enum exec_trace trace;
+        bool stepping;
+        size_t buffer, cache;
+    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},
+                {EXEC_TRACE_ALL, true, 0, 0},
+                {EXEC_TRACE_ALL, false, 4096, 16384},
+                {EXEC_TRACE_FETCHES, false, 0, 0},
+                {EXEC_TRACE_NONE, false, 0, 0}};
+    static struct expected expected;
+    static struct record dropped[ROOM];
+    size_t count;
+    const struct itimerval every = {{0, 37}, {0, 37}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
+    sigfillset(&action.sa_mask);
+    for (unsigned sample = 0; sample < 4; sample++)
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct exec_rig rig;
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
+                                           ways[i].cache));
+            if (i == 0)
+                expect(&rig, &expected, sample);
+            sigaction(SIGALRM, &action, &before);
+            setitimer(ITIMER_REAL, &every, NULL);
+            for (unsigned round = 0; round < 2000 && rig.interruptions < 50; round++)
+                if (sample == 2 && ways[i].trace == EXEC_TRACE_ALL)
+                    run_sample(&rig, sample, dropped, &count);
+                else
+                    check_sample(&rig, &expected, sample, ways[i].trace);
+            setitimer(ITIMER_REAL, &never, NULL);
+            sigaction(SIGALRM, &before, NULL);
+            CU_ASSERT(rig.interruptions >= 50);
+            exec_rig_end(&rig);
+        }
 }
 
 /* --- code by hand ------------------------------------------------------------------------------
@@ -352,7 +400,8 @@ static void test_refused(void)
     exec_rig_end(&rig);
 }
 
-static const struct test_case cases[] = {{"programs as single-stepped", test_samples},
+static const struct test_case cases[] = {{"interrupted", test_interrupted},
+                                         {"programs as single-stepped", test_samples},
                                          {"limits", test_limit},
                                          {"a limit in a loop", test_limit_in_loop},
                                          {"fs", test_fs},

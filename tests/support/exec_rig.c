@@ -26,6 +26,16 @@ static int keep(void *context, struct record *records, size_t count)
     return 0;
 }
 
+static bool note(void *context, int number, void *information, void *interrupted)
+{
+    struct exec_rig *rig = context;
+    (void)number;
+    (void)information;
+    (void)interrupted;
+    rig->interruptions++;
+    return true;
+}
+
 static void *map_at(uintptr_t address, size_t bytes, int protection)
 {
     void *memory = mmap((void *)address, bytes, protection,
@@ -43,7 +53,9 @@ bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, 
                                          .buffer_bytes = buffer_bytes,
                                          .readable = readable,
                                          .put = keep,
-                                         .put_context = rig};
+                                         .put_context = rig,
+                                         .note = note,
+                                         .note_context = rig};
     *rig = (struct exec_rig){
         .code = map_at(EXEC_RIG_CODE, EXEC_RIG_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC),
         .data = map_at(EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES, PROT_READ | PROT_WRITE),

@@ -17,8 +17,9 @@ struct exec_rig {
     struct exec_thread *thread;
     struct executor *executor;
     struct record *records;
-    size_t count;   /* records kept, at most EXEC_RIG_RECORDS; */
-    uint64_t total; /* and all */
+    size_t count;           /* records kept, at most EXEC_RIG_RECORDS; */
+    uint64_t total;         /* and all */
+    unsigned interruptions; /* by signals that are sent to exec_signal_entry() */
 };
 
 /* False: memory or thread cannot be had. */

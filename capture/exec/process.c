@@ -1,0 +1,322 @@
+#define _GNU_SOURCE /* si_code's values */
+#include "capture/exec/process_inside.h"
+
+#include "capture/exec/decode.h"
+#include "capture/exec/enter.h"
+
+#include <Zydis/Zydis.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRAP_BREAKPOINT 3 /* the processor's numbers */
+#define TRAP_ILLEGAL    6
+#define TRAP_PROTECTION 13
+
+/* --- what the executor asks --------------------------------------------------------------------
+ */
+
+static bool watch(struct process *process, uint64_t page)
+{
+    struct space_mapping mapping;
+    return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
+           space_watch(process->space, page, page + SPACE_PAGE) == 0;
+}
+
+static size_t readable(void *context, uint64_t address)
+{
+    uint64_t page = address & ~(SPACE_PAGE - 1);
+    if (!watch(context, page))
+        return 0;
+    return page + (watch(context, page + SPACE_PAGE) ? 2 : 1) * SPACE_PAGE - address;
+}
+
+static void gone(void *context, uint64_t start, uint64_t end)
+{
+    struct process *process = context;
+    executor_invalidate(process->executor, start, end);
+}
+
+static bool mend(void *context, uint64_t address, uint32_t access)
+{
+    struct process *process = context;
+    return space_fault(process->space, address, access) == SPACE_FAULT_MENDED;
+}
+
+static int put(void *context, struct record *records, size_t count)
+{
+    struct process *process = context;
+    if (process->shares)
+        return 0;
+    return process->settings.put(process->settings.put_context, records, count);
+}
+
+/* --- beginning and end -------------------------------------------------------------------------
+ */
+
+static int make_parts(struct process *process, const struct start *start, struct bt_error *error)
+{
+    const struct executor_settings settings = {.trace = process->settings.trace,
+                                               .cache_bytes = process->settings.cache_bytes,
+                                               .buffer_bytes = process->settings.buffer_bytes,
+                                               .readable = readable,
+                                               .readable_context = process,
+                                               .put = process->settings.put ? put : NULL,
+                                               .put_context = process,
+                                               .mend = mend,
+                                               .mend_context = process,
+                                               .note = signals_note,
+                                               .note_context = process->signals};
+    process->executor = executor_new(&settings, error);
+    if (!process->executor)
+        return BT_MEMORY;
+    executor_limit(process->executor, process->settings.limit);
+    process->calls = system_calls_new(process->space, process->load, start, error);
+    return process->calls ? 0 : BT_MEMORY;
+}
+
+static int load(struct process *process, const char *path, const char *const *arguments,
+                struct bt_error *error)
+{
+    struct start start;
+    process->space = space_new(&space_layout_default, SPACE_TRANSLATED, error);
+    if (!process->space)
+        return BT_MEMORY;
+    process->load = load_new(process->space, path, arguments, error);
+    if (!process->load)
+        return BT_USAGE;
+    int result =
+        start_new_stack(&start, process->space, process->load, &process->settings.start, error);
+    if (result < 0)
+        return result;
+    process->thread = exec_thread_new(error);
+    process->signals = process->thread ? signals_new(process->space, process->thread, error) : NULL;
+    if (!process->signals)
+        return BT_MEMORY;
+    process->thread->rip = start.rip;
+    process->thread->registers[DECODE_RSP] = start.rsp;
+    return make_parts(process, &start, error);
+}
+
+struct process *process_new(const char *path, const char *const *arguments,
+                            const struct process_settings *settings, struct bt_error *error)
+{
+    struct process *process = calloc(1, sizeof *process);
+    if (!process) {
+        bt_fail(error, BT_MEMORY, "no memory for a program");
+        return NULL;
+    }
+    process->settings = *settings;
+    if (load(process, path, arguments, error) != 0) {
+        process_free(process);
+        return NULL;
+    }
+    return process;
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    signals_free(process->signals);
+    system_calls_free(process->calls);
+    if (process->space)
+        space_listen(process->space, NULL, NULL);
+    executor_free(process->executor);
+    exec_thread_free(process->thread);
+    load_free(process->load);
+    space_free(process->space);
+    free(process);
+}
+
+int process_hide(struct process *process, int descriptor, struct bt_error *error)
+{
+    return system_calls_hide(process->calls, descriptor, error);
+}
+
+uint64_t process_instructions(const struct process *process)
+{
+    return executor_instructions(process->executor);
+}
+
+_Noreturn void process_exit(const struct process_end *end)
+{
+    if (end->ending == PROCESS_KILLED)
+        signals_die(end->value);
+    _exit(end->value);
+}
+
+/* --- running -----------------------------------------------------------------------------------
+ */
+
+static void end_with(struct process *process, enum process_ending ending, int value)
+{
+    process->end = (struct process_end){ending, value, process->is_child};
+    process->ended = true;
+}
+
+static void end_if(struct process *process, int number)
+{
+    if (number != 0)
+        end_with(process, PROCESS_KILLED, number);
+}
+
+/* rip is behind the call: back to it, to do it again behind the signal's handler. */
+static void take_back(struct process *process, uint64_t number)
+{
+    process->thread->rip -= 2;
+    process->thread->registers[DECODE_RAX] = number;
+}
+
+static int call_others(struct process *process, struct system_call *call,
+                       enum system_call_outcome outcome, struct bt_error *error)
+{
+    switch (outcome) {
+    case SYSTEM_CALL_EXIT:
+    case SYSTEM_CALL_EXIT_GROUP:
+        end_with(process, PROCESS_EXITED, (int)(call->arguments[0] & 0xff));
+        return 0;
+    case SYSTEM_CALL_CLONE:
+        process_clone(process, call);
+        return 0;
+    case SYSTEM_CALL_EXECUTE:
+        process_execute(process, call);
+        return 0;
+    case SYSTEM_CALL_SIGNAL:
+        signals_system_call(process->signals, call);
+        return 0;
+    case SYSTEM_CALL_UNABLE:
+        end_with(process, PROCESS_UNABLE, 1);
+        return bt_fail(error, BT_USAGE, "the program %s", call->why);
+    default:
+        return 0;
+    }
+}
+
+static int system_call(struct process *process, struct bt_error *error)
+{
+    struct exec_thread *thread = process->thread;
+    const uint64_t *registers = thread->registers;
+    struct system_call call = {.number = registers[DECODE_RAX],
+                               .arguments = {registers[DECODE_RDI], registers[DECODE_RSI],
+                                             registers[DECODE_RDX], registers[DECODE_R10],
+                                             registers[DECODE_R8], registers[DECODE_R9]},
+                               .fs_base = thread->fs_base,
+                               .interrupt = &thread->interrupt};
+    if (call.number == SYS_rt_sigreturn) {
+        end_if(process, signals_return(process->signals));
+        return 0;
+    }
+    if (thread->interrupt) {
+        take_back(process, call.number);
+        return 0;
+    }
+    int result = call_others(process, &call, system_call_do(process->calls, &call), error);
+    thread->fs_base = call.fs_base;
+    if (call.result == EXEC_SYSTEM_CALL_AGAIN)
+        take_back(process, call.number);
+    else
+        thread->registers[DECODE_RAX] = (uint64_t)call.result;
+    return result;
+}
+
+/* What signal an instruction raises that is never executed. */
+static void raise_trap(struct process *process)
+{
+    struct exec_thread *thread = process->thread;
+    struct decode_instruction instruction;
+    struct executor_stop stop = {.signal = SIGSEGV, .code = SI_KERNEL, .trap = TRAP_PROTECTION};
+    size_t bytes = readable(process, thread->rip);
+    decode(&instruction, (const uint8_t *)(uintptr_t)thread->rip, bytes, thread->rip);
+    switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_INT3:
+    case ZYDIS_MNEMONIC_INT1:
+        thread->rip += instruction.size;
+        stop =
+            (struct executor_stop){.signal = SIGTRAP, .code = SI_KERNEL, .trap = TRAP_BREAKPOINT};
+        break;
+    case 0:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+        stop = (struct executor_stop){.signal = SIGILL,
+                                      .code = ILL_ILLOPN,
+                                      .trap = TRAP_ILLEGAL,
+                                      .fault_address = thread->rip};
+        break;
+    default:
+        break;
+    }
+    end_if(process, signals_raise(process->signals, &stop));
+}
+
+/* Faults at pages that are there are not what the kernel calls those of no mapping. */
+static void raise_fault(struct process *process, struct executor_stop *stop)
+{
+    struct space_mapping mapping;
+    if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
+        space_find(process->space, stop->fault_address, &mapping))
+        stop->code = SEGV_ACCERR;
+    end_if(process, signals_raise(process->signals, stop));
+}
+
+static int handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
+{
+    switch (stop->reason) {
+    case EXECUTOR_SYSTEM_CALL:
+        return system_call(process, error);
+    case EXECUTOR_INTERRUPTED:
+        end_if(process, signals_deliver(process->signals));
+        return 0;
+    case EXECUTOR_FAULT:
+        raise_fault(process, stop);
+        return 0;
+    case EXECUTOR_TRAP:
+        raise_trap(process);
+        return 0;
+    case EXECUTOR_LIMIT:
+        end_with(process, PROCESS_LIMITED, 0);
+        return 0;
+    case EXECUTOR_REFUSED:
+        end_with(process, PROCESS_UNABLE, 1);
+        return bt_fail(error, BT_USAGE,
+                       "the program's instruction at 0x%llx cannot be translated: it changes "
+                       "segments, or leaves 64-bit user mode",
+                       (unsigned long long)process->thread->rip);
+    default:
+        return 0;
+    }
+}
+
+int process_loop(struct process *process, struct bt_error *error)
+{
+    struct executor_stop stop;
+    int result = 0;
+    while (!process->ended && result == 0) {
+        result = executor_run(process->executor, &stop, error);
+        if (result == 0)
+            result = handle(process, &stop, error);
+    }
+    if (!process->ended)
+        end_with(process, PROCESS_UNABLE, 1);
+    return result;
+}
+
+int process_run(struct process *process, struct process_end *end, struct bt_error *error)
+{
+    int result = executor_begin(process->executor, process->thread, error);
+    if (result == 0) {
+        space_listen(process->space, gone, process);
+        signals_begin(process->signals);
+        result = process_loop(process, error);
+        signals_end(process->signals);
+        executor_end(process->executor);
+    } else {
+        end_with(process, PROCESS_UNABLE, 1);
+    }
+    *end = process->end;
+    return result;
+}

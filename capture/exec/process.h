@@ -1,0 +1,61 @@
+/*
+ * A whole program under the executor: loaded, run, its system calls done, its signals delivered,
+ * its children begun, until it ends or a limit is met.
+ *
+ * A process has one thread: another is refused (EAGAIN). Children begin with what their parent is;
+ * one that vfork or posix_spawn made shares our memory until it ends or executes another program,
+ * and is not in the trace. A program that executes another one is replaced by it, untranslated.
+ */
+#ifndef CAPTURE_EXEC_PROCESS_H
+#define CAPTURE_EXEC_PROCESS_H
+
+#include "capture/exec/executor.h"
+#include "capture/exec/start.h"
+
+struct process;
+
+struct process_settings {
+    enum exec_trace trace;
+    size_t cache_bytes, buffer_bytes; /* executor.h */
+    uint64_t limit;                   /* instructions; 0: none */
+    struct start_options start;
+    executor_put_function *put; /* may be NULL without a trace */
+    void *put_context;
+    /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
+     * files being written for example. NULL: nothing is. */
+    void (*forked)(void *context);
+    void *forked_context;
+};
+
+enum process_ending {
+    PROCESS_EXITED,  /* value: the status */
+    PROCESS_KILLED,  /* value: the signal */
+    PROCESS_LIMITED, /* as many instructions as were asked for */
+    PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
+};
+
+struct process_end {
+    enum process_ending ending;
+    int value;
+    bool is_child; /* this is a child that fork made, not the process that began */
+};
+
+/*
+ * Loads a program as load_new() does, into the calling process, whose only one it is. Call it in
+ * the thread that runs it, while all other threads block all signals. Settings are copied.
+ */
+struct process *process_new(const char *path, const char *const *arguments,
+                            const struct process_settings *settings, struct bt_error *error);
+void process_free(struct process *process);
+
+/* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. */
+int process_run(struct process *process, struct process_end *end, struct bt_error *error);
+
+/* Descriptors of ours, and instructions so far. */
+int process_hide(struct process *process, int descriptor, struct bt_error *error);
+uint64_t process_instructions(const struct process *process);
+
+/* Ends the calling process in the way that the program ended. */
+_Noreturn void process_exit(const struct process_end *end);
+
+#endif

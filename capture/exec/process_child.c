@@ -1,0 +1,205 @@
+#define _GNU_SOURCE /* clone, syscall */
+#include "capture/exec/process_inside.h"
+
+#include "capture/exec/executor_parts.h"
+
+#include "capture/exec/decode.h"
+#include "capture/exec/enter.h"
+#include "capture/exec/program_memory.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define STACK_BYTES   ((size_t)256 << 10)
+#define THREAD_BYTES  EXEC_THREAD_LOOKUP /* of exec_thread: what changes */
+#define ARGUMENTS_MIN 64                 /* of clone3 */
+#define ARGUMENTS_MAX 88
+#define EXIT_SIGNAL   0xffu
+#define CLEAR_SIGHAND 0x100000000u
+#define NOT_FOR_FORK                                                                               \
+    (~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | CLONE_SETTLS |  \
+                 CLONE_VFORK | CLONE_VM))
+
+/* struct clone_args, as far as it is used. */
+struct arguments {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+    uint64_t rest[3];
+};
+
+static int64_t gather(struct process *process, const struct system_call *call,
+                      struct arguments *arguments)
+{
+    const uint64_t *given = call->arguments;
+    *arguments = (struct arguments){.exit_signal = SIGCHLD};
+    switch (call->number) {
+    case SYS_fork:
+        return 0;
+    case SYS_vfork:
+        arguments->flags = CLONE_VFORK | CLONE_VM;
+        return 0;
+    case SYS_clone:
+        *arguments = (struct arguments){.flags = given[0] & ~(uint64_t)EXIT_SIGNAL,
+                                        .exit_signal = given[0] & EXIT_SIGNAL,
+                                        .stack = given[1],
+                                        .parent_tid = given[2],
+                                        .child_tid = given[3],
+                                        .tls = given[4]};
+        return 0;
+    default:
+        if (given[1] < ARGUMENTS_MIN)
+            return -EINVAL;
+        if (given[1] > ARGUMENTS_MAX)
+            return -E2BIG;
+        return program_read(process->space, arguments, given[0], given[1]);
+    }
+}
+
+/* What the child finds other than its parent: all but its memory. */
+static void begin_child(struct process *process, const struct arguments *arguments)
+{
+    struct exec_thread *thread = process->thread;
+    int own = (int)syscall(SYS_gettid);
+    if (arguments->stack)
+        thread->registers[DECODE_RSP] = arguments->stack + arguments->stack_size;
+    if (arguments->flags & CLONE_SETTLS)
+        thread->fs_base = arguments->tls;
+    if (arguments->flags & CLONE_CHILD_SETTID)
+        program_write(process->space, arguments->child_tid, &own, sizeof own);
+    if (arguments->flags & CLONE_CHILD_CLEARTID)
+        syscall(SYS_set_tid_address, arguments->child_tid);
+}
+
+static void end_parent(struct process *process, const struct arguments *arguments, int child)
+{
+    if (arguments->flags & CLONE_PARENT_SETTID)
+        program_write(process->space, arguments->parent_tid, &child, sizeof child);
+}
+
+/* --- a child with memory of its own ------------------------------------------------------------
+ */
+
+static int64_t fork_child(struct process *process, const struct arguments *arguments)
+{
+    pid_t child = fork();
+    if (child < 0)
+        return -errno;
+    if (child > 0) {
+        end_parent(process, arguments, child);
+        return child;
+    }
+    process->is_child = true;
+    begin_child(process, arguments);
+    signals_resume(process->signals);
+    if (process->settings.forked)
+        process->settings.forked(process->settings.forked_context);
+    return 0;
+}
+
+/* --- a child that shares our memory while we wait ----------------------------------------------
+ */
+
+struct sharing {
+    struct process *process;
+    const struct arguments *arguments;
+};
+
+static int run_child(void *context)
+{
+    const struct sharing *sharing = context;
+    struct process *process = sharing->process;
+    struct bt_error error;
+    process->shares = true;
+    process->is_child = true;
+    executor_limit(process->executor, 0);
+    begin_child(process, sharing->arguments);
+    signals_resume(process->signals);
+    process->thread->registers[DECODE_RAX] = 0;
+    process_loop(process, &error);
+    process_exit(&process->end);
+}
+
+/* Everything of ours that the child changes is as it was when we go on. */
+static int64_t share(struct process *process, const struct arguments *arguments)
+{
+    struct exec_thread *thread = process->thread;
+    struct sharing sharing = {process, arguments};
+    const struct process before = *process;
+    const uint64_t instructions = process->executor->expander.instructions;
+    uint8_t registers[THREAD_BYTES];
+    uint8_t *vector = malloc(thread->vector_bytes);
+    void *signals = signals_keep(process->signals);
+    uint8_t *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t child = -ENOMEM;
+    if (vector && signals && stack != MAP_FAILED) {
+        memcpy(registers, thread, sizeof registers);
+        memcpy(vector, thread->vector, thread->vector_bytes);
+        child = clone(run_child, stack + STACK_BYTES,
+                      CLONE_VM | CLONE_VFORK | (int)arguments->exit_signal, &sharing);
+        if (child < 0)
+            child = -errno;
+        memcpy(thread, registers, sizeof registers);
+        memcpy(thread->vector, vector, thread->vector_bytes);
+        signals_go_back(process->signals, signals);
+        *process = before;
+        process->executor->expander.instructions = instructions;
+        executor_limit(process->executor, process->settings.limit);
+    }
+    if (stack != MAP_FAILED)
+        munmap(stack, STACK_BYTES);
+    free(signals);
+    free(vector);
+    if (child > 0)
+        end_parent(process, arguments, (int)child);
+    return child;
+}
+
+void process_clone(struct process *process, struct system_call *call)
+{
+    struct arguments arguments;
+    call->result = gather(process, call, &arguments);
+    if (call->result < 0)
+        return;
+    if ((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK))
+        call->result = -EAGAIN;
+    else if (arguments.flags & CLEAR_SIGHAND) /* libraries do it themselves then */
+        call->result = -ENOSYS;
+    else if (arguments.flags & NOT_FOR_FORK)
+        call->result = -EINVAL;
+    else if (!signals_hold(process->signals)) /* the child must not have it, too */
+        call->result = EXEC_SYSTEM_CALL_AGAIN;
+    else if (arguments.flags & CLONE_VM)
+        call->result = share(process, &arguments);
+    else
+        call->result = fork_child(process, &arguments);
+    signals_resume(process->signals);
+    call->fs_base = process->thread->fs_base;
+}
+
+/* --- another program ---------------------------------------------------------------------------
+ */
+
+void process_execute(struct process *process, struct system_call *call)
+{
+    uint64_t number = call->number;
+    uint64_t arguments[6];
+    bool at = number == SYS_execveat;
+    memcpy(arguments, call->arguments, sizeof arguments);
+    const char *own = at ? NULL : system_calls_own_path(process->calls, arguments[0]);
+    if (own)
+        arguments[0] = (uint64_t)(uintptr_t)own;
+    if (!signals_hold(process->signals)) {
+        call->result = EXEC_SYSTEM_CALL_AGAIN;
+        signals_resume(process->signals);
+        return;
+    }
+    signals_retire(process->signals);
+    call->result = exec_system_call(&process->thread->interrupt, number, arguments);
+    signals_resume(process->signals);
+}

@@ -1,0 +1,34 @@
+/* What the parts of capture/exec/process share; for nobody else. */
+#ifndef CAPTURE_EXEC_PROCESS_INSIDE_H
+#define CAPTURE_EXEC_PROCESS_INSIDE_H
+
+#include "capture/exec/process.h"
+#include "capture/exec/signals.h"
+#include "capture/exec/system_call.h"
+
+struct process {
+    struct process_settings settings;
+    struct space *space;
+    struct load *load;
+    struct system_calls *calls;
+    struct exec_thread *thread;
+    struct executor *executor;
+    struct signals *signals;
+    bool begun;
+    bool is_child;
+    bool shares; /* a child in its parent's memory: nothing is put */
+    bool ended;
+    struct process_end end;
+};
+
+/* Until the program has ended. */
+int process_loop(struct process *process, struct bt_error *error);
+
+/* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
+ * to its end. */
+void process_clone(struct process *process, struct system_call *call);
+
+/* execve and execveat: they return only where they fail. */
+void process_execute(struct process *process, struct system_call *call);
+
+#endif

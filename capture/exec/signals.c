@@ -1,0 +1,434 @@
+#define _GNU_SOURCE /* syscall, all signals */
+#include "capture/exec/signals.h"
+
+#include "capture/exec/decode.h"
+#include "capture/exec/enter.h"
+#include "capture/exec/program_memory.h"
+#include "capture/exec/signal_frame.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define SIGNALS   64
+#define MASK_SIZE 8
+#define RED_ZONE  128
+
+#define BIT(number) ((uint64_t)1 << ((number)-1))
+#define OURS        (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
+#define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
+#define STOPPING    (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+#define HARMLESS    (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+
+#define DEFAULT     0 /* handlers */
+#define IGNORE      1
+#define RESTORER    0x04000000u
+#define AUTO_DISARM 0x80000000u
+#define STACK_MIN   2048
+
+/* As the kernel has it. */
+struct action {
+    uint64_t handler, flags, restorer, mask;
+};
+
+struct signals {
+    struct space *space;
+    struct exec_thread *thread;
+    struct action actions[SIGNALS + 1];
+    struct action before[SIGNALS + 1]; /* the kernel's, when we came */
+    uint64_t mask, mask_before;
+    uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
+    bool suspended;
+    struct signal_stack stack;
+    bool pending;
+    uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of it */
+    uint64_t held;                                 /* of OURS: sent, and not delivered yet */
+    uint8_t held_information[SIGSEGV + 1][SIGNAL_INFORMATION_BYTES];
+};
+
+/* --- the kernel's part -------------------------------------------------------------------------
+ */
+
+static void set_kernel_mask(uint64_t mask)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_SIZE);
+}
+
+/* Nothing is noted from here until the program's mask holds again. */
+static void block_all(void)
+{
+    set_kernel_mask(~(uint64_t)0);
+}
+
+static void use_mask(struct signals *signals)
+{
+    if (signals->held & ~signals->mask)
+        signals->thread->interrupt = 1;
+    set_kernel_mask(signals->pending ? ~OURS : signals->mask & ~OURS);
+}
+
+static bool ends_program(int number)
+{
+    return !(BIT(number) & (STOPPING | HARMLESS));
+}
+
+/* What the kernel is to do for an action of the program. */
+static void set_kernel_action(int number, const struct action *wanted)
+{
+    struct action action = {.handler = wanted->handler, .flags = wanted->flags};
+    if (BIT(number) & (OURS | UNBLOCKABLE))
+        return;
+    if (wanted->handler > IGNORE || (wanted->handler == DEFAULT && ends_program(number)))
+        action.handler = (uint64_t)(uintptr_t)exec_signal_entry;
+    action.flags &= SA_NOCLDSTOP | SA_NOCLDWAIT | SA_RESTART;
+    action.flags |= SA_SIGINFO | SA_ONSTACK | RESTORER;
+    action.restorer = (uint64_t)(uintptr_t)exec_signal_return;
+    action.mask = ~(uint64_t)0;
+    syscall(SYS_rt_sigaction, number, &action, NULL, MASK_SIZE);
+}
+
+struct signals *signals_new(struct space *space, struct exec_thread *thread, struct bt_error *error)
+{
+    struct signals *signals = calloc(1, sizeof *signals);
+    if (!signals) {
+        bt_fail(error, BT_MEMORY, "no memory for a program's signals");
+        return NULL;
+    }
+    signals->space = space;
+    signals->thread = thread;
+    signals->stack.flags = SS_DISABLE;
+    return signals;
+}
+
+void signals_free(struct signals *signals)
+{
+    free(signals);
+}
+
+void signals_begin(struct signals *signals)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &signals->mask_before, MASK_SIZE);
+    signals->mask = signals->mask_before;
+    for (int number = 1; number <= SIGNALS; number++) {
+        struct action *before = &signals->before[number];
+        syscall(SYS_rt_sigaction, number, NULL, before, MASK_SIZE);
+        if (before->handler == IGNORE)
+            signals->actions[number].handler = IGNORE;
+        set_kernel_action(number, &signals->actions[number]);
+    }
+    use_mask(signals);
+}
+
+void signals_end(struct signals *signals)
+{
+    block_all();
+    for (int number = 1; number <= SIGNALS; number++)
+        if (!(BIT(number) & (OURS | UNBLOCKABLE)))
+            syscall(SYS_rt_sigaction, number, &signals->before[number], NULL, MASK_SIZE);
+    set_kernel_mask(signals->mask_before);
+}
+
+bool signals_note(void *context, int number, void *information, void *interrupted)
+{
+    struct signals *signals = context;
+    ucontext_t *place = interrupted;
+    uint64_t waiting = ~OURS;
+    if (BIT(number) & OURS) {
+        if (!(signals->held & BIT(number)))
+            memcpy(signals->held_information[number], information, SIGNAL_INFORMATION_BYTES);
+        signals->held |= BIT(number);
+        return !(signals->mask & BIT(number));
+    }
+    signals->pending = true;
+    memcpy(signals->information, information, SIGNAL_INFORMATION_BYTES);
+    memcpy(&place->uc_sigmask, &waiting, sizeof waiting);
+    return true;
+}
+
+/* --- delivery ----------------------------------------------------------------------------------
+ */
+
+static bool is_on_stack(const struct signals *signals)
+{
+    uint64_t rsp = signals->thread->registers[DECODE_RSP];
+    return !(signals->stack.flags & AUTO_DISARM) && rsp > signals->stack.address &&
+           rsp - signals->stack.address <= signals->stack.size;
+}
+
+static int force(struct signals *signals, struct signal_delivery *delivery);
+
+/* To its handler. 0, or the signal that ends the program. */
+static int push(struct signals *signals, struct signal_delivery *delivery)
+{
+    int number = delivery->number;
+    struct action *action = &signals->actions[number];
+    uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
+    signals->suspended = false;
+    delivery->handler = action->handler;
+    delivery->restorer = action->restorer;
+    delivery->mask = signals->mask;
+    delivery->stack = signals->stack;
+    delivery->top = signals->thread->registers[DECODE_RSP] - RED_ZONE;
+    if ((action->flags & SA_ONSTACK) && signals->stack.size > 0 && !is_on_stack(signals))
+        delivery->top = signals->stack.address + signals->stack.size;
+    if (!(action->flags & RESTORER) ||
+        signal_frame_push(signals->space, signals->thread, delivery) != 0) {
+        struct signal_delivery no_stack = {.number = SIGSEGV};
+        siginfo_t information = {.si_signo = SIGSEGV, .si_code = SI_KERNEL};
+        memcpy(no_stack.information, &information, sizeof no_stack.information);
+        return number == SIGSEGV ? SIGSEGV : force(signals, &no_stack);
+    }
+    if (signals->stack.flags & AUTO_DISARM)
+        signals->stack = (struct signal_stack){.flags = SS_DISABLE};
+    signals->mask = mask | action->mask | (action->flags & SA_NODEFER ? 0 : BIT(number));
+    signals->mask &= ~UNBLOCKABLE;
+    if (action->flags & SA_RESETHAND) {
+        action->handler = DEFAULT;
+        set_kernel_action(number, action);
+    }
+    return 0;
+}
+
+/* What cannot wait: blocked or ignored it ends the program. */
+static int force(struct signals *signals, struct signal_delivery *delivery)
+{
+    int number = delivery->number;
+    if ((signals->mask & BIT(number)) || signals->actions[number].handler <= IGNORE)
+        return number;
+    return push(signals, delivery);
+}
+
+/* The next that waits: its number, or 0. */
+static int take(struct signals *signals, uint8_t *information)
+{
+    siginfo_t noted;
+    if (signals->pending) {
+        signals->pending = false;
+        memcpy(information, signals->information, SIGNAL_INFORMATION_BYTES);
+        memcpy(&noted, information, sizeof noted);
+        return noted.si_signo;
+    }
+    uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
+    uint64_t held = signals->held & ~mask;
+    if (held == 0)
+        return 0;
+    int number = __builtin_ctzll(held) + 1;
+    signals->held &= ~BIT(number);
+    memcpy(information, signals->held_information[number], SIGNAL_INFORMATION_BYTES);
+    return number;
+}
+
+int signals_deliver(struct signals *signals)
+{
+    struct signal_delivery delivery = {0};
+    int ends = 0;
+    block_all();
+    signals->thread->interrupt = 0;
+    delivery.number = take(signals, delivery.information);
+    uint64_t handler = delivery.number ? signals->actions[delivery.number].handler : IGNORE;
+    if (handler > IGNORE)
+        ends = push(signals, &delivery);
+    else if (handler == DEFAULT && ends_program(delivery.number))
+        ends = delivery.number;
+    else if (handler == DEFAULT && (BIT(delivery.number) & STOPPING))
+        kill(getpid(), SIGSTOP);
+    signals->suspended = false;
+    use_mask(signals);
+    return ends;
+}
+
+int signals_raise(struct signals *signals, const struct executor_stop *stop)
+{
+    struct signal_delivery delivery = {.number = stop->signal,
+                                       .fault_address = stop->fault_address,
+                                       .trap = stop->trap,
+                                       .error = stop->error};
+    siginfo_t information = {.si_signo = stop->signal, .si_code = stop->code};
+    information.si_addr = (void *)(uintptr_t)stop->fault_address;
+    memcpy(delivery.information, &information, sizeof delivery.information);
+    block_all();
+    int ends = force(signals, &delivery);
+    use_mask(signals);
+    return ends;
+}
+
+int signals_return(struct signals *signals)
+{
+    uint64_t mask;
+    struct signal_stack stack;
+    if (signal_frame_pop(signals->space, signals->thread, &mask, &stack) != 0) {
+        const struct executor_stop stop = {.signal = SIGSEGV, .code = SI_KERNEL};
+        return signals_raise(signals, &stop);
+    }
+    block_all();
+    signals->mask = mask & ~UNBLOCKABLE;
+    if (!is_on_stack(signals))
+        signals->stack = stack;
+    use_mask(signals);
+    return 0;
+}
+
+/* --- system calls ------------------------------------------------------------------------------
+ */
+
+static int64_t set_action(struct signals *signals, const uint64_t *arguments)
+{
+    uint64_t number = (uint32_t)arguments[0];
+    struct action action;
+    if (arguments[3] != MASK_SIZE || number < 1 || number > SIGNALS ||
+        ((BIT(number) & UNBLOCKABLE) && arguments[1]))
+        return -EINVAL;
+    if (arguments[1] && program_read(signals->space, &action, arguments[1], sizeof action) != 0)
+        return -EFAULT;
+    const struct action old = signals->actions[number];
+    if (arguments[1]) {
+        action.mask &= ~UNBLOCKABLE;
+        signals->actions[number] = action;
+        set_kernel_action((int)number, &action);
+        if (action.handler == IGNORE)
+            signals->held &= ~BIT(number);
+    }
+    return arguments[2] ? program_write(signals->space, arguments[2], &old, sizeof old) : 0;
+}
+
+/* Nothing is noted in between: what was noted before has to be delivered first. */
+static int64_t set_mask(struct signals *signals, const uint64_t *arguments)
+{
+    uint64_t set = 0, old = signals->mask;
+    int64_t result = 0;
+    if (arguments[3] != MASK_SIZE)
+        return -EINVAL;
+    if (arguments[1] && program_read(signals->space, &set, arguments[1], sizeof set) != 0)
+        return -EFAULT;
+    block_all();
+    if (signals->thread->interrupt)
+        result = EXEC_SYSTEM_CALL_AGAIN;
+    else if (!arguments[1])
+        result = 0;
+    else if ((uint32_t)arguments[0] == SIG_BLOCK)
+        signals->mask |= set & ~UNBLOCKABLE;
+    else if ((uint32_t)arguments[0] == SIG_UNBLOCK)
+        signals->mask &= ~set;
+    else if ((uint32_t)arguments[0] == SIG_SETMASK)
+        signals->mask = set & ~UNBLOCKABLE;
+    else
+        result = -EINVAL;
+    use_mask(signals);
+    if (result == 0 && arguments[2])
+        result = program_write(signals->space, arguments[2], &old, sizeof old);
+    return result;
+}
+
+static int64_t suspend(struct signals *signals, const uint64_t *arguments)
+{
+    uint64_t set;
+    if (arguments[1] != MASK_SIZE)
+        return -EINVAL;
+    if (program_read(signals->space, &set, arguments[0], sizeof set) != 0)
+        return -EFAULT;
+    signals->suspend_mask = set & ~UNBLOCKABLE;
+    signals->suspended = true;
+    if (signals->held & ~set) {
+        signals->thread->interrupt = 1;
+        return -EINTR;
+    }
+    uint64_t kernels = set & ~OURS;
+    const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
+    int64_t result = exec_system_call(&signals->thread->interrupt, SYS_rt_sigsuspend, passed);
+    if (result == EXEC_SYSTEM_CALL_AGAIN)
+        signals->suspended = false;
+    return result;
+}
+
+static int64_t set_stack(struct signals *signals, const uint64_t *arguments)
+{
+    struct signal_stack stack, old = signals->stack;
+    if (arguments[0] && program_read(signals->space, &stack, arguments[0], sizeof stack) != 0)
+        return -EFAULT;
+    old.flags &= AUTO_DISARM;
+    if (old.size == 0)
+        old.flags |= SS_DISABLE;
+    else if (is_on_stack(signals))
+        old.flags |= SS_ONSTACK;
+    if (arguments[0]) {
+        uint32_t mode = stack.flags & ~AUTO_DISARM;
+        if (old.flags & SS_ONSTACK)
+            return -EPERM;
+        if (mode != SS_DISABLE && mode != SS_ONSTACK && mode != 0)
+            return -EINVAL;
+        if (mode == SS_DISABLE)
+            stack.address = stack.size = 0;
+        else if (stack.size < STACK_MIN)
+            return -ENOMEM;
+        signals->stack = stack;
+    }
+    return arguments[1] ? program_write(signals->space, arguments[1], &old, sizeof old) : 0;
+}
+
+void signals_system_call(struct signals *signals, struct system_call *call)
+{
+    switch (call->number) {
+    case SYS_rt_sigaction:
+        call->result = set_action(signals, call->arguments);
+        break;
+    case SYS_rt_sigprocmask:
+        call->result = set_mask(signals, call->arguments);
+        break;
+    case SYS_rt_sigsuspend:
+        call->result = suspend(signals, call->arguments);
+        break;
+    case SYS_sigaltstack:
+        call->result = set_stack(signals, call->arguments);
+        break;
+    default:
+        call->result = -ENOSYS;
+    }
+}
+
+/* --- children and other programs ---------------------------------------------------------------
+ */
+
+void *signals_keep(const struct signals *signals)
+{
+    void *kept = malloc(sizeof *signals);
+    return kept ? memcpy(kept, signals, sizeof *signals) : NULL;
+}
+
+void signals_go_back(struct signals *signals, const void *kept)
+{
+    memcpy(signals, kept, sizeof *signals);
+}
+
+bool signals_hold(struct signals *signals)
+{
+    block_all();
+    return !signals->thread->interrupt;
+}
+
+void signals_retire(struct signals *signals)
+{
+    const struct action ignore = {.handler = IGNORE};
+    for (int number = 1; number <= SIGSEGV; number++)
+        if ((BIT(number) & OURS) && signals->actions[number].handler == IGNORE)
+            syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
+    set_kernel_mask(signals->pending ? ~OURS : signals->mask);
+}
+
+void signals_resume(struct signals *signals)
+{
+    use_mask(signals);
+}
+
+_Noreturn void signals_die(int number)
+{
+    const struct action action = {.handler = DEFAULT};
+    uint64_t mask = BIT(number);
+    syscall(SYS_rt_sigaction, number, &action, NULL, MASK_SIZE);
+    syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, MASK_SIZE);
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+    _exit(128 + number);
+}

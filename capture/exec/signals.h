@@ -1,0 +1,65 @@
+/*
+ * The program's signals: its actions, masks and stacks, as sigaction(2) and its relatives keep
+ * them, with the kernel's help. What the program ignores or leaves to defaults that do not end it
+ * is left to the kernel; for all else there is a handler of ours, which notes one signal at a time
+ * and has all others wait in the kernel until that one is delivered, at an instruction's edge.
+ *
+ * The kernel's mask of the thread is the program's, without the five that instructions raise: these
+ * are ours (fault.c), and wait here where they are blocked.
+ *
+ * For one thread. All other threads of our process keep all signals blocked.
+ */
+#ifndef CAPTURE_EXEC_SIGNALS_H
+#define CAPTURE_EXEC_SIGNALS_H
+
+#include "capture/exec/executor.h"
+#include "capture/exec/space.h"
+#include "capture/exec/system_call.h"
+
+struct signals;
+
+/* For a thread that executes in space. NULL and *error: no memory. */
+struct signals *signals_new(struct space *space, struct exec_thread *thread,
+                            struct bt_error *error);
+void signals_free(struct signals *signals);
+
+/* Begins with what our process has been given: mask, and what it ignores. Behind executor_begin();
+ * end, before executor_end(), puts all back as it was. */
+void signals_begin(struct signals *signals);
+void signals_end(struct signals *signals);
+
+/* The executor's note function. */
+bool signals_note(void *signals, int number, void *information, void *interrupted);
+
+/* rt_sigaction, rt_sigprocmask, rt_sigsuspend and sigaltstack: fills in the result, which can be
+ * EXEC_SYSTEM_CALL_AGAIN. */
+void signals_system_call(struct signals *signals, struct system_call *call);
+
+/* rt_sigreturn. 0, or the signal that ends the program: the frame cannot be read. */
+int signals_return(struct signals *signals);
+
+/* Delivers what waits: a frame on the program's stack, its handler next. 0, or the signal that ends
+ * the program. */
+int signals_deliver(struct signals *signals);
+
+/* The same for a signal that the instruction at rip has raised, as the stop of a fault says. */
+int signals_raise(struct signals *signals, const struct executor_stop *stop);
+
+/* A child that shares our memory changes it: all that is here, for its parent to go on with. Frees
+ * with free(). NULL: no memory. */
+void *signals_keep(const struct signals *signals);
+void signals_go_back(struct signals *signals, const void *kept);
+
+/* Blocks all signals, for what must not be interrupted; until signals_resume(). False: one waits
+ * already. */
+bool signals_hold(struct signals *signals);
+
+/* Before another program takes our process over: the kernel gets the program's whole mask. Undone
+ * by signals_resume(). */
+void signals_retire(struct signals *signals);
+void signals_resume(struct signals *signals);
+
+/* Ends our process with a signal, as that signal does by default. */
+_Noreturn void signals_die(int number);
+
+#endif

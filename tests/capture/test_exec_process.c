@@ -1,0 +1,157 @@
+#define _GNU_SOURCE /* mkdtemp */
+/* Programs of tests/capture/programs/, compiled here, natively and translated: the same output and
+ * the same end. */
+#include "capture/exec/process.h"
+#include "tests/suites.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROOM (1u << 20)
+
+#ifdef __SANITIZE_ADDRESS__
+#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
+#elif defined __has_feature
+#define LOW_MEMORY (!__has_feature(address_sanitizer))
+#else
+#define LOW_MEMORY true
+#endif
+
+static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
+
+static int take(void *context, struct record *records, size_t count)
+{
+    uint64_t *instructions = context;
+    for (size_t i = 0; i < count; i++)
+        *instructions += records[i].time;
+    return 0;
+}
+
+/* Never returns. The records have to tell of as many instructions as there were. */
+static void run_translated(const char *const *arguments, enum exec_trace trace)
+{
+    uint64_t instructions = 0;
+    struct process_settings settings = {.trace = trace,
+                                        .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
+                                        .start = {.environment = environment},
+                                        .put = take,
+                                        .put_context = &instructions};
+    struct bt_error error = {.message = ""};
+    struct process_end end = {.ending = PROCESS_UNABLE};
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0) {
+        dprintf(2, "%s: %s\n", arguments[0], error.message);
+        _exit(99);
+    }
+    if (trace != EXEC_TRACE_NONE && instructions != process_instructions(process))
+        _exit(97);
+    process_exit(&end);
+}
+
+/* Output and wait status of a program; way < 0: natively. */
+static int output_of(const char *const *arguments, int way, char *output)
+{
+    int pipes[2], status = 0;
+    size_t size = 0;
+    ssize_t got;
+    if (pipe(pipes) != 0)
+        return -1;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(pipes[1], 1);
+        close(pipes[0]);
+        close(pipes[1]);
+        alarm(100);
+        if (way >= 0)
+            run_translated(arguments, (enum exec_trace)way);
+        execve(arguments[0], (char *const *)(uintptr_t)arguments,
+               (char *const *)(uintptr_t)environment);
+        _exit(98);
+    }
+    close(pipes[1]);
+    while ((got = read(pipes[0], output + size, ROOM - 1 - size)) > 0)
+        size += (size_t)got;
+    close(pipes[0]);
+    waitpid(child, &status, 0);
+    output[size] = 0;
+    return status & ~0x80; /* whether it left a core is not its business */
+}
+
+static bool compile(char *program, size_t room, const char *folder, const char *name,
+                    const char *options)
+{
+    char command[512];
+    snprintf(program, room, "%s/%s", folder, name);
+    snprintf(command, sizeof command, "cc -O1 -w %s -o %s tests/capture/programs/%s.c", options,
+             program, name);
+    return system(command) == 0;
+}
+
+static void compare(const char *program, const char *argument)
+{
+    static char expected[ROOM], output[ROOM];
+    const char *const arguments[] = {program, argument, NULL};
+    int status = output_of(arguments, -1, expected);
+    for (int way = 0; way < 3; way++) {
+        int other = output_of(arguments, way, output);
+        if (other != status || strcmp(output, expected) != 0)
+            printf("%s %s, way %d: %x instead of %x\n%s\ninstead of\n%s\n", program,
+                   argument ? argument : "", way, (unsigned)other, (unsigned)status, output,
+                   expected);
+        CU_ASSERT_EQUAL(other, status);
+        CU_ASSERT_STRING_EQUAL(output, expected);
+    }
+}
+
+static void check(const char *name, const char *const *arguments)
+{
+    static const char *const ways[] = {"", "-static", "-no-pie"};
+    static const char *const none[] = {NULL};
+    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    if (!LOW_MEMORY || !mkdtemp(folder))
+        return;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        bool compiled = compile(program, sizeof program, folder, name, ways[i]);
+        CU_ASSERT(compiled || i > 0); /* not everybody has static libraries */
+        if (!compiled)
+            continue;
+        compare(program, NULL);
+        for (const char *const *argument = arguments ? arguments : none; *argument; argument++)
+            compare(program, *argument);
+        unlink(program);
+    }
+    rmdir(folder);
+}
+
+static void test_signals(void)
+{
+    check("signals", NULL);
+}
+
+static void test_faults(void)
+{
+    static const char *const endings[] = {"4", "6", "8", "11", "15", "9", "1", "34", "17", NULL};
+    check("faults", endings);
+}
+
+static void test_modified(void)
+{
+    check("modify", NULL);
+}
+
+static void test_children(void)
+{
+    check("children", NULL);
+}
+
+static const struct test_case cases[] = {{"signals", test_signals},
+                                         {"faults", test_faults},
+                                         {"code that changes", test_modified},
+                                         {"children", test_children},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_process, cases)

@@ -144,8 +144,7 @@ static int add_segment(struct image *image, const uint8_t *entry, uint64_t file_
     if (image->segment_count == IMAGE_SEGMENTS_MAX)
         return bt_fail(error, BT_USAGE, "has more than %d segments to load", IMAGE_SEGMENTS_MAX);
     /* what is no power of two, or beyond reason, is no alignment: the kernel thinks so too */
-    if (alignment > image->alignment && alignment <= ALIGNMENT_MAX &&
-        power_is(alignment))
+    if (alignment > image->alignment && alignment <= ALIGNMENT_MAX && power_is(alignment))
         image->alignment = alignment;
     image->segments[image->segment_count++] = segment;
     return 0;
@@ -181,8 +180,8 @@ static void find_table(struct image *image)
     }
 }
 
-int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
-                      struct bt_error *error)
+int image_parse_segments(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
+                         struct bt_error *error)
 {
     image->alignment = SPACE_PAGE;
     for (uint32_t i = 0; i < image->table_entries; i++) {
@@ -211,13 +210,22 @@ int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_b
     image->high = page_up(last->address + last->memory_bytes);
     if (image->high > SPACE_END - SPACE_PAGE)
         return bt_fail(error, BT_USAGE, "leaves nothing free below 4 GiB");
+    find_table(image);
+    return 0;
+}
+
+int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
+                      struct bt_error *error)
+{
+    int result = image_parse_segments(image, bytes, file_bytes, error);
+    if (result < 0)
+        return result;
     if (image->entry < image->low || image->entry >= image->high || image->entry == 0)
         return image->movable && image->entry == 0
                    ? bt_fail(error, BT_USAGE, "is a shared library, and no program")
                    : bt_fail(error, BT_DATA,
                              "is damaged: it begins at 0x%" PRIx64 ", which it lacks",
                              image->entry);
-    find_table(image);
     return 0;
 }
 

@@ -54,6 +54,10 @@ int image_parse_header(struct image *image, const uint8_t *bytes, size_t size, u
 int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
                       struct bt_error *error);
 
+/* The same for what need not be a program: a shared library, which begins nowhere, is right. */
+int image_parse_segments(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
+                         struct bt_error *error);
+
 /* The octets at interpreter_offset, as many as interpreter_bytes: 0 if they are a path. */
 int image_check_interpreter(const struct image *image, const uint8_t *bytes,
                             struct bt_error *error);

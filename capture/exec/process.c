@@ -54,6 +54,12 @@ static int put(void *context, struct record *records, size_t count)
     return process->settings.put(process->settings.put_context, records, count);
 }
 
+static void tell_loaded(struct process *process)
+{
+    if (process->settings.loaded && !process->shares)
+        process->settings.loaded(process->settings.loaded_context, process->modules);
+}
+
 /* --- beginning and end -------------------------------------------------------------------------
  */
 
@@ -86,8 +92,10 @@ static int load(struct process *process, const char *path, const char *const *ar
     if (!process->space)
         return BT_MEMORY;
     process->load = load_new(process->space, path, arguments, error);
-    if (!process->load)
+    process->modules = process->load ? modules_new(process->space, error) : NULL;
+    if (!process->modules)
         return BT_USAGE;
+    modules_look(process->modules);
     int result =
         start_new_stack(&start, process->space, process->load, &process->settings.start, error);
     if (result < 0)
@@ -127,6 +135,7 @@ void process_free(struct process *process)
         space_listen(process->space, NULL, NULL);
     executor_free(process->executor);
     exec_thread_free(process->thread);
+    modules_free(process->modules);
     load_free(process->load);
     space_free(process->space);
     free(process);
@@ -140,6 +149,12 @@ int process_hide(struct process *process, int descriptor, struct bt_error *error
 uint64_t process_instructions(const struct process *process)
 {
     return executor_instructions(process->executor);
+}
+
+const struct modules *process_modules(const struct process *process)
+{
+    modules_look(process->modules);
+    return process->modules;
 }
 
 _Noreturn void process_exit(const struct process_end *end)
@@ -215,6 +230,8 @@ static int system_call(struct process *process, struct bt_error *error)
         return 0;
     }
     int result = call_others(process, &call, system_call_do(process->calls, &call), error);
+    if (modules_note_call(process->modules, call.number, call.arguments, call.result))
+        tell_loaded(process);
     thread->fs_base = call.fs_base;
     if (call.result == EXEC_SYSTEM_CALL_AGAIN)
         take_back(process, call.number);
@@ -311,6 +328,7 @@ int process_run(struct process *process, struct process_end *end, struct bt_erro
     if (result == 0) {
         space_listen(process->space, gone, process);
         signals_begin(process->signals);
+        tell_loaded(process);
         result = process_loop(process, error);
         signals_end(process->signals);
         executor_end(process->executor);

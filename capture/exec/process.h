@@ -10,6 +10,7 @@
 #define CAPTURE_EXEC_PROCESS_H
 
 #include "capture/exec/executor.h"
+#include "capture/exec/modules.h"
 #include "capture/exec/start.h"
 
 struct process;
@@ -25,6 +26,10 @@ struct process_settings {
      * files being written for example. NULL: nothing is. */
     void (*forked)(void *context);
     void *forked_context;
+    /* Files with code have come or gone: before the first instruction, and after system calls,
+     * before anything there is executed. NULL: nobody wants to know. */
+    void (*loaded)(void *context, const struct modules *modules);
+    void *loaded_context;
 };
 
 enum process_ending {
@@ -54,6 +59,9 @@ int process_run(struct process *process, struct process_end *end, struct bt_erro
 /* Descriptors of ours, and instructions so far. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
 uint64_t process_instructions(const struct process *process);
+
+/* The files that its code is from: they belong to the process. Not while it runs. */
+const struct modules *process_modules(const struct process *process);
 
 /* Ends the calling process in the way that the program ended. */
 _Noreturn void process_exit(const struct process_end *end);

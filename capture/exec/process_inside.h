@@ -10,6 +10,7 @@ struct process {
     struct process_settings settings;
     struct space *space;
     struct load *load;
+    struct modules *modules;
     struct system_calls *calls;
     struct exec_thread *thread;
     struct executor *executor;

@@ -1,0 +1,166 @@
+#define _GNU_SOURCE /* mkdtemp */
+/* The files that a program's code is from, of programs that are compiled here. */
+#include "capture/exec/process.h"
+#include "tests/suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
+#elif defined __has_feature
+#define LOW_MEMORY (!__has_feature(address_sanitizer))
+#else
+#define LOW_MEMORY true
+#endif
+
+#define TEXT_BYTES 4096
+
+struct told {
+    unsigned times;
+    size_t most;
+};
+
+static void count_loaded(void *context, const struct modules *modules)
+{
+    struct told *told = context;
+    told->times++;
+    if (modules_count(modules) > told->most)
+        told->most = modules_count(modules);
+}
+
+/* In a child: runs, and writes what was loaded, with a '-' in front of what is gone. */
+static void run(const char *const *arguments, FILE *out)
+{
+    static const char *const environment[] = {"LC_ALL=C", NULL};
+    struct told told = {0};
+    struct process_settings settings = {.trace = EXEC_TRACE_NONE,
+                                        .start = {.environment = environment},
+                                        .loaded = count_loaded,
+                                        .loaded_context = &told};
+    struct bt_error error = {.message = ""};
+    struct process_end end;
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0) {
+        fprintf(out, "%s: %s\n", arguments[0], error.message);
+        return;
+    }
+    const struct modules *modules = process_modules(process);
+    for (size_t i = 0; i < modules_count(modules); i++) {
+        const struct module *module = modules_get(modules, i);
+        const struct module *found = modules_find(modules, module->start);
+        fprintf(out, "%s%s %d\n", module->gone ? "-" : "", module->path,
+                module->gone ? found != module : found == module);
+    }
+    fprintf(out, "told %d %d\n", told.times > 0, told.most == modules_count(modules));
+    modules_write(modules, out);
+    process_free(process);
+}
+
+static void text_of(const char *const *arguments, char *text)
+{
+    int pipes[2], status = 0;
+    size_t size = 0;
+    ssize_t got;
+    if (pipe(pipes) != 0)
+        return;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *out = fdopen(pipes[1], "w");
+        if (!out || !freopen("/dev/null", "w", stdout))
+            _exit(98);
+        alarm(100);
+        run(arguments, out);
+        fclose(out);
+        _exit(0);
+    }
+    close(pipes[1]);
+    while ((got = read(pipes[0], text + size, TEXT_BYTES - 1 - size)) > 0)
+        size += (size_t)got;
+    text[size] = 0;
+    close(pipes[0]);
+    waitpid(child, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
+static bool make(const char *folder, const char *name, const char *source, const char *options)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cc -O1 -w -o %s/%s %s %s", folder, name, source, options);
+    return system(command) == 0;
+}
+
+static bool make_library(const char *folder, const char *name, int answer)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "echo 'int answer(void) { return %d; }' | cc -shared -fPIC -x c -o %s/%s -", answer,
+             folder, name);
+    return system(command) == 0;
+}
+
+/* "PREFIXfolder/nameSUFFIX" is in the text. */
+static bool has(const char *text, const char *prefix, const char *folder, const char *name,
+                const char *suffix)
+{
+    char line[256];
+    snprintf(line, sizeof line, "%s%s/%s%s", prefix, folder, name, suffix);
+    return strstr(text, line) != NULL;
+}
+
+static void check_libraries(const char *folder)
+{
+    static char text[TEXT_BYTES];
+    char program[64], one[64], two[64];
+    snprintf(program, sizeof program, "%s/program", folder);
+    snprintf(one, sizeof one, "%s/one.so", folder);
+    snprintf(two, sizeof two, "%s/two.so", folder);
+    CU_ASSERT_FATAL(make(folder, "program", "tests/capture/programs/libraries.c", "-ldl"));
+    CU_ASSERT_FATAL(make_library(folder, "one.so", 1) && make_library(folder, "two.so", 2));
+    text_of((const char *const[]){program, one, two, NULL}, text);
+    /* the program comes first and stays; one library has gone, the other has not */
+    CU_ASSERT_EQUAL(strncmp(text, program, strlen(program)), 0);
+    CU_ASSERT(has(text, "", folder, "program", " 1\n"));
+    CU_ASSERT(has(text, "\n-", folder, "one.so", " 1\n"));
+    CU_ASSERT(has(text, "\n", folder, "two.so", " 1\n"));
+    CU_ASSERT(has(text, "\n", folder, "program", "@0x10000000\n"));
+    CU_ASSERT(has(text, "\n", folder, "one.so", "@0x"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "/libc.so.6 1\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
+    unlink(program);
+    unlink(one);
+    unlink(two);
+}
+
+static void check_fixed(const char *folder, const char *options)
+{
+    static char text[TEXT_BYTES];
+    char program[64];
+    snprintf(program, sizeof program, "%s/fixed", folder);
+    bool made = make(folder, "fixed", "tests/capture/programs/libraries.c", options);
+    CU_ASSERT(made || strstr(options, "-static")); /* not everybody has static libraries */
+    if (!made)
+        return;
+    text_of((const char *const[]){program, NULL}, text);
+    CU_ASSERT(has(text, "\n", folder, "fixed", "@0x400000\n"));
+    unlink(program);
+}
+
+static void test_modules(void)
+{
+    char folder[] = "/tmp/bustap_modules_XXXXXX";
+    if (!LOW_MEMORY || !mkdtemp(folder))
+        return;
+    check_libraries(folder);
+    check_fixed(folder, "-no-pie -ldl");
+    check_fixed(folder, "-static -ldl 2>/dev/null");
+    rmdir(folder);
+}
+
+static const struct test_case cases[] = {{"files that are loaded", test_modules}, {NULL, NULL}};
+
+TEST_SUITE(exec_modules, cases)

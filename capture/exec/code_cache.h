@@ -95,6 +95,7 @@ struct block {
     uint16_t slots;           /* entries of one execution */
     uint8_t pointer, scratch; /* registers that it borrows */
     bool vector;              /* touches vector state */
+    uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t *code;            /* begins here: takes the registers, then */
     uint8_t *indirect;        /* with CODE_CACHE_POINTER and _SCRATCH taken */
     uint8_t *inner;           /* with its own taken, and the trace's pointer loaded */

@@ -33,6 +33,8 @@ static int make_buffers(struct executor *executor, struct bt_error *error)
     expander->records = malloc(RECORDS * sizeof *expander->records);
     expander->put = count_records;
     expander->context = executor;
+    expander->take = executor->settings.take;
+    expander->take_context = executor->settings.take_context;
     trace_expander_init(expander);
     executor->buffer =
         mmap(NULL, bytes + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -38,6 +38,8 @@ struct executor_settings {
     void *readable_context;
     executor_put_function *put; /* may be NULL without a trace */
     void *put_context;
+    trace_take_function *take; /* in put's place; NULL: put */
+    void *take_context;
     executor_mend_function *mend; /* NULL: nothing is ever mended */
     void *mend_context;
     executor_note_function *note; /* NULL: such signals are as if there were no handler */

@@ -54,6 +54,16 @@ static int put(void *context, struct record *records, size_t count)
     return process->settings.put(process->settings.put_context, records, count);
 }
 
+static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                size_t count, const struct block *part, unsigned instructions)
+{
+    struct process *process = context;
+    if (process->shares)
+        return 0;
+    return process->settings.take(process->settings.take_context, expander, entries, count, part,
+                                  instructions);
+}
+
 static void tell_loaded(struct process *process)
 {
     if (process->settings.loaded && !process->shares)
@@ -72,6 +82,8 @@ static int make_parts(struct process *process, const struct start *start, struct
                                                .readable_context = process,
                                                .put = process->settings.put ? put : NULL,
                                                .put_context = process,
+                                               .take = process->settings.take ? take : NULL,
+                                               .take_context = process,
                                                .mend = mend,
                                                .mend_context = process,
                                                .note = signals_note,

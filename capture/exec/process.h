@@ -22,6 +22,8 @@ struct process_settings {
     struct start_options start;
     executor_put_function *put; /* may be NULL without a trace */
     void *put_context;
+    trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
+    void *take_context;
     /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
      * files being written for example. NULL: nothing is. */
     void (*forked)(void *context);

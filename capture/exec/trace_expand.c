@@ -82,6 +82,8 @@ static void expand_plain(struct record *records, const struct template *template
 
 int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count)
 {
+    if (expander->take)
+        return expander->take(expander->take_context, expander, entries, count, NULL, 0);
     const struct template *templates = code_cache_templates(expander->cache);
     const uint32_t *end = entries + count;
     int result = 0;
@@ -106,6 +108,8 @@ int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_
 int trace_expand_part(struct trace_expander *expander, const struct block *block,
                       const uint32_t *entries, unsigned instructions)
 {
+    if (expander->take)
+        return expander->take(expander->take_context, expander, entries, 0, block, instructions);
     expander->instructions += instructions;
     if (instructions >= block->place_count)
         return expand(expander, block, entries, block->record_count, block->special_count);

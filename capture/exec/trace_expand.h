@@ -15,6 +15,18 @@
 
 #define TRACE_COMPONENTS 32u
 
+struct trace_expander;
+
+/*
+ * Takes entries as they are instead of the records that they stand for: `count` of them, whole
+ * executions of blocks; then, unless `part` is NULL, of this block, whose entries are behind them,
+ * the first `instructions` only. Adds what was executed to expander->instructions. 0, or a negative
+ * bt_code. Called where records would be put.
+ */
+typedef int trace_take_function(void *context, struct trace_expander *expander,
+                                const uint32_t *entries, size_t count, const struct block *part,
+                                unsigned instructions);
+
 struct trace_expander {
     const struct code_cache *cache;
     uint64_t fs_base;      /* of the thread, while it wrote the entries */
@@ -26,6 +38,9 @@ struct trace_expander {
     size_t count, capacity;
     int (*put)(void *context, struct record *records, size_t count);
     void *context;
+
+    trace_take_function *take; /* NULL: records are made, and put */
+    void *take_context;
 
     /* of XSAVE's state components: bytes, place in the standard form, alignment in the compact */
     struct {

@@ -148,6 +148,7 @@ static bool emit_block(struct translator *translator)
             block->instructions++;
         }
         block->vector |= instruction->vector;
+        block->ending = instruction->kind;
         place->code = translate_offset(translator);
         if (!decode_ends_block(instruction)) {
             emit_verbatim(&translator->emitter, instruction);

@@ -32,8 +32,12 @@ struct block;
 
 /* A place where a block is left. */
 struct exit {
-    uint8_t kind; /* enum exit_kind */
-    bool branch;  /* a branch of the program, not only a block that had to end */
+    uint8_t kind;        /* enum exit_kind */
+    bool branch;         /* a branch of the program, not only a block that had to end: */
+    uint8_t branch_kind; /* enum decode_kind, */
+    uint8_t branch_size; /* and its bytes */
+    uint64_t branch_address;
+    uint64_t branch_target; /* of direct ones, taken */
     uint64_t target;
     struct block *from;
     struct block *to;   /* where it is linked to; NULL: it leaves translated code */

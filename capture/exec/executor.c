@@ -189,6 +189,7 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
         if (!executor->settings.stepping || !exit->branch)
             return false;
         stop_with(executor, EXECUTOR_BRANCH);
+        executor->stop.exit = exit;
         return true;
     case EXIT_SYSTEM_CALL:
         thread->registers[DECODE_RCX] = thread->rip;
@@ -230,7 +231,8 @@ static uint64_t count_left(struct executor *executor)
     if (!executor_is_near(executor))
         return UINT64_MAX;
     consume_all(executor);
-    executor_unlink(executor);
+    if (!executor->settings.stepping) /* there is nothing linked */
+        executor_unlink(executor);
     return executor->limit > executor->expander.instructions
                ? executor->limit - executor->expander.instructions
                : 0;
@@ -277,9 +279,14 @@ static int run(struct executor *executor, struct bt_error *error)
             stop_with(executor, EXECUTOR_LIMIT);
             return 0;
         }
-        if (executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
-            executor->stop = (struct executor_stop){EXECUTOR_FAULT, SIGSEGV,    SEGV_MAPERR,
-                                                    thread->rip,    PAGE_FAULT, FETCH_FAILED};
+        if (!code_cache_find(executor->cache, thread->rip) &&
+            executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
+            executor->stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                                    .signal = SIGSEGV,
+                                                    .code = SEGV_MAPERR,
+                                                    .fault_address = thread->rip,
+                                                    .trap = PAGE_FAULT,
+                                                    .error = FETCH_FAILED};
             return 0;
         }
         struct block *block = go_on(executor, left == UINT64_MAX ? exit : NULL);
@@ -322,6 +329,13 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         result = bt_fail(error, executor->result, "the trace was not taken");
     *stop = executor->stop;
     return result;
+}
+
+void executor_set_stepping(struct executor *executor, bool stepping)
+{
+    if (stepping && !executor->settings.stepping)
+        executor_unlink(executor);
+    executor->settings.stepping = stepping;
 }
 
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end)

@@ -31,7 +31,7 @@ typedef bool executor_note_function(void *context, int number, void *information
 
 struct executor_settings {
     enum exec_trace trace;
-    bool stepping;       /* stops behind each branch */
+    bool stepping;       /* stops behind each branch: executor_set_stepping() */
     size_t cache_bytes;  /* of code; 0: 64 MiB. Four times as much in all */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 1 MiB */
     exec_readable_function *readable;
@@ -58,10 +58,11 @@ enum executor_reason {
 
 struct executor_stop {
     enum executor_reason reason;
-    int signal;             /* of faults: SIGSEGV, SIGBUS, SIGFPE, SIGILL, */
-    int code;               /* si_code, */
-    uint64_t fault_address; /* and si_addr, */
-    uint64_t trap, error;   /* and what the processor said: vector and error code */
+    int signal;              /* of faults: SIGSEGV, SIGBUS, SIGFPE, SIGILL, */
+    int code;                /* si_code, */
+    uint64_t fault_address;  /* and si_addr, */
+    uint64_t trap, error;    /* and what the processor said: vector and error code */
+    const struct exit *exit; /* of branches: whence; until the next run */
 };
 
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error);
@@ -74,6 +75,10 @@ void executor_end(struct executor *executor);
 
 /* Runs the thread that was begun with. All records of what ran have been put when it returns. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
+
+/* Whether runs stop behind each branch from now on. To begin with that sends everything that goes
+ * from block to block without leaving back to leaving, and takes as long as there are blocks. */
+void executor_set_stepping(struct executor *executor, bool stepping);
 
 /*
  * Runs stop with EXECUTOR_LIMIT when so many instructions have been executed since the executor was

@@ -190,9 +190,12 @@ static bool fault(struct executor *executor, const struct block *block, int numb
         return true;
     }
     executor_save(executor, block, context,
-                  (struct executor_stop){
-                      EXECUTOR_FAULT, number, info->si_code, (uint64_t)(uintptr_t)info->si_addr,
-                      (uint64_t)registers[REG_TRAPNO], (uint64_t)registers[REG_ERR]});
+                  (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                         .signal = number,
+                                         .code = info->si_code,
+                                         .fault_address = (uint64_t)(uintptr_t)info->si_addr,
+                                         .trap = (uint64_t)registers[REG_TRAPNO],
+                                         .error = (uint64_t)registers[REG_ERR]});
     return false;
 }
 

@@ -253,33 +253,34 @@ static int system_call(struct process *process, struct bt_error *error)
 }
 
 /* What signal an instruction raises that is never executed. */
-static void raise_trap(struct process *process)
+static void raise_trap(struct process *process, struct executor_stop *stop)
 {
     struct exec_thread *thread = process->thread;
     struct decode_instruction instruction;
-    struct executor_stop stop = {.signal = SIGSEGV, .code = SI_KERNEL, .trap = TRAP_PROTECTION};
+    *stop = (struct executor_stop){
+        .reason = EXECUTOR_TRAP, .signal = SIGSEGV, .code = SI_KERNEL, .trap = TRAP_PROTECTION};
     size_t bytes = readable(process, thread->rip);
     decode(&instruction, (const uint8_t *)(uintptr_t)thread->rip, bytes, thread->rip);
     switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_INT3:
     case ZYDIS_MNEMONIC_INT1:
         thread->rip += instruction.size;
-        stop =
-            (struct executor_stop){.signal = SIGTRAP, .code = SI_KERNEL, .trap = TRAP_BREAKPOINT};
+        stop->signal = SIGTRAP;
+        stop->trap = TRAP_BREAKPOINT;
         break;
     case 0:
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
-        stop = (struct executor_stop){.signal = SIGILL,
-                                      .code = ILL_ILLOPN,
-                                      .trap = TRAP_ILLEGAL,
-                                      .fault_address = thread->rip};
+        stop->signal = SIGILL;
+        stop->code = ILL_ILLOPN;
+        stop->trap = TRAP_ILLEGAL;
+        stop->fault_address = thread->rip;
         break;
     default:
         break;
     }
-    end_if(process, signals_raise(process->signals, &stop));
+    end_if(process, signals_raise(process->signals, stop));
 }
 
 /* Faults at pages that are there are not what the kernel calls those of no mapping. */
@@ -304,10 +305,7 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
         raise_fault(process, stop);
         return 0;
     case EXECUTOR_TRAP:
-        raise_trap(process);
-        return 0;
-    case EXECUTOR_LIMIT:
-        end_with(process, PROCESS_LIMITED, 0);
+        raise_trap(process, stop);
         return 0;
     case EXECUTOR_REFUSED:
         end_with(process, PROCESS_UNABLE, 1);
@@ -320,32 +318,51 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
     }
 }
 
-int process_loop(struct process *process, struct bt_error *error)
+int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
-    struct executor_stop stop;
-    int result = 0;
-    while (!process->ended && result == 0) {
-        result = executor_run(process->executor, &stop, error);
-        if (result == 0)
-            result = handle(process, &stop, error);
-    }
-    if (!process->ended)
+    int result = executor_run(process->executor, stop, error);
+    if (result == 0)
+        result = handle(process, stop, error);
+    if (result != 0 && !process->ended)
         end_with(process, PROCESS_UNABLE, 1);
     return result;
 }
 
-int process_run(struct process *process, struct process_end *end, struct bt_error *error)
+int process_loop(struct process *process, struct bt_error *error)
+{
+    struct executor_stop stop;
+    int result = 0;
+    while (!process->ended && result == 0)
+        if ((result = process_step(process, &stop, error)) == 0 && stop.reason == EXECUTOR_LIMIT)
+            end_with(process, PROCESS_LIMITED, 0);
+    return result;
+}
+
+int process_begin(struct process *process, struct bt_error *error)
 {
     int result = executor_begin(process->executor, process->thread, error);
-    if (result == 0) {
-        space_listen(process->space, gone, process);
-        signals_begin(process->signals);
-        tell_loaded(process);
-        result = process_loop(process, error);
-        signals_end(process->signals);
-        executor_end(process->executor);
-    } else {
+    if (result != 0) {
         end_with(process, PROCESS_UNABLE, 1);
+        return result;
+    }
+    space_listen(process->space, gone, process);
+    signals_begin(process->signals);
+    tell_loaded(process);
+    return 0;
+}
+
+void process_finish(struct process *process)
+{
+    signals_end(process->signals);
+    executor_end(process->executor);
+}
+
+int process_run(struct process *process, struct process_end *end, struct bt_error *error)
+{
+    int result = process_begin(process, error);
+    if (result == 0) {
+        result = process_loop(process, error);
+        process_finish(process);
     }
     *end = process->end;
     return result;

@@ -1,4 +1,4 @@
-/* What the parts of capture/exec/process share; for nobody else. */
+/* What the parts of capture/exec/process, and capture/exec/aria on top, share; for nobody else. */
 #ifndef CAPTURE_EXEC_PROCESS_INSIDE_H
 #define CAPTURE_EXEC_PROCESS_INSIDE_H
 
@@ -22,8 +22,12 @@ struct process {
     struct process_end end;
 };
 
-/* Until the program has ended. */
+/* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
+ * executor, with what it stopped for done; steps until the program has ended; all put back. */
+int process_begin(struct process *process, struct bt_error *error);
+int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error);
 int process_loop(struct process *process, struct bt_error *error);
+void process_finish(struct process *process);
 
 /* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
  * to its end. */

@@ -218,6 +218,10 @@ static int64_t make_exits(struct translator *translator, const struct decode_ins
     for (unsigned i = 0; i < count; i++) {
         exits[i].kind = exit_kind_of(last);
         exits[i].branch = is_branch(last);
+        exits[i].branch_kind = last->kind;
+        exits[i].branch_size = last->size;
+        exits[i].branch_address = last->address;
+        exits[i].branch_target = last->target;
         exits[i].from = block;
         exits[i].target =
             i == 1 || last->kind == DECODE_STRAIGHT || last->kind == DECODE_SYSTEM_CALL ? end

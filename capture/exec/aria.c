@@ -1,0 +1,281 @@
+#include "capture/exec/aria_inside.h"
+
+#include "capture/exec/program_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS_MIN 4096u
+
+/* --- records -----------------------------------------------------------------------------------
+ */
+
+static bool make_room(struct aria *aria, size_t count)
+{
+    size_t capacity = aria->record_capacity;
+    if (aria->record_capacity - aria->record_count >= count)
+        return true;
+    while (capacity - aria->record_count < count)
+        capacity = capacity ? 2 * capacity : RECORDS_MIN;
+    struct record *records = realloc(aria->records, capacity * sizeof *records);
+    if (!records)
+        return false;
+    aria->records = records;
+    aria->record_capacity = capacity;
+    return true;
+}
+
+/* Maybe on the signal stack; what was interrupted then was the program's code, not the library. */
+static int put(void *context, struct record *records, size_t count)
+{
+    struct aria *aria = context;
+    if (aria->is_child || aria->process->is_child)
+        return 0;
+    if (aria->put)
+        return aria->put(aria->put_context, records, count);
+    if (!make_room(aria, count))
+        return BT_MEMORY;
+    memcpy(aria->records + aria->record_count, records, count * sizeof *records);
+    aria->record_count += count;
+    return 0;
+}
+
+/* --- beginning and end -------------------------------------------------------------------------
+ */
+
+static void set_stepping(struct aria *aria, bool stepping)
+{
+    if (aria->stepping != stepping)
+        executor_set_stepping(aria->process->executor, stepping);
+    aria->stepping = stepping;
+}
+
+static int begin(struct aria *aria, const char *path, const char *const *arguments,
+                 struct bt_error *error)
+{
+    const struct aria_settings *settings = &aria->settings;
+    const struct process_settings process = {.trace = settings->only_fetches ? EXEC_TRACE_FETCHES
+                                                                             : EXEC_TRACE_ALL,
+                                             .cache_bytes = settings->cache_bytes,
+                                             .buffer_bytes = settings->buffer_bytes,
+                                             .start = settings->start,
+                                             .put = put,
+                                             .put_context = aria,
+                                             .forked = settings->forked,
+                                             .forked_context = settings->forked_context};
+    aria->process = process_new(path, arguments, &process, error);
+    if (!aria->process)
+        return BT_USAGE;
+    struct exec_thread *thread = aria->process->thread;
+    aria->own_vector = thread->vector;
+    vector_layout_init(&aria->layout, thread->vector_mask);
+    aria->initial = aria_state_of_thread(aria, error);
+    if (!aria->initial || !make_room(aria, RECORDS_MIN))
+        return bt_fail(error, BT_MEMORY, "no memory to execute a program");
+    int result = process_begin(aria->process, error);
+    aria->begun = result == 0;
+    if (aria->begun)
+        set_stepping(aria, true);
+    return result;
+}
+
+struct aria *aria_new(const char *path, const char *const *arguments,
+                      const struct aria_settings *settings, struct bt_error *error)
+{
+    struct aria *aria = calloc(1, sizeof *aria);
+    if (!aria) {
+        bt_fail(error, BT_MEMORY, "no memory to execute a program");
+        return NULL;
+    }
+    aria->settings = *settings;
+    if (begin(aria, path, arguments, error) != 0) {
+        aria_free(aria);
+        return NULL;
+    }
+    return aria;
+}
+
+void aria_free(struct aria *aria)
+{
+    if (!aria)
+        return;
+    if (aria->begun)
+        process_finish(aria->process);
+    if (aria->process && aria->own_vector)
+        aria->process->thread->vector = aria->own_vector;
+    aria_state_free(aria->initial);
+    process_free(aria->process);
+    free(aria->records);
+    free(aria);
+}
+
+/* --- taken -------------------------------------------------------------------------------------
+ */
+
+void aria_load(struct aria *aria, const struct aria_state *state)
+{
+    struct exec_thread *thread = aria->process->thread;
+    memcpy(thread->registers, state->registers, sizeof thread->registers);
+    thread->rip = state->rip;
+    thread->flags = state->flags;
+    thread->fs_base = state->fs_base;
+    thread->vector = state->vector;
+    vector_state_mend(&aria->layout, state->vector);
+}
+
+void aria_store(const struct aria *aria, struct aria_state *state)
+{
+    struct exec_thread *thread = aria->process->thread;
+    memcpy(state->registers, thread->registers, sizeof state->registers);
+    state->rip = thread->rip;
+    state->flags = thread->flags;
+    state->fs_base = thread->fs_base;
+    thread->vector = aria->own_vector;
+}
+
+static enum aria_branch branch_of(uint8_t kind)
+{
+    switch (kind) {
+    case DECODE_CONDITIONAL:
+        return ARIA_CONDITIONAL;
+    case DECODE_CALL:
+        return ARIA_CALL;
+    case DECODE_RETURN:
+        return ARIA_RETURN;
+    case DECODE_JUMP_INDIRECT:
+        return ARIA_INDIRECT_JUMP;
+    case DECODE_CALL_INDIRECT:
+        return ARIA_INDIRECT_CALL;
+    default:
+        return ARIA_JUMP;
+    }
+}
+
+void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
+                      uint64_t target, uint64_t rip)
+{
+    step->reason = ARIA_BRANCH;
+    step->branch = branch_of(kind);
+    step->branch_address = address;
+    step->next = address + size;
+    step->target = target ? target : rip;
+    step->taken = rip != step->next;
+}
+
+/* What the executor stopped for. */
+static void tell(const struct aria *aria, const struct executor_stop *stop, struct aria_step *step)
+{
+    const struct exit *exit = stop->exit;
+    switch (stop->reason) {
+    case EXECUTOR_BRANCH:
+        aria_tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
+                         exit->branch_target, aria->process->thread->rip);
+        break;
+    case EXECUTOR_SYSTEM_CALL:
+        step->reason = ARIA_SYSTEM_CALL;
+        break;
+    case EXECUTOR_LIMIT:
+        step->reason = ARIA_LIMIT;
+        break;
+    default:
+        step->reason = ARIA_SIGNAL;
+        step->signal = stop->signal;
+        break;
+    }
+    if (aria->process->ended) {
+        step->reason = ARIA_EXIT;
+        step->end = aria->process->end;
+    }
+}
+
+/* The program has forked, and this is the child: it has no control program. */
+_Noreturn static void go_on_alone(struct aria *aria)
+{
+    struct bt_error error;
+    struct process *process = aria->process;
+    aria->is_child = true;
+    executor_limit(process->executor, 0);
+    executor_set_stepping(process->executor, false);
+    process_loop(process, &error);
+    process_exit(&process->end);
+}
+
+static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop,
+                   struct bt_error *error)
+{
+    struct process *process = aria->process;
+    executor_limit(process->executor, limit ? executor_instructions(process->executor) + limit : 0);
+    int result = process_step(process, stop, error);
+    if (process->is_child)
+        go_on_alone(aria);
+    return result;
+}
+
+static void end_again(const struct aria *aria, struct aria_step *step)
+{
+    step->reason = ARIA_EXIT;
+    step->end = aria->process->end;
+}
+
+int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
+                 uint64_t limit, struct aria_step *step, struct bt_error *error)
+{
+    struct executor *executor = aria->process->executor;
+    struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
+    uint64_t before = executor_instructions(executor);
+    *step = (struct aria_step){.reason = ARIA_EXIT};
+    aria->record_count = 0;
+    if (version != ARIA_TAKEN)
+        return bt_fail(error, BT_USAGE, "only what is taken can be executed so far");
+    if (aria->process->ended) {
+        end_again(aria, step);
+        return 0;
+    }
+    aria_load(aria, state);
+    int result = execute(aria, limit, &stop, error);
+    aria_store(aria, state);
+    tell(aria, &stop, step);
+    step->records = aria->records;
+    step->record_count = aria->record_count;
+    step->instructions = executor_instructions(executor) - before;
+    return result;
+}
+
+int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
+             executor_put_function *put_records, void *put_context, struct aria_step *step,
+             struct bt_error *error)
+{
+    struct process *process = aria->process;
+    struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
+    uint64_t before = executor_instructions(process->executor), done = 0;
+    int result = 0;
+    *step = (struct aria_step){.reason = ARIA_EXIT};
+    aria->record_count = 0;
+    aria->put = put_records;
+    aria->put_context = put_context;
+    set_stepping(aria, false);
+    aria_load(aria, state);
+    while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT) {
+        result = execute(aria, limit ? limit - done : 0, &stop, error);
+        done = executor_instructions(process->executor) - before;
+    }
+    aria_store(aria, state);
+    set_stepping(aria, true);
+    aria->put = NULL;
+    tell(aria, &stop, step);
+    step->instructions = done;
+    return result;
+}
+
+/* --- memory ------------------------------------------------------------------------------------
+ */
+
+int aria_read(struct aria *aria, void *to, uint64_t address, size_t size)
+{
+    return program_read(aria->process->space, to, address, size);
+}
+
+int aria_write(struct aria *aria, uint64_t address, const void *from, size_t size)
+{
+    return program_write(aria->process->space, address, from, size);
+}

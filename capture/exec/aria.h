@@ -1,0 +1,158 @@
+/*
+ * Aria: a program executed piece by piece under a control program, in one address space (MET, Aria:
+ * "execution-driven trace generator").
+ *
+ * The control program holds the program's state, and says each time from which address, with which
+ * registers and in which version to execute. aria_execute() runs until the first branch, that
+ * included, and gives back what ran, and the state behind it. Memory is the program's own, and the
+ * same for all states. Translations are kept: no code is translated twice in one version.
+ *
+ * An address of the program is one of ours: the control program may read and write at it, but for
+ * pages that hold code (aria_write()). What the records tell are the program's own addresses.
+ *
+ * All calls for an aria come from the thread that made it; all other threads of the control program
+ * block all signals. One program at a time: gs, and the handlers of signals, are the program's
+ * from aria_new() to aria_free(). In what follows "the program" is the one that is executed.
+ *
+ * The program can neither begin threads (EAGAIN) nor trace itself. A child that it forks has the
+ * control program in it, too, but not under it: it goes on, untraced, within the call of
+ * aria_execute() that forked it, and ends as it ends. One by vfork or posix_spawn shares our memory
+ * and runs before the call returns. A program that executes another (execve) is replaced by it, and
+ * we with it.
+ */
+#ifndef CAPTURE_EXEC_ARIA_H
+#define CAPTURE_EXEC_ARIA_H
+
+#include "capture/exec/process.h" /* executor_put_function, start_options, process_end */
+
+struct aria;
+
+/* Of the program, as an instruction finds it. All may be changed between calls, and copied
+ * (aria_state_copy(), aria_state_assign()), but not the pointer to its vector state. */
+struct aria_state {
+    uint64_t registers[16]; /* in the order of encodings: rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15
+                               (enum decode_register) */
+    uint64_t rip;           /* the next instruction */
+    uint64_t flags;
+    uint64_t fs_base;
+    uint8_t *vector; /* x87, vector and mask registers in XSAVE's standard form, aria_vector_bytes()
+                        of it; components that its header does not name are in their initial state,
+                        whatever stands there. Belongs to the state */
+};
+
+enum aria_version {
+    ARIA_TAKEN,    /* executed for real */
+    ARIA_NOT_TAKEN /* a mispredicted path: loads that would fault read 0, stores are not executed,
+                      what is no instruction does nothing. Memory, and all other states, stay as
+                      they are */
+};
+
+enum aria_reason {
+    ARIA_BRANCH,      /* rip is where it went */
+    ARIA_SYSTEM_CALL, /* taken: it was done, rip is behind it (or at it, where a signal came before:
+                         it will be done again). Not taken: it was not, rip is at it */
+    ARIA_SIGNAL,      /* taken: it was delivered, rip is at its handler. Not taken: the instruction
+                         at rip raises it, and was not executed */
+    ARIA_EXIT,        /* taken: the program has ended, as `end` says */
+    ARIA_LIMIT        /* as many instructions as were asked for, and no branch */
+};
+
+enum aria_branch {
+    ARIA_CONDITIONAL, /* jcc, loop, jrcxz */
+    ARIA_JUMP,
+    ARIA_CALL,
+    ARIA_RETURN,
+    ARIA_INDIRECT_JUMP,
+    ARIA_INDIRECT_CALL
+};
+
+/* What one call executed. */
+struct aria_step {
+    enum aria_reason reason;
+    /* Instructions in program order: a fetch, with time 1, then its reads and its writes, with time
+     * 0; processor is 0. Until the next call. Grow with the repetitions of a string instruction. */
+    const struct record *records;
+    size_t record_count;
+    uint64_t instructions;
+    /* ARIA_BRANCH: */
+    enum aria_branch branch;
+    bool taken;              /* it did not go on at `next` */
+    uint64_t branch_address; /* of the branch instruction, */
+    uint64_t next;           /* and behind it */
+    uint64_t target;         /* of direct branches, taken or not; of others where it went */
+    int signal;              /* ARIA_SIGNAL: its number; taken: 0, if no instruction raised it */
+    struct process_end end;  /* ARIA_EXIT */
+};
+
+struct aria_settings {
+    struct start_options start;
+    bool only_fetches;                /* no records of reads and writes */
+    size_t cache_bytes, buffer_bytes; /* executor.h */
+    /* In a child that the program forked, before it goes on: what is the control program's alone is
+     * to be let go, files being written for example. NULL: nothing is. */
+    void (*forked)(void *context);
+    void *forked_context;
+};
+
+/*
+ * Loads a program, as process_new() does, and begins with it: nothing of it has run. Arguments end
+ * with NULL, the first is the program's name for itself. NULL with *error where it cannot be
+ * executed.
+ */
+struct aria *aria_new(const char *path, const char *const *arguments,
+                      const struct aria_settings *settings, struct bt_error *error);
+
+/* Ends with it, ended or not; its memory is gone. States are freed before. NULL is fine. */
+void aria_free(struct aria *aria);
+
+/* --- states --- */
+
+/* How the program begins. The caller frees it. NULL: no memory. */
+struct aria_state *aria_initial(const struct aria *aria, struct bt_error *error);
+
+/* Another one that is the same. The caller frees it. NULL: no memory. */
+struct aria_state *aria_state_copy(const struct aria *aria, const struct aria_state *state,
+                                   struct bt_error *error);
+
+/* Makes *to the same as *from; costs no memory, and little time. */
+void aria_state_assign(const struct aria *aria, struct aria_state *to,
+                       const struct aria_state *from);
+
+void aria_state_free(struct aria_state *state);
+
+/* Of a state's `vector`. */
+size_t aria_vector_bytes(const struct aria *aria);
+
+/* --- executing --- */
+
+/*
+ * Executes from state->rip on with *state, which is then the state behind it, until the first
+ * branch, system call, signal, or so many instructions (0: no limit). Blocks of any length go on
+ * until there is a branch. Not less than one instruction is executed, except with ARIA_SIGNAL and
+ * ARIA_EXIT, and a system call that is not taken. A taken step costs next to nothing for the state
+ * if it is not copied: any may be given each time.
+ *
+ * Once the program has ended, taken steps are ARIA_EXIT. Returns 0, or a negative code: BT_USAGE
+ * says what the program did that cannot be done here (it is at its end then), BT_MEMORY.
+ */
+int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
+                 uint64_t limit, struct aria_step *step, struct bt_error *error);
+
+/*
+ * Free running, taken: no return to the control program until the program ends (ARIA_EXIT) or so
+ * many instructions have been executed (ARIA_LIMIT; 0: no limit). Records go to put(), at times on
+ * a signal stack of 1 MiB, and none into the step. Otherwise as aria_execute(). A change between
+ * the two costs as much time as there is translated code.
+ */
+int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
+             executor_put_function *put, void *put_context, struct aria_step *step,
+             struct bt_error *error);
+
+/* --- memory --- */
+
+/* Copies from or to the program's memory; 0, or -EFAULT where not all of it is the program's
+ * (then some may have been written). Writes as the program may, into pages with code, too. */
+int aria_read(struct aria *aria, void *to, uint64_t address, size_t size);
+int aria_write(struct aria *aria, uint64_t address, const void *from, size_t size);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the parts of capture/exec/aria share; for nobody else. */
+#ifndef CAPTURE_EXEC_ARIA_INSIDE_H
+#define CAPTURE_EXEC_ARIA_INSIDE_H
+
+#include "capture/exec/aria.h"
+#include "capture/exec/process_inside.h"
+#include "capture/exec/vector_state.h"
+
+struct aria {
+    struct aria_settings settings;
+    struct process *process;
+    uint8_t *own_vector; /* the thread's own, while a state's is in its place */
+    struct vector_layout layout;
+    struct aria_state *initial;
+    bool begun;
+    bool stepping;
+    bool is_child; /* forked by the program: nothing is recorded any more */
+
+    struct record *records; /* of a step */
+    size_t record_count, record_capacity;
+
+    executor_put_function *put; /* free running */
+    void *put_context;
+};
+
+/* The thread's registers as a new state. */
+struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error *error);
+
+/* A state's registers into the thread, whose vector state is the state's from then on; and back. */
+void aria_load(struct aria *aria, const struct aria_state *state);
+void aria_store(const struct aria *aria, struct aria_state *state);
+
+/* A branch (enum decode_kind) to target, 0 for indirect ones, that led to rip. */
+void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
+                      uint64_t target, uint64_t rip);
+
+#endif

@@ -1,0 +1,36 @@
+/* Branches, as predictors see them: doc/predictors.md, "Branches". */
+#ifndef TOOLS_RONDO_BRANCH_H
+#define TOOLS_RONDO_BRANCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum branch_kind {
+    BRANCH_CONDITIONAL,
+    BRANCH_JUMP,
+    BRANCH_CALL,
+    BRANCH_RETURN,
+    BRANCH_INDIRECT_JUMP,
+    BRANCH_INDIRECT_CALL,
+    BRANCH_KINDS
+};
+
+struct branch {
+    uint64_t address;
+    uint64_t next;   /* the address behind it */
+    uint64_t target; /* where it goes if it is taken */
+    enum branch_kind kind;
+    bool taken; /* always, but for conditional ones */
+};
+
+static inline bool branch_is_call(const struct branch *branch)
+{
+    return branch->kind == BRANCH_CALL || branch->kind == BRANCH_INDIRECT_CALL;
+}
+
+static inline bool branch_is_indirect(const struct branch *branch)
+{
+    return branch->kind == BRANCH_INDIRECT_JUMP || branch->kind == BRANCH_INDIRECT_CALL;
+}
+
+#endif

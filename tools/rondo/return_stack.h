@@ -1,0 +1,24 @@
+/* The return stack: a ring that calls push to and returns pop from. */
+#ifndef TOOLS_RONDO_RETURN_STACK_H
+#define TOOLS_RONDO_RETURN_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct return_stack {
+    uint64_t *places, *saved;
+    uint32_t size; /* 0: there is none, nothing is pushed and nothing popped */
+    uint32_t top, saved_top;
+};
+
+/* False without memory; return_stack_clear in any case. */
+bool return_stack_make(struct return_stack *stack, uint32_t size);
+void return_stack_clear(struct return_stack *stack);
+
+void return_stack_push(struct return_stack *stack, uint64_t address);
+uint64_t return_stack_pop(struct return_stack *stack);
+
+void return_stack_save(struct return_stack *stack);
+void return_stack_restore(struct return_stack *stack);
+
+#endif

@@ -1,0 +1,35 @@
+/* A long history of outcomes, and pieces of it that are kept folded to a few bits. */
+#ifndef TOOLS_RONDO_TAGE_HISTORY_H
+#define TOOLS_RONDO_TAGE_HISTORY_H
+
+#include "tools/rondo/predictor_settings.h"
+
+#include <stdbool.h>
+
+#define TAGE_HISTORY_WORDS 16u /* of 64 outcomes: more than TAGE_HISTORY_MAX */
+
+/* fold(H, length, bits) of doc/predictors.md */
+struct tage_fold {
+    uint32_t value;
+    uint16_t length;
+    uint8_t bits;
+};
+
+struct tage_table_folds {
+    struct tage_fold place, tag, shorter_tag;
+};
+
+struct tage_history {
+    uint64_t words[TAGE_HISTORY_WORDS]; /* a ring */
+    uint32_t end;                       /* outcomes so far */
+    uint32_t table_count;
+    struct tage_table_folds tables[TAGE_TABLES_MAX];
+};
+
+void tage_history_make(struct tage_history *history, const struct predictor_settings *settings);
+void tage_history_shift(struct tage_history *history, bool taken);
+
+/* Turns the newest outcome over. */
+void tage_history_flip(struct tage_history *history);
+
+#endif

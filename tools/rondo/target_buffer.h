@@ -1,0 +1,30 @@
+/* The branch target buffer: sets of branches with their last targets, least recently used out. */
+#ifndef TOOLS_RONDO_TARGET_BUFFER_H
+#define TOOLS_RONDO_TARGET_BUFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct target_buffer_entry {
+    uint64_t address, target;
+    uint64_t used; /* when; 0: it is empty */
+};
+
+struct target_buffer {
+    struct target_buffer_entry *entries; /* NULL: there is none */
+    uint64_t set_mask;
+    uint32_t ways;
+    uint64_t now;
+};
+
+/* False without memory. */
+bool target_buffer_make(struct target_buffer *buffer, uint32_t entries, uint32_t ways);
+void target_buffer_clear(struct target_buffer *buffer);
+
+/* What it has as the branch's target, 0 for nothing. */
+uint64_t target_buffer_find(const struct target_buffer *buffer, uint64_t address);
+
+/* The same; then it has this one. */
+uint64_t target_buffer_put(struct target_buffer *buffer, uint64_t address, uint64_t target);
+
+#endif

@@ -11,6 +11,10 @@
 
 #define CAPTURE_ID_BYTES 16u
 
+/* As the bus of what was no bus: a program that was executed. The board's name is its command line
+ * then, addresses are virtual, processors its threads, ticks its instructions, clock_hz 0. */
+#define CAPTURE_BUS_PROGRAM "program"
+
 /* What the board says of the requests it saw. accepted = records delivered or lost. */
 struct source_totals {
     bool known;          /* false where the source could not say (a board that vanished) */

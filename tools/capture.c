@@ -3,8 +3,8 @@
 #include "capture/board_capture.h"
 #include "capture/settings_text.h"
 #include "capture/status_json.h"
-#include "formats/base/quantity.h"
 #include "formats/filter_text.h"
+#include "tools/capture_options.h"
 #include "tools/capture_report.h"
 
 #include <pthread.h>
@@ -16,29 +16,13 @@
 #define POLL_MS 50
 
 struct capture_options {
+    struct capture_settings capture; /* first: capture_options.h */
     const char *board;
-    struct capture_settings capture;
     struct session_settings session;
     bool print_names, json, quiet;
 };
 
 /* --- options --------------------------------------------------------------------------------- */
-
-static int take_output(void *settings, const char *argument, struct bt_error *error)
-{
-    struct capture_settings *capture = &((struct capture_options *)settings)->capture;
-    if (strlen(argument) >= sizeof capture->prefix)
-        return bt_fail(error, BT_USAGE, "the prefix is too long");
-    if (!argument[0])
-        return bt_fail(error, BT_USAGE, "the prefix is empty");
-    strcpy(capture->prefix, argument);
-    return 0;
-}
-
-static int take_rotate(void *settings, const char *argument, struct bt_error *error)
-{
-    return settings_text_rotate(&((struct capture_options *)settings)->capture, argument, error);
-}
 
 static int take_stop(void *settings, const char *argument, struct bt_error *error)
 {
@@ -55,69 +39,23 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
     return filter_parse(&session->filter, argument, error);
 }
 
-/* The place of argument among two words, or BT_USAGE. */
-static int choose(const char *argument, const char *first, const char *second,
-                  struct bt_error *error)
-{
-    if (strcmp(argument, first) == 0)
-        return 0;
-    if (strcmp(argument, second) == 0)
-        return 1;
-    return bt_fail(error, BT_USAGE, "\"%.40s\" is neither %s nor %s", argument, first, second);
-}
-
 static int take_packing(void *settings, const char *argument, struct bt_error *error)
 {
-    int choice = choose(argument, "plain", "delta", error);
+    int choice = capture_option_choose(argument, "plain", "delta", error);
     if (choice < 0)
         return choice;
     ((struct capture_options *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
     return 0;
 }
 
-static int take_engine(void *settings, const char *argument, struct bt_error *error)
-{
-    enum deflate_engine engine = DEFLATE_ZLIB;
-    while (engine < DEFLATE_ENGINES && strcmp(deflate_engine_name(engine), argument) != 0)
-        engine++;
-    if (engine == DEFLATE_ENGINES)
-        return bt_fail(error, BT_USAGE, "\"%s\" should be records, isa-l or zlib", argument);
-    if (!deflate_has(engine))
-        return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
-    ((struct capture_options *)settings)->capture.engine = engine;
-    return 0;
-}
-
-static int take_level(void *settings, const char *argument, struct bt_error *error)
-{
-    uint64_t level;
-    int result = quantity_count(&level, argument, error);
-    if (result < 0)
-        return result;
-    if (level > 9)
-        return bt_fail(error, BT_USAGE, "zlib has levels 1 to 9, isa-l 0 to 3, records only 0");
-    ((struct capture_options *)settings)->capture.level = (int)level;
-    return 0;
-}
-
 static int take_when_full(void *settings, const char *argument, struct bt_error *error)
 {
-    int choice = choose(argument, "wait", "drop", error);
+    int choice = capture_option_choose(argument, "wait", "drop", error);
     if (choice < 0)
         return choice;
     ((struct capture_options *)settings)->capture.when_full =
         choice == 0 ? CAPTURE_WAIT : CAPTURE_DROP;
     return 0;
-}
-
-static int take_queue(void *settings, const char *argument, struct bt_error *error)
-{
-    return settings_text_queue(&((struct capture_options *)settings)->capture, argument, error);
-}
-
-static int take_disk_full(void *settings, const char *argument, struct bt_error *error)
-{
-    return settings_text_disk_full(&((struct capture_options *)settings)->capture, argument, error);
 }
 
 static int take_reconnect(void *settings, const char *argument, struct bt_error *error)
@@ -131,9 +69,9 @@ static const struct option_row capture_rows[] = {
     {OPTION_TEXT, 'b', "board", "SPEC", "the board to capture from, as 'bustap boards' lists them",
      OPTION(board), NULL},
     {OPTION_CALL, 'o', "output", "PREFIX", "files are PREFIX_00001_20261120T224500Z.byu.gz", 0,
-     take_output},
+     capture_option_output},
     {OPTION_CALL, 'r', "rotate", "RULE",
-     "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, take_rotate},
+     "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
     {OPTION_NUMBER, 'k', "keep", "N", "keep the last N files, remove older ones",
      OPTION(capture.keep), NULL},
     {OPTION_CALL, 's', "stop", "RULE", "stop at time=10s, records=N, size=S, files=N; may repeat",
@@ -145,20 +83,20 @@ static const struct option_row capture_rows[] = {
     {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
      OPTION(capture.workers), NULL},
     {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
-     take_queue},
+     capture_option_queue},
     {OPTION_NUMBER, 0, "block", "N", "records in a block of a file; 87381 unless given",
      OPTION(capture.block_records), NULL},
     {OPTION_DURATION, 0, "flush", "TIME", "no record waits longer for its block to fill; 1s",
      OPTION(capture.flush_ns), NULL},
     {OPTION_CALL, 0, "engine", "NAME",
-     "compress with records, isa-l or zlib; records is the fastest", 0, take_engine},
+     "compress with records, isa-l or zlib; records is the fastest", 0, capture_option_engine},
     {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
-     take_level},
+     capture_option_level},
     {OPTION_CALL, 0, "when-full", "WHAT",
      "with a full queue: wait (the default), or drop and count", 0, take_when_full},
     {OPTION_CALL, 0, "disk-full", "WHAT",
      "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
-     take_disk_full},
+     capture_option_disk_full},
     {OPTION_CALL, 0, "reconnect", "TIME",
      "wait so long for a board that went away; never, or forever (the default)", 0, take_reconnect},
     {OPTION_FLAG, 0, "print-names", NULL, "print the name of each complete file",

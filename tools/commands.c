@@ -10,6 +10,7 @@
 #include "tools/dcfg.h"
 #include "tools/doctor.h"
 #include "tools/dump.h"
+#include "tools/exec.h"
 #include "tools/info.h"
 #include "tools/mrc.h"
 #include "tools/plot.h"
@@ -23,13 +24,11 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &capture_command, &ctl_command,
-    &boards_command,  &doctor_command,
-    &dump_command,    &info_command,
-    &verify_command,  &recover_command,
-    &cache_command,   &convert_command,
-    &plot_command,    &dcfg_command,
-    &mrc_command,     NULL, /* a comma behind it: a line for each */
+    &capture_command, &ctl_command,     &boards_command,
+    &doctor_command,  &dump_command,    &info_command,
+    &verify_command,  &recover_command, &cache_command,
+    &convert_command, &plot_command,    &dcfg_command,
+    &mrc_command,     &exec_command,    NULL, /* a comma behind it: a line for each */
 };
 
 static void print_overview(FILE *out)
@@ -89,6 +88,29 @@ bool command_options(struct invocation *call, void *settings, int *status)
     return true;
 }
 
+/* What was ignored before has no flags: execve(2) clears them. */
+#define OURS SA_RESTART
+
+static void command_ignore(int number)
+{
+    struct sigaction before;
+    struct sigaction action = {.sa_flags = OURS};
+    action.sa_handler = SIG_IGN;
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void command_ignore_no_more(void)
+{
+    static const int numbers[] = {SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction action;
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN &&
+            (action.sa_flags & OURS))
+            signal(numbers[i], SIG_DFL);
+    }
+}
+
 static int dispatch(int count, char **arguments)
 {
     const char *program = count > 0 ? strrchr(arguments[0], '/') : NULL;
@@ -116,8 +138,8 @@ int commands_main(int count, char **arguments)
     if (standard_streams_keep() < 0)
         return STATUS_IO;
     /* A reader that went away is an answer of write(), as is a file at its size limit. */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
+    command_ignore(SIGPIPE);
+    command_ignore(SIGXFSZ);
     int status = dispatch(count, arguments);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;

@@ -51,6 +51,10 @@ bool command_options(struct invocation *call, void *settings, int *status);
 int command_usage(const struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Signals that commands_main() ignores get the actions back that this process began with: for
+ * another program that goes on in it. */
+void command_ignore_no_more(void);
+
 /* Prints "bustap: message" to standard error and returns the exit status for error->code. */
 int command_failure(const struct bt_error *error);
 

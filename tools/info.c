@@ -186,11 +186,19 @@ static void print_counts(const char *heading, const uint64_t counts[256], uint64
     }
 }
 
+/* Of an executed program: its ticks are instructions. */
+static bool is_program(const struct capture_info *info)
+{
+    return strcmp(info->bus, CAPTURE_BUS_PROGRAM) == 0;
+}
+
 static void print_description(const struct summary *summary)
 {
     const struct capture_info *info = &summary->first->info;
     char text[WORDS_TIME_BYTES];
-    if (info->board[0])
+    if (is_program(info))
+        printf("%-13s %s\n", "program", info->board);
+    else if (info->board[0])
         printf("%-13s %s, bus %s\n", "board", info->board, info->bus);
     if (info->filter[0])
         printf("%-13s %s\n", "filter", info->filter);
@@ -212,6 +220,8 @@ static void print_ticks(const struct summary *summary)
     if (clock > 0)
         printf(" at %.6g MHz: %.6f s", (double)clock / 1e6,
                (double)(total->last_tick - total->first_tick) / (double)clock);
+    if (is_program(&summary->first->info))
+        fputs(" instructions", stdout);
     putchar('\n');
 }
 

@@ -17,7 +17,7 @@ static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NU
 /* The tables in getopt's form. */
 struct getopt_tables {
     struct option rows[OPTIONS_MAX];
-    char letters[2 * OPTIONS_MAX + 2];
+    char letters[2 * OPTIONS_MAX + 3];
     int count; /* of the command's rows; --help is the one behind them */
 };
 
@@ -33,6 +33,8 @@ static void make_tables(struct getopt_tables *tables, const struct option_row *r
     while (rows[tables->count].kind != OPTION_END && tables->count < OPTIONS_MAX - 2)
         tables->count++;
     char *letter = tables->letters;
+    if (rows[tables->count].letter == '+')
+        *letter++ = '+';
     *letter++ = ':'; /* a missing argument is told apart from an unknown option */
     for (int n = 0; n <= tables->count; n++) {
         const struct option_row *row = row_at(tables, rows, n);

@@ -11,7 +11,8 @@
 
 /* What an option's argument is, and so the type of the field it goes to. */
 enum option_kind {
-    OPTION_END,      /* ends a table */
+    OPTION_END,      /* ends a table. Letter '+': options end at the first operand, as it and what
+                        follows are another program's */
     OPTION_FLAG,     /* no argument: bool */
     OPTION_TEXT,     /* const char * */
     OPTION_COUNT,    /* uint64_t, as quantity_count reads it */

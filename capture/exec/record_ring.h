@@ -1,0 +1,46 @@
+/*
+ * Records on their way from the process that executes a program to the one that writes them: a
+ * bounded ring in memory that both share. One puts, one takes; who is faster waits, so nothing is
+ * ever lost. No locks: either side may be killed at any point, and the other finds out.
+ */
+#ifndef CAPTURE_EXEC_RECORD_RING_H
+#define CAPTURE_EXEC_RECORD_RING_H
+
+#include "formats/base/error.h"
+#include "formats/record.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct record_ring;
+
+/* Shared with all children made from now on. The calling process takes. NULL and *error: no memory.
+ */
+struct record_ring *record_ring_new(struct bt_error *error);
+
+/* The calling process lets go of it; others may go on. NULL is fine. */
+void record_ring_free(struct record_ring *ring);
+
+/* --- who puts --- */
+
+/* Puts all of them, waiting for room. 0; or BT_CLOSED: nobody takes any more, of these the first
+ * ones may have been taken. */
+int record_ring_put(struct record_ring *ring, const struct record *records, size_t count);
+
+/* There will be no more. Also for others, once whoever puts is gone. */
+void record_ring_end(struct record_ring *ring);
+
+/* --- who takes --- */
+
+/*
+ * Takes at most capacity records, *count of them: as soon as there are many or an end, else what is
+ * there when timeout_ms have passed (< 0: waits for one at least). False: there are none, and
+ * there will be none.
+ */
+bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
+                      int timeout_ms, size_t *count);
+
+/* Nothing is wanted any more but what has been put. */
+void record_ring_close(struct record_ring *ring);
+
+#endif

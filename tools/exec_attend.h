@@ -1,0 +1,19 @@
+/* What bustap does while the program runs. */
+#ifndef TOOLS_EXEC_ATTEND_H
+#define TOOLS_EXEC_ATTEND_H
+
+#include "tools/capture_report.h"
+#include "tools/exec_child.h"
+
+/*
+ * Until the child ends: passes signals on that were sent to bustap alone, stops when the child is
+ * stopped, keeps the live line. All signals are blocked. Returns the child's wait status.
+ */
+int exec_attend(const struct exec_child *child, struct capture *capture,
+                struct capture_report *report);
+
+/* Ends the calling process as a wait status says, unless that is a plain exit: then returns its
+ * value. */
+int exec_end_as(int wait_status);
+
+#endif

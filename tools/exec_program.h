@@ -1,0 +1,17 @@
+/* Which file a program's name means. */
+#ifndef TOOLS_EXEC_PROGRAM_H
+#define TOOLS_EXEC_PROGRAM_H
+
+#include "formats/base/error.h"
+
+#define EXEC_PROGRAM_BYTES 4096u
+
+/*
+ * As a shell finds it: a name with a slash is a path, any other is looked for in the folders of
+ * PATH. Programs that would run with another user's or group's rights are refused: they would not
+ * have them here. 0; or BT_USAGE: there is none, or it is no program; path has room for
+ * EXEC_PROGRAM_BYTES.
+ */
+int exec_program_find(char *path, const char *name, struct bt_error *error);
+
+#endif

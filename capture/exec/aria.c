@@ -109,6 +109,16 @@ void aria_free(struct aria *aria)
     free(aria);
 }
 
+int aria_hide(struct aria *aria, int descriptor, struct bt_error *error)
+{
+    return process_hide(aria->process, descriptor, error);
+}
+
+const struct modules *aria_modules(const struct aria *aria)
+{
+    return process_modules(aria->process);
+}
+
 /* --- taken -------------------------------------------------------------------------------------
  */
 

@@ -105,6 +105,13 @@ struct aria *aria_new(const char *path, const char *const *arguments,
 /* Ends with it, ended or not; its memory is gone. States are freed before. NULL is fine. */
 void aria_free(struct aria *aria);
 
+/* A descriptor of the control program, from now on hidden from the program, which may otherwise
+ * close what it has not opened. 0 or a negative code. */
+int aria_hide(struct aria *aria, int descriptor, struct bt_error *error);
+
+/* The files that the program's code is from; they belong to the aria. */
+const struct modules *aria_modules(const struct aria *aria);
+
 /* --- states --- */
 
 /* How the program begins. The caller frees it. NULL: no memory. */

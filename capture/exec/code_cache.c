@@ -21,7 +21,6 @@ struct code_cache {
     size_t arena_size;
     size_t arena_used;
     struct block **blocks; /* by number; in ascending order of their code */
-    struct template *templates;
     uint32_t block_count, block_limit;
     struct exit **exits; /* by number */
     uint32_t exit_count, exit_limit;
@@ -58,8 +57,7 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     cache->arena = map(cache->arena_size, PROT_READ | PROT_WRITE);
     cache->blocks = map(cache->block_limit * sizeof *cache->blocks, PROT_READ | PROT_WRITE);
     cache->exits = map(cache->exit_limit * sizeof *cache->exits, PROT_READ | PROT_WRITE);
-    cache->templates = map(cache->block_limit * sizeof *cache->templates, PROT_READ | PROT_WRITE);
-    if (!cache->code || !cache->arena || !cache->blocks || !cache->exits || !cache->templates)
+    if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
     cache->code_at = cache->code + LEAVE_BYTES;
     write_leave(cache);
@@ -80,8 +78,6 @@ void code_cache_free(struct code_cache *cache)
         munmap(cache->arena, cache->arena_size);
     if (cache->blocks)
         munmap(cache->blocks, cache->block_limit * sizeof *cache->blocks);
-    if (cache->templates)
-        munmap(cache->templates, cache->block_limit * sizeof *cache->templates);
     if (cache->exits)
         munmap(cache->exits, cache->exit_limit * sizeof *cache->exits);
     free(cache);
@@ -103,6 +99,16 @@ struct block *code_cache_find(const struct code_cache *cache, uint64_t address)
 struct block *code_cache_block(const struct code_cache *cache, uint32_t number)
 {
     return number < cache->block_count ? cache->blocks[number] : NULL;
+}
+
+uint32_t code_cache_blocks(const struct code_cache *cache)
+{
+    return __atomic_load_n(&cache->block_count, __ATOMIC_RELAXED);
+}
+
+uint32_t code_cache_block_limit(const struct code_cache *cache)
+{
+    return cache->block_limit;
 }
 
 struct block *code_cache_at(const struct code_cache *cache, const void *code)
@@ -148,29 +154,13 @@ void *code_cache_allocate(struct code_cache *cache, size_t bytes)
     return memset(memory, 0, bytes);
 }
 
-const struct template *code_cache_templates(const struct code_cache *cache)
-{
-    return cache->templates;
-}
-
-void code_cache_set_template(struct code_cache *cache, const struct block *block)
-{
-    cache->templates[block->number] =
-        (struct template){.records = block->records,
-                          .patches = block->patches,
-                          .record_count = block->record_count,
-                          .patch_count = block->patch_count,
-                          .slots = block->slots,
-                          .instructions = (uint8_t)block->instructions,
-                          .plain = block->through_fs_count == 0 && block->special_count == 0};
-}
-
 int code_cache_add_block(struct code_cache *cache, struct block *block)
 {
     if (cache->block_count == cache->block_limit)
         return -1;
     block->number = cache->block_count;
-    cache->blocks[cache->block_count++] = block;
+    cache->blocks[cache->block_count] = block;
+    __atomic_store_n(&cache->block_count, cache->block_count + 1, __ATOMIC_RELAXED);
     return 0;
 }
 

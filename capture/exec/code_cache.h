@@ -55,23 +55,6 @@ struct patch {
     uint32_t addend;
 };
 
-/*
- * What expansion needs of a block, close together. `records` are rounded up to multiples of
- * TEMPLATE_RECORDS and `patches` to TEMPLATE_PATCHES (with ones that change what is behind the
- * records), so that small blocks, which most are, need no loops and no guesses.
- */
-struct template
-{
-    const struct record *records;
-    const struct patch *patches;
-    uint16_t record_count, patch_count;
-    uint16_t slots;
-    uint8_t instructions;
-    bool plain; /* nothing through fs, nothing special */
-};
-#define TEMPLATE_RECORDS 8u
-#define TEMPLATE_PATCHES 4u
-
 /* References whose number or place the entries alone can tell, in front of `record`. */
 struct special {
     uint16_t record;
@@ -129,6 +112,10 @@ struct block *code_cache_find(const struct code_cache *cache, uint64_t address);
 /* The block with a number; NULL. */
 struct block *code_cache_block(const struct code_cache *cache, uint32_t number);
 
+/* Numbers that blocks have are below the first, and always will be below the second. */
+uint32_t code_cache_blocks(const struct code_cache *cache);
+uint32_t code_cache_block_limit(const struct code_cache *cache);
+
 /* The block whose code lies around a place in the cache; NULL. */
 struct block *code_cache_at(const struct code_cache *cache, const void *code);
 
@@ -141,12 +128,6 @@ void code_cache_keep(struct code_cache *cache, uint8_t *end);
 
 /* Memory for what is known of blocks, zeroed, gone at the next flush; NULL when full. */
 void *code_cache_allocate(struct code_cache *cache, size_t bytes);
-
-/* What expansion needs, by the blocks' numbers. */
-const struct template *code_cache_templates(const struct code_cache *cache);
-
-/* Puts a block among them, once all is known of it. */
-void code_cache_set_template(struct code_cache *cache, const struct block *block);
 
 /* A new block's number, and an exit's; full: -1. */
 int code_cache_add_block(struct code_cache *cache, struct block *block);

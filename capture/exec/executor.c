@@ -2,6 +2,7 @@
 #include "capture/exec/executor_parts.h"
 
 #include "capture/exec/enter.h"
+#include "capture/exec/trace_compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define GUARD_BYTES  ((size_t)64 << 10) /* more than a block's entries */
-#define RECORDS      8192u
+#define RECORDS      3584u /* with what lies behind them they stay in the first cache */
 
 #define PAGE_FAULT   14
 #define FETCH_FAILED 0x14 /* by the program */
@@ -31,6 +32,7 @@ static int make_buffers(struct executor *executor, struct bt_error *error)
     expander->cache = executor->cache;
     expander->capacity = RECORDS;
     expander->records = malloc(RECORDS * sizeof *expander->records);
+    expander->code = trace_code_new(executor->settings.cache_bytes, executor->cache);
     expander->put = count_records;
     expander->context = executor;
     expander->take = executor->settings.take;
@@ -76,6 +78,7 @@ void executor_free(struct executor *executor)
     if (executor->buffer)
         munmap(executor->buffer, executor->settings.buffer_bytes + GUARD_BYTES);
     free(executor->expander.records);
+    trace_code_free(executor->expander.code);
     translator_free(executor->translator);
     code_cache_free(executor->cache);
     free(executor);
@@ -132,6 +135,8 @@ static void forget_all(struct executor *executor)
 {
     consume_all(executor); /* entries name blocks */
     code_cache_flush(executor->cache);
+    if (executor->expander.code)
+        trace_code_forget(executor->expander.code);
     exec_thread_forget(executor->thread);
 }
 

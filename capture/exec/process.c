@@ -76,6 +76,7 @@ static void tell_loaded(struct process *process)
 static int make_parts(struct process *process, const struct start *start, struct bt_error *error)
 {
     const struct executor_settings settings = {.trace = process->settings.trace,
+                                               .stepping = process->settings.stepping,
                                                .cache_bytes = process->settings.cache_bytes,
                                                .buffer_bytes = process->settings.buffer_bytes,
                                                .readable = readable,

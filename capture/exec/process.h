@@ -17,6 +17,7 @@ struct process;
 
 struct process_settings {
     enum exec_trace trace;
+    bool stepping;                    /* leaves translated code behind each branch: executor.h */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     uint64_t limit;                   /* instructions; 0: none */
     struct start_options start;

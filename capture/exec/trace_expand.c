@@ -1,4 +1,5 @@
 #include "capture/exec/trace_expand.h"
+#include "capture/exec/trace_compile.h"
 
 #include <string.h>
 
@@ -66,41 +67,52 @@ static int expand(struct trace_expander *expander, const struct block *block,
     return result == 0 ? expand_part(expander, block, entries, at, records) : result;
 }
 
-/* A plain block: most have few records and fewer patches, which go without a loop. */
-static void expand_plain(struct record *records, const struct template *template,
-                         const uint32_t *entries)
+/* One execution of a block. */
+static int expand_block(struct trace_expander *expander, const uint32_t *entries,
+                        const struct block *block)
 {
-    memcpy(records, template->records, TEMPLATE_RECORDS * sizeof *records);
-    for (unsigned i = TEMPLATE_RECORDS; i < template->record_count; i += TEMPLATE_RECORDS)
-        memcpy(records + i, template->records + i, TEMPLATE_RECORDS * sizeof *records);
-    for (unsigned i = 0; i < template->patch_count; i += TEMPLATE_PATCHES)
-        for (unsigned j = i; j < i + TEMPLATE_PATCHES; j++) {
-            const struct patch *patch = &template->patches[j];
-            records[patch->record].address = entries[patch->slot] + patch->addend;
-        }
+    if (expander->code)
+        trace_code_see(expander->code, block);
+    expander->instructions += block->instructions;
+    return expand(expander, block, entries, block->record_count, block->special_count);
+}
+
+/* As far as there is code for it, and room. */
+static const uint32_t *run_code(struct trace_expander *expander, const uint32_t *entries,
+                                const uint32_t *end)
+{
+    struct trace_position position = {.entries = entries,
+                                      .end = end,
+                                      .records = expander->records + expander->count,
+                                      .last = expander->records + expander->capacity -
+                                              TRACE_EXPAND_RECORDS_MIN + 1,
+                                      .instructions = expander->instructions,
+                                      .fs_base = expander->fs_base,
+                                      .processor = expander->processor};
+    if (position.records > position.last)
+        return entries;
+    trace_code_run(expander->code, &position);
+    expander->count = (size_t)(position.records - expander->records);
+    expander->instructions = position.instructions;
+    return position.entries;
 }
 
 int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count)
 {
     if (expander->take)
         return expander->take(expander->take_context, expander, entries, count, NULL, 0);
-    const struct template *templates = code_cache_templates(expander->cache);
     const uint32_t *end = entries + count;
     int result = 0;
     while (entries < end && result == 0) {
-        const struct template *template = &templates[*entries];
-        if (template->plain && !expander->processor) {
-            if (expander->capacity - expander->count < template->record_count + TEMPLATE_RECORDS &&
-                (result = trace_expander_flush(expander)) < 0)
-                break;
-            expand_plain(expander->records + expander->count, template, entries);
-            expander->count += template->record_count;
-        } else {
+        if (expander->code)
+            entries = run_code(expander, entries, end);
+        if (expander->capacity - expander->count < TRACE_EXPAND_RECORDS_MIN)
+            result = trace_expander_flush(expander);
+        else if (entries < end) {
             const struct block *block = code_cache_block(expander->cache, *entries);
-            result = expand(expander, block, entries, block->record_count, block->special_count);
+            result = expand_block(expander, entries, block);
+            entries += block->slots;
         }
-        entries += template->slots;
-        expander->instructions += template->instructions;
     }
     return result;
 }

@@ -11,7 +11,9 @@
 
 #include "capture/exec/code_cache.h"
 
-#define TRACE_EXPAND_RECORDS_MIN 2048u /* an output must hold so many */
+struct trace_code;
+
+#define TRACE_EXPAND_RECORDS_MIN 1536u /* an output must hold so many */
 
 #define TRACE_COMPONENTS 32u
 
@@ -29,9 +31,10 @@ typedef int trace_take_function(void *context, struct trace_expander *expander,
 
 struct trace_expander {
     const struct code_cache *cache;
-    uint64_t fs_base;      /* of the thread, while it wrote the entries */
-    uint8_t processor;     /* in every record */
-    uint64_t instructions; /* that were expanded so far */
+    struct trace_code *code; /* for the same cache; NULL: without */
+    uint64_t fs_base;        /* of the thread, while it wrote the entries */
+    uint8_t processor;       /* in every record */
+    uint64_t instructions;   /* that were expanded so far */
 
     /* records go here, and when it is full to put(), which returns 0 or a negative bt_code */
     struct record *records;

@@ -164,47 +164,32 @@ static bool emit_block(struct translator *translator)
     return !translator->emitter.full;
 }
 
-/* Copies `count` items, and keeps room for `room`. */
-static void *copy(struct code_cache *cache, const void *from, unsigned count, unsigned room,
-                  size_t size)
+/* From the work into the cache. */
+static void *copy(struct code_cache *cache, const void *from, unsigned count, size_t size)
 {
-    void *to = code_cache_allocate(cache, room * size);
+    void *to = code_cache_allocate(cache, count * size);
     return to ? memcpy(to, from, count * size) : NULL;
 }
 
-static unsigned round_up(unsigned count, unsigned to)
-{
-    return (count + to - 1) / to * to;
-}
-
-/* What is known of the block, from the work into the cache. */
 static bool keep_knowledge(struct translator *translator)
 {
     struct block *block = translator->block;
     struct code_cache *cache = translator->cache;
-    unsigned patches = round_up(translator->patch_count, TEMPLATE_PATCHES);
     block->record_count = (uint16_t)translator->record_count;
     block->patch_count = (uint16_t)translator->patch_count;
     block->through_fs_count = (uint16_t)translator->through_fs_count;
     block->special_count = (uint16_t)translator->special_count;
     block->records =
-        copy(cache, translator->records, translator->record_count,
-             round_up(translator->record_count, TEMPLATE_RECORDS), sizeof(struct record));
+        copy(cache, translator->records, translator->record_count, sizeof(struct record));
     block->patches =
-        copy(cache, translator->patches, translator->patch_count, patches, sizeof(struct patch));
-    block->through_fs = copy(cache, translator->through_fs, translator->through_fs_count,
-                             translator->through_fs_count, sizeof(uint16_t));
-    block->specials = copy(cache, translator->specials, translator->special_count,
-                           translator->special_count, sizeof(struct special));
-    block->places =
-        copy(cache, translator->places, translator->count, translator->count, sizeof(struct place));
-    if (!block->records || !block->patches || !block->through_fs || !block->specials ||
-        !block->places)
-        return false;
-    for (unsigned i = block->patch_count; i < patches; i++)
-        block->patches[i].record = block->record_count;
-    code_cache_set_template(cache, block);
-    return true;
+        copy(cache, translator->patches, translator->patch_count, sizeof(struct patch));
+    block->through_fs =
+        copy(cache, translator->through_fs, translator->through_fs_count, sizeof(uint16_t));
+    block->specials =
+        copy(cache, translator->specials, translator->special_count, sizeof(struct special));
+    block->places = copy(cache, translator->places, translator->count, sizeof(struct place));
+    return block->records && block->patches && block->through_fs && block->specials &&
+           block->places;
 }
 
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,

@@ -4,9 +4,13 @@
  * branch by branch under a control program with the trace on.
  *
  * usage: bench_exec [PART_OF_FULL_SIZE]     (100 percent)
+ *        bench_exec --way WAY PROGRAM [ARGUMENT...]
+ *
+ * The second runs a whole program in one of the ways (none, fetches, all, branch), and ends as it
+ * does; what came to the consumer goes to descriptor 9 where there is one.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
-#include "capture/exec/executor.h"
+#include "capture/exec/process.h"
 #include "tests/support/exec_sample.h"
 #include "tests/support/measure.h"
 
@@ -161,6 +165,37 @@ static int bench_sample(unsigned sample, uint64_t *memory, uint64_t count)
     return 0;
 }
 
+/* --- whole programs ----------------------------------------------------------------------------
+ */
+
+extern char **environ;
+
+static int bench_program(const char *name, const char *const *arguments)
+{
+    static const char *const names[] = {"none", "fetches", "all", "branch"};
+    struct consumer consumer = {0};
+    struct bt_error error = {.message = ""};
+    struct process_settings settings = {.put = consume,
+                                        .put_context = &consumer,
+                                        .start = {.environment = (const char *const *)environ}};
+    struct process_end end;
+    size_t way = 0;
+    while (way < 4 && strcmp(names[way], name) != 0)
+        way++;
+    if (way == 4 || !arguments[0])
+        return 2;
+    settings.trace = ways[way].trace;
+    settings.stepping = ways[way].stepping;
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0) {
+        fprintf(stderr, "%s: %s\n", arguments[0], error.message);
+        return 3;
+    }
+    dprintf(9, "%llu %llu %llx\n", (unsigned long long)consumer.instructions,
+            (unsigned long long)consumer.records, (unsigned long long)consumer.sum);
+    process_exit(&end);
+}
+
 static void *map_at(uintptr_t address, size_t bytes, int protection)
 {
     void *memory = mmap((void *)address, bytes, protection,
@@ -171,6 +206,8 @@ static void *map_at(uintptr_t address, size_t bytes, int protection)
 int main(int argc, char **argv)
 {
     static const uint64_t counts[] = {400000, 240, 3000000, 3000000};
+    if (argc > 2 && strcmp(argv[1], "--way") == 0)
+        return bench_program(argv[2], (const char *const *)argv + 3);
     uint64_t percent = argc > 1 ? strtoul(argv[1], NULL, 10) : 100;
     uint8_t *code = map_at(CODE, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC);
     uint64_t *memory = map_at(MEMORY, MEMORY_BYTES, PROT_READ | PROT_WRITE);

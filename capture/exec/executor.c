@@ -133,11 +133,13 @@ void executor_unlink(struct executor *executor)
 
 static void forget_all(struct executor *executor)
 {
-    consume_all(executor); /* entries name blocks */
+    if (executor->thread)
+        consume_all(executor); /* entries name blocks */
     code_cache_flush(executor->cache);
     if (executor->expander.code)
         trace_code_forget(executor->expander.code);
-    exec_thread_forget(executor->thread);
+    if (executor->thread)
+        exec_thread_forget(executor->thread);
 }
 
 /* The block at an address, translated now if it is new. */
@@ -265,6 +267,12 @@ static void consume_part(struct executor *executor)
                                              executor->fault_instructions);
 }
 
+/* Whether the run has come to where it is to stop; from there one instruction is done alone. */
+static bool is_at_stop(struct executor *executor)
+{
+    return executor->stop_at && executor->thread->rip == executor->stop_at;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -294,11 +302,19 @@ static int run(struct executor *executor, struct bt_error *error)
                                                     .error = FETCH_FAILED};
             return 0;
         }
-        struct block *block = go_on(executor, left == UINT64_MAX ? exit : NULL);
+        if (is_at_stop(executor) && !executor->was_there) {
+            executor->was_there = true;
+            stop_with(executor, EXECUTOR_PLACE);
+            return 0;
+        }
+        struct block *block = is_at_stop(executor)
+                                  ? cut_block(executor, 1)
+                                  : go_on(executor, left == UINT64_MAX ? exit : NULL);
         if (block && block->instructions > left)
             block = cut_block(executor, left);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
+        executor->was_there = executor->was_there && !is_at_stop(executor);
         exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
         if (executor->faulted) {
             if (executor->stop.reason != EXECUTOR_INTERRUPTED)
@@ -326,6 +342,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
 {
     executor->result = 0;
     executor->faulted = false;
+    stop_with(executor, EXECUTOR_INTERRUPTED); /* where the trace is not taken */
     int result = run(executor, error);
     consume_part(executor);
     if (executor->result == 0 && executor->settings.trace != EXEC_TRACE_NONE)
@@ -334,6 +351,45 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         result = bt_fail(error, executor->result, "the trace was not taken");
     *stop = executor->stop;
     return result;
+}
+
+/* In the place of who takes entries. */
+static int count(void *context, struct trace_expander *expander, const uint32_t *entries,
+                 size_t entry_count, const struct block *part, unsigned instructions)
+{
+    const struct template *templates = code_cache_templates(expander->cache);
+    const uint32_t *end = entries + entry_count;
+    (void)context;
+    for (; entries < end; entries += templates[*entries].slots)
+        expander->instructions += templates[*entries].instructions;
+    if (part)
+        expander->instructions += instructions;
+    return 0;
+}
+
+void executor_set_trace(struct executor *executor, enum exec_trace trace, bool counts)
+{
+    struct trace_expander *expander = &executor->expander;
+    if (trace == executor->settings.trace && counts == executor->counts)
+        return;
+    if (trace != executor->settings.trace)
+        forget_all(executor);
+    executor->settings.trace = trace;
+    executor->counts = counts;
+    translator_set_trace(executor->translator, trace);
+    expander->take = counts ? count : executor->settings.take;
+    expander->take_context = executor->settings.take_context;
+}
+
+void executor_stop_at(struct executor *executor, uint64_t address)
+{
+    if (address == executor->stop_at)
+        return;
+    executor->stop_at = address;
+    executor->was_there = false;
+    translator_stop_at(executor->translator, address);
+    if (address)
+        executor_invalidate(executor, address, address + 1);
 }
 
 void executor_set_stepping(struct executor *executor, bool stepping)

@@ -50,6 +50,7 @@ enum executor_reason {
     EXECUTOR_BRANCH,      /* stepping: rip is where the branch goes */
     EXECUTOR_SYSTEM_CALL, /* rip is behind it; rcx and r11 are as the processor leaves them */
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
+    EXECUTOR_PLACE,       /* executor_stop_at(): rip is there, and a run that begins now goes on */
     EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
     EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
     EXECUTOR_FAULT,       /* the instruction at rip was not done: a signal */
@@ -86,6 +87,16 @@ void executor_set_stepping(struct executor *executor, bool stepping);
  * can hold before the end runs branch by branch, and slower.
  */
 void executor_limit(struct executor *executor, uint64_t instructions);
+
+/*
+ * Between runs: what is written down from now on. With `count` nothing is put, instructions are
+ * only counted; for EXEC_TRACE_FETCHES. All is translated anew, unless nothing changes.
+ */
+void executor_set_trace(struct executor *executor, enum exec_trace trace, bool count);
+
+/* Between runs: they stop with EXECUTOR_PLACE before the instruction at an address is executed; 0:
+ * at none. */
+void executor_stop_at(struct executor *executor, uint64_t address);
 
 /* Instructions that were executed; as records have them. Only with a trace, and between runs. */
 uint64_t executor_instructions(const struct executor *executor);

@@ -17,7 +17,10 @@ struct executor {
     struct bt_error error; /* of put, while translated code runs */
     int result;
     uint64_t records;
-    uint64_t limit; /* instructions; 0: none */
+    uint64_t limit;   /* instructions; 0: none */
+    uint64_t stop_at; /* an address; 0: none */
+    bool was_there;   /* has stopped at it, and not gone on yet */
+    bool counts;      /* only, and puts nothing */
 
     uint8_t *buffer; /* the trace, and behind buffer_bytes of it pages that nobody may touch */
 

@@ -92,7 +92,6 @@ static int make_parts(struct process *process, const struct start *start, struct
     process->executor = executor_new(&settings, error);
     if (!process->executor)
         return BT_MEMORY;
-    executor_limit(process->executor, process->settings.limit);
     process->calls = system_calls_new(process->space, process->load, start, error);
     return process->calls ? 0 : BT_MEMORY;
 }
@@ -161,7 +160,7 @@ int process_hide(struct process *process, int descriptor, struct bt_error *error
 
 uint64_t process_instructions(const struct process *process)
 {
-    return executor_instructions(process->executor);
+    return executor_instructions(process->executor) - process->skipped;
 }
 
 const struct modules *process_modules(const struct process *process)
@@ -322,6 +321,10 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     int result = executor_run(process->executor, stop, error);
+    if (result == BT_CLOSED) {
+        process_close(process);
+        result = 0;
+    }
     if (result == 0)
         result = handle(process, stop, error);
     if (result != 0 && !process->ended)
@@ -333,9 +336,14 @@ int process_loop(struct process *process, struct bt_error *error)
 {
     struct executor_stop stop;
     int result = 0;
-    while (!process->ended && result == 0)
-        if ((result = process_step(process, &stop, error)) == 0 && stop.reason == EXECUTOR_LIMIT)
+    while (!process->ended && result == 0) {
+        result = process_step(process, &stop, error);
+        if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
+            continue;
+        process_window_go_on(process);
+        if (process->phase == PROCESS_BEHIND && process->settings.window.ends)
             end_with(process, PROCESS_LIMITED, 0);
+    }
     return result;
 }
 
@@ -349,6 +357,7 @@ int process_begin(struct process *process, struct bt_error *error)
     space_listen(process->space, gone, process);
     signals_begin(process->signals);
     tell_loaded(process);
+    process_window_begin(process);
     return 0;
 }
 

@@ -15,13 +15,29 @@
 
 struct process;
 
+/*
+ * Which part of what a program does is put. It opens when the instruction at `from` is about to be
+ * executed for the first time, and `skip` instructions later; it closes behind `limit`
+ * instructions, not one more, or when the instruction at `until` is about to be executed. Then the
+ * program goes on without a trace, or ends (PROCESS_LIMITED). The children that it makes before are
+ * the same.
+ */
+struct process_window {
+    uint64_t from;  /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
+    uint64_t skip;  /* instructions that are not put */
+    uint64_t limit; /* instructions that are; 0: all */
+    uint64_t until; /* 0: nowhere; PROCESS_SOMEWHERE */
+    bool ends;      /* the program, with the window */
+};
+#define PROCESS_SOMEWHERE UINT64_MAX
+
 struct process_settings {
     enum exec_trace trace;
-    bool stepping;                    /* leaves translated code behind each branch: executor.h */
+    bool stepping; /* leaves translated code behind each branch: executor.h */
+    struct process_window window;
     size_t cache_bytes, buffer_bytes; /* executor.h */
-    uint64_t limit;                   /* instructions; 0: none */
     struct start_options start;
-    executor_put_function *put; /* may be NULL without a trace */
+    executor_put_function *put; /* may be NULL without a trace; BT_CLOSED closes the window */
     void *put_context;
     trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
     void *take_context;
@@ -59,7 +75,16 @@ void process_free(struct process *process);
 /* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. */
 int process_run(struct process *process, struct process_end *end, struct bt_error *error);
 
-/* Descriptors of ours, and instructions so far. */
+/* Where the window opens or closes, once it is known: in `loaded`, or before the run. */
+void process_place(struct process *process, uint64_t from, uint64_t until);
+
+/* Closes the window now, without ending the program: in `forked` or `loaded`. */
+void process_close(struct process *process);
+
+/* Whether it has opened so far. */
+bool process_has_opened(const struct process *process);
+
+/* Descriptors of ours, and instructions that were put so far. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
 uint64_t process_instructions(const struct process *process);
 

@@ -149,7 +149,7 @@ static int64_t share(struct process *process, const struct arguments *arguments)
         signals_go_back(process->signals, signals);
         *process = before;
         process->executor->expander.instructions = instructions;
-        executor_limit(process->executor, process->settings.limit);
+        executor_limit(process->executor, process_window_limit(process));
     }
     if (stack != MAP_FAILED)
         munmap(stack, STACK_BYTES);

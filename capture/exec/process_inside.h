@@ -6,6 +6,14 @@
 #include "capture/exec/signals.h"
 #include "capture/exec/system_call.h"
 
+/* Of the window. */
+enum process_phase {
+    PROCESS_BEFORE, /* nothing is counted */
+    PROCESS_SKIPPING,
+    PROCESS_INSIDE,
+    PROCESS_BEHIND
+};
+
 struct process {
     struct process_settings settings;
     struct space *space;
@@ -20,6 +28,8 @@ struct process {
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;
     struct process_end end;
+    enum process_phase phase;
+    uint64_t skipped; /* instructions that were counted, and not put */
 };
 
 /* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
@@ -28,6 +38,12 @@ int process_begin(struct process *process, struct bt_error *error);
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error);
 int process_loop(struct process *process, struct bt_error *error);
 void process_finish(struct process *process);
+
+/* The window as the program begins; the executor has come to what it was told to stop for; and the
+ * limit that it has now (executor_limit). */
+void process_window_begin(struct process *process);
+void process_window_go_on(struct process *process);
+uint64_t process_window_limit(const struct process *process);
 
 /* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
  * to its end. */

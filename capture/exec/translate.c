@@ -29,6 +29,16 @@ void translator_free(struct translator *translator)
     free(translator);
 }
 
+void translator_set_trace(struct translator *translator, enum exec_trace trace)
+{
+    translator->trace = trace;
+}
+
+void translator_stop_at(struct translator *translator, uint64_t address)
+{
+    translator->stop_at = address;
+}
+
 bool translate_is_executed(const struct decode_instruction *instruction)
 {
     return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_REFUSED;
@@ -53,7 +63,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
     unsigned used = 0, slots = 1, records = 0;
     size_t readable = 0;
     translator->count = 0;
-    while (translator->count < limit) {
+    while (translator->count < limit &&
+           (translator->count == 0 || address != translator->stop_at)) {
         if (readable < DECODE_BYTES_MAX)
             readable = translator->readable(translator->context, address);
         if (readable == 0)

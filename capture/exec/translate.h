@@ -25,6 +25,13 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
                                   struct bt_error *error);
 void translator_free(struct translator *translator);
 
+/* What blocks that are made from now on write down. */
+void translator_set_trace(struct translator *translator, enum exec_trace trace);
+
+/* A block that comes to this address ends in front of it; 0: none does. Of those made from now on.
+ */
+void translator_stop_at(struct translator *translator, uint64_t address);
+
 /*
  * The block at an address, which must be readable; of `limit` instructions at most (0: as long as
  * blocks are). Where it can it borrows the registers that `before` does (NULL: nobody). The block

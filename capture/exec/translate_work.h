@@ -20,6 +20,7 @@ struct known_address {
 struct translator {
     struct code_cache *cache;
     enum exec_trace trace;
+    uint64_t stop_at; /* blocks end in front of it; 0: nowhere */
     exec_readable_function *readable;
     void *context;
 

@@ -15,12 +15,33 @@ extern char **environ;
 
 /* --- options --------------------------------------------------------------------------------- */
 
+static int take_from(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_symbol *from = &((struct exec_settings *)settings)->from;
+    exec_symbol_clear(from);
+    return exec_symbol_parse(from, argument, error);
+}
+
+static int take_until(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_symbol *until = &((struct exec_settings *)settings)->until;
+    exec_symbol_clear(until);
+    return exec_symbol_parse(until, argument, error);
+}
+
 #define OPTION(member) offsetof(struct exec_settings, member)
 
 static const struct option_row exec_rows[] = {
     {OPTION_CALL, 'o', "output", "PREFIX",
      "files are PREFIX_00001_20261120T224500Z.byu.gz; the program's name unless given", 0,
      capture_option_output},
+    {OPTION_COUNT, 0, "limit", "N", "capture N instructions, and no more", OPTION(limit), NULL},
+    {OPTION_COUNT, 0, "skip", "N", "leave the first N instructions out", OPTION(skip), NULL},
+    {OPTION_CALL, 0, "from", "PLACE",
+     "begin at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0, take_from},
+    {OPTION_CALL, 0, "until", "PLACE", "end where the program comes there", 0, take_until},
+    {OPTION_FLAG, 0, "exit", NULL, "end the program, too, where the capture ends", OPTION(ends),
+     NULL},
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
     {OPTION_CALL, 'r', "rotate", "RULE",
@@ -38,6 +59,9 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 0, "disk-full", "WHAT",
      "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
      capture_option_disk_full},
+    {OPTION_TEXT, 0, "modules", "FILE",
+     "write down the files that code was from, as 'bustap dcfg build --image' takes them",
+     OPTION(modules), NULL},
     {OPTION_TEXT, 0, "summary", "FILE", "write the summary as one JSON object, too",
      OPTION(summary), NULL},
     {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
@@ -216,6 +240,8 @@ static int exec_main(struct invocation *call)
     else
         status = run_program(settings);
 out:
+    exec_symbol_clear(&settings->from);
+    exec_symbol_clear(&settings->until);
     free(settings);
     return status;
 }

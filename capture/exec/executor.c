@@ -357,11 +357,13 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
 static int count(void *context, struct trace_expander *expander, const uint32_t *entries,
                  size_t entry_count, const struct block *part, unsigned instructions)
 {
-    const struct template *templates = code_cache_templates(expander->cache);
     const uint32_t *end = entries + entry_count;
     (void)context;
-    for (; entries < end; entries += templates[*entries].slots)
-        expander->instructions += templates[*entries].instructions;
+    while (entries < end) {
+        const struct block *block = code_cache_block(expander->cache, *entries);
+        expander->instructions += block->instructions;
+        entries += block->slots;
+    }
     if (part)
         expander->instructions += instructions;
     return 0;

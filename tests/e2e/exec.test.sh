@@ -45,3 +45,105 @@ grep -q '^bustap: .* records' told
 bustap info out/gz_*.byu.gz >info
 grep -q '^ticks  *1 to [0-9]* instructions$' info
 grep -q '^program  *gzip -9 -c lines$' info
+
+# --- which part ---
+
+cat >part.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) int work(int n)
+{
+    volatile int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i;
+    return sum;
+}
+int main(int count, char **arguments)
+{
+    (void)arguments;
+    for (int i = 0; i < 3; i++)
+        printf("%d\n", work(100 * count));
+    return 5;
+}
+END
+gcc -O1 -o part part.c
+
+# capture OPTION... : of ./part, whose output and status must be as ever; its fetches and data are counted
+capture() {
+    local status=0
+    rm -f part_*
+    bustap exec "$@" ./part >got 2>told || status=$?
+    [ "$status" = 5 ] || { echo "$*: status $status"; cat told; exit 1; }
+    printf '4950\n4950\n4950\n' | cmp - got
+    bustap verify part_*.byu.gz >verdict || { cat verdict; exit 1; }
+    bustap info --json part_*.byu.gz >info.json
+    fetches=$(sed -n 's/^ *"FETCH": \([0-9]*\),*$/\1/p' info.json)
+    records=$(sed -n 's/^ *"records": \([0-9]*\),*$/\1/p' info.json)
+}
+
+first() {
+    bustap dump part_*.byu.gz | head -n 1 | cut -d ' ' -f 1
+}
+
+capture
+whole=$fetches
+[ "$records" -gt "$fetches" ]
+capture --only-fetch
+[ "$fetches $records" = "$whole $whole" ]
+capture --only-data
+[ -z "$fetches" ]
+[ "$records" -gt 1000 ]
+for limit in 1 2 1000 12345; do
+    capture --limit "$limit"
+    [ "$fetches" = "$limit" ]
+    capture --skip "$limit" --limit 3
+    [ "$fetches" = 3 ]
+done
+capture --skip 1000
+[ "$fetches" = $((whole - 1000)) ]
+capture --skip 1G
+[ "$records" = 0 ]
+grep -q 'ended before as many instructions' told
+
+# what is left out and what is captured make the whole
+bustap dump part_*.byu.gz >rest
+capture
+bustap dump part_*.byu.gz >all
+capture --skip 777
+bustap dump part_*.byu.gz >rest
+tail -n "$(wc -l <rest)" all | cmp - rest
+capture --limit 777
+bustap dump part_*.byu.gz >begin
+cat begin rest | cmp - all
+
+at=$(nm part | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
+capture --from work --limit 7 --modules modules
+[ "$fetches" = 7 ]
+base=$(sed -n "s|^$PWD/part@0x||p" modules)
+[ "$(first)" = "$(printf %08x $((0x$base + 0x$at)))" ]
+one=$(first)
+capture --from "0x$one" --until work # the second call is the end
+loop=$fetches
+[ "$loop" -gt 400 ]
+[ "$(first)" = "$one" ]
+capture --from work --skip "$loop" --limit 5 # which begins with it
+[ "$(first)" = "$one" ]
+capture --from work+0x4 --limit 1
+capture --until work
+before=$fetches
+capture --from work
+[ $((before + fetches)) = "$whole" ]
+capture --modules modules
+bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part_*.byu.gz 2>told
+bustap dcfg check --trace trace.json part.json
+bustap dcfg blocks part.json | grep -q ' work+'
+capture --from printf --limit 2 # in a library that is not there at the start
+[ "$fetches" = 2 ]
+capture --from no_such_function
+[ "$records" = 0 ]
+grep -q 'no file that the program loaded has a function no_such_function' told
+status=0
+bustap exec -q --from work --limit 10 --exit -o ended ./part >got || status=$?
+[ "$status" = 0 ]
+[ ! -s got ]
+bustap info --json ended_*.byu.gz | grep -q '"FETCH": 10'

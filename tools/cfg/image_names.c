@@ -13,6 +13,9 @@
 
 #define NAMES_MAX (1u << 28) /* more symbols, or lines, no sound file has */
 
+/* What is read. */
+enum { ROUTINES = 1, VARIABLES = 2, LINES = 4, STUBS = 8 };
+
 /* A reading under way. */
 struct reading {
     struct image_names *names;
@@ -281,10 +284,32 @@ static int read_lines(struct reading *reading, Elf *elf)
     return result;
 }
 
-static int read_names(struct image_names *names, const struct image *image, bool variables,
+/* --- stubs --- */
+
+/* The sections through which other images' routines are called, where the file names them. */
+static int read_stubs(struct reading *reading, Elf *elf)
+{
+    struct image_names *names = reading->names;
+    Elf_Scn *section = NULL;
+    size_t strings;
+    if (elf_getshdrstrndx(elf, &strings) != 0)
+        return 0;
+    while (names->stub_count < IMAGE_STUBS_MAX && (section = elf_nextscn(elf, section)) != NULL) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+        if (name && (strcmp(name, ".plt") == 0 || strncmp(name, ".plt.", 5) == 0) &&
+            (header.sh_flags & SHF_EXECINSTR))
+            names->stubs[names->stub_count++] = (struct image_stubs){
+                .address = header.sh_addr + reading->image->bias, .size = header.sh_size};
+    }
+    return 0;
+}
+
+static int read_names(struct image_names *names, const struct image *image, unsigned what,
                       struct bt_error *error)
 {
-    struct reading reading = {.names = names, .image = image, .data = variables};
+    struct reading reading = {.names = names, .image = image, .data = what & VARIABLES};
     *names = (struct image_names){.symbol_count = 0};
     int file = open(image->path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
@@ -294,9 +319,11 @@ static int read_names(struct image_names *names, const struct image *image, bool
     int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;
     if (result != 0)
         bt_fail(error, BT_DATA, "%s: is no ELF file any more", image->path);
-    if (result == 0)
+    if (result == 0 && (what & (ROUTINES | VARIABLES)))
         result = read_symbols(&reading, elf);
-    if (result == 0 && !variables)
+    if (result == 0 && (what & STUBS))
+        result = read_stubs(&reading, elf);
+    if (result == 0 && (what & LINES))
         result = read_lines(&reading, elf);
     elf_end(elf);
     close(file);
@@ -310,13 +337,25 @@ static int read_names(struct image_names *names, const struct image *image, bool
 
 int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error)
 {
-    return read_names(names, image, false, error);
+    return read_names(names, image, ROUTINES | LINES, error);
 }
 
 int image_names_read_variables(struct image_names *names, const struct image *image,
                                struct bt_error *error)
 {
-    return read_names(names, image, true, error);
+    return read_names(names, image, VARIABLES, error);
+}
+
+int image_names_read_routines(struct image_names *names, const struct image *image,
+                              struct bt_error *error)
+{
+    return read_names(names, image, ROUTINES | STUBS, error);
+}
+
+int image_names_read_lines(struct image_names *names, const struct image *image,
+                           struct bt_error *error)
+{
+    return read_names(names, image, LINES, error);
 }
 
 void image_names_clear(struct image_names *names)

@@ -18,6 +18,14 @@ struct image_line {
     uint32_t line;
 };
 
+/* Code that only leads to other images' routines: procedure linkage tables. */
+struct image_stubs {
+    uint64_t address; /* in memory */
+    uint64_t size;
+};
+
+#define IMAGE_STUBS_MAX 4u
+
 struct image_names {
     struct image_symbol *symbols; /* in order of their addresses */
     size_t symbol_count;
@@ -25,6 +33,8 @@ struct image_names {
     size_t line_count;
     char **files; /* paths, each once */
     size_t file_count;
+    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* where they were asked for */
+    size_t stub_count;
 };
 
 /*
@@ -36,6 +46,12 @@ int image_names_read(struct image_names *names, const struct image *image, struc
 /* The same for its variables: symbols only. */
 int image_names_read_variables(struct image_names *names, const struct image *image,
                                struct bt_error *error);
+
+/* A part each of image_names_read, which is quicker: symbols, and stubs too; lines. */
+int image_names_read_routines(struct image_names *names, const struct image *image,
+                              struct bt_error *error);
+int image_names_read_lines(struct image_names *names, const struct image *image,
+                           struct bt_error *error);
 void image_names_clear(struct image_names *names);
 
 #endif

@@ -14,7 +14,7 @@
 #define NAMES_MAX (1u << 28) /* more symbols, or lines, no sound file has */
 
 /* What is read. */
-enum { ROUTINES = 1, VARIABLES = 2, LINES = 4, STUBS = 8 };
+enum { ROUTINES = 1, VARIABLES = 2, LINES = 4, CODE = 8 };
 
 /* A reading under way. */
 struct reading {
@@ -306,6 +306,62 @@ static int read_stubs(struct reading *reading, Elf *elf)
     return 0;
 }
 
+/* --- starts --- */
+
+#define EH_TABLE_AT    12u   /* in the header: 4 bytes, where .eh_frame is, how many there are */
+#define EH_POINTERS    0x1bu /* relative to themselves, 4 bytes with a sign */
+#define EH_COUNT       0x03u /* 4 bytes */
+#define EH_TABLE       0x3bu /* pairs relative to the header, 4 bytes with a sign */
+#define EH_TABLE_ENTRY 8u
+
+static int by_start(const void *a, const void *b)
+{
+    const uint64_t *left = a;
+    const uint64_t *right = b;
+    return *left < *right ? -1 : *left > *right;
+}
+
+/* The table for those who unwind (LSB 5.0, .eh_frame_hdr), in the form that linkers give it. */
+static int read_table_of_starts(struct image_names *names, const struct image *image,
+                                const uint8_t *bytes, size_t size, uint64_t address)
+{
+    uint32_t count, offset;
+    if (size < EH_TABLE_AT || bytes[0] != 1 || bytes[1] != EH_POINTERS || bytes[2] != EH_COUNT ||
+        bytes[3] != EH_TABLE)
+        return 0;
+    memcpy(&count, bytes + 8, sizeof count);
+    if (count > (size - EH_TABLE_AT) / EH_TABLE_ENTRY || count == 0)
+        return 0;
+    names->starts = malloc(count * sizeof *names->starts);
+    if (!names->starts)
+        return BT_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(&offset, bytes + EH_TABLE_AT + (size_t)i * EH_TABLE_ENTRY, sizeof offset);
+        names->starts[i] = address + (uint64_t)(int64_t)(int32_t)offset + image->bias;
+    }
+    names->start_count = count;
+    qsort(names->starts, count, sizeof *names->starts, by_start);
+    return 0;
+}
+
+static int read_starts(struct reading *reading, Elf *elf)
+{
+    size_t headers;
+    if (elf_getphdrnum(elf, &headers) != 0)
+        return 0;
+    for (size_t i = 0; i < headers; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_GNU_EH_FRAME)
+            continue;
+        Elf_Data *data =
+            elf_getdata_rawchunk(elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_BYTE);
+        return data && data->d_buf ? read_table_of_starts(reading->names, reading->image,
+                                                          data->d_buf, data->d_size, header.p_vaddr)
+                                   : 0;
+    }
+    return 0;
+}
+
 static int read_names(struct image_names *names, const struct image *image, unsigned what,
                       struct bt_error *error)
 {
@@ -321,8 +377,10 @@ static int read_names(struct image_names *names, const struct image *image, unsi
         bt_fail(error, BT_DATA, "%s: is no ELF file any more", image->path);
     if (result == 0 && (what & (ROUTINES | VARIABLES)))
         result = read_symbols(&reading, elf);
-    if (result == 0 && (what & STUBS))
+    if (result == 0 && (what & CODE))
         result = read_stubs(&reading, elf);
+    if (result == 0 && (what & CODE))
+        result = read_starts(&reading, elf);
     if (result == 0 && (what & LINES))
         result = read_lines(&reading, elf);
     elf_end(elf);
@@ -349,7 +407,7 @@ int image_names_read_variables(struct image_names *names, const struct image *im
 int image_names_read_routines(struct image_names *names, const struct image *image,
                               struct bt_error *error)
 {
-    return read_names(names, image, ROUTINES | STUBS, error);
+    return read_names(names, image, ROUTINES | CODE, error);
 }
 
 int image_names_read_lines(struct image_names *names, const struct image *image,
@@ -367,5 +425,6 @@ void image_names_clear(struct image_names *names)
     free(names->symbols);
     free(names->lines);
     free(names->files);
+    free(names->starts);
     *names = (struct image_names){.symbol_count = 0};
 }

@@ -35,6 +35,8 @@ struct image_names {
     size_t file_count;
     struct image_stubs stubs[IMAGE_STUBS_MAX]; /* where they were asked for */
     size_t stub_count;
+    uint64_t *starts; /* of all routines that can be unwound, named or not; the same */
+    size_t start_count;
 };
 
 /*
@@ -47,7 +49,7 @@ int image_names_read(struct image_names *names, const struct image *image, struc
 int image_names_read_variables(struct image_names *names, const struct image *image,
                                struct bt_error *error);
 
-/* A part each of image_names_read, which is quicker: symbols, and stubs too; lines. */
+/* A part each of image_names_read, which is quicker: symbols, with stubs and starts; lines. */
 int image_names_read_routines(struct image_names *names, const struct image *image,
                               struct bt_error *error);
 int image_names_read_lines(struct image_names *names, const struct image *image,

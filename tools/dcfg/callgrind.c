@@ -1,8 +1,8 @@
 #include "tools/dcfg/callgrind.h"
 
+#include "tools/callgrind_file.h"
 #include "tools/cfg/call_graph.h"
 #include "tools/dcfg/view.h"
-#include "tools/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,23 +32,10 @@ struct profile_file {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static void put_name(const char *text, FILE *out)
-{
-    words_put(text, out);
-    putc('\n', out);
-}
-
 static void put_image(struct profile_file *file, const char *key, uint32_t image)
 {
     const char *name = dcfg_file_name(file->view->graph, file->process->images[image].file_name_id);
-    fprintf(file->out, "%s=(%" PRIu32 ")", key, image + 1);
-    if (file->image_told[image]) {
-        putc('\n', file->out);
-    } else {
-        putc(' ', file->out);
-        put_name(name ? name : "???", file->out);
-    }
-    file->image_told[image] = true;
+    callgrind_put_name(key, image + 1, name ? name : "???", &file->image_told[image], file->out);
 }
 
 /* Sources that are not known are file 1. */
@@ -60,31 +47,18 @@ static uint32_t source_number(const struct names_place *place)
 static void put_source(struct profile_file *file, const char *key, const struct names_place *place)
 {
     uint32_t number = source_number(place);
-    fprintf(file->out, "%s=(%" PRIu32 ")", key, number);
-    if (file->file_told[number]) {
-        putc('\n', file->out);
-    } else {
-        putc(' ', file->out);
-        put_name(place->file ? place->file : "???", file->out);
-    }
-    file->file_told[number] = true;
+    callgrind_put_name(key, number, place->file ? place->file : "???", &file->file_told[number],
+                       file->out);
 }
 
 static void put_function(struct profile_file *file, const char *key, uint32_t function)
 {
-    fprintf(file->out, "%s=(%" PRIu32 ")", key, function + 1);
-    if (!file->function_told[function]) {
-        struct names_place place;
-        names_of_block(file->view->names, file->calls.functions[function].entry, &place);
-        putc(' ', file->out);
-        if (place.symbol)
-            put_name(place.symbol, file->out);
-        else
-            fprintf(file->out, "0x%" PRIx64 "\n", place.address);
-    } else {
-        putc('\n', file->out);
-    }
-    file->function_told[function] = true;
+    struct names_place place;
+    char address[24];
+    names_of_block(file->view->names, file->calls.functions[function].entry, &place);
+    snprintf(address, sizeof address, "0x%" PRIx64, place.address);
+    callgrind_put_name(key, function + 1, place.symbol ? place.symbol : address,
+                       &file->function_told[function], file->out);
 }
 
 /* --- costs ----------------------------------------------------------------------------------- */
@@ -171,18 +145,13 @@ static void put_profile(struct profile_file *file)
     const char *command = process->image_count > 0
                               ? dcfg_file_name(file->view->graph, process->images[0].file_name_id)
                               : NULL;
-    fprintf(file->out,
-            "# callgrind format\nversion: 1\ncreator: bustap " BUSTAP_VERSION "\npid: %" PRIu64
-            "\ncmd: ",
-            process->id);
-    put_name(command ? command : "???", file->out);
-    fprintf(file->out,
-            "part: 1\n\npositions: instr line\nevent: Ir : Instruction Fetch\nevents: Ir\n"
-            "summary: %" PRIu64 "\n",
-            file->view->profile.total);
+    const struct callgrind_head head = {.process = process->id,
+                                        .command = command ? command : "???",
+                                        .totals = {file->view->profile.total}};
+    callgrind_put_head(&head, file->out);
     for (uint32_t f = 0; f < file->calls.function_count && !ferror(file->out); f++)
         put_function_costs(file, f);
-    fprintf(file->out, "\ntotals: %" PRIu64 "\n", file->view->profile.total);
+    callgrind_put_totals(&head, file->out);
 }
 
 static int print_profile(const struct view *view, struct bt_error *error)

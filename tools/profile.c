@@ -1,0 +1,272 @@
+#define _GNU_SOURCE /* F_DUPFD_CLOEXEC, strsignal */
+#include "tools/profile.h"
+
+#include "capture/exec/process.h"
+#include "tools/exec_program.h"
+#include "tools/profile/callgrind.h"
+#include "tools/profile/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS_FOR_PEOPLE 10u
+#define DESCRIPTOR_MIN  500 /* ours are out of the program's way, if that many are allowed */
+
+extern char **environ;
+
+struct profile_settings {
+    struct profile_report report;
+    const char *output, *callgrind;
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static int take_by(void *context, const char *argument, struct bt_error *error)
+{
+    struct profile_report *report = &((struct profile_settings *)context)->report;
+    report->by_count = 0;
+    for (const char *at = argument;; at++) {
+        size_t length = strcspn(at, ",");
+        unsigned by = 0;
+        while (by < PROFILE_BYS && (strlen(profile_by_name((enum profile_by)by)) != length ||
+                                    strncmp(profile_by_name((enum profile_by)by), at, length) != 0))
+            by++;
+        if (by == PROFILE_BYS)
+            return bt_fail(error, BT_USAGE, "'%.*s' is not function, line, block or module",
+                           (int)(length < 40 ? length : 40), at);
+        for (unsigned i = 0; i < report->by_count; i++)
+            if (report->by[i] == by)
+                return bt_fail(error, BT_USAGE, "'%.40s' names one table twice", argument);
+        report->by[report->by_count++] = by;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+#define OPTION(member) offsetof(struct profile_settings, member)
+
+static const struct option_row profile_options[] = {
+    {OPTION_CALL, 0, "by", "LIST", "tables: function, line, block, module; the first three", 0,
+     take_by},
+    {OPTION_COUNT, 0, "top", "N", "rows of each table; 10, and all in CSV and JSON",
+     OPTION(report.top), NULL},
+    {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
+    {OPTION_FLAG, 0, "threads", NULL, "each thread apart", OPTION(report.threads), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
+     OPTION(report.csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(report.json), NULL},
+    {OPTION_TEXT, 'o', "output", "FILE", "where the tables go; standard error", OPTION(output),
+     NULL},
+    {OPTION_TEXT, 0, "callgrind", "FILE", "write callgrind's format, too: for KCachegrind",
+     OPTION(callgrind), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+static int check(struct profile_report *report, struct bt_error *error)
+{
+    static const unsigned usual[] = {PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_BLOCK};
+    if (report->csv && report->json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    if (report->csv && report->by_count > 1)
+        return bt_fail(error, BT_USAGE, "--csv prints one table: --by function, for example");
+    for (unsigned i = 0; report->by_count == 0 && i < 3; i++)
+        report->by[i] = usual[i];
+    if (report->by_count == 0)
+        report->by_count = report->csv ? 1 : 3;
+    if (report->top == 0)
+        report->top = report->csv || report->json ? UINT64_MAX : ROWS_FOR_PEOPLE;
+    return 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Files of ours that are open while the program runs: it must not find them in its way, and may
+ * close its standard error before we have written there. */
+struct outputs {
+    FILE *report, *callgrind;
+};
+
+static FILE *open_high(int descriptor, struct bt_error *error)
+{
+    int high = fcntl(descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
+    if (high < 0)
+        high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    FILE *file = high < 0 ? NULL : fdopen(high, "w");
+    if (!file) {
+        bt_fail_errno(error, "no descriptor for the profile");
+        if (high >= 0)
+            close(high);
+    }
+    return file;
+}
+
+static FILE *open_output(const char *path, struct bt_error *error)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        bt_fail_errno(error, "%s", path);
+        return NULL;
+    }
+    FILE *file = open_high(descriptor, error);
+    close(descriptor);
+    return file;
+}
+
+static int open_outputs(struct outputs *outputs, const struct profile_settings *settings,
+                        struct bt_error *error)
+{
+    outputs->report =
+        settings->output ? open_output(settings->output, error) : open_high(STDERR_FILENO, error);
+    if (outputs->report && settings->callgrind)
+        outputs->callgrind = open_output(settings->callgrind, error);
+    return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
+}
+
+/* What was printed is in the file. */
+static int close_output(FILE *file, const char *name, struct bt_error *error)
+{
+    bool failed = ferror(file);
+    errno = 0;
+    if (fclose(file) == 0 && !failed)
+        return 0;
+    return bt_fail_errno(error, "%s", name ? name : "standard error");
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* One call. */
+struct run {
+    struct profile_settings *settings;
+    const char *const *arguments; /* of the program, its name first */
+    char path[EXEC_PROGRAM_BYTES];
+    struct functions *functions;
+    struct profiler *profiler;
+    struct process *process;
+    struct outputs outputs;
+};
+
+static void tell_functions(void *context, const struct modules *modules)
+{
+    functions_set_modules(((struct run *)context)->functions, modules);
+}
+
+static void let_go(void *context)
+{
+    profiler_stop(((struct run *)context)->profiler);
+}
+
+/* Everything that can fail before anything of the program has run. */
+static int begin(struct run *run, struct bt_error *error)
+{
+    int result = exec_program_find(run->path, run->arguments[0], error);
+    if (result == 0)
+        result = open_outputs(&run->outputs, run->settings, error);
+    if (result < 0)
+        return result;
+    run->functions = functions_new();
+    run->profiler = run->functions ? profiler_new(run->functions, error) : NULL;
+    if (!run->profiler)
+        return bt_fail(error, BT_MEMORY, "no memory for a profile");
+    const struct process_settings settings = {
+        .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
+        .start = {.environment = (const char *const *)environ},
+        .take = profiler_take,
+        .take_context = run->profiler,
+        .forked = let_go,
+        .forked_context = run,
+        .loaded = tell_functions,
+        .loaded_context = run};
+    run->process = process_new(run->path, run->arguments, &settings, error);
+    if (!run->process)
+        return error->code;
+    result = process_hide(run->process, fileno(run->outputs.report), error);
+    if (result == 0 && run->outputs.callgrind)
+        result = process_hide(run->process, fileno(run->outputs.callgrind), error);
+    return result;
+}
+
+static void describe_end(const struct process_end *end, char *text, size_t size)
+{
+    if (end->ending == PROCESS_KILLED)
+        snprintf(text, size, "signal %d (%s)", end->value, strsignal(end->value));
+    else
+        snprintf(text, size, "exit status %d", end->value);
+}
+
+static int write_report(struct run *run, const struct process_end *end, struct bt_error *error)
+{
+    struct profile_report *report = &run->settings->report;
+    char ended[80];
+    describe_end(end, ended, sizeof ended);
+    report->functions = run->functions;
+    report->profiler = run->profiler;
+    report->program = run->arguments[0];
+    report->ended = ended;
+    profiler_finish(run->profiler);
+    int result = profile_report_print(report, run->outputs.report, error);
+    if (result == 0)
+        result = close_output(run->outputs.report, run->settings->output, error);
+    if (result == 0 && run->outputs.callgrind)
+        result = profile_callgrind_write(report, run->outputs.callgrind, error);
+    if (result == 0 && run->outputs.callgrind)
+        result = close_output(run->outputs.callgrind, run->settings->callgrind, error);
+    return result;
+}
+
+/* Goes on as the program, and ends as it does; with a status of ours only where the program has
+ * none of its own to tell. */
+_Noreturn static void go(struct run *run)
+{
+    struct bt_error error = {0};
+    struct process_end end;
+    int result = process_run(run->process, &end, &error);
+    signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
+    signal(SIGXFSZ, SIG_IGN);
+    if (result < 0 && !end.is_child) {
+        fprintf(stderr, "bustap: %s: %s\n", run->path, error.message);
+        end = (struct process_end){PROCESS_EXITED, bt_exit_status(result), false};
+    }
+    if (!end.is_child && write_report(run, &end, &error) < 0) {
+        fprintf(stderr, "bustap: %s\n", error.message);
+        if (end.ending == PROCESS_EXITED && end.value == 0)
+            end.value = bt_exit_status(error.code);
+    }
+    process_exit(&end);
+}
+
+static int profile_main(struct invocation *call)
+{
+    struct profile_settings settings = {.output = NULL};
+    struct run run = {.settings = &settings};
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "which program?");
+    if (check(&settings.report, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    run.arguments = (const char *const *)call->arguments;
+    command_ignore_no_more();
+    if (begin(&run, &error) == 0)
+        go(&run);
+    process_free(run.process);
+    profiler_free(run.profiler);
+    functions_free(run.functions);
+    return command_failure(&error);
+}
+
+const struct command profile_command = {
+    "profile",
+    "[--] PROGRAM [ARGUMENT...]",
+    "runs a program; its instructions by function, line and block",
+    "Runs a program and counts every instruction that it executes, by function, with calls and\n"
+    "what they cost, by source line, block and module. The program's streams, signals and exit\n"
+    "status are as without.",
+    profile_options,
+    profile_main,
+    NULL};

@@ -1,0 +1,47 @@
+/* The calls of a thread that are at work (profiler.h says how they are followed). */
+#ifndef TOOLS_PROFILE_CALL_STACK_H
+#define TOOLS_PROFILE_CALL_STACK_H
+
+#include "tools/profile/profiler.h"
+
+struct call_frame {
+    struct profile_call *call; /* NULL: what the thread began with */
+    uint64_t since;            /* instructions that the thread had executed */
+    uint64_t return_address;   /* 0: it was jumped to */
+    uint32_t function;
+    bool outermost; /* the function was not at work */
+    bool search;    /* the dynamic loader's, for the function that was called */
+};
+
+/* Returns are looked for in so many of the innermost frames; beyond, functions are (land()). */
+#define CALL_STACK_RETURNS 1000u
+
+struct call_stack {
+    struct call_frame *frames;
+    size_t depth, capacity;
+    uint32_t *active; /* by function: frames that it has */
+    size_t active_count;
+    uint64_t **inclusive; /* the thread's */
+    size_t *inclusive_count;
+};
+
+/* Over a thread's sums, which grow with it. */
+void call_stack_init(struct call_stack *stack, struct profile_thread *thread);
+void call_stack_clear(struct call_stack *stack);
+
+/* A call was made: 0 or BT_MEMORY. */
+int call_stack_push(struct call_stack *stack, const struct call_frame *frame);
+
+/* Ends the innermost calls down to a depth, the thread having executed so many instructions. */
+void call_stack_pop_to(struct call_stack *stack, size_t depth, uint64_t now);
+
+/* A return to an address: whether there was a call that it belongs to; it is over then. */
+bool call_stack_return(struct call_stack *stack, uint64_t address, uint64_t now);
+
+/* A return that belongs to no call: ends what was jumped to since the innermost one. */
+void call_stack_end_jumps(struct call_stack *stack, uint64_t now);
+
+/* A jump into the middle of a function, or to its entry: whether it is at work, and goes on. */
+bool call_stack_resume(struct call_stack *stack, uint32_t function, bool entry, uint64_t now);
+
+#endif

@@ -1,0 +1,336 @@
+#include "tools/profile/functions.h"
+
+#include "formats/base/grow.h"
+#include "tools/cfg/pieces.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPECIFICATION_BYTES 4200u
+#define NAME_BYTES          20u
+
+/* A module whose code was met. */
+struct file {
+    const struct module *module;
+    struct images *images;    /* with this one alone; NULL: it cannot be read */
+    struct image_names names; /* its routines */
+    struct pieces symbols;
+    uint32_t *functions;   /* by symbol; FUNCTION_NONE: not met yet */
+    uint32_t number;       /* from 1 on */
+    uint32_t first_source; /* the number of its first source file */
+    bool lines_read;
+    struct image_names line_names;
+    struct pieces lines;
+};
+
+struct functions {
+    const struct modules *modules;
+    struct file **files;
+    size_t file_count, file_capacity;
+    struct function *functions;
+    size_t count, capacity;
+    uint32_t *entered; /* functions without a symbol, by module and start: numbers and 1, 0 free */
+    size_t slots, used;
+    uint32_t sources;
+};
+
+struct functions *functions_new(void)
+{
+    return calloc(1, sizeof(struct functions));
+}
+
+static void file_free(struct file *file)
+{
+    image_names_clear(&file->names);
+    image_names_clear(&file->line_names);
+    pieces_clear(&file->symbols);
+    pieces_clear(&file->lines);
+    images_free(file->images);
+    free(file->functions);
+    free(file);
+}
+
+void functions_free(struct functions *functions)
+{
+    if (!functions)
+        return;
+    for (size_t i = 0; i < functions->file_count; i++)
+        file_free(functions->files[i]);
+    for (size_t i = 0; i < functions->count; i++)
+        if (!functions->functions[i].symbol)
+            free((char *)(uintptr_t)functions->functions[i].name);
+    free(functions->files);
+    free(functions->functions);
+    free(functions->entered);
+    free(functions);
+}
+
+void functions_set_modules(struct functions *functions, const struct modules *modules)
+{
+    functions->modules = modules;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static int cut_symbols(struct file *file)
+{
+    size_t count = file->names.symbol_count;
+    struct span *spans = malloc((count + 1) * sizeof *spans);
+    file->functions = malloc((count + 1) * sizeof *file->functions);
+    if (!spans || !file->functions) {
+        free(spans);
+        return BT_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct image_symbol *symbol = &file->names.symbols[i];
+        spans[i] = (struct span){symbol->address, symbol->address + symbol->size, (uint32_t)i};
+        file->functions[i] = FUNCTION_NONE;
+    }
+    int result = pieces_make(&file->symbols, spans, (uint32_t)count);
+    free(spans);
+    return result;
+}
+
+/* One that cannot be read has no names, which is no reason not to count. */
+static void read_routines(struct file *file)
+{
+    struct bt_error error;
+    char specification[SPECIFICATION_BYTES];
+    int length = snprintf(specification, sizeof specification, "%s@0x%" PRIx64, file->module->path,
+                          file->module->load_address);
+    file->images = images_new(&error);
+    if (!file->images || length >= (int)sizeof specification ||
+        images_add(file->images, specification, &error) != 0 ||
+        image_names_read_routines(&file->names, images_get(file->images, 0), &error) != 0 ||
+        cut_symbols(file) != 0) {
+        images_free(file->images);
+        file->images = NULL;
+    }
+}
+
+static struct file *file_of(struct functions *functions, const struct module *module)
+{
+    if (!module)
+        return NULL;
+    for (size_t i = 0; i < functions->file_count; i++)
+        if (functions->files[i]->module == module)
+            return functions->files[i];
+    struct file **larger = grow_array(functions->files, &functions->file_capacity,
+                                      functions->file_count + 1, sizeof *larger);
+    if (!larger)
+        return NULL;
+    functions->files = larger;
+    struct file *file = calloc(1, sizeof *file);
+    if (!file)
+        return NULL;
+    file->module = module;
+    file->number = (uint32_t)functions->file_count + 1;
+    read_routines(file);
+    return larger[functions->file_count++] = file;
+}
+
+static struct file *file_at(struct functions *functions, uint64_t address)
+{
+    return file_of(functions,
+                   functions->modules ? modules_find(functions->modules, address) : NULL);
+}
+
+/* The last beginning at or before an address; 0: there is none. */
+static uint64_t start_before(const struct file *file, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = file->names.start_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (file->names.starts[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? file->names.starts[low - 1] : 0;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+static char *place_name(struct functions *functions, const struct module *module, uint64_t start)
+{
+    char *name = malloc(NAME_BYTES);
+    if (name)
+        snprintf(name, NAME_BYTES, "0x%" PRIx64, start - functions_bias(functions, module));
+    return name;
+}
+
+/* symbol NULL: there is none. */
+static uint32_t add(struct functions *functions, const struct module *module, uint64_t start,
+                    const char *symbol)
+{
+    const char *name = symbol ? symbol : place_name(functions, module, start);
+    struct function *larger = grow_array(functions->functions, &functions->capacity,
+                                         functions->count + 1, sizeof *larger);
+    if (larger)
+        functions->functions = larger;
+    if (!larger || !name || functions->count >= FUNCTION_NONE) {
+        if (!symbol)
+            free((char *)(uintptr_t)name);
+        return FUNCTION_NONE;
+    }
+    larger[functions->count] = (struct function){module, start, name, symbol != NULL};
+    return (uint32_t)functions->count++;
+}
+
+static size_t slot_of(const struct functions *functions, const struct module *module,
+                      uint64_t start)
+{
+    uint64_t hash = (start ^ (uint64_t)(uintptr_t)module << 20) * 0x9e3779b97f4a7c15u;
+    size_t slot = (size_t)(hash >> 32) & (functions->slots - 1);
+    for (;; slot = (slot + 1) & (functions->slots - 1)) {
+        uint32_t number = functions->entered[slot];
+        if (number == 0 || (functions->functions[number - 1].start == start &&
+                            functions->functions[number - 1].module == module))
+            return slot;
+    }
+}
+
+static bool grow_entered(struct functions *functions)
+{
+    if (functions->used < functions->slots / 2)
+        return true;
+    uint32_t *old = functions->entered;
+    size_t old_slots = functions->slots;
+    size_t slots = old_slots ? 2 * old_slots : 1024;
+    uint32_t *table = calloc(slots, sizeof *table);
+    if (!table)
+        return false;
+    functions->entered = table;
+    functions->slots = slots;
+    for (size_t i = 0; i < old_slots; i++)
+        if (old[i] != 0) {
+            const struct function *function = &functions->functions[old[i] - 1];
+            table[slot_of(functions, function->module, function->start)] = old[i];
+        }
+    free(old);
+    return true;
+}
+
+/* The one without a symbol that begins at an address. */
+static uint32_t entered_at(struct functions *functions, const struct module *module,
+                           uint64_t address)
+{
+    if (!grow_entered(functions))
+        return FUNCTION_NONE;
+    size_t slot = slot_of(functions, module, address);
+    if (functions->entered[slot] == 0) {
+        uint32_t number = add(functions, module, address, NULL);
+        if (number == FUNCTION_NONE)
+            return FUNCTION_NONE;
+        functions->entered[slot] = number + 1;
+        functions->used++;
+    }
+    return functions->entered[slot] - 1;
+}
+
+uint32_t functions_at(struct functions *functions, uint64_t address, bool entered, uint32_t before)
+{
+    struct file *file = file_at(functions, address);
+    const struct module *module = file ? file->module : NULL;
+    uint32_t row;
+    uint64_t end;
+    if (file && file->images && pieces_find(&file->symbols, address, &row, &end)) {
+        const struct image_symbol *symbol = &file->names.symbols[row];
+        if (file->functions[row] == FUNCTION_NONE)
+            file->functions[row] = add(functions, module, symbol->address, symbol->name);
+        return file->functions[row];
+    }
+    uint64_t start = file && file->images ? start_before(file, address) : 0;
+    if (start != 0)
+        return entered_at(functions, module, start);
+    if (!entered && before != FUNCTION_NONE && !functions->functions[before].symbol &&
+        functions->functions[before].module == module)
+        return before;
+    return entered_at(functions, module, address);
+}
+
+const struct module *functions_module(struct functions *functions, uint64_t address)
+{
+    return functions->modules ? modules_find(functions->modules, address) : NULL;
+}
+
+bool functions_is_stub(struct functions *functions, uint64_t address)
+{
+    const struct file *file = file_at(functions, address);
+    for (size_t i = 0; file && file->images && i < file->names.stub_count; i++)
+        if (address - file->names.stubs[i].address < file->names.stubs[i].size)
+            return true;
+    return false;
+}
+
+uint32_t functions_count(const struct functions *functions)
+{
+    return (uint32_t)functions->count;
+}
+
+const struct function *functions_get(const struct functions *functions, uint32_t number)
+{
+    return &functions->functions[number];
+}
+
+uint64_t functions_bias(struct functions *functions, const struct module *module)
+{
+    const struct file *file = file_of(functions, module);
+    return file && file->images ? images_get(file->images, 0)->bias : 0;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static void read_lines(struct functions *functions, struct file *file)
+{
+    struct bt_error error;
+    file->lines_read = true;
+    if (!file->images ||
+        image_names_read_lines(&file->line_names, images_get(file->images, 0), &error) != 0)
+        return;
+    size_t count = file->line_names.line_count;
+    struct span *spans = malloc((count + 1) * sizeof *spans);
+    file->first_source = functions->sources + 1;
+    functions->sources += (uint32_t)file->line_names.file_count;
+    for (size_t i = 0; spans && i < count; i++) {
+        const struct image_line *line = &file->line_names.lines[i];
+        spans[i] = (struct span){line->address, line->address + line->size, (uint32_t)i};
+    }
+    if (spans)
+        pieces_make(&file->lines, spans, (uint32_t)count);
+    free(spans);
+}
+
+struct function_line functions_line(struct functions *functions, const struct module *module,
+                                    uint64_t address)
+{
+    struct file *file = file_of(functions, module);
+    uint32_t row;
+    uint64_t end;
+    if (file && !file->lines_read)
+        read_lines(functions, file);
+    if (!file || !pieces_find(&file->lines, address, &row, &end))
+        return (struct function_line){NULL, 0, 0};
+    const struct image_line *line = &file->line_names.lines[row];
+    return (struct function_line){file->line_names.files[line->file], line->line,
+                                  file->first_source + line->file};
+}
+
+uint32_t functions_sources(const struct functions *functions)
+{
+    return functions->sources;
+}
+
+uint32_t functions_modules(const struct functions *functions)
+{
+    return (uint32_t)functions->file_count;
+}
+
+uint32_t functions_module_number(struct functions *functions, const struct module *module)
+{
+    const struct file *file = file_of(functions, module);
+    return file ? file->number : 0;
+}

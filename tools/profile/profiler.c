@@ -1,0 +1,527 @@
+#include "tools/profile/profiler.h"
+
+#include "formats/base/grow.h"
+#include "tools/profile/call_stack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How a block can be left. */
+enum { ENDING_FLOW, ENDING_CALL, ENDING_RETURN, ENDING_STUB };
+
+#define SEARCH_STUBS 2u /* of a chain that leads to the dynamic loader, at least */
+
+struct thread {
+    struct profile_thread told;
+    struct call_stack stack;
+    struct profile_block *last, *tail;
+    struct profile_block *site;   /* who goes through stubs just now, */
+    uint64_t site_return;         /* returns to there (0: has jumped), */
+    unsigned stubs;               /* and went through so many */
+    struct profile_block **known; /* by number, since the code cache was last flushed */
+    size_t known_count;
+    unsigned flushes;
+    struct profile_block **hash;
+    size_t hash_size; /* a power of two */
+};
+
+struct profiler {
+    struct functions *functions;
+    struct thread **threads;
+    size_t count, capacity;
+    struct record *records; /* TRACE_EXPAND_RECORDS_MIN, for what has to be expanded */
+    bool stopped;
+};
+
+struct profiler *profiler_new(struct functions *functions, struct bt_error *error)
+{
+    struct profiler *profiler = calloc(1, sizeof *profiler);
+    if (profiler) {
+        profiler->functions = functions;
+        profiler->records = calloc(TRACE_EXPAND_RECORDS_MIN, sizeof *profiler->records);
+        if (profiler->records)
+            return profiler;
+    }
+    profiler_free(profiler);
+    bt_fail(error, BT_MEMORY, "no memory for a profile");
+    return NULL;
+}
+
+static void thread_free(struct thread *thread)
+{
+    if (!thread)
+        return;
+    for (struct profile_block *block = thread->told.blocks, *next; block; block = next) {
+        next = block->next;
+        for (struct profile_call *call = block->calls, *other; call; call = other) {
+            other = call->next;
+            free(call);
+        }
+        free(block->instructions);
+        free(block->more);
+        free(block);
+    }
+    call_stack_clear(&thread->stack);
+    free(thread->told.inclusive);
+    free(thread->known);
+    free(thread->hash);
+    free(thread);
+}
+
+void profiler_free(struct profiler *profiler)
+{
+    if (!profiler)
+        return;
+    for (size_t i = 0; i < profiler->count; i++)
+        thread_free(profiler->threads[i]);
+    free(profiler->threads);
+    free(profiler->records);
+    free(profiler);
+}
+
+static struct thread *thread_of(struct profiler *profiler, unsigned number)
+{
+    for (size_t i = 0; i < profiler->count; i++)
+        if (profiler->threads[i]->told.number == number)
+            return profiler->threads[i];
+    struct thread **larger =
+        grow_array(profiler->threads, &profiler->capacity, profiler->count + 1, sizeof *larger);
+    struct thread *thread = calloc(1, sizeof *thread);
+    if (larger)
+        profiler->threads = larger;
+    if (!larger || !thread) {
+        free(thread);
+        return NULL;
+    }
+    call_stack_init(&thread->stack, &thread->told);
+    thread->told.number = number;
+    return larger[profiler->count++] = thread;
+}
+
+/* --- blocks ----------------------------------------------------------------------------------- */
+
+/* What is met, before it is known whether it was met before. */
+struct meeting {
+    const struct block *block;
+    unsigned records, instructions; /* of it */
+    uint8_t ending;
+};
+
+static size_t hash_slot(const struct thread *thread, uint64_t address)
+{
+    return (size_t)(address * 0x9e3779b97f4a7c15u >> 32) & (thread->hash_size - 1);
+}
+
+static bool grow_hash(struct thread *thread)
+{
+    if (thread->told.block_count < thread->hash_size)
+        return true;
+    size_t size = thread->hash_size ? 2 * thread->hash_size : 4096;
+    struct profile_block **hash = calloc(size, sizeof(struct profile_block *));
+    if (!hash)
+        return false;
+    free(thread->hash);
+    thread->hash = hash;
+    thread->hash_size = size;
+    for (struct profile_block *block = thread->told.blocks; block; block = block->next) {
+        size_t slot = hash_slot(thread, block->address);
+        block->next_at_hash = hash[slot];
+        hash[slot] = block;
+    }
+    return true;
+}
+
+/* Whether a block consists of the same instructions: code may have changed. */
+static bool is_same(const struct profile_block *block, const struct meeting *meeting,
+                    const struct module *module)
+{
+    unsigned at = 0;
+    if (block->address != meeting->block->address || block->ending != meeting->ending ||
+        block->instruction_count != meeting->instructions || block->module != module)
+        return false;
+    for (unsigned i = 0; i < meeting->records; i++) {
+        const struct record *record = &meeting->block->records[i];
+        if (record->type != REQUEST_FETCH)
+            continue;
+        if (record->address != block->instructions[at].address ||
+            record->size != block->instructions[at].size)
+            return false;
+        at++;
+    }
+    return true;
+}
+
+/* Its instructions and their references, as the records of an execution tell. */
+static void describe(struct profile_block *block, const struct meeting *meeting)
+{
+    struct profile_instruction *instruction = NULL;
+    for (unsigned i = 0; i < meeting->records; i++) {
+        const struct record *record = &meeting->block->records[i];
+        if (record->type == REQUEST_FETCH) {
+            instruction = instruction ? instruction + 1 : block->instructions;
+            *instruction = (struct profile_instruction){record->address, record->size, 0, 0};
+            block->end = (uint64_t)record->address + record->size;
+        } else if (instruction && record->type == REQUEST_MEMWRITE) {
+            instruction->writes++;
+        } else if (instruction) {
+            instruction->reads++;
+        }
+    }
+}
+
+static struct profile_block *make_block(struct profiler *profiler, struct thread *thread,
+                                        const struct meeting *meeting, const struct module *module)
+{
+    struct profile_block *block = calloc(1, sizeof *block);
+    if (!block)
+        return NULL;
+    size_t count = meeting->instructions;
+    const struct profile_block *last = thread->last;
+    block->instructions = calloc(count + 1, sizeof *block->instructions);
+    block->more = meeting->block->special_count ? calloc(count + 1, sizeof *block->more) : NULL;
+    block->address = meeting->block->address;
+    block->instruction_count = (uint16_t)count;
+    block->module = module;
+    block->ending = meeting->ending;
+    block->slots =
+        (uint8_t)(meeting->block->slots <= UINT8_MAX && !block->more ? meeting->block->slots : 0);
+    block->function =
+        functions_is_stub(profiler->functions, block->address)
+            ? FUNCTION_NONE
+            : functions_at(profiler->functions, block->address,
+                           last && (last->ending == ENDING_CALL || last->ending == ENDING_STUB),
+                           last ? last->function : FUNCTION_NONE);
+    if (!block->instructions || (meeting->block->special_count && !block->more)) {
+        free(block->instructions);
+        free(block->more);
+        free(block);
+        return NULL;
+    }
+    if (block->function == FUNCTION_NONE)
+        block->ending = ENDING_STUB;
+    describe(block, meeting);
+    return block;
+}
+
+/* The block that is met, a new one if it has to be. */
+static struct profile_block *meet(struct profiler *profiler, struct thread *thread,
+                                  struct meeting *meeting)
+{
+    const struct module *module = functions_module(profiler->functions, meeting->block->address);
+    if (functions_is_stub(profiler->functions, meeting->block->address))
+        meeting->ending = ENDING_STUB;
+    if (!grow_hash(thread))
+        return NULL;
+    struct profile_block **slot = &thread->hash[hash_slot(thread, meeting->block->address)];
+    for (struct profile_block *block = *slot; block; block = block->next_at_hash)
+        if (is_same(block, meeting, module))
+            return block;
+    struct profile_block *block = make_block(profiler, thread, meeting, module);
+    if (!block)
+        return NULL;
+    block->next_at_hash = *slot;
+    *slot = block;
+    if (thread->tail)
+        thread->tail->next = block;
+    else
+        thread->told.blocks = block;
+    thread->tail = block;
+    thread->told.block_count++;
+    return block;
+}
+
+static uint8_t ending_of(const struct block *block)
+{
+    switch (block->ending) {
+    case DECODE_CALL:
+    case DECODE_CALL_INDIRECT:
+        return ENDING_CALL;
+    case DECODE_RETURN:
+        return ENDING_RETURN;
+    default:
+        return ENDING_FLOW;
+    }
+}
+
+/* The block with a number, and from then on in `known`. */
+static struct profile_block *learn(struct profiler *profiler, struct thread *thread,
+                                   const struct code_cache *cache, uint32_t number)
+{
+    const struct block *block = code_cache_block(cache, number);
+    if (number >= thread->known_count) {
+        size_t count = (size_t)number + number / 2 + 1024;
+        struct profile_block **larger = realloc(thread->known, count * sizeof *larger);
+        if (!larger)
+            return NULL;
+        memset(larger + thread->known_count, 0, (count - thread->known_count) * sizeof *larger);
+        thread->known = larger;
+        thread->known_count = count;
+    }
+    struct meeting meeting = {block, block->record_count, block->instructions, ending_of(block)};
+    return thread->known[number] = meet(profiler, thread, &meeting);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static struct profile_call *call_to(struct profile_block *site, uint32_t callee)
+{
+    struct profile_call **link = &site->calls;
+    for (; *link; link = &(*link)->next)
+        if ((*link)->callee == callee) {
+            struct profile_call *call = *link;
+            *link = call->next; /* the next is probably the same */
+            call->next = site->calls;
+            return site->calls = call;
+        }
+    struct profile_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    *call = (struct profile_call){.site = site, .callee = callee, .next = site->calls};
+    return site->calls = call;
+}
+
+/* return_address 0: it is a jump, as good as a call. */
+static int enter(struct thread *thread, struct profile_block *site, const struct profile_block *to,
+                 uint64_t return_address, bool search)
+{
+    struct call_frame frame = {.since = thread->told.instructions,
+                               .return_address = return_address,
+                               .function = to->function,
+                               .search = search};
+    if (site) {
+        frame.call = call_to(site, to->function);
+        if (!frame.call)
+            return BT_MEMORY;
+        frame.call->count++;
+    }
+    return call_stack_push(&thread->stack, &frame);
+}
+
+/* From one function to another, and neither called nor returned. */
+static int land(struct profiler *profiler, struct thread *thread, const struct profile_block *to)
+{
+    struct call_stack *stack = &thread->stack;
+    const struct call_frame top = stack->frames[stack->depth - 1];
+    uint64_t now = thread->told.instructions;
+    bool entry = functions_get(profiler->functions, to->function)->start == to->address;
+    if (top.search && top.function == thread->last->function) {
+        call_stack_pop_to(stack, stack->depth - 1, now);
+        return enter(thread, top.call->site, to, top.return_address, false);
+    }
+    if (!call_stack_resume(stack, to->function, entry, now))
+        return enter(thread, thread->last, to, 0, false);
+    if (!entry)
+        return 0;
+    /* it begins anew, where it was jumped from: functions that go round in tail calls */
+    struct profile_call *call = call_to(thread->last, to->function);
+    if (call)
+        call->count++;
+    return call ? 0 : BT_MEMORY;
+}
+
+/* Into a stub, or from one stub to the next. */
+static void pass_stub(struct thread *thread, const struct profile_block *stub)
+{
+    struct profile_block *last = thread->last;
+    if (last->ending != ENDING_STUB) {
+        thread->site = last;
+        thread->site_return = last->ending == ENDING_CALL ? last->end : 0;
+        thread->stubs = 0;
+    }
+    if (!thread->site)
+        return;
+    thread->stubs++;
+    thread->site->stub_instructions += stub->instruction_count;
+    for (unsigned i = 0; i < stub->instruction_count; i++) {
+        thread->site->stub_references.reads += stub->instructions[i].reads;
+        thread->site->stub_references.writes += stub->instructions[i].writes;
+    }
+}
+
+/* From the thread's last block to one that is not simply the next in its function. */
+static int arrive(struct profiler *profiler, struct thread *thread, const struct profile_block *to)
+{
+    struct profile_block *last = thread->last;
+    if (to->ending == ENDING_STUB) {
+        if (last)
+            pass_stub(thread, to);
+        return 0;
+    }
+    if (!last || thread->stack.depth == 0)
+        return enter(thread, NULL, to, 0, false);
+    switch (last->ending) {
+    case ENDING_CALL:
+        return enter(thread, last, to, last->end, false);
+    case ENDING_STUB:
+        if (!thread->site)
+            return enter(thread, NULL, to, 0, false);
+        if (thread->site_return)
+            return enter(thread, thread->site, to, thread->site_return,
+                         thread->stubs >= SEARCH_STUBS);
+        thread->last = thread->site;
+        if (thread->stubs >= SEARCH_STUBS)
+            return enter(thread, thread->site, to, 0, true);
+        return land(profiler, thread, to);
+    case ENDING_RETURN:
+        if (call_stack_return(&thread->stack, to->address, thread->told.instructions) ||
+            to->function == last->function)
+            return 0;
+        call_stack_end_jumps(&thread->stack, thread->told.instructions);
+        return land(profiler, thread, to);
+    default:
+        return land(profiler, thread, to);
+    }
+}
+
+/* --- what is executed ------------------------------------------------------------------------- */
+
+static int count_references(void *context, struct record *records, size_t count)
+{
+    struct profile_references *references = context;
+    for (size_t i = 0; i < count; i++) {
+        references->reads += records[i].type != REQUEST_MEMWRITE;
+        references->writes += records[i].type == REQUEST_MEMWRITE;
+    }
+    return 0;
+}
+
+/* The first references of a block that only entries can tell of. */
+static int count_more(struct profiler *profiler, const struct trace_expander *expander,
+                      struct profile_block *known, const struct block *block,
+                      const uint32_t *entries, unsigned specials)
+{
+    struct trace_expander own = *expander;
+    own.take = NULL;
+    own.records = profiler->records;
+    own.capacity = TRACE_EXPAND_RECORDS_MIN;
+    own.count = 0;
+    own.put = count_references;
+    unsigned instruction = 0, record = 0;
+    int result = 0;
+    for (unsigned i = 0; i < specials && result == 0; i++) {
+        for (; record < block->specials[i].record; record++)
+            instruction += block->records[record].type == REQUEST_FETCH;
+        own.context = &known->more[instruction > 0 ? instruction - 1 : 0];
+        result = trace_special(&own, &block->specials[i], entries);
+        if (result == 0)
+            result = trace_expander_flush(&own);
+    }
+    return result;
+}
+
+static int execute(struct profiler *profiler, struct thread *thread, struct profile_block *block)
+{
+    const struct profile_block *last = thread->last;
+    if (!last || last->ending != ENDING_FLOW || block->function != last->function) {
+        int result = arrive(profiler, thread, block);
+        if (result < 0)
+            return result;
+    }
+    block->count++;
+    thread->told.instructions += block->instruction_count;
+    thread->last = block;
+    return 0;
+}
+
+/* A block whose entries have to be looked at: how many there are, or a negative code. */
+static int look_at_entries(struct profiler *profiler, struct trace_expander *expander,
+                           struct profile_block *known, const uint32_t *entries)
+{
+    const struct block *block = code_cache_block(expander->cache, *entries);
+    if (known->more) {
+        int result = count_more(profiler, expander, known, block, entries, block->special_count);
+        if (result < 0)
+            return result;
+    }
+    return block->slots;
+}
+
+static int take_whole(struct profiler *profiler, struct thread *thread,
+                      struct trace_expander *expander, const uint32_t *entries, size_t count)
+{
+    const uint32_t *end = entries + count;
+    while (entries < end) {
+        struct profile_block *block =
+            *entries < thread->known_count ? thread->known[*entries] : NULL;
+        if (!block && !(block = learn(profiler, thread, expander->cache, *entries)))
+            return BT_MEMORY;
+        int slots = block->slots;
+        if (slots == 0 && (slots = look_at_entries(profiler, expander, block, entries)) < 0)
+            return slots;
+        int result = execute(profiler, thread, block);
+        if (result < 0)
+            return result;
+        entries += slots;
+    }
+    return 0;
+}
+
+static int take_part(struct profiler *profiler, struct thread *thread,
+                     struct trace_expander *expander, const struct block *block,
+                     const uint32_t *entries, unsigned instructions)
+{
+    unsigned records = block->record_count, specials = block->special_count;
+    if (instructions < block->place_count) {
+        records = block->places[instructions].records;
+        specials = block->places[instructions].specials;
+    }
+    struct meeting meeting = {
+        block, records, instructions < block->instructions ? instructions : block->instructions,
+        instructions < block->place_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
+    if (meeting.instructions == 0)
+        return 0;
+    struct profile_block *known = meet(profiler, thread, &meeting);
+    if (!known)
+        return BT_MEMORY;
+    if (known->more) {
+        int result = count_more(profiler, expander, known, block, entries, specials);
+        if (result < 0)
+            return result;
+    }
+    return execute(profiler, thread, known);
+}
+
+int profiler_take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                  size_t count, const struct block *part, unsigned instructions)
+{
+    struct profiler *profiler = context;
+    if (profiler->stopped)
+        return 0;
+    struct thread *thread = thread_of(profiler, expander->processor);
+    if (!thread)
+        return BT_MEMORY;
+    if (thread->flushes != code_cache_flushes(expander->cache)) { /* numbers begin anew */
+        memset(thread->known, 0, thread->known_count * sizeof(struct profile_block *));
+        thread->flushes = code_cache_flushes(expander->cache);
+    }
+    uint64_t before = thread->told.instructions;
+    int result = take_whole(profiler, thread, expander, entries, count);
+    if (result == 0 && part)
+        result = take_part(profiler, thread, expander, part, entries + count, instructions);
+    expander->instructions += thread->told.instructions - before;
+    return result;
+}
+
+void profiler_stop(struct profiler *profiler)
+{
+    profiler->stopped = true;
+}
+
+void profiler_finish(struct profiler *profiler)
+{
+    profiler->stopped = true;
+    for (size_t i = 0; i < profiler->count; i++) {
+        struct thread *thread = profiler->threads[i];
+        call_stack_pop_to(&thread->stack, 0, thread->told.instructions);
+    }
+}
+
+unsigned profiler_threads(const struct profiler *profiler)
+{
+    return (unsigned)profiler->count;
+}
+
+const struct profile_thread *profiler_thread(const struct profiler *profiler, unsigned number)
+{
+    return &profiler->threads[number]->told;
+}

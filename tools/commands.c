@@ -14,6 +14,7 @@
 #include "tools/info.h"
 #include "tools/mrc.h"
 #include "tools/plot.h"
+#include "tools/profile.h"
 #include "tools/recover.h"
 #include "tools/verify.h"
 #include "tools/wrap.h"
@@ -24,11 +25,14 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &capture_command, &ctl_command,     &boards_command,
-    &doctor_command,  &dump_command,    &info_command,
-    &verify_command,  &recover_command, &cache_command,
-    &convert_command, &plot_command,    &dcfg_command,
-    &mrc_command,     &exec_command,    NULL, /* a comma behind it: a line for each */
+    &capture_command, &ctl_command,
+    &boards_command,  &doctor_command,
+    &dump_command,    &info_command,
+    &verify_command,  &recover_command,
+    &cache_command,   &convert_command,
+    &plot_command,    &dcfg_command,
+    &mrc_command,     &exec_command,
+    &profile_command, NULL, /* a comma behind it: a line for each */
 };
 
 static void print_overview(FILE *out)

@@ -72,7 +72,7 @@ static int check(struct profile_report *report, struct bt_error *error)
     if (report->csv && report->json)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (report->csv && report->by_count > 1)
-        return bt_fail(error, BT_USAGE, "--csv prints one table: --by function, for example");
+        return bt_fail(error, BT_USAGE, "--csv prints one table: choose it with --by");
     for (unsigned i = 0; report->by_count == 0 && i < 3; i++)
         report->by[i] = usual[i];
     if (report->by_count == 0)
@@ -247,7 +247,7 @@ static int profile_main(struct invocation *call)
     if (!command_options(call, &settings, &status))
         return status;
     if (call->count == 0)
-        return command_usage(call, "which program?");
+        return command_usage(call, "PROGRAM is missing");
     if (check(&settings.report, &error) < 0)
         return command_usage(call, "%s", error.message);
     run.arguments = (const char *const *)call->arguments;
@@ -263,7 +263,7 @@ static int profile_main(struct invocation *call)
 const struct command profile_command = {
     "profile",
     "[--] PROGRAM [ARGUMENT...]",
-    "runs a program; its instructions by function, line and block",
+    "run a program, and count its instructions by function and line",
     "Runs a program and counts every instruction that it executes, by function, with calls and\n"
     "what they cost, by source line, block and module. The program's streams, signals and exit\n"
     "status are as without.",

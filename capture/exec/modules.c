@@ -109,7 +109,11 @@ static void add(struct modules *modules, const char *path, uint64_t load_address
         free(entry);
         return;
     }
-    *entry = (struct entry){{copy, load_address, start, end, false}, true};
+    entry->module.path = copy;
+    entry->module.load_address = load_address;
+    entry->module.start = start;
+    entry->module.end = end;
+    entry->seen = true;
     larger[modules->count++] = entry;
 }
 

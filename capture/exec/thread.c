@@ -51,6 +51,12 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
     return true;
 }
 
+/* Another entry's target: nobody who looks here asks for it. */
+static struct exec_lookup unused_entry(uint64_t entry)
+{
+    return (struct exec_lookup){-(entry ^ 1), 0};
+}
+
 struct exec_thread *exec_thread_new(struct bt_error *error)
 {
     uint64_t mask;
@@ -76,7 +82,8 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */
-    exec_thread_forget(thread);
+    for (uint64_t i = 0; i < EXEC_LOOKUP_ENTRIES; i++)
+        thread->lookup[i] = unused_entry(i);
     return thread;
 }
 
@@ -96,13 +103,15 @@ int exec_thread_bind(struct exec_thread *thread, struct bt_error *error)
 
 void exec_thread_forget(struct exec_thread *thread)
 {
-    /* another entry's target: nobody who looks here asks for it */
-    for (uint64_t i = 0; i < EXEC_LOOKUP_ENTRIES; i++)
-        thread->lookup[i] = (struct exec_lookup){-(i ^ 1), 0};
+    for (uint32_t i = 0; i < thread->remembered_count; i++)
+        thread->lookup[thread->remembered[i]] = unused_entry(thread->remembered[i]);
+    thread->remembered_count = 0;
 }
 
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code)
 {
-    thread->lookup[target % EXEC_LOOKUP_ENTRIES] =
-        (struct exec_lookup){-target, (uint64_t)(uintptr_t)code};
+    struct exec_lookup *entry = &thread->lookup[target % EXEC_LOOKUP_ENTRIES];
+    if (entry->code == 0)
+        thread->remembered[thread->remembered_count++] = (uint16_t)(target % EXEC_LOOKUP_ENTRIES);
+    *entry = (struct exec_lookup){-target, (uint64_t)(uintptr_t)code};
 }

@@ -47,7 +47,9 @@ struct exec_thread {
     volatile uint8_t interrupt; /* a signal waits: translated code is not entered */
     uint64_t unused[3];
     struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
-    size_t vector_bytes; /* of *vector */
+    uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
+    uint32_t remembered_count;                /* so many */
+    size_t vector_bytes;                      /* of *vector */
 };
 
 #define EXEC_THREAD_RIP          128
@@ -76,7 +78,7 @@ void exec_thread_free(struct exec_thread *thread);
 /* Makes the calling thread execute *thread from now on: sets gs, and notes its own fs. */
 int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
 
-/* Forgets all targets of indirect branches. */
+/* Forgets all targets of indirect branches; takes as long as there are such. */
 void exec_thread_forget(struct exec_thread *thread);
 
 /* Makes indirect branches to target go on in code. */

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 
 #define HASH_ENTRIES    65536u
+#define PAGE_ENTRIES    4096u
+#define PAGE_SHIFT      12u
 #define BYTES_PER_BLOCK 64u /* blocks are longer than this on average */
 #define LEAVE_BYTES     16u
 #define KNOWLEDGE       3u /* bytes for each byte of code */
@@ -25,6 +27,7 @@ struct code_cache {
     struct exit **exits; /* by number */
     uint32_t exit_count, exit_limit;
     struct block *hash[HASH_ENTRIES];
+    struct block *pages[PAGE_ENTRIES]; /* those that find() sees, by the pages they are in */
     unsigned flushes;
 };
 
@@ -179,11 +182,33 @@ struct exit *code_cache_exit(const struct code_cache *cache, uint32_t number)
     return number < cache->exit_count ? cache->exits[number] : NULL;
 }
 
+/* The entries of the pages that a block's first and last byte are in: neighbours, if they differ.
+ */
+static unsigned page_of(const struct block *block, unsigned last)
+{
+    uint64_t offset = last && block->size ? block->size - 1 : 0;
+    return (unsigned)((block->address + offset) >> PAGE_SHIFT) % PAGE_ENTRIES;
+}
+
+static bool spans_pages(const struct block *block)
+{
+    return page_of(block, 0) != page_of(block, 1);
+}
+
+static struct block **next_in_page(struct block *block, unsigned page)
+{
+    return &block->next_in_page[page_of(block, 0) == page ? 0 : 1];
+}
+
 void code_cache_enter(struct code_cache *cache, struct block *block)
 {
     unsigned hash = hash_of(block->address);
     block->next_at_hash = cache->hash[hash];
     cache->hash[hash] = block;
+    for (unsigned i = 0; i <= spans_pages(block); i++) {
+        block->next_in_page[i] = cache->pages[page_of(block, i)];
+        cache->pages[page_of(block, i)] = block;
+    }
 }
 
 /* --- links -------------------------------------------------------------------------------------
@@ -224,20 +249,30 @@ void code_cache_unlink_all(struct code_cache *cache)
 static void forget(struct code_cache *cache, struct block *block)
 {
     struct block **at = &cache->hash[hash_of(block->address)];
-    while (*at && *at != block)
+    while (*at != block)
         at = &(*at)->next_at_hash;
-    if (*at)
-        *at = block->next_at_hash;
+    *at = block->next_at_hash;
+    for (unsigned i = 0; i <= spans_pages(block); i++) {
+        unsigned page = page_of(block, i);
+        at = &cache->pages[page];
+        while (*at != block)
+            at = next_in_page(*at, page);
+        *at = *next_in_page(block, page);
+    }
     code_cache_unlink(block);
 }
 
 unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_t end)
 {
     unsigned count = 0;
-    for (uint32_t i = 0; i < cache->block_count; i++) {
-        struct block *block = cache->blocks[i];
-        if (block->address < end && block->address + block->size > begin &&
-            code_cache_find(cache, block->address) == block) {
+    uint64_t pages = begin < end ? ((end - 1) >> PAGE_SHIFT) - (begin >> PAGE_SHIFT) + 1 : 0;
+    for (uint64_t i = 0; i < pages && i < PAGE_ENTRIES; i++) {
+        unsigned page = (unsigned)((begin >> PAGE_SHIFT) + i) % PAGE_ENTRIES;
+        struct block *next;
+        for (struct block *block = cache->pages[page]; block; block = next) {
+            next = *next_in_page(block, page);
+            if (block->address >= end || block->address + block->size <= begin)
+                continue;
             forget(cache, block);
             count++;
         }
@@ -248,6 +283,7 @@ unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_
 void code_cache_flush(struct code_cache *cache)
 {
     memset(cache->hash, 0, sizeof cache->hash);
+    memset(cache->pages, 0, sizeof cache->pages);
     cache->code_at = cache->code + LEAVE_BYTES;
     cache->arena_used = 0;
     cache->block_count = 0;

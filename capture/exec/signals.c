@@ -24,6 +24,11 @@
 #define STOPPING    (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define HARMLESS    (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
+/* What timers and files of the program still send when it has ended, and its acquaintances. */
+#define OUTLIVING                                                                                  \
+    (BIT(SIGALRM) | BIT(SIGVTALRM) | BIT(SIGPROF) | BIT(SIGIO) | BIT(SIGUSR1) | BIT(SIGUSR2))
+#define REAL_TIME 32
+
 #define DEFAULT     0 /* handlers */
 #define IGNORE      1
 #define RESTORER    0x04000000u
@@ -125,10 +130,15 @@ void signals_begin(struct signals *signals)
 
 void signals_end(struct signals *signals)
 {
+    const struct action ignore = {.handler = IGNORE};
     block_all();
-    for (int number = 1; number <= SIGNALS; number++)
+    for (int number = 1; number <= SIGNALS; number++) {
+        const struct action *before = &signals->before[number];
+        if (before->handler == DEFAULT && (number >= REAL_TIME || (BIT(number) & OUTLIVING)))
+            before = &ignore;
         if (!(BIT(number) & (OURS | UNBLOCKABLE)))
-            syscall(SYS_rt_sigaction, number, &signals->before[number], NULL, MASK_SIZE);
+            syscall(SYS_rt_sigaction, number, before, NULL, MASK_SIZE);
+    }
     set_kernel_mask(signals->mask_before);
 }
 

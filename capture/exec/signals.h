@@ -24,7 +24,8 @@ struct signals *signals_new(struct space *space, struct exec_thread *thread,
 void signals_free(struct signals *signals);
 
 /* Begins with what our process has been given: mask, and what it ignores. Behind executor_begin();
- * end, before executor_end(), puts all back as it was. */
+ * end, before executor_end(), puts all back as it was, but for signals that only the program can
+ * have called for, by a timer for example: they do not end us now that it is not there any more. */
 void signals_begin(struct signals *signals);
 void signals_end(struct signals *signals);
 

@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROOM (1u << 20)
+#define ROOM              (1u << 20)
+#define COMPUTING_SECONDS 100
+#define WAITING_SECONDS   3000
 
 #ifdef __SANITIZE_ADDRESS__
 #define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
@@ -70,6 +73,15 @@ static void run_translated(const char *const *arguments, int way)
     process_exit(&end);
 }
 
+/* What hangs ends: by the time it has computed, or long after anything that waits for processors
+ * that others use has got them. */
+static void limit_time(void)
+{
+    const struct rlimit limit = {COMPUTING_SECONDS, COMPUTING_SECONDS + 1};
+    setrlimit(RLIMIT_CPU, &limit);
+    alarm(WAITING_SECONDS);
+}
+
 /* Output and wait status of a program; way < 0: natively. */
 static int output_of(const char *const *arguments, int way, char *output)
 {
@@ -84,7 +96,7 @@ static int output_of(const char *const *arguments, int way, char *output)
         dup2(pipes[1], 1);
         close(pipes[0]);
         close(pipes[1]);
-        alarm(100);
+        limit_time();
         if (way >= 0)
             run_translated(arguments, way);
         execve(arguments[0], (char *const *)(uintptr_t)arguments,
@@ -159,7 +171,10 @@ static void test_faults(void)
 
 static void test_modified(void)
 {
+    static const char *const changes[] = {"1,200,0",    "2,200,0",   "3,200,0", "4,200,1000",
+                                          "5,200,1000", "6,200,300", NULL};
     check("modify", NULL);
+    check("changing", changes);
 }
 
 static void test_children(void)

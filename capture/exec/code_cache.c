@@ -190,9 +190,9 @@ static unsigned page_of(const struct block *block, unsigned last)
     return (unsigned)((block->address + offset) >> PAGE_SHIFT) % PAGE_ENTRIES;
 }
 
-static bool spans_pages(const struct block *block)
+static unsigned pages_of(const struct block *block)
 {
-    return page_of(block, 0) != page_of(block, 1);
+    return page_of(block, 0) == page_of(block, 1) ? 1 : 2;
 }
 
 static struct block **next_in_page(struct block *block, unsigned page)
@@ -205,7 +205,7 @@ void code_cache_enter(struct code_cache *cache, struct block *block)
     unsigned hash = hash_of(block->address);
     block->next_at_hash = cache->hash[hash];
     cache->hash[hash] = block;
-    for (unsigned i = 0; i <= spans_pages(block); i++) {
+    for (unsigned i = 0; i < pages_of(block); i++) {
         block->next_in_page[i] = cache->pages[page_of(block, i)];
         cache->pages[page_of(block, i)] = block;
     }
@@ -252,7 +252,7 @@ static void forget(struct code_cache *cache, struct block *block)
     while (*at != block)
         at = &(*at)->next_at_hash;
     *at = block->next_at_hash;
-    for (unsigned i = 0; i <= spans_pages(block); i++) {
+    for (unsigned i = 0; i < pages_of(block); i++) {
         unsigned page = page_of(block, i);
         at = &cache->pages[page];
         while (*at != block)

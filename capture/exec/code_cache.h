@@ -93,7 +93,7 @@ struct block {
     struct exit *incoming;
     struct block *next_at_hash;
     struct block *next_in_page[2]; /* where its first byte is, and its last, if that is another */
-    struct record *records; /* of one execution; data addresses are patched */
+    struct record *records;        /* of one execution; data addresses are patched */
     struct patch *patches;
     uint16_t *through_fs; /* records to whose address the base of fs is added */
     struct special *specials;

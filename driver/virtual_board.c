@@ -285,9 +285,11 @@ int virtual_board_open(struct stream **stream, const struct virtual_board_settin
                        const char *name, struct bt_error *error)
 {
     uint32_t frames = settings->frames ? settings->frames : VIRTUAL_BOARD_FRAMES;
-    if (frames < VIRTUAL_BOARD_FRAMES_MIN || frames > VIRTUAL_BOARD_FRAMES_MAX)
+    if (frames < VIRTUAL_BOARD_FRAMES_MIN || frames > VIRTUAL_BOARD_FRAMES_MAX) {
+        source_close(settings->bus.source);
         return bt_fail(error, BT_USAGE, "a virtual board's queue has %u to %u frames",
                        VIRTUAL_BOARD_FRAMES_MIN, VIRTUAL_BOARD_FRAMES_MAX);
+    }
 
     struct bt_error failure;
     struct virtual_bus *bus = virtual_bus_new(&settings->bus, &failure);

@@ -1,7 +1,9 @@
 #include "tools/exec.h"
 
+#include "capture/exec/bus_source.h"
 #include "capture/exec/exec_source.h"
 #include "capture/status_json.h"
+#include "driver/virtual_board.h"
 #include "tools/capture_options.h"
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
@@ -29,6 +31,15 @@ static int take_until(void *settings, const char *argument, struct bt_error *err
     return exec_symbol_parse(until, argument, error);
 }
 
+static int take_packing(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "plain", "delta", error);
+    if (choice < 0)
+        return choice;
+    ((struct exec_settings *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
+    return 0;
+}
+
 #define OPTION(member) offsetof(struct exec_settings, member)
 
 static const struct option_row exec_rows[] = {
@@ -44,6 +55,10 @@ static const struct option_row exec_rows[] = {
      NULL},
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
+    {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",
+     OPTION(board), NULL},
+    {OPTION_CALL, 0, "packing", "FORM",
+     "records on the link from the board: plain, or delta (the default)", 0, take_packing},
     {OPTION_CALL, 'r', "rotate", "RULE",
      "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
     {OPTION_NUMBER, 'k', "keep", "N", "keep the last N files, remove older ones",
@@ -96,13 +111,38 @@ static void describe(struct capture_info *info, const struct exec_settings *sett
         strcpy(info->filter, settings->only_fetch ? "type=FETCH" : "type=MEMREAD|MEMWRITE");
 }
 
+/* Firmware and driver between the program and the capture, as with a real bus. */
+static struct source *through_board(struct source *references, struct exec_settings *settings,
+                                    struct bt_error *error)
+{
+    struct virtual_board_settings *board = calloc(1, sizeof *board);
+    struct stream *stream = NULL;
+    struct session *session = NULL;
+    if (!board) {
+        source_close(references);
+        bt_fail(error, BT_MEMORY, "no memory for a board");
+        return NULL;
+    }
+    board->bus.source = bus_source_new(references, error);
+    if (board->bus.source && virtual_board_open(&stream, board, "virtual:program", error) == 0)
+        session = session_new(stream, error);
+    free(board);
+    if (!session)
+        return NULL;
+    settings->session.reconnect_ns = 0;
+    session_prepare(session, &settings->session);
+    return session_source(session);
+}
+
 static int begin_capture(struct run *run, struct bt_error *error)
 {
     struct capture_info info = {.clock_hz = 0};
     describe(&info, run->settings);
     struct source *source = exec_source_new(run->ring, &info, error);
+    if (source && run->settings->board)
+        source = through_board(source, run->settings, error);
     if (!source)
-        return BT_MEMORY;
+        return error->code;
     run->capture = capture_new(&run->settings->capture, source, error);
     return run->capture ? 0 : error->code;
 }
@@ -227,6 +267,7 @@ static int exec_main(struct invocation *call)
     if (!settings)
         return bt_exit_status(BT_MEMORY);
     settings->capture = capture_settings_default();
+    settings->session = session_settings_default();
     settings->environment = (const char *const *)environ;
     if (!command_options(call, settings, &status))
         goto out;

@@ -3,12 +3,15 @@
 #define TOOLS_EXEC_SETTINGS_H
 
 #include "capture/capture.h"
+#include "driver/session.h"
 #include "tools/exec_symbol.h"
 
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
     bool only_fetch, only_data;
-    uint64_t skip, limit; /* instructions; 0: none */
+    bool board;                      /* by way of a virtual one */
+    struct session_settings session; /* with it */
+    uint64_t skip, limit;            /* instructions; 0: none */
     struct exec_symbol from, until;
     bool ends;           /* the program, behind what is captured */
     const char *modules; /* a file for what was loaded; NULL: none */

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #define BATCH_RECORDS 4096u
+#define PATIENCE_MS                                                                                \
+    5 /* with a source that has nothing just now: the board has a host to answer, too */
 
 struct replay {
     char path[4096];
     bool loop;
+    bool live; /* the source is no file, and may keep us waiting */
     bool ended;
     struct source *source; /* the trace; NULL once it is closed */
     uint64_t clock_hz;
@@ -64,6 +67,25 @@ out:
     return NULL;
 }
 
+struct replay *replay_new_source(struct source *source, struct bt_error *error)
+{
+    struct replay *replay = calloc(1, sizeof *replay);
+    struct record *records = malloc(BATCH_RECORDS * sizeof *records);
+    if (!replay || !records) {
+        bt_fail(error, BT_MEMORY, "no memory to put records on a bus");
+        free(records);
+        free(replay);
+        source_close(source);
+        return NULL;
+    }
+    *replay = (struct replay){.path = "the source",
+                              .live = true,
+                              .source = source,
+                              .clock_hz = source_info(source)->clock_hz,
+                              .batch = {.records = records, .capacity = BATCH_RECORDS}};
+    return replay;
+}
+
 void replay_free(struct replay *replay)
 {
     if (!replay)
@@ -82,14 +104,15 @@ static bool start_again(struct replay *replay)
     return again && open_trace(replay, &replay->failure) == 0;
 }
 
-/* Makes sure that there is a record at position. False at the end. */
+/* Makes sure that there is a record at position. False at the end, or where there is none now. */
 static bool have_record(struct replay *replay)
 {
     while (!replay->ended && replay->position == replay->batch.count) {
         replay->position = 0;
         batch_clear(&replay->batch);
         struct bt_error error = {0};
-        int code = source_next(replay->source, &replay->batch, -1, &error);
+        int code =
+            source_next(replay->source, &replay->batch, replay->live ? PATIENCE_MS : -1, &error);
         if (code == 0)
             replay->ended = !start_again(replay);
         else if (code < 0 && code != BT_NOTE && code != BT_TIMEOUT) {
@@ -100,6 +123,8 @@ static bool have_record(struct replay *replay)
         }
         if (code < 0)
             replay->batch.count = 0;
+        if (replay->live && code == BT_TIMEOUT)
+            return false;
     }
     return !replay->ended;
 }
@@ -134,6 +159,11 @@ size_t replay_fill(struct replay *replay, struct bus_phase *phases, size_t capac
             replay->trace_tick = replay->batch.last_tick;
     }
     return count;
+}
+
+bool replay_ended(const struct replay *replay)
+{
+    return replay->ended;
 }
 
 int replay_failure(const struct replay *replay, struct bt_error *error)

@@ -1,22 +1,28 @@
-/* A saved trace put back on the bus: each record becomes the request phase it once was. */
+/* A trace put on the bus, saved or just being made: each record becomes a request phase. */
 #ifndef FIRMWARE_VIRTUAL_REPLAY_H
 #define FIRMWARE_VIRTUAL_REPLAY_H
 
 #include "firmware/bus.h"
-#include "formats/base/error.h"
+#include "formats/source.h"
 
 struct replay;
 
 /* Opens the trace at path, of whatever kind; loop starts it again at its end. NULL and *error on
  * failure. */
 struct replay *replay_new(const char *path, bool loop, struct bt_error *error);
+/* The same of what a source delivers, which is taken over, also on failure. */
+struct replay *replay_new_source(struct source *source, struct bt_error *error);
 void replay_free(struct replay *replay);
 
 /*
  * The next phases, at most capacity. Their ticks are sums of the records' times. 0 at the end: of
- * the trace, or behind the last record that could be replayed (replay_failure tells).
+ * the trace, or behind the last record that could be replayed (replay_failure tells); or where a
+ * source has nothing just now, after some milliseconds.
  */
 size_t replay_fill(struct replay *replay, struct bus_phase *phases, size_t capacity);
+
+/* Whether there will never be another phase. */
+bool replay_ended(const struct replay *replay);
 
 /* Why the replay ended early: 0, or a code and the sentence. Records are numbered from 0. */
 int replay_failure(const struct replay *replay, struct bt_error *error);

@@ -34,7 +34,8 @@ struct virtual_bus {
 
 static int check(const struct virtual_bus_settings *settings, struct bt_error *error)
 {
-    if (!settings->replay[0] && (settings->processors < 1 || settings->processors > 8))
+    if (!settings->source && !settings->replay[0] &&
+        (settings->processors < 1 || settings->processors > 8))
         return bt_fail(error, BT_USAGE, "a virtual multiprocessor has 1 to 8 processors");
     if (settings->clock_hz > FREQUENCY_MAX)
         return bt_fail(error, BT_USAGE, "a virtual bus has a clock of at most 10 GHz");
@@ -47,7 +48,11 @@ static int check(const struct virtual_bus_settings *settings, struct bt_error *e
 static int open_origin(struct virtual_bus *bus, const struct virtual_bus_settings *settings,
                        struct bt_error *error)
 {
-    if (settings->replay[0]) {
+    if (settings->source) {
+        bus->replay = replay_new_source(settings->source, error);
+        if (bus->replay && bus->clock_hz == 0)
+            bus->clock_hz = replay_clock_hz(bus->replay);
+    } else if (settings->replay[0]) {
         bus->replay = replay_new(settings->replay, settings->loop, error);
         if (bus->replay && bus->clock_hz == 0)
             bus->clock_hz = replay_clock_hz(bus->replay);
@@ -70,11 +75,12 @@ static int open_origin(struct virtual_bus *bus, const struct virtual_bus_setting
 struct virtual_bus *virtual_bus_new(const struct virtual_bus_settings *settings,
                                     struct bt_error *error)
 {
-    if (check(settings, error) < 0)
-        return NULL;
-    struct virtual_bus *bus = calloc(1, sizeof *bus);
-    if (!bus) {
-        bt_fail(error, BT_MEMORY, "no memory for a virtual bus");
+    struct virtual_bus *bus = NULL;
+    int result = check(settings, error);
+    if (result == 0 && !(bus = calloc(1, sizeof *bus)))
+        result = bt_fail(error, BT_MEMORY, "no memory for a virtual bus");
+    if (result < 0) {
+        source_close(settings->source);
         return NULL;
     }
     bus->pace = settings->pace;
@@ -110,7 +116,7 @@ static bool refill(struct virtual_bus *bus)
                                  : smp_fill(bus->smp, bus->phases, wanted);
     if (bus->left != UINT64_MAX)
         bus->left -= bus->count;
-    bus->exhausted = bus->count == 0;
+    bus->exhausted = bus->count == 0 && !(bus->replay && wanted > 0 && !replay_ended(bus->replay));
     return bus->count > 0;
 }
 
@@ -207,7 +213,7 @@ static uint64_t bus_microseconds(void *context)
 static bool bus_ended(void *context)
 {
     struct virtual_bus *bus = context;
-    return bus->started && !refill(bus);
+    return bus->started && !refill(bus) && bus->exhausted;
 }
 
 struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *board)

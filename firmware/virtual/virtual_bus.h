@@ -6,7 +6,7 @@
 #define FIRMWARE_VIRTUAL_BUS_H
 
 #include "firmware/bus.h"
-#include "formats/base/error.h"
+#include "formats/source.h"
 
 struct board;
 
@@ -18,11 +18,12 @@ enum bus_pace {
 };
 
 struct virtual_bus_settings {
-    char replay[4096];   /* a trace to replay; empty: run the workload */
-    bool loop;           /* start the trace again at its end */
-    uint32_t processors; /* of the workload: 1 to 8 */
-    uint64_t seed;       /* of the workload */
-    uint64_t requests;   /* the bus ends after so many; 0: never (workload) or with the trace */
+    char replay[4096];     /* a trace to replay; empty: run the workload */
+    struct source *source; /* replayed instead, as it comes; taken over, also on failure; or NULL */
+    bool loop;             /* start the trace again at its end */
+    uint32_t processors;   /* of the workload: 1 to 8 */
+    uint64_t seed;         /* of the workload */
+    uint64_t requests;     /* the bus ends after so many; 0: never (workload) or with the trace */
     enum bus_pace pace;
     uint64_t phases_per_second; /* BUS_PACE_RATE */
     uint64_t clock_hz;

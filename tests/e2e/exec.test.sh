@@ -147,3 +147,16 @@ bustap exec -q --from work --limit 10 --exit -o ended ./part >got || status=$?
 [ "$status" = 0 ]
 [ ! -s got ]
 bustap info --json ended_*.byu.gz | grep -q '"FETCH": 10'
+
+# --- by way of a board ---
+
+instructions() {
+    bustap dump part_*.byu.gz | awk '$NF == 1 { print $1, $2 }'
+}
+capture
+instructions >wanted
+capture --board
+instructions | cmp wanted -
+[ "$records" -gt "$whole" ]
+capture --board --packing plain --limit 5000
+[ "$(instructions | wc -l)" = 5000 ]

@@ -1,11 +1,15 @@
 #include "capture/exec/aria_inside.h"
 
+#include "capture/exec/not_taken.h"
 #include "capture/exec/program_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define RECORDS_MIN 4096u
+
+/* Those that a program sets, but not the trap flag. */
+#define ARIA_FLAGS 0x244ed7u
 
 /* --- records -----------------------------------------------------------------------------------
  */
@@ -25,6 +29,15 @@ static bool make_room(struct aria *aria, size_t count)
     return true;
 }
 
+bool aria_add_records(struct aria *aria, const struct record *records, size_t count)
+{
+    if (!make_room(aria, count))
+        return false;
+    memcpy(aria->records + aria->record_count, records, count * sizeof *records);
+    aria->record_count += count;
+    return true;
+}
+
 /* Maybe on the signal stack; what was interrupted then was the program's code, not the library. */
 static int put(void *context, struct record *records, size_t count)
 {
@@ -33,11 +46,7 @@ static int put(void *context, struct record *records, size_t count)
         return 0;
     if (aria->put)
         return aria->put(aria->put_context, records, count);
-    if (!make_room(aria, count))
-        return BT_MEMORY;
-    memcpy(aria->records + aria->record_count, records, count * sizeof *records);
-    aria->record_count += count;
-    return 0;
+    return aria_add_records(aria, records, count) ? 0 : BT_MEMORY;
 }
 
 /* --- beginning and end -------------------------------------------------------------------------
@@ -105,6 +114,7 @@ void aria_free(struct aria *aria)
         aria->process->thread->vector = aria->own_vector;
     aria_state_free(aria->initial);
     process_free(aria->process);
+    not_taken_free(aria->not_taken);
     free(aria->records);
     free(aria);
 }
@@ -127,10 +137,9 @@ void aria_load(struct aria *aria, const struct aria_state *state)
     struct exec_thread *thread = aria->process->thread;
     memcpy(thread->registers, state->registers, sizeof thread->registers);
     thread->rip = state->rip;
-    thread->flags = state->flags;
+    thread->flags = state->flags & ARIA_FLAGS;
     thread->fs_base = state->fs_base;
     thread->vector = state->vector;
-    vector_state_mend(&aria->layout, state->vector);
 }
 
 void aria_store(const struct aria *aria, struct aria_state *state)
@@ -221,33 +230,66 @@ static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop
     return result;
 }
 
-static void end_again(const struct aria *aria, struct aria_step *step)
+/* What the processor would not take makes no sense to us either. */
+static int check_state(const struct aria *aria, const struct aria_state *state,
+                       struct bt_error *error)
 {
-    step->reason = ARIA_EXIT;
-    step->end = aria->process->end;
+    if (!aria_is_canonical(state->fs_base))
+        return bt_fail(error, BT_USAGE, "a state's fs_base is 0x%llx, which is no user's address",
+                       (unsigned long long)state->fs_base);
+    vector_state_mend(&aria->layout, state->vector);
+    return 0;
+}
+
+static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *step,
+                         struct bt_error *error)
+{
+    struct executor *executor = aria->process->executor;
+    struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
+    uint64_t before = executor_instructions(executor);
+    int result = execute(aria, limit, &stop, error);
+    tell(aria, &stop, step);
+    step->instructions = executor_instructions(executor) - before;
+    return result;
+}
+
+static void changed(void *context, uint64_t start, uint64_t end)
+{
+    struct aria *aria = context;
+    not_taken_invalidate(aria->not_taken, start, end);
+}
+
+static int execute_not_taken(struct aria *aria, uint64_t limit, struct aria_step *step,
+                             struct bt_error *error)
+{
+    if (!aria->not_taken) {
+        aria->not_taken = not_taken_new(aria, error);
+        if (!aria->not_taken)
+            return BT_MEMORY;
+        aria->process->changed_context = aria;
+        aria->process->changed = changed;
+    }
+    return not_taken_execute(aria->not_taken, limit, step, error);
 }
 
 int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
                  uint64_t limit, struct aria_step *step, struct bt_error *error)
 {
-    struct executor *executor = aria->process->executor;
-    struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
-    uint64_t before = executor_instructions(executor);
     *step = (struct aria_step){.reason = ARIA_EXIT};
     aria->record_count = 0;
-    if (version != ARIA_TAKEN)
-        return bt_fail(error, BT_USAGE, "only what is taken can be executed so far");
-    if (aria->process->ended) {
-        end_again(aria, step);
+    if (version == ARIA_TAKEN && aria->process->ended) {
+        step->end = aria->process->end;
         return 0;
     }
+    int result = check_state(aria, state, error);
+    if (result != 0)
+        return result;
     aria_load(aria, state);
-    int result = execute(aria, limit, &stop, error);
+    result = version == ARIA_TAKEN ? execute_taken(aria, limit, step, error)
+                                   : execute_not_taken(aria, limit, step, error);
     aria_store(aria, state);
-    tell(aria, &stop, step);
     step->records = aria->records;
     step->record_count = aria->record_count;
-    step->instructions = executor_instructions(executor) - before;
     return result;
 }
 
@@ -258,8 +300,10 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     struct process *process = aria->process;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
     uint64_t before = executor_instructions(process->executor), done = 0;
-    int result = 0;
+    int result = check_state(aria, state, error);
     *step = (struct aria_step){.reason = ARIA_EXIT};
+    if (result != 0)
+        return result;
     aria->record_count = 0;
     aria->put = put_records;
     aria->put_context = put_context;

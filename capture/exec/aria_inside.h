@@ -16,6 +16,8 @@ struct aria {
     bool stepping;
     bool is_child; /* forked by the program: nothing is recorded any more */
 
+    struct not_taken *not_taken; /* made when it is first needed */
+
     struct record *records; /* of a step */
     size_t record_count, record_capacity;
 
@@ -29,6 +31,15 @@ struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error
 /* A state's registers into the thread, whose vector state is the state's from then on; and back. */
 void aria_load(struct aria *aria, const struct aria_state *state);
 void aria_store(const struct aria *aria, struct aria_state *state);
+
+/* More records of a step. False: no memory. */
+bool aria_add_records(struct aria *aria, const struct record *records, size_t count);
+
+/* Whether a segment's base can be this. */
+static inline bool aria_is_canonical(uint64_t address)
+{
+    return address >> 47 == 0;
+}
 
 /* A branch (enum decode_kind) to target, 0 for indirect ones, that led to rip. */
 void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,

@@ -207,6 +207,24 @@ __asm__(".p2align 4\n"
         "    syscall\n"
         ".size exec_signal_return, . - exec_signal_return\n");
 
+/* The handler sends who fails before `end` to `failed`. */
+__asm__(".p2align 4\n"
+        ".globl exec_copy\n"
+        ".type exec_copy, @function\n"
+        "exec_copy:\n"
+        "    endbr64\n"
+        "    mov %rdx, %rcx\n"
+        "    rep movsb\n"
+        ".globl exec_copy_end\n"
+        "exec_copy_end:\n"
+        "    xor %eax, %eax\n"
+        "    ret\n"
+        ".globl exec_copy_failed\n"
+        "exec_copy_failed:\n"
+        "    mov $-1, %eax\n"
+        "    ret\n"
+        ".size exec_copy, . - exec_copy\n");
+
 /* The handler sends who stands between `checked` and `done` to `interrupted`. */
 __asm__(".p2align 4\n"
         ".globl exec_system_call\n"

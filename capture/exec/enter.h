@@ -35,6 +35,13 @@ void exec_signal_entry(int number, void *information, void *context);
 /* Written by whoever handles signals (fault.c). */
 bool exec_signal(int number, void *information, void *context);
 
+/*
+ * Copies to `to`, and survives faults of what is read: 0, or -1 where not all of it can be. Only in
+ * threads that exec_thread_bind() was called for, while exec_signal_entry() is the handler.
+ */
+int exec_copy(void *to, const void *from, size_t size);
+extern const uint8_t exec_copy_end[], exec_copy_failed[];
+
 /* What a handler returns to (SA_RESTORER). */
 void exec_signal_return(void);
 

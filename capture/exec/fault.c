@@ -199,6 +199,12 @@ static bool fault(struct executor *executor, const struct block *block, int numb
     return false;
 }
 
+static bool is_copying(const void *code)
+{
+    const uint8_t *begin = (const uint8_t *)(uintptr_t)exec_copy;
+    return (const uint8_t *)code >= begin && (const uint8_t *)code < exec_copy_end;
+}
+
 bool exec_signal(int number, void *information, void *context_pointer)
 {
     struct exec_thread *thread;
@@ -209,6 +215,10 @@ bool exec_signal(int number, void *information, void *context_pointer)
     const void *code = (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     if (!is_fault(number, info))
         return note(executor, number, info, context);
+    if (is_copying(code)) {
+        context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)exec_copy_failed;
+        return true;
+    }
     if (executor && executor->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
         return executor_step_out(executor, context);
     struct block *block = executor && code_cache_holds(executor->cache, code)

@@ -38,6 +38,8 @@ static void gone(void *context, uint64_t start, uint64_t end)
 {
     struct process *process = context;
     executor_invalidate(process->executor, start, end);
+    if (process->changed)
+        process->changed(process->changed_context, start, end);
 }
 
 static bool mend(void *context, uint64_t address, uint32_t access)

@@ -23,6 +23,10 @@ struct process {
     struct exec_thread *thread;
     struct executor *executor;
     struct signals *signals;
+    /* code that was translated is not the same any more, or gone; NULL: nobody else wants to know
+     */
+    void (*changed)(void *context, uint64_t start, uint64_t end);
+    void *changed_context;
     bool begun;
     bool is_child;
     bool shares; /* a child in its parent's memory: nothing is put */

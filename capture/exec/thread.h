@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXEC_LOOKUP_ENTRIES 65536u /* by the low 16 bits of the target */
+#define EXEC_LOOKUP_ENTRIES       65536u /* by the low 16 bits of the target */
+#define EXEC_THREAD_SCRATCH_BYTES 4096u
 
 struct executor;
 
@@ -50,6 +51,8 @@ struct exec_thread {
     uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
     uint32_t remembered_count;                /* so many */
     size_t vector_bytes;                      /* of *vector */
+    /* memory that translated code can have as an operand, whatever the registers are */
+    _Alignas(64) uint8_t scratch[EXEC_THREAD_SCRATCH_BYTES];
 };
 
 #define EXEC_THREAD_RIP          128

@@ -1,0 +1,97 @@
+/* What the parts of capture/exec/not_taken share; for nobody else. */
+#ifndef CAPTURE_EXEC_NOT_TAKEN_INSIDE_H
+#define CAPTURE_EXEC_NOT_TAKEN_INSIDE_H
+
+#include "capture/exec/aria_inside.h"
+#include "capture/exec/executor_parts.h"
+#include "capture/exec/not_taken.h"
+
+#define NOT_TAKEN_HASH       16384u
+#define NOT_TAKEN_REFERENCES 512u /* of an instruction at most; string instructions have more */
+
+/* How an instruction is done. */
+enum not_taken_action {
+    NOT_TAKEN_NATIVE,  /* as it is: it has nothing to do with memory */
+    NOT_TAKEN_SCRATCH, /* natively, its operand in the scratch area */
+    NOT_TAKEN_GATHER,  /* the same, with one lane of the scratch area behind the other */
+    NOT_TAKEN_RESTORE, /* xrstor: of what belongs to a state */
+    NOT_TAKEN_NOTHING, /* its references are all that there is of it */
+    NOT_TAKEN_PUSH,
+    NOT_TAKEN_POP,
+    NOT_TAKEN_POP_FLAGS,
+    NOT_TAKEN_ENTER,
+    NOT_TAKEN_LEAVE,
+    NOT_TAKEN_LOAD_A, /* mov from an absolute address, xlat */
+    NOT_TAKEN_STRING,
+    NOT_TAKEN_BIT,
+    NOT_TAKEN_FS_BASE,
+    NOT_TAKEN_ABORT, /* xbegin */
+    NOT_TAKEN_BRANCH,
+    NOT_TAKEN_SYSTEM_CALL,
+    NOT_TAKEN_SIGNAL
+};
+
+struct not_taken_instruction {
+    struct decode_instruction decoded;
+    uint8_t action; /* enum not_taken_action */
+    uint8_t signal; /* of NOT_TAKEN_SIGNAL */
+    uint8_t run;    /* of NOT_TAKEN_NATIVE: so many run side by side from here on, */
+    bool vector;    /* and use vector registers */
+};
+
+struct not_taken_block {
+    struct block block; /* what the executor's handler looks for: code, and places in it */
+    struct not_taken_instruction *instructions;
+    unsigned count;
+    bool cut; /* shorter than it might be: a limit */
+    struct not_taken_block *next;
+};
+
+struct not_taken_reference {
+    uint64_t address;
+    uint16_t size;
+    uint16_t offset; /* in the operand */
+    bool write;
+};
+
+struct not_taken {
+    struct aria *aria;
+    struct exec_thread *thread;
+    struct executor *executor; /* for its cache, and its handler of faults */
+    struct not_taken_block *blocks[NOT_TAKEN_HASH];
+    struct not_taken_reference references[NOT_TAKEN_REFERENCES];
+    unsigned reference_count;
+    bool interrupted; /* a signal waits for the program */
+    uint64_t limit, done;
+};
+
+/* What came of an instruction. */
+enum not_taken_result {
+    NOT_TAKEN_WENT_ON, /* rip is at the next; */
+    NOT_TAKEN_STOPPED, /* the step says why, and rip where; */
+    NOT_TAKEN_NO_MEMORY
+};
+
+/* The block at an address, of `limit` instructions at most, made if it is new. NULL: there is no
+ * code, or no memory. */
+struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t address,
+                                        uint64_t limit);
+
+/* Fills in the references that an instruction makes with the registers as they are. */
+void not_taken_find_references(struct not_taken *not_taken,
+                               const struct decode_instruction *instruction);
+
+/* Loads that would fault are 0. */
+void not_taken_load(struct not_taken *not_taken, void *to, uint64_t address, unsigned size);
+
+/* The instruction's fetch, and its references as they were found. False: no memory. */
+bool not_taken_record(struct not_taken *not_taken, const struct decode_instruction *instruction);
+bool not_taken_record_one(struct not_taken *not_taken, uint64_t address, unsigned size,
+                          uint8_t type);
+
+/* The instruction at rip, of those that are done in C; its references have been found. */
+enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
+                                        const struct not_taken_instruction *instruction,
+                                        struct aria_step *step);
+
+#endif

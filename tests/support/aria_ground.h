@@ -1,0 +1,32 @@
+/* An aria with nothing in it but memory for code and data that a test makes:
+ * tests/capture/programs/ ground.c, run until all is there. Takes a process of its own:
+ * exec_child_run(). */
+#ifndef TESTS_SUPPORT_ARIA_GROUND_H
+#define TESTS_SUPPORT_ARIA_GROUND_H
+
+#include "capture/exec/aria.h"
+#include "tests/support/native_run.h"
+
+#define ARIA_GROUND_CODE       0x20000000u
+#define ARIA_GROUND_CODE_BYTES (8u << 20)
+#define ARIA_GROUND_DATA       0x30000000u
+#define ARIA_GROUND_DATA_BYTES 0x4000u
+
+struct aria_ground {
+    struct aria *aria;
+    struct aria_state *state; /* where the program has come to */
+};
+
+/* Never returns where it fails. */
+void aria_ground_begin(struct aria_ground *ground, const char *program);
+void aria_ground_end(struct aria_ground *ground);
+
+/* Registers from and to a state; fs_base stays the program's. */
+void aria_ground_load(const struct aria_ground *ground, struct aria_state *state,
+                      const struct machine *machine);
+void aria_ground_save(const struct aria_state *state, struct machine *machine);
+
+/* All of the program's memory in one number. */
+uint64_t aria_ground_sum(struct aria *aria);
+
+#endif

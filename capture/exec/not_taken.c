@@ -91,7 +91,13 @@ static void load_scratch(struct not_taken *not_taken, const struct decode_instru
             size = decoded->accesses[i].size;
     if (decoded->access_count > 0 && decoded->accesses[0].form == DECODE_XSAVE)
         size = EXEC_THREAD_SCRATCH_BYTES;
+    uint64_t whole;
     memset(scratch, 0, size < EXEC_THREAD_SCRATCH_BYTES ? size : EXEC_THREAD_SCRATCH_BYTES);
+    if (decoded->access_count > 0 &&
+        not_taken_find_whole(not_taken, &decoded->accesses[0], &whole)) {
+        not_taken_load(not_taken, scratch, whole, decoded->accesses[0].size);
+        return;
+    }
     for (unsigned i = 0; i < not_taken->reference_count; i++) {
         const struct not_taken_reference *reference = &not_taken->references[i];
         if (!reference->write && reference->offset + reference->size <= EXEC_THREAD_SCRATCH_BYTES)

@@ -81,6 +81,10 @@ struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t ad
 void not_taken_find_references(struct not_taken *not_taken,
                                const struct decode_instruction *instruction);
 
+/* An operand under a mask: where it lies, if all of it can be read. */
+bool not_taken_find_whole(struct not_taken *not_taken, const struct decode_access *access,
+                          uint64_t *address);
+
 /* Loads that would fault are 0. */
 void not_taken_load(struct not_taken *not_taken, void *to, uint64_t address, unsigned size);
 

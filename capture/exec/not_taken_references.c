@@ -201,6 +201,17 @@ static bool is_readable(struct space *space, uint64_t address, unsigned size)
     return true;
 }
 
+/* An operand under a mask: where it lies, if all of it can be read. Which elements count is then
+ * the instruction's business. */
+bool not_taken_find_whole(struct not_taken *not_taken, const struct decode_access *access,
+                          uint64_t *address)
+{
+    if (!access->read || (access->form != DECODE_OPMASK && access->form != DECODE_VECTOR_MASK))
+        return false;
+    *address = finish(not_taken, access, address_of(not_taken, access));
+    return is_readable(not_taken->aria->process->space, *address, access->size);
+}
+
 void not_taken_load(struct not_taken *not_taken, void *to, uint64_t address, unsigned size)
 {
     struct space *space = not_taken->aria->process->space;

@@ -260,17 +260,19 @@ static bool is_native(enum not_taken_action action)
 static void emit_one(struct emitter *emitter, const struct not_taken_instruction *instruction,
                      const ZydisDecodedInstruction *raw)
 {
-    static const uint8_t move_mmx[] = {0x0f, 0x6f, 0xc0}; /* movq mm0, mm0 */
+    static const uint8_t store_mmx[] = {GS, 0x0f, 0x7f, 0x04, SIB_NONE}; /* movq [scratch], mm0 */
     const struct decode_instruction *decoded = &instruction->decoded;
-    if (raw->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) /* leaves x87 for MMX, and stores */
-        emit_bytes(emitter, move_mmx, sizeof move_mmx);
-    else if (instruction->action != NOT_TAKEN_NATIVE)
+    if (raw->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) { /* leaves x87 for MMX, too */
+        emit_bytes(emitter, store_mmx, sizeof store_mmx);
+        emit32(emitter, (uint32_t)offsetof(struct exec_thread, scratch));
+    } else if (instruction->action != NOT_TAKEN_NATIVE) {
         emit_on_scratch(emitter, decoded, raw->raw.modrm.offset,
                         instruction->action == NOT_TAKEN_GATHER);
-    else if (raw->mnemonic == ZYDIS_MNEMONIC_LEA && decoded->rip_displacement)
+    } else if (raw->mnemonic == ZYDIS_MNEMONIC_LEA && decoded->rip_displacement) {
         emit_constant_lea(emitter, decoded, raw);
-    else
+    } else {
         emit_bytes(emitter, decoded->bytes, decoded->size);
+    }
 }
 
 static void emit_leave(struct emitter *emitter, const struct code_cache *cache)

@@ -127,13 +127,19 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
 }
 
 /* What was printed is in the file. */
-static int close_output(FILE *file, const char *name, struct bt_error *error)
+static int flush_output(FILE *file, const char *name, struct bt_error *error)
 {
-    bool failed = ferror(file);
     errno = 0;
-    if (fclose(file) == 0 && !failed)
+    if (fflush(file) == 0 && !ferror(file))
         return 0;
     return bt_fail_errno(error, "%s", name ? name : "standard error");
+}
+
+/* What is printed next takes the place of what is there. */
+static void empty_output(FILE *file)
+{
+    if (ftruncate(fileno(file), 0) == 0)
+        rewind(file);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -147,6 +153,7 @@ struct run {
     struct profiler *profiler;
     struct process *process;
     struct outputs outputs;
+    bool is_child, written;
 };
 
 static void tell_functions(void *context, const struct modules *modules)
@@ -154,9 +161,59 @@ static void tell_functions(void *context, const struct modules *modules)
     functions_set_modules(((struct run *)context)->functions, modules);
 }
 
+/* A child is not what was asked for, and need not be traced. */
 static void let_go(void *context)
 {
-    profiler_stop(((struct run *)context)->profiler);
+    struct run *run = context;
+    run->is_child = true;
+    profiler_stop(run->profiler);
+    process_close(run->process);
+}
+
+static void describe_end(const struct process_end *end, char *text, size_t size)
+{
+    if (end->ending == PROCESS_KILLED)
+        snprintf(text, size, "signal %d (%s)", end->value, strsignal(end->value));
+    else
+        snprintf(text, size, "exit status %d", end->value);
+}
+
+/* ended: how. Outputs are written whole, again if need be. */
+static int write_report(struct run *run, const char *ended, struct bt_error *error)
+{
+    struct profile_report *report = &run->settings->report;
+    report->functions = run->functions;
+    report->profiler = run->profiler;
+    report->program = run->arguments[0];
+    report->ended = ended;
+    if (run->written && run->settings->output)
+        empty_output(run->outputs.report);
+    if (run->written && run->outputs.callgrind)
+        empty_output(run->outputs.callgrind);
+    run->written = true;
+    profiler_settle(run->profiler);
+    int result = profile_report_print(report, run->outputs.report, error);
+    if (result == 0)
+        result = flush_output(run->outputs.report, run->settings->output, error);
+    if (result == 0 && run->outputs.callgrind)
+        result = profile_callgrind_write(report, run->outputs.callgrind, error);
+    if (result == 0 && run->outputs.callgrind)
+        result = flush_output(run->outputs.callgrind, run->settings->callgrind, error);
+    return result;
+}
+
+/* Another program takes the place of the one that was asked for, and it is no more counted. If it
+ * cannot, after all, the profile goes on, and is written again at the end. */
+static void conclude(void *context, const char *path)
+{
+    struct run *run = context;
+    struct bt_error error;
+    char ended[120];
+    if (run->is_child)
+        return;
+    snprintf(ended, sizeof ended, "executes %.80s, which is not counted", *path ? path : "another");
+    if (write_report(run, ended, &error) < 0)
+        dprintf(STDERR_FILENO, "bustap: %s\n", error.message);
 }
 
 /* Everything that can fail before anything of the program has run. */
@@ -179,7 +236,9 @@ static int begin(struct run *run, struct bt_error *error)
         .forked = let_go,
         .forked_context = run,
         .loaded = tell_functions,
-        .loaded_context = run};
+        .loaded_context = run,
+        .executing = conclude,
+        .executing_context = run};
     run->process = process_new(run->path, run->arguments, &settings, error);
     if (!run->process)
         return error->code;
@@ -189,40 +248,13 @@ static int begin(struct run *run, struct bt_error *error)
     return result;
 }
 
-static void describe_end(const struct process_end *end, char *text, size_t size)
-{
-    if (end->ending == PROCESS_KILLED)
-        snprintf(text, size, "signal %d (%s)", end->value, strsignal(end->value));
-    else
-        snprintf(text, size, "exit status %d", end->value);
-}
-
-static int write_report(struct run *run, const struct process_end *end, struct bt_error *error)
-{
-    struct profile_report *report = &run->settings->report;
-    char ended[80];
-    describe_end(end, ended, sizeof ended);
-    report->functions = run->functions;
-    report->profiler = run->profiler;
-    report->program = run->arguments[0];
-    report->ended = ended;
-    profiler_finish(run->profiler);
-    int result = profile_report_print(report, run->outputs.report, error);
-    if (result == 0)
-        result = close_output(run->outputs.report, run->settings->output, error);
-    if (result == 0 && run->outputs.callgrind)
-        result = profile_callgrind_write(report, run->outputs.callgrind, error);
-    if (result == 0 && run->outputs.callgrind)
-        result = close_output(run->outputs.callgrind, run->settings->callgrind, error);
-    return result;
-}
-
 /* Goes on as the program, and ends as it does; with a status of ours only where the program has
  * none of its own to tell. */
 _Noreturn static void go(struct run *run)
 {
     struct bt_error error = {0};
     struct process_end end;
+    char ended[80];
     int result = process_run(run->process, &end, &error);
     signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
     signal(SIGXFSZ, SIG_IGN);
@@ -230,7 +262,8 @@ _Noreturn static void go(struct run *run)
         fprintf(stderr, "bustap: %s: %s\n", run->path, error.message);
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(result), false};
     }
-    if (!end.is_child && write_report(run, &end, &error) < 0) {
+    describe_end(&end, ended, sizeof ended);
+    if (!end.is_child && write_report(run, ended, &error) < 0) {
         fprintf(stderr, "bustap: %s\n", error.message);
         if (end.ending == PROCESS_EXITED && end.value == 0)
             end.value = bt_exit_status(error.code);

@@ -49,6 +49,10 @@ struct process_settings {
      * before anything there is executed. NULL: nobody wants to know. */
     void (*loaded)(void *context, const struct modules *modules);
     void *loaded_context;
+    /* Another program is about to take this one's place, if it can: the path of its file, as the
+     * program says it, "" where a descriptor does. Not in vfork's children. */
+    void (*executing)(void *context, const char *path);
+    void *executing_context;
 };
 
 enum process_ending {

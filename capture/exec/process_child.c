@@ -8,6 +8,7 @@
 #include "capture/exec/program_memory.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -185,6 +186,21 @@ void process_clone(struct process *process, struct system_call *call)
 /* --- another program ---------------------------------------------------------------------------
  */
 
+/* Tells whoever wants to know, unless it is clear that it will fail: shells try folder by folder.
+ */
+static void tell_executing(struct process *process, const char *own, const uint64_t arguments[6],
+                           bool at)
+{
+    char path[PATH_MAX] = "";
+    if (!process->settings.executing || process->shares)
+        return;
+    if (!at && !own &&
+        (program_read_string(process->space, path, arguments[0], sizeof path) < 0 ||
+         access(path, X_OK) != 0))
+        return;
+    process->settings.executing(process->settings.executing_context, own ? own : path);
+}
+
 void process_execute(struct process *process, struct system_call *call)
 {
     uint64_t number = call->number;
@@ -199,6 +215,7 @@ void process_execute(struct process *process, struct system_call *call)
         signals_resume(process->signals);
         return;
     }
+    tell_executing(process, own, call->arguments, at);
     signals_retire(process->signals);
     call->result = exec_system_call(&process->thread->interrupt, number, arguments);
     signals_resume(process->signals);

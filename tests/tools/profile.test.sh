@@ -61,6 +61,47 @@ if command -v jq >/dev/null; then
     [ "$(jq '.functions[] | select(.function == "catcher").calls' complaints)" = 3 ]
 fi
 
+# reads and writes: leaf adds to a variable, and returns
+run --by function --csv --data -o functions
+expect leaf writes 1213
+expect leaf reads 2426
+
+# a program that closes its standard error, one that a signal ends, one that cannot be read any more
+printf '#!/bin/sh\nexec 2>&-\necho output\n' >closes
+chmod +x closes
+[ "$(bustap profile --top 1 ./closes 2>report)" = output ]
+grep -q '^bustap profile: ./closes: exit status 0, ' report
+status=0
+bustap profile --top 1 sh -c 'kill -TERM $$' 2>report || status=$?
+[ "$status" = 143 ]
+grep -q 'signal 15 (Terminated), ' report
+status=0
+bustap profile --by module sh -c 'while echo; do :; done' 2>report | head -1 >/dev/null || status=$?
+[ "$status" = 141 ]
+grep -q 'signal 13 (Broken pipe), ' report
+
+# children are not counted, nor a program in this one's place, which is said
+bustap profile -o report --callgrind profile2 sh -c 'exec ./profiled' >output || status=$?
+cmp native output
+[ "$status" = "$wanted" ]
+grep -q '^bustap profile: sh: executes ./profiled, which is not counted, ' report
+[ "$(grep -c '^bustap profile: ' report)" = 1 ]
+bustap profile --by module --csv -o report sh -c './profiled; exit 0' >output
+cmp native output
+[ "$(grep -c profiled report)" = 0 ]
+
+# what a graph of a capture of the program says of its blocks; of functions that need no stubs
+bustap exec -q --only-fetch --modules modules -o capture ./profiled >output || true
+cmp native output
+bustap dcfg build $(sed 's/^/--image /' modules) -o graph.json capture_*.byu.gz 2>/dev/null
+bustap dcfg blocks --csv graph.json >blocks
+for name in leaf loop recursive even odd; do
+    sum=$(awk -F, -v name=$name 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $(at["symbol"]) == name && $(at["image"]) ~ /profiled$/ { sum += $(at["instructions"]) }
+        END { print sum }' blocks)
+    expect $name instructions "$sum"
+done
+
 command -v callgrind_annotate >/dev/null || exit 0
 # callgrind_annotate reads the profile without a word
 callgrind_annotate --auto=no --threshold=100 profile >annotated 2>annotate_complaints

@@ -51,17 +51,29 @@ int call_stack_push(struct call_stack *stack, const struct call_frame *frame)
     return 0;
 }
 
+static void charge(const struct call_stack *stack, struct call_frame *frame, uint64_t now)
+{
+    if (!frame->outermost)
+        return;
+    (*stack->inclusive)[frame->function] += now - frame->since;
+    if (frame->call)
+        frame->call->cost += now - frame->since;
+    frame->since = now;
+}
+
 void call_stack_pop_to(struct call_stack *stack, size_t depth, uint64_t now)
 {
     while (stack->depth > depth) {
-        const struct call_frame *frame = &stack->frames[--stack->depth];
+        struct call_frame *frame = &stack->frames[--stack->depth];
         stack->active[frame->function]--;
-        if (!frame->outermost)
-            continue;
-        (*stack->inclusive)[frame->function] += now - frame->since;
-        if (frame->call)
-            frame->call->cost += now - frame->since;
+        charge(stack, frame, now);
     }
+}
+
+void call_stack_settle(struct call_stack *stack, uint64_t now)
+{
+    for (size_t i = 0; i < stack->depth; i++)
+        charge(stack, &stack->frames[i], now);
 }
 
 bool call_stack_return(struct call_stack *stack, uint64_t address, uint64_t now)

@@ -35,6 +35,9 @@ int call_stack_push(struct call_stack *stack, const struct call_frame *frame);
 /* Ends the innermost calls down to a depth, the thread having executed so many instructions. */
 void call_stack_pop_to(struct call_stack *stack, size_t depth, uint64_t now);
 
+/* Charges what is at work with what it cost so far; it goes on. */
+void call_stack_settle(struct call_stack *stack, uint64_t now);
+
 /* A return to an address: whether there was a call that it belongs to; it is over then. */
 bool call_stack_return(struct call_stack *stack, uint64_t address, uint64_t now);
 

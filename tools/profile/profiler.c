@@ -507,12 +507,11 @@ void profiler_stop(struct profiler *profiler)
     profiler->stopped = true;
 }
 
-void profiler_finish(struct profiler *profiler)
+void profiler_settle(struct profiler *profiler)
 {
-    profiler->stopped = true;
     for (size_t i = 0; i < profiler->count; i++) {
         struct thread *thread = profiler->threads[i];
-        call_stack_pop_to(&thread->stack, 0, thread->told.instructions);
+        call_stack_settle(&thread->stack, thread->told.instructions);
     }
 }
 

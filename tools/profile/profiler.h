@@ -81,8 +81,8 @@ int profiler_take(void *profiler, struct trace_expander *expander, const uint32_
 /* Takes no more: the process is a child. */
 void profiler_stop(struct profiler *profiler);
 
-/* Ends what is still at work; threads are whole from then on, and nothing is taken any more. */
-void profiler_finish(struct profiler *profiler);
+/* Charges what is still at work: before the threads are looked at. It goes on afterwards. */
+void profiler_settle(struct profiler *profiler);
 
 unsigned profiler_threads(const struct profiler *profiler);
 const struct profile_thread *profiler_thread(const struct profiler *profiler, unsigned number);

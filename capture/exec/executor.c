@@ -10,43 +10,9 @@
 
 #define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)1 << 20)
-#define GUARD_BYTES  ((size_t)64 << 10) /* more than a block's entries */
-#define RECORDS      3584u /* with what lies behind them they stay in the first cache */
 
 #define PAGE_FAULT   14
 #define FETCH_FAILED 0x14 /* by the program */
-
-_Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
-
-static int count_records(void *context, struct record *records, size_t count)
-{
-    struct executor *executor = context;
-    executor->records += count;
-    return executor->settings.put(executor->settings.put_context, records, count);
-}
-
-static int make_buffers(struct executor *executor, struct bt_error *error)
-{
-    size_t bytes = executor->settings.buffer_bytes;
-    struct trace_expander *expander = &executor->expander;
-    expander->cache = executor->cache;
-    expander->capacity = RECORDS;
-    expander->records = malloc(RECORDS * sizeof *expander->records);
-    expander->code = trace_code_new(executor->settings.cache_bytes, executor->cache);
-    expander->put = count_records;
-    expander->context = executor;
-    expander->take = executor->settings.take;
-    expander->take_context = executor->settings.take_context;
-    trace_expander_init(expander);
-    executor->buffer =
-        mmap(NULL, bytes + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (executor->buffer == MAP_FAILED)
-        executor->buffer = NULL;
-    if (!expander->records || !executor->buffer ||
-        mprotect(executor->buffer, bytes, PROT_READ | PROT_WRITE) != 0)
-        return bt_fail_errno(error, "no memory for a trace");
-    return 0;
-}
 
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error)
 {
@@ -64,7 +30,7 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
     if (executor->cache)
         executor->translator = translator_new(executor->cache, settings->trace, settings->readable,
                                               settings->readable_context, error);
-    if (!executor->translator || make_buffers(executor, error) != 0) {
+    if (!executor->translator || executor_trace_new(executor, error) != 0) {
         executor_free(executor);
         return NULL;
     }
@@ -75,10 +41,7 @@ void executor_free(struct executor *executor)
 {
     if (!executor)
         return;
-    if (executor->buffer)
-        munmap(executor->buffer, executor->settings.buffer_bytes + GUARD_BYTES);
-    free(executor->expander.records);
-    trace_code_free(executor->expander.code);
+    executor_trace_free(executor);
     translator_free(executor->translator);
     code_cache_free(executor->cache);
     free(executor);
@@ -96,33 +59,10 @@ int executor_begin(struct executor *executor, struct exec_thread *thread, struct
 
 void executor_end(struct executor *executor)
 {
+    executor_flush(executor);
     executor_signals_end(executor);
     executor->thread->executor = NULL;
     executor->thread = NULL;
-}
-
-void executor_consume(struct executor *executor, const uint8_t *end)
-{
-    struct trace_expander *expander = &executor->expander;
-    if (executor->settings.trace == EXEC_TRACE_NONE)
-        return;
-    expander->fs_base = executor->thread->fs_base;
-    if (executor->result == 0)
-        executor->result = trace_expand(expander, (const uint32_t *)(const void *)executor->buffer,
-                                        (size_t)(end - executor->buffer) / 4);
-}
-
-/* Everything up to the thread's pointer. */
-static void consume_all(struct executor *executor)
-{
-    executor_consume(executor, (const uint8_t *)(uintptr_t)executor->thread->pointer);
-    executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
-}
-
-bool executor_is_near(const struct executor *executor)
-{
-    uint64_t horizon = executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
-    return executor->limit && executor->limit < executor->expander.instructions + horizon;
 }
 
 void executor_unlink(struct executor *executor)
@@ -134,7 +74,7 @@ void executor_unlink(struct executor *executor)
 static void forget_all(struct executor *executor)
 {
     if (executor->thread)
-        consume_all(executor); /* entries name blocks */
+        executor_settle(executor); /* entries name blocks */
     code_cache_flush(executor->cache);
     if (executor->expander.code)
         trace_code_forget(executor->expander.code);
@@ -180,8 +120,8 @@ static void emulate(struct executor *executor, uint64_t address)
     uint8_t rex = instruction.bytes[instruction.size - 4];
     bool has_rex = instruction.size > 4 && (rex & 0xf0) == 0x40;
     uint64_t value = thread->registers[(modrm & 7) | (has_rex && (rex & 1) ? 8 : 0)];
-    consume_all(executor); /* what is in the buffer had the old base */
-    thread->fs_base = has_rex && (rex & 8) ? value : (uint32_t)value;
+    executor_consume_all(executor); /* what is in the buffer had the old base */
+    executor->fs_base = thread->fs_base = has_rex && (rex & 8) ? value : (uint32_t)value;
     thread->rip = address + instruction.size;
 }
 
@@ -237,7 +177,7 @@ static uint64_t count_left(struct executor *executor)
 {
     if (!executor_is_near(executor))
         return UINT64_MAX;
-    consume_all(executor);
+    executor_settle(executor);
     if (!executor->settings.stepping) /* there is nothing linked */
         executor_unlink(executor);
     return executor->limit > executor->expander.instructions
@@ -255,16 +195,6 @@ static struct block *cut_block(struct executor *executor, uint64_t left)
         block = translate(executor->translator, address, (unsigned)left, NULL);
     }
     return block;
-}
-
-/* The entries, and of a block that was left in its middle those of what was done. */
-static void consume_part(struct executor *executor)
-{
-    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
-    consume_all(executor);
-    if (executor->faulted && executor->settings.trace != EXEC_TRACE_NONE && executor->result == 0)
-        executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
-                                             executor->fault_instructions);
 }
 
 /* Whether the run has come to where it is to stop; from there one instruction is done alone. */
@@ -319,7 +249,7 @@ static int run(struct executor *executor, struct bt_error *error)
         if (executor->faulted) {
             if (executor->stop.reason != EXECUTOR_INTERRUPTED)
                 return 0;
-            consume_part(executor);
+            executor_settle_part(executor);
             executor->faulted = false;
             left = count_left(executor);
             exit = NULL;
@@ -343,10 +273,14 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     executor->result = 0;
     executor->faulted = false;
     stop_with(executor, EXECUTOR_INTERRUPTED); /* where the trace is not taken */
+    if (executor->fs_base != executor->thread->fs_base)
+        executor_consume_all(executor);
+    executor->fs_base = executor->thread->fs_base;
     int result = run(executor, error);
-    consume_part(executor);
-    if (executor->result == 0 && executor->settings.trace != EXEC_TRACE_NONE)
-        executor->result = trace_expander_flush(&executor->expander);
+    if (executor->faulted)
+        executor_settle_part(executor);
+    if (!executor->worker)
+        executor_flush(executor);
     if (result == 0 && executor->result != 0)
         result = bt_fail(error, executor->result, "the trace was not taken");
     *stop = executor->stop;
@@ -374,6 +308,7 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace, bool c
     struct trace_expander *expander = &executor->expander;
     if (trace == executor->settings.trace && counts == executor->counts)
         return;
+    executor_flush(executor);
     if (trace != executor->settings.trace)
         forget_all(executor);
     executor->settings.trace = trace;
@@ -415,11 +350,6 @@ struct code_cache *executor_cache(struct executor *executor)
 void executor_limit(struct executor *executor, uint64_t instructions)
 {
     executor->limit = instructions;
-}
-
-uint64_t executor_instructions(const struct executor *executor)
-{
-    return executor->expander.instructions;
 }
 
 uint64_t executor_records(const struct executor *executor)

@@ -13,7 +13,7 @@
 struct executor;
 
 /* Takes records; 0, or a negative bt_code, which ends the run. Called in the middle of the
- * program's instructions, at times on a signal stack of 1 MiB. */
+ * program's instructions, at times on a signal stack of 1 MiB; or by a thread of its own. */
 typedef int executor_put_function(void *context, struct record *records, size_t count);
 
 /* A memory access of the program failed (access: PROT_READ, PROT_WRITE or PROT_EXEC): true, it was
@@ -34,6 +34,7 @@ struct executor_settings {
     bool stepping;       /* stops behind each branch: executor_set_stepping() */
     size_t cache_bytes;  /* of code; 0: 64 MiB. Four times as much in all */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 1 MiB */
+    bool parallel;       /* records are put, and entries taken, by a thread of their own */
     exec_readable_function *readable;
     void *readable_context;
     executor_put_function *put; /* may be NULL without a trace */
@@ -74,12 +75,25 @@ void executor_free(struct executor *executor);
 int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error);
 void executor_end(struct executor *executor);
 
-/* Runs the thread that was begun with. All records of what ran have been put when it returns. */
+/* Runs the thread that was begun with. All records of what ran have been put when it returns; with
+ * `parallel` only once executor_flush() has. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
 
 /* Whether runs stop behind each branch from now on. To begin with that sends everything that goes
  * from block to block without leaving back to leaving, and takes as long as there are blocks. */
 void executor_set_stepping(struct executor *executor, bool stepping);
+
+/* Waits until all records of what ran have been put; 0, or what put() returned where it failed.
+ * Between runs; the end does it, too. */
+int executor_flush(struct executor *executor);
+
+/* In a child that fork made after a flush: puts what it runs by itself from now on. */
+void executor_forked(struct executor *executor);
+
+/* Around runs of a child that shares our memory: nothing of them is counted, nor left to be put.
+ * The caller takes care that put() knows. */
+void executor_suspend(struct executor *executor);
+void executor_resume(struct executor *executor);
 
 /*
  * Runs stop with EXECUTOR_LIMIT when so many instructions have been executed since the executor was
@@ -99,7 +113,7 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace, bool c
 void executor_stop_at(struct executor *executor, uint64_t address);
 
 /* Instructions that were executed; as records have them. Only with a trace, and between runs. */
-uint64_t executor_instructions(const struct executor *executor);
+uint64_t executor_instructions(struct executor *executor);
 
 /* Blocks that hold bytes of [begin, end) were changed, or are gone: they will be made anew. */
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end);

@@ -22,7 +22,14 @@ struct executor {
     bool was_there;   /* has stopped at it, and not gone on yet */
     bool counts;      /* only, and puts nothing */
 
-    uint8_t *buffer; /* the trace, and behind buffer_bytes of it pages that nobody may touch */
+    uint64_t fs_base; /* of the entries in the buffer */
+    uint8_t *buffer;  /* the trace, and behind buffer_bytes of it pages that nobody may touch */
+    uint8_t *other;   /* what the worker has */
+    struct trace_worker *worker; /* expands; NULL: nobody but us */
+    struct trace_worker *aside;  /* while suspended: the worker, */
+    uint64_t before;             /* and instructions until then */
+    uint64_t given;              /* buffers, since it was last waited for */
+    uint64_t counted;            /* instructions before those */
 
     bool stepping_out; /* the trap flag is set until the program's state is whole */
     bool faulted;      /* or interrupted */
@@ -39,7 +46,7 @@ int executor_signals_begin(struct executor *executor, struct bt_error *error);
 void executor_signals_end(struct executor *executor);
 
 /* So few instructions are left to the limit that a full buffer might hold more. */
-bool executor_is_near(const struct executor *executor);
+bool executor_is_near(struct executor *executor);
 
 /* Nothing goes from block to block without leaving, until it is linked again. */
 void executor_unlink(struct executor *executor);
@@ -56,7 +63,20 @@ bool executor_step_out(struct executor *executor, void *context);
 /* The instruction that was at work: the last that begins at or before an offset in the code. */
 unsigned executor_place(const struct block *block, unsigned offset);
 
-/* Puts the records of all entries up to `end`. */
+/* --- the trace (executor_trace.c) --------------------------------------------------------------
+ */
+
+int executor_trace_new(struct executor *executor, struct bt_error *error);
+void executor_trace_free(struct executor *executor);
+
+/* Expands all entries up to `end`, or has it done: then `buffer` is another one. */
 void executor_consume(struct executor *executor, const uint8_t *end);
+
+/* All up to the thread's pointer; settle waits until it is done. */
+void executor_consume_all(struct executor *executor);
+void executor_settle(struct executor *executor);
+
+/* And of the block that was left in its middle those of what was done. */
+void executor_settle_part(struct executor *executor);
 
 #endif

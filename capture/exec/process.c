@@ -79,6 +79,7 @@ static int make_parts(struct process *process, const struct start *start, struct
 {
     const struct executor_settings settings = {.trace = process->settings.trace,
                                                .stepping = process->settings.stepping,
+                                               .parallel = process->settings.parallel,
                                                .cache_bytes = process->settings.cache_bytes,
                                                .buffer_bytes = process->settings.buffer_bytes,
                                                .readable = readable,

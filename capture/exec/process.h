@@ -34,6 +34,8 @@ struct process_window {
 struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code behind each branch: executor.h */
+    bool parallel; /* puts in a thread of its own, which blocks all signals; in
+                      children that fork made, in theirs */
     struct process_window window;
     size_t cache_bytes, buffer_bytes; /* executor.h */
     struct start_options start;

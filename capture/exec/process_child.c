@@ -87,6 +87,7 @@ static void end_parent(struct process *process, const struct arguments *argument
 
 static int64_t fork_child(struct process *process, const struct arguments *arguments)
 {
+    executor_flush(process->executor);
     pid_t child = fork();
     if (child < 0)
         return -errno;
@@ -95,6 +96,7 @@ static int64_t fork_child(struct process *process, const struct arguments *argum
         return child;
     }
     process->is_child = true;
+    executor_forked(process->executor);
     begin_child(process, arguments);
     signals_resume(process->signals);
     if (process->settings.forked)
@@ -131,7 +133,6 @@ static int64_t share(struct process *process, const struct arguments *arguments)
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
     const struct process before = *process;
-    const uint64_t instructions = process->executor->expander.instructions;
     uint8_t registers[THREAD_BYTES];
     uint8_t *vector = malloc(thread->vector_bytes);
     void *signals = signals_keep(process->signals);
@@ -139,6 +140,7 @@ static int64_t share(struct process *process, const struct arguments *arguments)
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int64_t child = -ENOMEM;
     if (vector && signals && stack != MAP_FAILED) {
+        executor_suspend(process->executor);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
         child = clone(run_child, stack + STACK_BYTES,
@@ -149,7 +151,7 @@ static int64_t share(struct process *process, const struct arguments *arguments)
         memcpy(thread->vector, vector, thread->vector_bytes);
         signals_go_back(process->signals, signals);
         *process = before;
-        process->executor->expander.instructions = instructions;
+        executor_resume(process->executor);
         executor_limit(process->executor, process_window_limit(process));
     }
     if (stack != MAP_FAILED)
@@ -215,6 +217,7 @@ void process_execute(struct process *process, struct system_call *call)
         signals_resume(process->signals);
         return;
     }
+    executor_flush(process->executor);
     tell_executing(process, own, call->arguments, at);
     signals_retire(process->signals);
     call->result = exec_system_call(&process->thread->interrupt, number, arguments);

@@ -173,6 +173,7 @@ extern char **environ;
 static int bench_program(const char *name, const char *const *arguments)
 {
     static const char *const names[] = {"none", "fetches", "all", "branch"};
+    bool parallel = name[0] == '2'; /* "2all": with a thread for the records */
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
     struct process_settings settings = {.put = consume,
@@ -180,12 +181,13 @@ static int bench_program(const char *name, const char *const *arguments)
                                         .start = {.environment = (const char *const *)environ}};
     struct process_end end;
     size_t way = 0;
-    while (way < 4 && strcmp(names[way], name) != 0)
+    while (way < 4 && strcmp(names[way], name + parallel) != 0)
         way++;
     if (way == 4 || !arguments[0])
         return 2;
     settings.trace = ways[way].trace;
     settings.stepping = ways[way].stepping;
+    settings.parallel = parallel;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0) {
         fprintf(stderr, "%s: %s\n", arguments[0], error.message);

@@ -48,7 +48,8 @@ static int take_entries(void *context, struct trace_expander *expander, const ui
     return result;
 }
 
-#define WAYS 4 /* enum exec_trace, and that all entries are taken */
+/* enum exec_trace; that all entries are taken; all records by a thread of their own */
+#define WAYS 5
 
 /* Never returns. The records have to tell of as many instructions as there were. */
 static void run_translated(const char *const *arguments, int way)
@@ -57,9 +58,10 @@ static void run_translated(const char *const *arguments, int way)
     uint64_t instructions = 0;
     struct process_settings settings = {.trace = trace,
                                         .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
+                                        .parallel = way == 4,
                                         .start = {.environment = environment},
                                         .put = take,
-                                        .take = way < 3 ? NULL : take_entries,
+                                        .take = way == 3 ? take_entries : NULL,
                                         .put_context = &instructions};
     struct bt_error error = {.message = ""};
     struct process_end end = {.ending = PROCESS_UNABLE};

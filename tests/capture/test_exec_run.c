@@ -119,18 +119,22 @@ static void test_samples(void)
 {
     static const struct {
         enum exec_trace trace;
-        bool stepping;
+        bool stepping, parallel;
         size_t buffer, cache;
-    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
-                {EXEC_TRACE_ALL, false, 4096, 0},     {EXEC_TRACE_ALL, false, 4096, 16384},
-                {EXEC_TRACE_FETCHES, false, 4096, 0}, {EXEC_TRACE_FETCHES, true, 0, 0},
-                {EXEC_TRACE_NONE, false, 0, 0},       {EXEC_TRACE_NONE, true, 4096, 16384}};
+    } ways[] = {
+        {EXEC_TRACE_ALL, false, false, 0, 0},        {EXEC_TRACE_ALL, true, false, 0, 0},
+        {EXEC_TRACE_ALL, false, false, 4096, 0},     {EXEC_TRACE_ALL, false, false, 4096, 16384},
+        {EXEC_TRACE_ALL, false, true, 0, 0},         {EXEC_TRACE_ALL, true, true, 0, 0},
+        {EXEC_TRACE_ALL, false, true, 4096, 0},      {EXEC_TRACE_ALL, false, true, 4096, 16384},
+        {EXEC_TRACE_FETCHES, false, false, 4096, 0}, {EXEC_TRACE_FETCHES, false, true, 4096, 0},
+        {EXEC_TRACE_FETCHES, true, false, 0, 0},     {EXEC_TRACE_NONE, false, false, 0, 0},
+        {EXEC_TRACE_NONE, true, true, 4096, 16384}};
     static struct expected expected;
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
-                                           ways[i].cache));
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].parallel,
+                                           ways[i].buffer, ways[i].cache));
             if (i == 0)
                 expect(&rig, &expected, sample);
             check_sample(&rig, &expected, sample, ways[i].trace);
@@ -139,13 +143,13 @@ static void test_samples(void)
 }
 
 /* Stops exactly there, wherever that is, and goes on as if nothing had been. */
-static void test_limit(void)
+static void check_limits(bool parallel)
 {
     static struct expected expected;
     static const uint64_t limits[] = {1, 2, 3, 17, 1000, 1001, 1002, 20000, 0};
     struct exec_rig rig;
     struct machine machine;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, parallel, 4096, 0));
     expect(&rig, &expected, 0);
     prepare(&rig, &machine, 0, 0);
     exec_rig_load(&rig, &machine);
@@ -168,6 +172,12 @@ static void test_limit(void)
     exec_rig_end(&rig);
 }
 
+static void test_limit(void)
+{
+    check_limits(false);
+    check_limits(true);
+}
+
 /* A timer stops it everywhere: between instructions, in blocks' ends, in our own code. What is
  * executed, and the records, are the same. ("text" has string instructions, which are fetched once
  * more when they are interrupted.) */
@@ -175,13 +185,11 @@ static void test_interrupted(void)
 {
     static const struct {
         enum exec_trace trace;
-        bool stepping;
+        bool stepping, parallel;
         size_t buffer, cache;
-    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},
-                {EXEC_TRACE_ALL, true, 0, 0},
-                {EXEC_TRACE_ALL, false, 4096, 16384},
-                {EXEC_TRACE_FETCHES, false, 0, 0},
-                {EXEC_TRACE_NONE, false, 0, 0}};
+    } ways[] = {{EXEC_TRACE_ALL, false, false, 0, 0},        {EXEC_TRACE_ALL, true, false, 0, 0},
+                {EXEC_TRACE_ALL, false, false, 4096, 16384}, {EXEC_TRACE_ALL, false, true, 4096, 0},
+                {EXEC_TRACE_FETCHES, false, false, 0, 0},    {EXEC_TRACE_NONE, false, false, 0, 0}};
     static struct expected expected;
     static struct record dropped[ROOM];
     size_t count;
@@ -192,8 +200,8 @@ static void test_interrupted(void)
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
-                                           ways[i].cache));
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].parallel,
+                                           ways[i].buffer, ways[i].cache));
             if (i == 0)
                 expect(&rig, &expected, sample);
             sigaction(SIGALRM, &action, &before);
@@ -223,12 +231,12 @@ static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
 }
 
 /* A limit far behind many full buffers, in the middle of a loop. */
-static void test_limit_in_loop(void)
+static void check_limit_in_loop(bool parallel)
 {
     static const uint8_t code[] = {0xb9, 0x40, 0x42, 0x0f, 0x00,  /* mov ecx, 1000000 */
                                    0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, parallel, 4096, 0));
     begin_at(&rig, code, sizeof code);
     executor_limit(rig.executor, 1500002);
     struct executor_stop stop = exec_rig_run(&rig);
@@ -241,6 +249,12 @@ static void test_limit_in_loop(void)
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
     CU_ASSERT_EQUAL(executor_instructions(rig.executor), 2000001);
     exec_rig_end(&rig);
+}
+
+static void test_limit_in_loop(void)
+{
+    check_limit_in_loop(false);
+    check_limit_in_loop(true);
 }
 
 /* The program's fs: what it reads through it, and where the trace says that was. */
@@ -257,7 +271,7 @@ static void test_fs(void)
     struct exec_rig rig;
     uint64_t value = 0x123456789abcdef0u, stored;
     for (int by_system = 0; by_system < 2; by_system++) {
-        CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+        CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, by_system, 0, 0));
         rig.thread->fs_by_system |= by_system;
         memcpy(rig.data + 0x1028, &value, sizeof value);
         begin_at(&rig, code, sizeof code);
@@ -288,7 +302,7 @@ static void test_counted(void)
                                    0x0f, 0x85, 0x01, 0,    0, 0, /* jne */
                                    INT3, 0x31, 0xdb, INT3};      /* xor ebx, ebx */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
@@ -303,7 +317,7 @@ static void test_system_call(void)
 {
     static const uint8_t code[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0x89, 0xc3, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_SYSTEM_CALL);
@@ -331,7 +345,7 @@ static void test_fault(void)
                                    0x48, 0x8b, 0x59, 0x03, /* mov rbx, [rcx+3] */
                                    0xff, 0xc1, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_FAULT);
@@ -363,7 +377,7 @@ static void test_invalidate(void)
                                    0xff, 0xc9, 0x75, 0xf7,        /* dec ecx; jnz call */
                                    INT3, 0x83, 0xc0, 0x01, 0xc3}; /* add eax, 1; ret */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
     for (uint8_t by = 1; by < 20; by++) {
         begin_at(&rig, code, sizeof code);
         rig.code[19] = by;
@@ -382,7 +396,7 @@ static void test_refused(void)
     static const uint8_t interrupt[] = {0xff, 0xc0, 0xcd, 0x80};
     static const uint8_t transaction[] = {0xc7, 0xf8, 0x01, 0, 0, 0, INT3, 0xff, 0xc3, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
     begin_at(&rig, gs, sizeof gs);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);

@@ -111,7 +111,7 @@ static void test_random(void)
     const char *seeds = getenv("EXEC_SEEDS");
     unsigned limit = seeds ? (unsigned)atoi(seeds) : 20000, ran = 0, failed = 0;
     uint64_t random = random_seed(limit);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
     for (unsigned i = 0; i < limit && failed < 20; i++) {
         if (i % PLACES == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
@@ -319,7 +319,7 @@ static void test_blocks(void)
     const char *seeds = getenv("EXEC_SEEDS");
     unsigned limit = seeds ? (unsigned)atoi(seeds) / 10 : 2000, failed = 0;
     uint64_t random = random_seed(62);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
     for (unsigned i = 0; i < limit && failed < 10; i++) {
         if (i % 16000 == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);

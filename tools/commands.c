@@ -16,6 +16,7 @@
 #include "tools/plot.h"
 #include "tools/profile.h"
 #include "tools/recover.h"
+#include "tools/rondo.h"
 #include "tools/verify.h"
 #include "tools/wrap.h"
 
@@ -25,14 +26,23 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &capture_command, &ctl_command,
-    &boards_command,  &doctor_command,
-    &dump_command,    &info_command,
-    &verify_command,  &recover_command,
-    &cache_command,   &convert_command,
-    &plot_command,    &dcfg_command,
-    &mrc_command,     &exec_command,
-    &profile_command, NULL, /* a comma behind it: a line for each */
+    &capture_command,
+    &ctl_command,
+    &boards_command,
+    &doctor_command,
+    &dump_command,
+    &info_command,
+    &verify_command,
+    &recover_command,
+    &cache_command,
+    &convert_command,
+    &plot_command,
+    &dcfg_command,
+    &mrc_command,
+    &exec_command,
+    &profile_command,
+    &rondo_command,
+    NULL, /* a comma behind it: a line for each */
 };
 
 static void print_overview(FILE *out)

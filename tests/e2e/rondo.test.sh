@@ -1,0 +1,137 @@
+#!/bin/bash
+# Programs under `bustap rondo`: what they write and how they end is as natively; a program whose
+# branches are known to the last is predicted as it must be; wrong paths change nothing, and are all
+# in their capture.
+set -eu -o pipefail
+
+# AddressSanitizer's shadow lies where the program should
+case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
+
+fail() {
+    echo "$*"
+    exit 1
+}
+
+# --- branches that are known ---
+# 100 times: a loop of 10 rounds, a call of a function with one branch that goes to and fro, an
+# indirect jump to one of two places in turn.
+cat >known.s <<'END'
+        .globl _start
+_start: mov $100, %ebx
+outer:  mov $10, %ecx
+inner:  dec %ecx
+        jnz inner
+        call function
+        mov %ebx, %eax
+        and $1, %eax
+        jmp *table(,%rax,8)
+even:   nop
+odd:    mov %ebx, value(%rip)
+        dec %ebx
+        jnz outer
+        mov $5, %edi
+        mov $60, %eax
+        syscall
+function:
+        test $1, %bl
+        jz done
+        nop
+done:   ret
+        .data
+        .balign 8
+table:  .quad even, odd
+value:  .long 0
+END
+gcc -static -nostdlib -no-pie -o known known.s
+status=0
+bustap rondo -p backward -p bimodal -p local -p tage --target-buffer 64:4 -o known.json --json -b \
+    --follow-predictor local -- ./known || status=$?
+[ "$status" = 5 ] || fail "known: status $status"
+
+# field NAME: how often the first of a name in known.json is so much
+predictor() {
+    jq -r ".predictors[] | select(.predictor == \"$1\") | .mispredicted" known.json
+}
+kind() {
+    jq -c "[.kinds[] | select(.kind == \"$1\") | .executed, .taken, .mispredicted]" known.json
+}
+# 2 before it, 22 of the inner loop, 2 or 3 of the function, 7 or 8 others; the end
+[ "$(jq .instructions known.json)" = $((1 + 100 * (1 + 20 + 1 + 3 + 3 + 3) + 50 * 2 + 3)) ] ||
+    fail "known: $(jq .instructions known.json) instructions"
+[ "$(predictor backward)" = $((100 + 50 + 1)) ] || fail "backward: $(predictor backward)"
+[ "$(kind conditional | cut -d, -f1,2)" = "[1200,$((900 + 50 + 99))" ] || fail "$(kind conditional)"
+[ "$(kind call)" = '[100,100,0]' ] || fail "$(kind call)"
+[ "$(kind return)" = '[100,100,0]' ] || fail "$(kind return)"
+[ "$(kind 'indirect jump')" = '[100,100,100]' ] || fail "$(kind 'indirect jump')"
+[ "$(predictor local)" -lt 60 ] || fail "local: $(predictor local)"
+[ "$(predictor tage)" -lt 90 ] || fail "tage: $(predictor tage)"
+[ "$(predictor bimodal)" -ge 150 ] || fail "bimodal: $(predictor bimodal)"
+[ "$(jq '[.branches[].mispredicted] | add' known.json)" = $(($(predictor local) + 100)) ]
+[ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = oute ] ||
+    [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = inne ] || jq .branches[0] known.json
+bustap rondo -p taken --target-buffer 64:4 --target-cache 64:2 -d 0 -o cache.json --json -- ./known || true
+[ "$(jq '.kinds[4].mispredicted' cache.json)" -lt 10 ] || fail "target cache"
+
+# --- wrong paths ---
+# at most 5 instructions each: the inner loop's exit (backward) goes round and round
+status=0
+bustap rondo -p backward -d 5 -w wrong.byu.gz -o wrong.json --json -- ./known || status=$?
+[ "$status" = 5 ]
+bustap verify wrong.byu.gz | grep -q '^complete: [1-9][0-9]* records in 1 file, nothing lost$'
+bustap info wrong.byu.gz | grep -q '^program  *\./known$'
+wrong() {
+    jq ".wrong_paths.$1" wrong.json
+}
+[ "$(wrong paths)" = $((151 + 99)) ] || fail "$(wrong paths) wrong paths"
+bustap dump --csv wrong.byu.gz >wrong.csv
+awk -F, -v fetches="$(wrong instructions)" -v reads="$(wrong reads)" -v writes="$(wrong writes)" \
+    -v paths="$(wrong paths)" -v all="$(jq .instructions wrong.json)" '
+    NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+    { type[$column["type"]]++; sum += $column["time"] }
+    $column["type"] != "FETCH" && $column["time"] != 0 { bad = "a time of data" }
+    $column["type"] == "FETCH" && $column["time"] > 1 { begun++ }
+    END {
+        if (type["FETCH"] != fetches || type["MEMREAD"] + 0 != reads || type["MEMWRITE"] + 0 != writes)
+            bad = "not all of it is there"
+        if (begun != paths) bad = begun " begin"
+        if (sum > all + fetches || sum < all + fetches - 20) bad = "times"
+        if (bad) { print bad; exit 1 }
+    }' wrong.csv || { head -40 wrong.csv; exit 1; }
+
+# --- real programs ---
+# same PROGRAM ARGUMENT...: natively and under bustap
+same() {
+    local wanted=0 got=0
+    env -u _ "$@" >wanted 2>wanted.err <input || wanted=$?
+    env -u _ bustap rondo -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
+    [ "$wanted" = "$got" ] || fail "$*: status $got, wanted $wanted: $(cat got.err)"
+    cmp wanted got || fail "$*: output"
+    cmp wanted.err got.err || fail "$*: standard error: $(cat got.err)"
+    grep -q '^tage  .* [5-9][0-9]\.[0-9]* %' report || { cat report; fail "$*: report"; }
+    bustap verify paths.byu.gz >verdict || { cat verdict; fail "$*: wrong paths"; }
+}
+seq 1000 >input
+seq 1000 | sort -R --random-source=<(yes) >lines
+same ls "$TOP/doc"
+same sort -n lines
+same gzip -9 -c lines
+same cat
+same sh -c 'exit 7'
+same sh -c 'kill -TERM $$'
+same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?; trap "echo got" USR1; kill -USR1 $$'
+same bash -c 'exec 3>three 4>&3; echo x >&4; cat three'
+
+# --- a part of the run ---
+bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n lines | cmp - <(sort -n lines)
+[ "$(jq -c '[.skipped, .instructions, .limited]' part.json)" = '[20000,30000,true]' ] || fail "$(cat part.json)"
+bustap rondo --skip 1G -p gshare -o none -- ls "$TOP" >/dev/null
+grep -q '^0 instructions, 0 branches' none || fail "$(cat none)"
+
+# --- where it cannot be written ---
+status=0
+bustap rondo -p taken -o /dev/full -- true 2>told || status=$?
+[ "$status" = 3 ] || fail "full: $status"
+grep -q '^bustap: cannot write /dev/full: No space left on device$' told || fail "$(cat told)"
+status=0
+bustap rondo -p taken -w nonesuch/x -- true 2>told || status=$?
+[ "$status" = 3 ] || fail "no folder: $status"

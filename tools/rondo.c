@@ -1,0 +1,375 @@
+#define _DEFAULT_SOURCE /* F_DUPFD_CLOEXEC */
+#include "tools/rondo.h"
+
+#include "formats/base/quantity.h"
+#include "tools/exec_program.h"
+#include "tools/rondo/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define DESCRIPTOR_MIN 100 /* programs like theirs low */
+
+struct rondo {
+    struct front_end_settings front_end;
+    const char *names[FRONT_END_PREDICTORS_MAX];
+    const char *follow;
+    const char *wrong_path_name;
+    const char *output; /* NULL: standard error */
+    uint64_t skip, limit;
+    uint32_t depth, top;
+    bool json, csv;
+
+    const char *const *arguments;
+    FILE *messages; /* standard error, where the program neither sees nor closes it */
+    FILE *report;   /* that, or a file */
+    struct aria *aria;
+    struct front_end *engine;
+    struct wrong_path *wrong_path;
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+static int take_predictor(void *settings, const char *argument, struct bt_error *error)
+{
+    struct rondo *rondo = settings;
+    const size_t count = rondo->front_end.predictor_count;
+    if (count == FRONT_END_PREDICTORS_MAX)
+        return bt_fail(error, BT_USAGE, "%u predictors are enough at a time",
+                       FRONT_END_PREDICTORS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rondo->names[i], argument) == 0)
+            return bt_fail(error, BT_USAGE, "'%.60s' is there already", argument);
+    int result = predictor_settings_read(&rondo->front_end.predictors[count], argument, error);
+    if (result == 0)
+        rondo->names[rondo->front_end.predictor_count++] = argument;
+    return result;
+}
+
+/* "4096:4" */
+static int take_pair(uint32_t *first, uint32_t *second, const char *argument,
+                     struct bt_error *error)
+{
+    char text[64];
+    uint64_t values[2];
+    const char *colon = strchr(argument, ':');
+    if (!colon || strlen(argument) >= sizeof text)
+        return bt_fail(error, BT_USAGE, "is two numbers with a colon between, not '%.40s'",
+                       argument);
+    snprintf(text, sizeof text, "%.*s", (int)(colon - argument), argument);
+    int result = quantity_bytes(&values[0], text, error);
+    if (result == 0)
+        result = quantity_bytes(&values[1], colon + 1, error);
+    if (result == 0 && (values[0] > UINT32_MAX || values[1] > UINT32_MAX))
+        result = bt_fail(error, BT_USAGE, "'%.40s' is too large", argument);
+    if (result < 0)
+        return result;
+    *first = (uint32_t)values[0];
+    *second = (uint32_t)values[1];
+    return 0;
+}
+
+static int take_buffer(void *settings, const char *argument, struct bt_error *error)
+{
+    struct targets_settings *targets = &((struct rondo *)settings)->front_end.targets;
+    targets->buffer_entries = 0;
+    if (strcmp(argument, "none") == 0)
+        return 0;
+    int result = take_pair(&targets->buffer_entries, &targets->buffer_ways, argument, error);
+    return result < 0 ? result : targets_check(targets, error);
+}
+
+static int take_cache(void *settings, const char *argument, struct bt_error *error)
+{
+    struct targets_settings *targets = &((struct rondo *)settings)->front_end.targets;
+    int result = take_pair(&targets->cache_entries, &targets->cache_histories, argument, error);
+    return result < 0 ? result : targets_check(targets, error);
+}
+
+#define OPTION(member) offsetof(struct rondo, member)
+
+static const struct option_row rondo_options[] = {
+    {OPTION_CALL, 'p', "predictor", "SPEC",
+     "taken, not-taken, backward, bimodal, gshare, local, tournament, tage, perceptron; "
+     "parameters behind a colon, as in tage:tables=7,history=5..130; may repeat",
+     0, take_predictor},
+    {OPTION_TEXT, 0, "follow-predictor", "SPEC",
+     "whose wrong paths are followed; the first one unless given", OPTION(follow), NULL},
+    {OPTION_NUMBER, 0, "return-stack", "N", "places of the return stack; 16 unless given",
+     OPTION(front_end.targets.return_stack), NULL},
+    {OPTION_CALL, 0, "target-buffer", "N:WAYS", "entries of the target buffer, or none; 4096:4 unless given", 0,
+     take_buffer},
+    {OPTION_CALL, 0, "target-cache", "N:TARGETS",
+     "entries of a target cache: indirect jumps by the last so many of their targets", 0, take_cache},
+    {OPTION_NUMBER, 'd', "depth", "N",
+     "instructions that a wrong path is followed for; 64 unless given, 0: none is", OPTION(depth),
+     NULL},
+    {OPTION_TEXT, 'w', "wrong-path", "FILE", "write what wrong paths reference as a capture",
+     OPTION(wrong_path_name), NULL},
+    {OPTION_COUNT, 0, "skip", "N", "instructions to run first, without predicting", OPTION(skip),
+     NULL},
+    {OPTION_COUNT, 0, "limit", "N",
+     "predict for so many instructions; the program then runs on to its end", OPTION(limit), NULL},
+    {OPTION_FLAG, 'b', "by-branch", NULL, "branch by branch, the most mispredicted first",
+     OPTION(front_end.by_branch), NULL},
+    {OPTION_NUMBER, 0, "top", "N", "so many branches; 20 unless given, 0: all", OPTION(top), NULL},
+    {OPTION_FLAG, 0, "csv", NULL,
+     "one table as comma separated values: predictors, or branches with --by-branch", OPTION(csv),
+     NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(json), NULL},
+    {OPTION_TEXT, 'o', "output", "FILE", "write the report there, not to standard error",
+     OPTION(output), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+/* --- what is said is checked and completed --------------------------------------------------- */
+
+/* By what was written, else by the kind's name. */
+static int find_followed(struct rondo *rondo, struct bt_error *error)
+{
+    struct front_end_settings *settings = &rondo->front_end;
+    for (size_t i = 0; rondo->follow && i < settings->predictor_count; i++)
+        if (strcmp(rondo->names[i], rondo->follow) == 0) {
+            settings->followed = i;
+            return 0;
+        }
+    for (size_t i = 0; rondo->follow && i < settings->predictor_count; i++)
+        if (strcmp(predictor_kind_name(settings->predictors[i].kind), rondo->follow) == 0) {
+            settings->followed = i;
+            return 0;
+        }
+    return rondo->follow ? bt_fail(error, BT_USAGE, "--follow-predictor: '%.60s' is none of them",
+                                   rondo->follow)
+                         : 0;
+}
+
+static int complete(struct rondo *rondo, struct bt_error *error)
+{
+    static const char *const usual[] = {"tage",  "perceptron", "tournament", "gshare",
+                                        "local", "bimodal",    "backward"};
+    int result = 0;
+    if (rondo->front_end.predictor_count == 0)
+        for (size_t i = 0; result == 0 && i < sizeof usual / sizeof *usual; i++)
+            result = take_predictor(rondo, usual[i], error);
+    if (result < 0)
+        return result;
+    if (rondo->csv && rondo->json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    if (rondo->wrong_path_name && rondo->depth == 0)
+        return bt_fail(error, BT_USAGE, "--wrong-path needs a --depth above 0");
+    result = targets_check(&rondo->front_end.targets, error);
+    return result < 0 ? bt_fail_within(error, "--return-stack") : find_followed(rondo, error);
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* A stream of ours, where the program neither finds nor closes it. */
+static FILE *stream_on(int descriptor)
+{
+    int high = fcntl(descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
+    if (high < 0)
+        high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    return high < 0 ? NULL : fdopen(high, "w");
+}
+
+/* Somebody at a terminal sees nothing of the program there. */
+static bool is_watched(void)
+{
+    return isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+}
+
+static int open_report(struct rondo *rondo, struct bt_error *error)
+{
+    rondo->messages = stream_on(STDERR_FILENO);
+    rondo->report = rondo->messages;
+    if (!rondo->output)
+        return 0;
+    int file = open(rondo->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file >= 0) {
+        rondo->report = stream_on(file);
+        close(file);
+    }
+    return file >= 0 && rondo->report ? 0 : bt_fail_errno(error, "cannot write %s", rondo->output);
+}
+
+/* What is ours alone; -1 in the place of what is not there. */
+static void descriptors(const struct rondo *rondo, int list[3])
+{
+    list[0] = rondo->messages ? fileno(rondo->messages) : -1;
+    list[1] = rondo->report && rondo->report != rondo->messages ? fileno(rondo->report) : -1;
+    list[2] = rondo->wrong_path ? wrong_path_file(rondo->wrong_path) : -1;
+}
+
+/* The program's child has no use for them. */
+static void let_go(void *context)
+{
+    int list[3];
+    descriptors(context, list);
+    for (unsigned i = 0; i < 3; i++)
+        if (list[i] >= 0)
+            close(list[i]);
+}
+
+static int hide(struct rondo *rondo, struct bt_error *error)
+{
+    int list[3], result = 0;
+    descriptors(rondo, list);
+    for (unsigned i = 0; i < 3 && result == 0; i++)
+        if (list[i] >= 0)
+            result = aria_hide(rondo->aria, list[i], error);
+    return result;
+}
+
+/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+static int begin(struct rondo *rondo, struct bt_error *error)
+{
+    char path[EXEC_PROGRAM_BYTES];
+    const struct aria_settings settings = {.start.environment = (const char *const *)environ,
+                                           .only_fetches = rondo->depth == 0,
+                                           .forked = let_go,
+                                           .forked_context = rondo};
+    int result = exec_program_find(path, rondo->arguments[0], error);
+    if (result < 0)
+        return result;
+    rondo->engine = front_end_new(&rondo->front_end, error);
+    if (!rondo->engine)
+        return BT_MEMORY;
+    result = open_report(rondo, error);
+    if (result == 0 && rondo->wrong_path_name)
+        result =
+            wrong_path_new(&rondo->wrong_path, rondo->wrong_path_name, rondo->arguments, error);
+    if (result < 0)
+        return result;
+    command_ignore_no_more();
+    rondo->aria = aria_new(path, rondo->arguments, &settings, error);
+    return rondo->aria ? hide(rondo, error) : BT_USAGE;
+}
+
+static int print(const struct rondo *rondo, const struct rondo_results *results,
+                 struct bt_error *error)
+{
+    struct rondo_report report = {.settings = &rondo->front_end,
+                                  .names = rondo->names,
+                                  .totals = front_end_totals(rondo->engine),
+                                  .results = results,
+                                  .depth = rondo->depth,
+                                  .branches = front_end_branches(rondo->engine),
+                                  .top = rondo->top};
+    if (!rondo->report)
+        return 0;
+    if (report.branches) {
+        report.code_names = code_names_new(aria_modules(rondo->aria), error);
+        if (!report.code_names)
+            return BT_MEMORY;
+    }
+    int result = rondo->json  ? rondo_report_json(&report, rondo->report, error)
+                 : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
+                              : rondo_report_text(&report, rondo->report, error);
+    code_names_free(report.code_names);
+    if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)) && rondo->output)
+        return bt_fail_errno(error, "cannot write %s", rondo->output);
+    return result;
+}
+
+/* The exit status for it. */
+static int complain(const struct rondo *rondo, const struct bt_error *error)
+{
+    if (rondo->messages) {
+        fprintf(rondo->messages, "bustap: %s\n", error->message);
+        fflush(rondo->messages);
+    }
+    return bt_exit_status(error->code);
+}
+
+/* Runs it, and tells. Our status, 0 if there is nothing to complain of. */
+static int run(struct rondo *rondo, struct process_end *end)
+{
+    const struct rondo_run_settings settings = {.skip = rondo->skip,
+                                                .limit = rondo->limit,
+                                                .depth = rondo->depth,
+                                                .wrong_path = rondo->wrong_path,
+                                                .progress = is_watched() ? rondo->messages : NULL};
+    struct rondo_results results;
+    struct bt_error error;
+    int status = 0;
+    if (rondo_run(rondo->aria, rondo->engine, &settings, &results, &error) < 0) {
+        bt_fail_within(&error, "%s", rondo->arguments[0]);
+        status = complain(rondo, &error);
+    }
+    *end = results.end;
+    if (results.error.code != 0)
+        status = complain(rondo, &results.error);
+    else if (rondo->wrong_path &&
+             wrong_path_close(rondo->wrong_path,
+                              results.limited ? CAPTURE_END_LIMIT : CAPTURE_END_SOURCE, &error) < 0)
+        status = complain(rondo, &error);
+    if (print(rondo, &results, &error) < 0)
+        status = complain(rondo, &error);
+    return status;
+}
+
+static void clear(struct rondo *rondo)
+{
+    aria_free(rondo->aria);
+    wrong_path_free(rondo->wrong_path);
+    front_end_free(rondo->engine);
+    if (rondo->report && rondo->report != rondo->messages)
+        fclose(rondo->report);
+    if (rondo->messages)
+        fclose(rondo->messages);
+}
+
+/* Ends as the program did, if it has anything to say by that. */
+static int run_program(struct rondo *rondo)
+{
+    struct process_end end = {.ending = PROCESS_UNABLE};
+    struct bt_error error;
+    int status;
+    bool ran = begin(rondo, &error) == 0;
+    if (ran) {
+        status = run(rondo, &end);
+    } else {
+        status = command_failure(&error);
+        status = status < STATUS_USAGE ? STATUS_USAGE : status;
+    }
+    clear(rondo);
+    if (!ran || end.ending == PROCESS_UNABLE)
+        return status;
+    if (end.ending == PROCESS_KILLED || end.value != 0)
+        process_exit(&end);
+    return status;
+}
+
+static int rondo_main(struct invocation *call)
+{
+    struct rondo rondo = {
+        .front_end.targets = {.return_stack = 16, .buffer_entries = 4096, .buffer_ways = 4},
+        .depth = 64,
+        .top = 20};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &rondo, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "PROGRAM is missing");
+    rondo.arguments = (const char *const *)call->arguments;
+    if (complete(&rondo, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    return run_program(&rondo);
+}
+
+const struct command rondo_command = {
+    "rondo",
+    "[--] PROGRAM [ARGUMENT...]",
+    "try branch predictors on a program",
+    "Runs a program of x86-64 Linux, has branch predictors guess where each of its branches goes,\n"
+    "and tells how often they were wrong. What one of them predicts wrongly is executed for a\n"
+    "while, too, without any effect. The program's streams, exit status and signals are its own.\n"
+    "Without -- options end where PROGRAM begins.",
+    rondo_options,
+    rondo_main,
+    NULL};

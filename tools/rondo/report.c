@@ -1,0 +1,179 @@
+#include "tools/rondo/report.h"
+
+#include "formats/base/quantity.h"
+#include "tools/json.h"
+#include "tools/rondo/report_tables.h"
+
+#include <inttypes.h>
+
+/* Numbers of one sentence. */
+struct text {
+    char text[QUANTITY_TEXT_BYTES];
+};
+
+static struct text number(uint64_t value)
+{
+    struct text made;
+    quantity_text(made.text, value);
+    return made;
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static uint64_t all_branches(const struct front_end_totals *totals)
+{
+    uint64_t sum = 0;
+    for (unsigned kind = 0; kind < BRANCH_KINDS; kind++)
+        sum += totals->executed[kind];
+    return sum;
+}
+
+static void print_totals(const struct rondo_report *report, FILE *out)
+{
+    const struct rondo_results *results = report->results;
+    const uint64_t branches = all_branches(report->totals);
+    fprintf(out, "%s instructions, %s branches (%.1f %%)", number(results->instructions).text,
+            number(branches).text, 100 * ratio(branches, results->instructions));
+    if (results->skipped > 0)
+        fprintf(out, "; %s instructions skipped before", number(results->skipped).text);
+    if (results->limited)
+        fputs("; then the limit", out);
+    fputs("\n\n", out);
+}
+
+static void print_wrong_paths(const struct rondo_report *report, FILE *out)
+{
+    static const char *const endings[RONDO_ENDINGS] = {"at their depth", "without a target",
+                                                       "at a system call", "at a signal"};
+    const struct rondo_results *results = report->results;
+    fprintf(out, "\nWrong paths of %s, at most %" PRIu32 " instructions: %s",
+            report->names[report->settings->followed], report->depth,
+            number(results->wrong_paths).text);
+    const char *between = "; they ended ";
+    for (unsigned i = 0; i < RONDO_ENDINGS; i++)
+        if (results->wrong_ended[i] > 0) {
+            fprintf(out, "%s%s %s", between, number(results->wrong_ended[i]).text, endings[i]);
+            between = ", ";
+        }
+    if (results->waits > 0)
+        fprintf(out, "; %s mispredictions without any", number(results->waits).text);
+    fprintf(out, "\n%s instructions (%.1f %% of the right path's), %s reads, %s writes\n",
+            number(results->wrong_instructions).text,
+            100 * ratio(results->wrong_instructions, results->instructions),
+            number(results->wrong_reads).text, number(results->wrong_writes).text);
+}
+
+int rondo_report_text(const struct rondo_report *report, FILE *out, struct bt_error *error)
+{
+    struct rondo_tables tables;
+    int result = rondo_tables_make(&tables, report, error);
+    if (result < 0)
+        return result;
+    print_totals(report, out);
+    struct table table = rondo_tables_predictors(&tables);
+    table_print(&table, out);
+    fprintf(out, "\nAll kinds of branches, with %s:\n", report->names[report->settings->followed]);
+    table = rondo_tables_kinds(&tables);
+    table_print(&table, out);
+    if (report->depth > 0)
+        print_wrong_paths(report, out);
+    if (report->branches) {
+        fprintf(out, "\nBranches, by what %s mispredicted:\n",
+                report->names[report->settings->followed]);
+        table = rondo_tables_branches(&tables);
+        table_print(&table, out);
+    }
+    rondo_tables_clear(&tables);
+    return 0;
+}
+
+int rondo_report_csv(const struct rondo_report *report, FILE *out, struct bt_error *error)
+{
+    struct rondo_tables tables;
+    int result = rondo_tables_make(&tables, report, error);
+    if (result < 0)
+        return result;
+    struct table table =
+        report->branches ? rondo_tables_branches(&tables) : rondo_tables_predictors(&tables);
+    table_print_csv(&table, out);
+    rondo_tables_clear(&tables);
+    return 0;
+}
+
+static void json_wrong_paths(const struct rondo_report *report, yajl_gen json)
+{
+    static const char *const endings[RONDO_ENDINGS] = {"ended_at_depth", "ended_without_target",
+                                                       "ended_at_system_call", "ended_at_signal"};
+    const struct rondo_results *results = report->results;
+    json_key(json, "wrong_paths");
+    yajl_gen_map_open(json);
+    json_count(json, "depth", report->depth);
+    json_count(json, "paths", results->wrong_paths);
+    for (unsigned i = 0; i < RONDO_ENDINGS; i++)
+        json_count(json, endings[i], results->wrong_ended[i]);
+    json_count(json, "mispredicted_without_target", results->waits);
+    json_count(json, "instructions", results->wrong_instructions);
+    json_count(json, "reads", results->wrong_reads);
+    json_count(json, "writes", results->wrong_writes);
+    yajl_gen_map_close(json);
+}
+
+static void json_settings(const struct rondo_report *report, yajl_gen json)
+{
+    const struct front_end_settings *settings = report->settings;
+    char text[PREDICTOR_TEXT_BYTES];
+    json_text(json, "followed", report->names[settings->followed]);
+    json_key(json, "settings");
+    yajl_gen_array_open(json);
+    for (size_t i = 0; i < settings->predictor_count; i++)
+        json_string(json, predictor_settings_text(text, &settings->predictors[i]));
+    yajl_gen_array_close(json);
+    json_count(json, "return_stack", settings->targets.return_stack);
+    json_count(json, "target_buffer_entries", settings->targets.buffer_entries);
+    json_count(json, "target_buffer_ways", settings->targets.buffer_ways);
+    json_count(json, "target_cache_entries", settings->targets.cache_entries);
+    json_count(json, "target_cache_targets", settings->targets.cache_histories);
+}
+
+static void json_flush(yajl_gen json, FILE *out)
+{
+    const unsigned char *text;
+    size_t size;
+    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
+        fwrite(text, 1, size, out);
+}
+
+int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_error *error)
+{
+    struct rondo_tables tables;
+    yajl_gen json = json_new();
+    if (!json)
+        return bt_fail(error, BT_MEMORY, "no memory for the report");
+    int result = rondo_tables_make(&tables, report, error);
+    if (result < 0) {
+        yajl_gen_free(json);
+        return result;
+    }
+    yajl_gen_map_open(json);
+    json_count(json, "instructions", report->results->instructions);
+    json_count(json, "skipped", report->results->skipped);
+    json_bool(json, "limited", report->results->limited);
+    json_settings(report, json);
+    struct table table = rondo_tables_predictors(&tables);
+    table_json(&table, "predictors", json, out);
+    table = rondo_tables_kinds(&tables);
+    table_json(&table, "kinds", json, out);
+    json_wrong_paths(report, json);
+    if (report->branches) {
+        table = rondo_tables_branches(&tables);
+        table_json(&table, "branches", json, out);
+    }
+    yajl_gen_map_close(json);
+    json_flush(json, out);
+    yajl_gen_free(json);
+    rondo_tables_clear(&tables);
+    return 0;
+}

@@ -14,6 +14,7 @@
 extern char **environ;
 
 #define DESCRIPTOR_MIN 100 /* programs like theirs low */
+#define DEPTH_MAX      1000000u
 
 struct rondo {
     struct front_end_settings front_end;
@@ -59,7 +60,7 @@ static int take_pair(uint32_t *first, uint32_t *second, const char *argument,
     uint64_t values[2];
     const char *colon = strchr(argument, ':');
     if (!colon || strlen(argument) >= sizeof text)
-        return bt_fail(error, BT_USAGE, "is two numbers with a colon between, not '%.40s'",
+        return bt_fail(error, BT_USAGE, "can be two numbers with a colon between, not '%.40s'",
                        argument);
     snprintf(text, sizeof text, "%.*s", (int)(colon - argument), argument);
     int result = quantity_bytes(&values[0], text, error);
@@ -102,10 +103,11 @@ static const struct option_row rondo_options[] = {
      "whose wrong paths are followed; the first one unless given", OPTION(follow), NULL},
     {OPTION_NUMBER, 0, "return-stack", "N", "places of the return stack; 16 unless given",
      OPTION(front_end.targets.return_stack), NULL},
-    {OPTION_CALL, 0, "target-buffer", "N:WAYS", "entries of the target buffer, or none; 4096:4 unless given", 0,
-     take_buffer},
+    {OPTION_CALL, 0, "target-buffer", "N:WAYS",
+     "entries of the target buffer, or none; 4096:4 unless given", 0, take_buffer},
     {OPTION_CALL, 0, "target-cache", "N:TARGETS",
-     "entries of a target cache: indirect jumps by the last so many of their targets", 0, take_cache},
+     "entries of a target cache: indirect jumps by the last so many of their targets", 0,
+     take_cache},
     {OPTION_NUMBER, 'd', "depth", "N",
      "instructions that a wrong path is followed for; 64 unless given, 0: none is", OPTION(depth),
      NULL},
@@ -161,6 +163,8 @@ static int complete(struct rondo *rondo, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (rondo->wrong_path_name && rondo->depth == 0)
         return bt_fail(error, BT_USAGE, "--wrong-path needs a --depth above 0");
+    if (rondo->depth > DEPTH_MAX)
+        return bt_fail(error, BT_USAGE, "--depth: at most %u", DEPTH_MAX);
     result = targets_check(&rondo->front_end.targets, error);
     return result < 0 ? bt_fail_within(error, "--return-stack") : find_followed(rondo, error);
 }

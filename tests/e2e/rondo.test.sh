@@ -69,6 +69,40 @@ kind() {
 [ "$(jq '[.branches[].mispredicted] | add' known.json)" = $(($(predictor local) + 100)) ]
 [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = oute ] ||
     [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = inne ] || jq .branches[0] known.json
+# in words
+bustap rondo -p backward -p bimodal -p local:history=9 -d 5 -b --follow-predictor bimodal -o known.text -- ./known || true
+diff known.text - <<'END' || fail "the report"
+3,204 instructions, 1,500 branches (46.8 %)
+
+conditional branches   bits  mispredicted  accuracy   MPKI  all MPKI
+backward                  0           151   87.42 %  47.13     78.34
+bimodal                8192           203   83.08 %  63.36     94.57
+local:history=9       10240           113   90.58 %  35.27     66.48
+
+All kinds of branches, with bimodal:
+kind           executed  mispredicted  accuracy   MPKI  not buffered  outdated
+conditional        1200           203   83.08 %  63.36             3         0
+jump                  0             0             0.00
+call                100             0  100.00 %   0.00             1         0
+return              100             0  100.00 %   0.00
+indirect jump       100           100    0.00 %  31.21             1        99
+indirect call         0             0             0.00
+
+302 wrong paths were followed for at most 5 instructions; they ended 300 at that
+depth, 1 without a target, 1 at a system call. Without a target from the start:
+1. On them: 1,507 instructions (47.0 % of the right path's), 201 reads, 100
+writes.
+
+Branches, by what bimodal mispredicted:
+  branch  kind           executed     taken  wrong  symbol        line
+0x40100c  conditional        1000   90.00 %    101  inner+0x2
+0x401018  indirect jump       100  100.00 %    100  inner+0xe
+0x401039  conditional         100   50.00 %    100  function+0x3
+0x401028  conditional         100   99.00 %      2  odd+0x8
+0x40100e  call                100  100.00 %      0  inner+0x4
+0x40103c  return              100  100.00 %      0  done
+END
+
 bustap rondo -p taken --target-buffer 64:4 --target-cache 64:2 -d 0 -o cache.json --json -- ./known || true
 [ "$(jq '.kinds[4].mispredicted' cache.json)" -lt 10 ] || fail "target cache"
 
@@ -119,7 +153,7 @@ same cat
 same sh -c 'exit 7'
 same sh -c 'kill -TERM $$'
 same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?; trap "echo got" USR1; kill -USR1 $$'
-same bash -c 'exec 3>three 4>&3; echo x >&4; cat three'
+same bash -c 'exec 3>three 4>&3; echo x >&4; cat three; true'
 
 # --- a part of the run ---
 bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n lines | cmp - <(sort -n lines)

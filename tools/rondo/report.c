@@ -3,8 +3,12 @@
 #include "formats/base/quantity.h"
 #include "tools/json.h"
 #include "tools/rondo/report_tables.h"
+#include "tools/wrap.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+
+#define PROSE_BYTES 640u
 
 /* Numbers of one sentence. */
 struct text {
@@ -44,26 +48,41 @@ static void print_totals(const struct rondo_report *report, FILE *out)
     fputs("\n\n", out);
 }
 
+/* Adds to a text of PROSE_BYTES; *used is its length. */
+__attribute__((format(printf, 3, 4))) static void add(char *text, size_t *used, const char *format,
+                                                      ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int more = vsnprintf(text + *used, PROSE_BYTES - *used, format, arguments);
+    va_end(arguments);
+    *used += more > 0 && (size_t)more < PROSE_BYTES - *used ? (size_t)more : 0;
+}
+
 static void print_wrong_paths(const struct rondo_report *report, FILE *out)
 {
-    static const char *const endings[RONDO_ENDINGS] = {"at their depth", "without a target",
+    static const char *const endings[RONDO_ENDINGS] = {"at that depth", "without a target",
                                                        "at a system call", "at a signal"};
     const struct rondo_results *results = report->results;
-    fprintf(out, "\nWrong paths of %s, at most %" PRIu32 " instructions: %s",
-            report->names[report->settings->followed], report->depth,
-            number(results->wrong_paths).text);
+    char text[PROSE_BYTES];
+    size_t used = 0;
+    add(text, &used, "%s wrong paths were followed for at most %" PRIu32 " instructions",
+        number(results->wrong_paths).text, report->depth);
     const char *between = "; they ended ";
     for (unsigned i = 0; i < RONDO_ENDINGS; i++)
         if (results->wrong_ended[i] > 0) {
-            fprintf(out, "%s%s %s", between, number(results->wrong_ended[i]).text, endings[i]);
+            add(text, &used, "%s%s %s", between, number(results->wrong_ended[i]).text, endings[i]);
             between = ", ";
         }
     if (results->waits > 0)
-        fprintf(out, "; %s mispredictions without any", number(results->waits).text);
-    fprintf(out, "\n%s instructions (%.1f %% of the right path's), %s reads, %s writes\n",
-            number(results->wrong_instructions).text,
-            100 * ratio(results->wrong_instructions, results->instructions),
-            number(results->wrong_reads).text, number(results->wrong_writes).text);
+        add(text, &used, ". Without a target from the start: %s", number(results->waits).text);
+    add(text, &used,
+        ". On them: %s instructions (%.1f %% of the right path's), %s reads, %s writes.",
+        number(results->wrong_instructions).text,
+        100 * ratio(results->wrong_instructions, results->instructions),
+        number(results->wrong_reads).text, number(results->wrong_writes).text);
+    putc('\n', out);
+    wrap_print(text, 0, out);
 }
 
 int rondo_report_text(const struct rondo_report *report, FILE *out, struct bt_error *error)

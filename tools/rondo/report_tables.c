@@ -90,13 +90,12 @@ static void predictor_row(void *argument, size_t row, struct table_cell *cells)
 
 struct table rondo_tables_predictors(struct rondo_tables *tables)
 {
-    static const struct table_column columns[] = {
-        {"conditional branches", "predictor", TABLE_TEXT},
-        {"bits", "bits", TABLE_COUNT},
-        {"mispredicted", "mispredicted", TABLE_COUNT},
-        {"accuracy", "accuracy", TABLE_SHARE},
-        {"MPKI", "mpki", TABLE_REAL},
-        {"all MPKI", "all_mpki", TABLE_REAL}};
+    static const struct table_column columns[] = {{"conditional branches", "predictor", TABLE_TEXT},
+                                                  {"bits", "bits", TABLE_COUNT},
+                                                  {"mispredicted", "mispredicted", TABLE_COUNT},
+                                                  {"accuracy", "accuracy", TABLE_SHARE},
+                                                  {"MPKI", "mpki", TABLE_REAL},
+                                                  {"all MPKI", "all_mpki", TABLE_REAL}};
     return (struct table){.columns = columns,
                           .column_count = sizeof columns / sizeof *columns,
                           .rows = tables->report->settings->predictor_count,

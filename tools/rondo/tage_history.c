@@ -4,29 +4,29 @@
 
 #define OUTCOMES (TAGE_HISTORY_WORDS * 64u)
 
+static struct tage_fold fold_of(uint32_t length, unsigned bits)
+{
+    return (struct tage_fold){.length = (uint16_t)length,
+                              .bits = (uint8_t)bits,
+                              .last = (uint8_t)(bits > 0 ? length % bits : 0)};
+}
+
 void tage_history_make(struct tage_history *history, const struct predictor_settings *settings)
 {
     uint32_t lengths[TAGE_TABLES_MAX];
     predictor_lengths(settings, lengths);
     *history = (struct tage_history){.table_count = settings->tables};
-    for (unsigned i = 0; i < settings->tables; i++) {
-        struct tage_fold fold = {.length = (uint16_t)lengths[i],
-                                 .bits = (uint8_t)power_log2(settings->entries)};
-        history->tables[i].place = fold;
-        fold.bits = (uint8_t)settings->tag_bits;
-        history->tables[i].tag = fold;
-        fold.bits--;
-        history->tables[i].shorter_tag = fold;
-    }
+    for (unsigned i = 0; i < settings->tables; i++)
+        history->tables[i] = (struct tage_table_folds){
+            fold_of(lengths[i], power_log2(settings->entries)),
+            fold_of(lengths[i], settings->tag_bits), fold_of(lengths[i], settings->tag_bits - 1)};
 }
 
 /* The one that came, and the one that is too old now, which was the oldest of those folded. */
 static inline void fold_shift(struct tage_fold *fold, uint32_t newest, uint32_t gone)
 {
-    if (fold->bits == 0)
-        return;
     uint32_t value = fold->value << 1 | newest;
-    value ^= gone << fold->length % fold->bits;
+    value ^= gone << fold->last;
     value ^= value >> fold->bits;
     fold->value = value & ((1u << fold->bits) - 1);
 }

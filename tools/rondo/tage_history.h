@@ -13,6 +13,7 @@ struct tage_fold {
     uint32_t value;
     uint16_t length;
     uint8_t bits;
+    uint8_t last; /* the bit of the oldest outcome, when it goes: length % bits */
 };
 
 struct tage_table_folds {

@@ -32,6 +32,9 @@ struct rondo {
     struct aria *aria;
     struct front_end *engine;
     struct wrong_path *wrong_path;
+    struct rondo_results results;
+    bool is_child; /* that the program forked: it is not what was asked for */
+    bool told;     /* there is a report already */
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -211,8 +214,10 @@ static void descriptors(const struct rondo *rondo, int list[3])
 /* The program's child has no use for them. */
 static void let_go(void *context)
 {
+    struct rondo *rondo = context;
     int list[3];
-    descriptors(context, list);
+    rondo->is_child = true;
+    descriptors(rondo, list);
     for (unsigned i = 0; i < 3; i++)
         if (list[i] >= 0)
             close(list[i]);
@@ -228,43 +233,21 @@ static int hide(struct rondo *rondo, struct bt_error *error)
     return result;
 }
 
-/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
-static int begin(struct rondo *rondo, struct bt_error *error)
-{
-    char path[EXEC_PROGRAM_BYTES];
-    const struct aria_settings settings = {.start.environment = (const char *const *)environ,
-                                           .only_fetches = rondo->depth == 0,
-                                           .forked = let_go,
-                                           .forked_context = rondo};
-    int result = exec_program_find(path, rondo->arguments[0], error);
-    if (result < 0)
-        return result;
-    rondo->engine = front_end_new(&rondo->front_end, error);
-    if (!rondo->engine)
-        return BT_MEMORY;
-    result = open_report(rondo, error);
-    if (result == 0 && rondo->wrong_path_name)
-        result =
-            wrong_path_new(&rondo->wrong_path, rondo->wrong_path_name, rondo->arguments, error);
-    if (result < 0)
-        return result;
-    command_ignore_no_more();
-    rondo->aria = aria_new(path, rondo->arguments, &settings, error);
-    return rondo->aria ? hide(rondo, error) : BT_USAGE;
-}
-
-static int print(const struct rondo *rondo, const struct rondo_results *results,
-                 struct bt_error *error)
+/* The file has the last report alone. */
+static int print(struct rondo *rondo, struct bt_error *error)
 {
     struct rondo_report report = {.settings = &rondo->front_end,
                                   .names = rondo->names,
                                   .totals = front_end_totals(rondo->engine),
-                                  .results = results,
+                                  .results = &rondo->results,
                                   .depth = rondo->depth,
                                   .branches = front_end_branches(rondo->engine),
                                   .top = rondo->top};
     if (!rondo->report)
         return 0;
+    if (rondo->told && rondo->output && ftruncate(fileno(rondo->report), 0) == 0)
+        rewind(rondo->report);
+    rondo->told = true;
     if (report.branches) {
         report.code_names = code_names_new(aria_modules(rondo->aria), error);
         if (!report.code_names)
@@ -289,6 +272,50 @@ static int complain(const struct rondo *rondo, const struct bt_error *error)
     return bt_exit_status(error->code);
 }
 
+/* Another program takes the place of the one that was asked for. If it cannot, after all, there
+ * will be another report, with nothing more of wrong paths in their capture. */
+static void conclude(void *context, const char *path)
+{
+    struct rondo *rondo = context;
+    struct bt_error error;
+    if (rondo->is_child)
+        return;
+    snprintf(rondo->results.executed, sizeof rondo->results.executed, "%s",
+             *path ? path : "another program");
+    if (rondo->wrong_path && wrong_path_close(rondo->wrong_path, CAPTURE_END_SOURCE, &error) < 0)
+        complain(rondo, &error);
+    if (print(rondo, &error) < 0)
+        complain(rondo, &error);
+    rondo->results.executed[0] = '\0';
+}
+
+/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+static int begin(struct rondo *rondo, struct bt_error *error)
+{
+    char path[EXEC_PROGRAM_BYTES];
+    const struct aria_settings settings = {.start.environment = (const char *const *)environ,
+                                           .only_fetches = rondo->depth == 0,
+                                           .forked = let_go,
+                                           .forked_context = rondo,
+                                           .executing = conclude,
+                                           .executing_context = rondo};
+    int result = exec_program_find(path, rondo->arguments[0], error);
+    if (result < 0)
+        return result;
+    rondo->engine = front_end_new(&rondo->front_end, error);
+    if (!rondo->engine)
+        return BT_MEMORY;
+    result = open_report(rondo, error);
+    if (result == 0 && rondo->wrong_path_name)
+        result =
+            wrong_path_new(&rondo->wrong_path, rondo->wrong_path_name, rondo->arguments, error);
+    if (result < 0)
+        return result;
+    command_ignore_no_more();
+    rondo->aria = aria_new(path, rondo->arguments, &settings, error);
+    return rondo->aria ? hide(rondo, error) : BT_USAGE;
+}
+
 /* Runs it, and tells. Our status, 0 if there is nothing to complain of. */
 static int run(struct rondo *rondo, struct process_end *end)
 {
@@ -297,21 +324,22 @@ static int run(struct rondo *rondo, struct process_end *end)
                                                 .depth = rondo->depth,
                                                 .wrong_path = rondo->wrong_path,
                                                 .progress = is_watched() ? rondo->messages : NULL};
-    struct rondo_results results;
+    struct rondo_results *results = &rondo->results;
     struct bt_error error;
     int status = 0;
-    if (rondo_run(rondo->aria, rondo->engine, &settings, &results, &error) < 0) {
+    if (rondo_run(rondo->aria, rondo->engine, &settings, results, &error) < 0) {
         bt_fail_within(&error, "%s", rondo->arguments[0]);
         status = complain(rondo, &error);
     }
-    *end = results.end;
-    if (results.error.code != 0)
-        status = complain(rondo, &results.error);
+    *end = results->end;
+    if (results->error.code != 0)
+        status = complain(rondo, &results->error);
     else if (rondo->wrong_path &&
              wrong_path_close(rondo->wrong_path,
-                              results.limited ? CAPTURE_END_LIMIT : CAPTURE_END_SOURCE, &error) < 0)
+                              results->limited ? CAPTURE_END_LIMIT : CAPTURE_END_SOURCE,
+                              &error) < 0)
         status = complain(rondo, &error);
-    if (print(rondo, &results, &error) < 0)
+    if (print(rondo, &error) < 0)
         status = complain(rondo, &error);
     return status;
 }

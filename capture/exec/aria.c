@@ -71,7 +71,9 @@ static int begin(struct aria *aria, const char *path, const char *const *argumen
                                              .put = put,
                                              .put_context = aria,
                                              .forked = settings->forked,
-                                             .forked_context = settings->forked_context};
+                                             .forked_context = settings->forked_context,
+                                             .executing = settings->executing,
+                                             .executing_context = settings->executing_context};
     aria->process = process_new(path, arguments, &process, error);
     if (!aria->process)
         return BT_USAGE;

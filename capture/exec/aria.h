@@ -92,6 +92,9 @@ struct aria_settings {
      * to be let go, files being written for example. NULL: nothing is. */
     void (*forked)(void *context);
     void *forked_context;
+    /* Another program is about to take this one's place, and ours, as process.h has it. */
+    void (*executing)(void *context, const char *path);
+    void *executing_context;
 };
 
 /*

@@ -145,6 +145,8 @@ same() {
     bustap verify paths.byu.gz >verdict || { cat verdict; fail "$*: wrong paths"; }
 }
 seq 1000 >input
+printf 'no program' >not-a-program
+chmod +x not-a-program
 seq 1000 | sort -R --random-source=<(yes) >lines
 same ls "$TOP/doc"
 same sort -n lines
@@ -154,6 +156,16 @@ same sh -c 'exit 7'
 same sh -c 'kill -TERM $$'
 same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?; trap "echo got" USR1; kill -USR1 $$'
 same bash -c 'exec 3>three 4>&3; echo x >&4; cat three; true'
+
+same bash -c 'echo $BASH_VERSION; exec sort -n lines'
+grep -q '^Then the program executes /.*/sort in its place, of which nothing is known\.$' report || fail "$(cat report)"
+# one that cannot be executed, after all: the last report counts
+status=0
+bustap rondo -p taken -o report -- bash -c 'exec ./not-a-program' 2>told || status=$?
+[ "$status" = 127 ] || fail "not a program: $status"
+grep -q 'no: command not found$' told || fail "$(cat told)"
+[ "$(grep -c instructions, report)" = 1 ] || fail "$(cat report)"
+! grep 'executes' report || fail "executed"
 
 # --- a part of the run ---
 bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n lines | cmp - <(sort -n lines)

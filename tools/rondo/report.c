@@ -3,6 +3,7 @@
 #include "formats/base/quantity.h"
 #include "tools/json.h"
 #include "tools/rondo/report_tables.h"
+#include "tools/words.h"
 #include "tools/wrap.h"
 
 #include <inttypes.h>
@@ -45,7 +46,13 @@ static void print_totals(const struct rondo_report *report, FILE *out)
         fprintf(out, "; %s instructions skipped before", number(results->skipped).text);
     if (results->limited)
         fputs("; then the limit", out);
-    fputs("\n\n", out);
+    putc('\n', out);
+    if (results->executed[0]) {
+        fputs("Then the program executes ", out);
+        words_put(results->executed, out);
+        fputs(" in its place, of which nothing is known.\n", out);
+    }
+    putc('\n', out);
 }
 
 /* Adds to a text of PROSE_BYTES; *used is its length. */
@@ -180,6 +187,8 @@ int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_er
     json_count(json, "instructions", report->results->instructions);
     json_count(json, "skipped", report->results->skipped);
     json_bool(json, "limited", report->results->limited);
+    if (report->results->executed[0])
+        json_text(json, "executes", report->results->executed);
     json_settings(report, json);
     struct table table = rondo_tables_predictors(&tables);
     table_json(&table, "predictors", json, out);

@@ -131,7 +131,6 @@ static int look(struct run *run, struct bt_error *error)
         result = aria_execute(run->aria, run->state, ARIA_TAKEN,
                               limit ? limit - results->instructions : 0, &step, error);
         results->instructions += step.instructions;
-        results->references += step.record_count;
         if (result < 0 || step.reason == ARIA_EXIT) {
             results->end = step.end;
             return result;
@@ -201,8 +200,6 @@ int rondo_run(struct aria *aria, struct front_end *front_end,
     run.state = aria_initial(aria, error);
     run.wrong_state = run.state ? aria_state_copy(aria, run.state, error) : NULL;
     int result = run.wrong_state ? run_all(&run, error) : BT_MEMORY;
-    results->references -=
-        results->references > results->instructions ? results->instructions : results->references;
     aria_state_free(run.wrong_state);
     aria_state_free(run.state);
     return result;

@@ -24,8 +24,9 @@ struct wrong_path {
     uint64_t end_index;
     uint64_t tick;  /* of the last record */
     uint64_t right; /* instructions of the right path before the wrong path at work */
-    bool begins;    /* the next record is its first one */
-    uint64_t gap;   /* instructions of the right path that its time is to have */
+    bool closed;
+    bool begins;  /* the next record is its first one */
+    uint64_t gap; /* instructions of the right path that its time is to have */
 };
 
 static void describe(struct capture_info *info, const char *const *arguments)
@@ -151,6 +152,11 @@ int wrong_path_put(struct wrong_path *wrong, const struct record *records, size_
                    struct bt_error *error)
 {
     struct batch *batch = &wrong->batch;
+    if (wrong->closed)
+        return bt_fail(error, BT_IO,
+                       "%s was closed when the program was about to execute another one, which "
+                       "failed; nothing that came then is in it",
+                       wrong->path);
     for (size_t i = 0; i < count; i++) {
         struct record record = records[i];
         int result = wrong->begins ? begin_path(wrong, &record, error) : 0;
@@ -170,6 +176,9 @@ int wrong_path_put(struct wrong_path *wrong, const struct record *records, size_
 
 int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_error *error)
 {
+    if (wrong->closed)
+        return 0;
+    wrong->closed = true;
     int result = flush(wrong, error);
     struct capture_totals totals = {.end = end, .final = true};
     totals.capture_records = capture_writer_records(wrong->writer);

@@ -30,7 +30,7 @@ void wrong_path_begin(struct wrong_path *wrong, uint64_t instructions);
 int wrong_path_put(struct wrong_path *wrong, const struct record *records, size_t count,
                    struct bt_error *error);
 
-/* Completes the file. 0, BT_IO or BT_FULL. */
+/* Completes the file, once. 0, BT_IO or BT_FULL. */
 int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_error *error);
 
 #endif

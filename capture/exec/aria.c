@@ -1,12 +1,17 @@
+#define _GNU_SOURCE /* si_code's values */
 #include "capture/exec/aria_inside.h"
 
+#include "capture/exec/define.h"
 #include "capture/exec/not_taken.h"
 #include "capture/exec/program_memory.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RECORDS_MIN 4096u
+
+#define NO_LIMIT UINT64_MAX
 
 /* Those that a program sets, but not the trap flag. */
 #define ARIA_FLAGS 0x244ed7u
@@ -117,6 +122,7 @@ void aria_free(struct aria *aria)
     aria_state_free(aria->initial);
     process_free(aria->process);
     not_taken_free(aria->not_taken);
+    definitions_free(aria->definitions);
     free(aria->records);
     free(aria);
 }
@@ -198,6 +204,9 @@ static void tell(const struct aria *aria, const struct executor_stop *stop, stru
     case EXECUTOR_LIMIT:
         step->reason = ARIA_LIMIT;
         break;
+    case EXECUTOR_PLACE:
+        step->reason = ARIA_PLACE;
+        break;
     default:
         step->reason = ARIA_SIGNAL;
         step->signal = stop->signal;
@@ -225,7 +234,8 @@ static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop
                    struct bt_error *error)
 {
     struct process *process = aria->process;
-    executor_limit(process->executor, limit ? executor_instructions(process->executor) + limit : 0);
+    executor_limit(process->executor,
+                   limit == NO_LIMIT ? 0 : executor_instructions(process->executor) + limit);
     int result = process_step(process, stop, error);
     if (process->is_child)
         go_on_alone(aria);
@@ -249,7 +259,11 @@ static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *st
     struct executor *executor = aria->process->executor;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
     uint64_t before = executor_instructions(executor);
-    int result = execute(aria, limit, &stop, error);
+    int result = 0;
+    do {
+        uint64_t done = executor_instructions(executor) - before;
+        result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
+    } while (result == 0 && stop.reason == EXECUTOR_DEFINED && !aria->process->ended);
     tell(aria, &stop, step);
     step->instructions = executor_instructions(executor) - before;
     return result;
@@ -311,16 +325,69 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     aria->put_context = put_context;
     set_stepping(aria, false);
     aria_load(aria, state);
-    while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT) {
-        result = execute(aria, limit ? limit - done : 0, &stop, error);
+    executor_stop_at(process->executor, aria->stop_at);
+    while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT &&
+           stop.reason != EXECUTOR_PLACE) {
+        result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
         done = executor_instructions(process->executor) - before;
     }
+    executor_stop_at(process->executor, 0);
     aria_store(aria, state);
     set_stepping(aria, true);
     aria->put = NULL;
     tell(aria, &stop, step);
     step->instructions = done;
     return result;
+}
+
+void aria_stop_at(struct aria *aria, uint64_t address)
+{
+    aria->stop_at = address;
+}
+
+/* --- new instructions --------------------------------------------------------------------------
+ */
+
+/* Where a block has ended before one. */
+static int do_defined(void *context, struct executor_stop *stop, struct bt_error *error)
+{
+    struct aria *aria = context;
+    struct exec_thread *thread = aria->process->thread;
+    struct definitions_done done;
+    struct record records[1 + DEFINE_REFERENCES];
+    if (executor_is_at_limit(aria->process->executor))
+        return 0;
+    definitions_do(aria->definitions, ARIA_TAKEN, &done);
+    if (done.signal != 0) {
+        *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                       .signal = done.signal,
+                                       .code = done.signal == SIGSEGV ? SEGV_MAPERR : SI_KERNEL,
+                                       .fault_address = done.fault_address};
+        return 0;
+    }
+    size_t count = definitions_records(&done, thread->rip, aria->settings.only_fetches, records);
+    int result = put(aria, records, count);
+    executor_count_one(aria->process->executor);
+    thread->rip += done.size;
+    return result < 0 ? bt_fail(error, result, "the trace was not taken") : 0;
+}
+
+int aria_define(struct aria *aria, const struct aria_instruction *instruction,
+                struct bt_error *error)
+{
+    if (!aria->definitions)
+        aria->definitions = definitions_new(aria, error);
+    if (!aria->definitions)
+        return BT_MEMORY;
+    int result = definitions_add(aria->definitions, instruction, error);
+    if (result != 0)
+        return result;
+    aria->process->define = do_defined;
+    aria->process->define_context = aria;
+    executor_define(aria->process->executor, definitions_find, aria->definitions);
+    if (aria->not_taken)
+        not_taken_invalidate(aria->not_taken, 0, UINT64_MAX);
+    return 0;
 }
 
 /* --- memory ------------------------------------------------------------------------------------

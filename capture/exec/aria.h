@@ -54,7 +54,8 @@ enum aria_reason {
     ARIA_SIGNAL,      /* taken: it was delivered, rip is at its handler. Not taken: the instruction
                          at rip raises it, and was not executed */
     ARIA_EXIT,        /* taken: the program has ended, as `end` says */
-    ARIA_LIMIT        /* as many instructions as were asked for, and no branch */
+    ARIA_LIMIT,       /* as many instructions as were asked for, and no branch */
+    ARIA_PLACE        /* aria_run(): rip is where aria_stop_at() says */
 };
 
 enum aria_branch {
@@ -157,6 +158,82 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
 int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
              executor_put_function *put, void *put_context, struct aria_step *step,
              struct bt_error *error);
+
+/* aria_run() ends with ARIA_PLACE before the instruction at an address is executed, unless it
+ * begins there. 0, as at first: nowhere. */
+void aria_stop_at(struct aria *aria, uint64_t address);
+
+/* --- new instructions --- */
+
+#define ARIA_OPERANDS 4u
+
+/* Bits of an instruction, the lowest of its first byte being bit 0. */
+struct aria_field {
+    uint8_t first_bit, bits;
+};
+
+enum aria_operand_kind {
+    ARIA_REGISTER,  /* a general one: its number; of less than 4 bits, one of the first */
+    ARIA_IMMEDIATE, /* the field itself */
+    ARIA_MEMORY     /* at a general register and a signed displacement */
+};
+
+struct aria_operand {
+    enum aria_operand_kind kind;
+    struct aria_field field;        /* number, immediate, or number of the base */
+    struct aria_field displacement; /* of memory; no bits: 0 */
+    uint8_t size;                   /* of memory: 1, 2, 4 or 8 bytes */
+    bool is_signed;                 /* of an immediate: it is extended by its highest bit */
+    bool read, write;               /* memory that is not read is 0; registers always are */
+};
+
+/* What a function finds. */
+struct aria_call {
+    struct aria *aria;
+    enum aria_version version;
+    uint64_t values[ARIA_OPERANDS];    /* in; and out, of operands that are written */
+    uint64_t addresses[ARIA_OPERANDS]; /* of operands in memory */
+    uint64_t *registers, *flags;       /* all of them: may be changed */
+    uint64_t address;                  /* of the instruction */
+};
+
+/* Does it: 0, or the signal that it raises; then nothing of it is written. */
+typedef int aria_instruction_function(void *context, struct aria_call *call);
+
+/* For that function, what is not an operand: reads and writes that are in the trace, in their order
+ * between the operands' reads and writes. Not taken: reads that would fault are 0, writes are not
+ * done. 0; -EFAULT: the program may not, SIGSEGV will follow; -ENOSPC: more than 255 bytes, or than
+ * 64 references. */
+int aria_call_read(struct aria_call *call, uint64_t address, void *to, size_t size);
+int aria_call_write(struct aria_call *call, uint64_t address, const void *from, size_t size);
+
+struct aria_instruction {
+    const char *name;
+    uint8_t size; /* bytes */
+    uint8_t bytes[15];
+    uint8_t mask[15]; /* the bits that have to be as in `bytes` */
+    unsigned operand_count;
+    struct aria_operand operands[ARIA_OPERANDS];
+    /* Either native instructions, which are copied: they find the operands' values in rdi, rsi, rdx
+     * and rcx, in this order, and leave them there. All other general registers are put back behind
+     * them, and flags, unless it `writes_flags`; vector registers are not. No memory, no branches,
+     * no rsp. */
+    const uint8_t *native;
+    size_t native_size;
+    bool writes_flags;
+    /* or a function. */
+    aria_instruction_function *function;
+    void *context;
+};
+
+/*
+ * From now on bytes like these are this instruction, in both versions and in free running, whatever
+ * they were before; of several that fit, the last one defined. The trace has a fetch of `size`
+ * bytes at its address, and its references, whatever ran in its place. BT_USAGE: it cannot be,
+ * *error says why. All code is translated anew.
+ */
+int aria_define(struct aria *aria, const struct aria_instruction *instruction,
+                struct bt_error *error);
 
 /* --- memory --- */
 

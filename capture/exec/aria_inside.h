@@ -16,7 +16,9 @@ struct aria {
     bool stepping;
     bool is_child; /* forked by the program: nothing is recorded any more */
 
-    struct not_taken *not_taken; /* made when it is first needed */
+    struct not_taken *not_taken;     /* made when it is first needed; */
+    struct definitions *definitions; /* the same */
+    uint64_t stop_at;
 
     struct record *records; /* of a step */
     size_t record_count, record_capacity;

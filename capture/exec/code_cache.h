@@ -25,6 +25,7 @@ enum exit_kind {
     EXIT_SYSTEM_CALL, /* behind it at `target`, once it is done */
     EXIT_EMULATED,    /* the instruction at `target` is to be done by somebody */
     EXIT_TRAP,        /* the instruction at `target` raises a signal */
+    EXIT_DEFINED,     /* the instruction at `target` is not the processor's: somebody knows it */
     EXIT_REFUSED      /* the instruction at `target` cannot be done */
 };
 

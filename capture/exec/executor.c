@@ -149,6 +149,9 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     case EXIT_TRAP:
         stop_with(executor, EXECUTOR_TRAP);
         return true;
+    case EXIT_DEFINED:
+        stop_with(executor, EXECUTOR_DEFINED);
+        return true;
     default:
         stop_with(executor, EXECUTOR_REFUSED);
         return true;
@@ -355,4 +358,20 @@ void executor_limit(struct executor *executor, uint64_t instructions)
 uint64_t executor_records(const struct executor *executor)
 {
     return executor->records;
+}
+
+void executor_define(struct executor *executor, translator_defined_function *defined, void *context)
+{
+    translator_define(executor->translator, defined, context);
+    executor_invalidate(executor, 0, UINT64_MAX);
+}
+
+void executor_count_one(struct executor *executor)
+{
+    executor->expander.instructions++;
+}
+
+bool executor_is_at_limit(const struct executor *executor)
+{
+    return executor->limit && executor->expander.instructions >= executor->limit;
 }

@@ -53,6 +53,7 @@ enum executor_reason {
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
     EXECUTOR_PLACE,       /* executor_stop_at(): rip is there, and a run that begins now goes on */
     EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
+    EXECUTOR_DEFINED,     /* executor_define(): the instruction at rip is to be done by somebody */
     EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
     EXECUTOR_FAULT,       /* the instruction at rip was not done: a signal */
     EXECUTOR_INTERRUPTED  /* nothing: the instruction at rip is next */
@@ -111,6 +112,15 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace, bool c
 /* Between runs: they stop with EXECUTOR_PLACE before the instruction at an address is executed; 0:
  * at none. */
 void executor_stop_at(struct executor *executor, uint64_t address);
+
+/* Instructions that others know: runs stop with EXECUTOR_DEFINED before each. Whoever did it, and
+ * put its records, tells that with executor_count_one(). All is translated anew. */
+void executor_define(struct executor *executor, translator_defined_function *defined,
+                     void *context);
+void executor_count_one(struct executor *executor);
+
+/* Whether not one more instruction may be executed: executor_limit(). */
+bool executor_is_at_limit(const struct executor *executor);
 
 /* Instructions that were executed; as records have them. Only with a trace, and between runs. */
 uint64_t executor_instructions(struct executor *executor);

@@ -237,3 +237,19 @@ int not_taken_execute(struct not_taken *not_taken, uint64_t limit, struct aria_s
                ? bt_fail(error, BT_MEMORY, "no memory to execute what is not taken")
                : 0;
 }
+
+int not_taken_run(struct not_taken *not_taken, const struct not_taken_block *block)
+{
+    struct exec_thread *thread = not_taken->thread;
+    struct executor *taken = thread->executor;
+    const uint64_t rip = thread->rip;
+    int raised;
+    thread->executor = not_taken->executor;
+    run_native(not_taken, block, 0, block->count, &raised);
+    thread->executor = taken;
+    thread->rip = rip;
+    if (not_taken->interrupted)
+        thread->interrupt = 1;
+    not_taken->interrupted = false;
+    return raised;
+}

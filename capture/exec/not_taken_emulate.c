@@ -1,5 +1,7 @@
 #include "capture/exec/not_taken_inside.h"
 
+#include "capture/exec/define.h"
+
 #include <Zydis/Zydis.h>
 #include <signal.h>
 #include <string.h>
@@ -351,6 +353,23 @@ static bool emulate(struct not_taken *not_taken, const struct not_taken_instruct
     return true;
 }
 
+static enum not_taken_result do_defined(struct not_taken *not_taken, struct aria_step *step)
+{
+    struct aria *aria = not_taken->aria;
+    struct exec_thread *thread = not_taken->thread;
+    struct record records[1 + DEFINE_REFERENCES];
+    struct definitions_done done;
+    definitions_do(aria->definitions, ARIA_NOT_TAKEN, &done);
+    if (done.signal != 0)
+        return stop(step, ARIA_SIGNAL, done.signal);
+    size_t count = definitions_records(&done, thread->rip, aria->settings.only_fetches, records);
+    if (!aria_add_records(aria, records, count))
+        return NOT_TAKEN_NO_MEMORY;
+    thread->rip += done.size;
+    not_taken->done++;
+    return NOT_TAKEN_WENT_ON;
+}
+
 enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
                                         const struct not_taken_instruction *instruction,
                                         struct aria_step *step)
@@ -360,6 +379,8 @@ enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
         return stop(step, ARIA_SYSTEM_CALL, 0);
     if (instruction->action == NOT_TAKEN_SIGNAL)
         return stop(step, ARIA_SIGNAL, instruction->signal);
+    if (instruction->action == NOT_TAKEN_DEFINED)
+        return do_defined(not_taken, step);
     if (instruction->action == NOT_TAKEN_STRING) {
         not_taken->done++;
         return emulate_string(not_taken, decoded, step);

@@ -25,7 +25,8 @@ enum not_taken_action {
     NOT_TAKEN_STRING,
     NOT_TAKEN_BIT,
     NOT_TAKEN_FS_BASE,
-    NOT_TAKEN_ABORT, /* xbegin */
+    NOT_TAKEN_ABORT,   /* xbegin */
+    NOT_TAKEN_DEFINED, /* aria_define() */
     NOT_TAKEN_BRANCH,
     NOT_TAKEN_SYSTEM_CALL,
     NOT_TAKEN_SIGNAL
@@ -76,6 +77,14 @@ enum not_taken_result {
  * code, or no memory. */
 struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t address,
                                         uint64_t limit);
+
+/* Instructions that need neither memory nor anything but registers as a block, to be run as often
+ * as wanted. NULL: *why they cannot be. */
+struct not_taken_block *not_taken_compile(struct not_taken *not_taken, const uint8_t *bytes,
+                                          size_t size, const char **why);
+
+/* Runs one with the thread's registers: 0, or the signal that it raises. */
+int not_taken_run(struct not_taken *not_taken, const struct not_taken_block *block);
 
 /* Fills in the references that an instruction makes with the registers as they are. */
 void not_taken_find_references(struct not_taken *not_taken,

@@ -1,5 +1,6 @@
 #include "capture/exec/not_taken_inside.h"
 
+#include "capture/exec/define.h"
 #include "capture/exec/emit.h"
 
 #include <Zydis/Zydis.h>
@@ -293,11 +294,11 @@ struct work {
 };
 
 static void decode_one(struct not_taken_instruction *instruction, ZydisDecodedInstruction *raw,
-                       uint64_t address, size_t readable)
+                       const uint8_t *bytes, uint64_t address, size_t readable)
 {
     ZydisDecoder decoder;
     *instruction = (struct not_taken_instruction){.action = NOT_TAKEN_NOTHING};
-    decode(&instruction->decoded, (const uint8_t *)(uintptr_t)address, readable, address);
+    decode(&instruction->decoded, bytes, readable, address);
     memset(raw, 0, sizeof *raw);
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
     if (instruction->decoded.mnemonic != 0)
@@ -328,6 +329,22 @@ static void find_runs(struct work *work)
     }
 }
 
+/* Those that were defined first. */
+static void decode_any(const struct not_taken *not_taken, struct not_taken_instruction *instruction,
+                       ZydisDecodedInstruction *raw, uint64_t address, size_t readable)
+{
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
+    struct definitions *definitions = not_taken->aria->definitions;
+    unsigned size = definitions ? definitions_find(definitions, bytes, readable) : 0;
+    if (size == 0) {
+        decode_one(instruction, raw, bytes, address, readable);
+        return;
+    }
+    *instruction = (struct not_taken_instruction){
+        .action = NOT_TAKEN_DEFINED,
+        .decoded = {.address = address, .size = (uint8_t)size, .kind = DECODE_DEFINED}};
+}
+
 static void gather(struct not_taken *not_taken, struct work *work, uint64_t address, uint64_t limit)
 {
     const struct executor_settings *code = &not_taken->aria->process->executor->settings;
@@ -339,7 +356,7 @@ static void gather(struct not_taken *not_taken, struct work *work, uint64_t addr
             readable = code->readable(code->readable_context, address);
         if (readable == 0)
             break;
-        decode_one(instruction, &work->raw[work->count++], address, readable);
+        decode_any(not_taken, instruction, &work->raw[work->count++], address, readable);
         address += instruction->decoded.size;
         readable -= instruction->decoded.size;
         if (ends(instruction))
@@ -440,4 +457,48 @@ void not_taken_invalidate(struct not_taken *not_taken, uint64_t begin, uint64_t 
             else
                 at = &(*at)->next;
         }
+}
+
+/* --- sequences that were given -----------------------------------------------------------------
+ */
+
+static const char *refuse(const struct not_taken_instruction *instruction)
+{
+    const struct decode_instruction *decoded = &instruction->decoded;
+    unsigned registers = (unsigned)decoded->registers_read | decoded->registers_written;
+    if (decoded->adjusted != DECODE_NONE)
+        registers |= 1u << decoded->adjusted;
+    if (decoded->mnemonic == 0)
+        return "has bytes that are no instruction";
+    if (instruction->action == NOT_TAKEN_BRANCH)
+        return "has a branch";
+    if (decoded->rip_displacement)
+        return "depends on where it lies";
+    if (decoded->access_count > 0)
+        return "uses memory";
+    if (registers >> DECODE_RSP & 1)
+        return "uses rsp";
+    return instruction->action == NOT_TAKEN_NATIVE ? NULL : "has an instruction that it may not";
+}
+
+struct not_taken_block *not_taken_compile(struct not_taken *not_taken, const uint8_t *bytes,
+                                          size_t size, const char **why)
+{
+    struct work work;
+    size_t at = 0;
+    *why = size ? NULL : "is empty";
+    work.count = 0;
+    while (at < size && !*why) {
+        struct not_taken_instruction *instruction = &work.instructions[work.count];
+        decode_one(instruction, &work.raw[work.count], bytes + at, at, size - at);
+        at += instruction->decoded.size;
+        *why = refuse(instruction);
+        if (++work.count == CODE_CACHE_INSTRUCTIONS && at < size && !*why)
+            *why = "is too long";
+    }
+    if (*why)
+        return NULL;
+    find_runs(&work);
+    *why = "finds no room any more";
+    return make(not_taken, &work, 0);
 }

@@ -296,6 +296,14 @@ static void raise_fault(struct process *process, struct executor_stop *stop)
     end_if(process, signals_raise(process->signals, stop));
 }
 
+static int define(struct process *process, struct executor_stop *stop, struct bt_error *error)
+{
+    int result = process->define(process->define_context, stop, error);
+    if (result == 0 && stop->reason == EXECUTOR_FAULT)
+        raise_fault(process, stop);
+    return result;
+}
+
 static int handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     switch (stop->reason) {
@@ -310,6 +318,8 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
     case EXECUTOR_TRAP:
         raise_trap(process, stop);
         return 0;
+    case EXECUTOR_DEFINED:
+        return define(process, stop, error);
     case EXECUTOR_REFUSED:
         end_with(process, PROCESS_UNABLE, 1);
         return bt_fail(error, BT_USAGE,

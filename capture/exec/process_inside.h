@@ -27,6 +27,9 @@ struct process {
      */
     void (*changed)(void *context, uint64_t start, uint64_t end);
     void *changed_context;
+    /* Does an instruction that executor_define() has told of; or makes *stop its fault. */
+    int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
+    void *define_context;
     bool begun;
     bool is_child;
     bool shares; /* a child in its parent's memory: nothing is put */

@@ -24,6 +24,13 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
     return translator;
 }
 
+void translator_define(struct translator *translator, translator_defined_function *defined,
+                       void *context)
+{
+    translator->defined = defined;
+    translator->defined_context = context;
+}
+
 void translator_free(struct translator *translator)
 {
     free(translator);
@@ -41,7 +48,8 @@ void translator_stop_at(struct translator *translator, uint64_t address)
 
 bool translate_is_executed(const struct decode_instruction *instruction)
 {
-    return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_REFUSED;
+    return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_DEFINED &&
+           instruction->kind != DECODE_REFUSED;
 }
 
 static unsigned registers_of(const struct decode_instruction *instruction)
@@ -57,6 +65,22 @@ static unsigned free_count(unsigned used)
     return DECODE_REGISTERS - (unsigned)__builtin_popcount(used | NOT_BORROWED);
 }
 
+static void decode_any(const struct translator *translator, struct decode_instruction *instruction,
+                       uint64_t address, size_t readable)
+{
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
+    unsigned size =
+        translator->defined ? translator->defined(translator->defined_context, bytes, readable) : 0;
+    if (size > 0)
+        *instruction = (struct decode_instruction){.address = address,
+                                                   .size = (uint8_t)size,
+                                                   .kind = DECODE_DEFINED,
+                                                   .branch_register = DECODE_NONE,
+                                                   .adjusted = DECODE_NONE};
+    else
+        decode(instruction, bytes, readable, address);
+}
+
 /* Decodes as many instructions as the block will have; returns the registers that they use. */
 static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
 {
@@ -70,7 +94,7 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         if (readable == 0)
             break;
         struct decode_instruction *instruction = &translator->instructions[translator->count];
-        decode(instruction, (const uint8_t *)(uintptr_t)address, readable, address);
+        decode_any(translator, instruction, address, readable);
         if (!emit_can(instruction))
             instruction->kind = DECODE_REFUSED;
         slots += translate_trace_slots(instruction);

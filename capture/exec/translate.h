@@ -25,6 +25,12 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
                                   struct bt_error *error);
 void translator_free(struct translator *translator);
 
+/* The size of the instruction that bytes begin with, of those that somebody else knows, whatever
+ * the processor makes of them; 0: none. Blocks end before it, with EXIT_DEFINED. */
+typedef unsigned translator_defined_function(void *context, const uint8_t *bytes, size_t size);
+void translator_define(struct translator *translator, translator_defined_function *defined,
+                       void *context);
+
 /* What blocks that are made from now on write down. */
 void translator_set_trace(struct translator *translator, enum exec_trace trace);
 

@@ -194,6 +194,8 @@ static uint8_t exit_kind_of(const struct decode_instruction *last)
         return EXIT_EMULATED;
     case DECODE_TRAP:
         return EXIT_TRAP;
+    case DECODE_DEFINED:
+        return EXIT_DEFINED;
     case DECODE_REFUSED:
         return EXIT_REFUSED;
     default:

@@ -23,6 +23,8 @@ struct translator {
     uint64_t stop_at; /* blocks end in front of it; 0: nowhere */
     exec_readable_function *readable;
     void *context;
+    translator_defined_function *defined;
+    void *defined_context;
 
     struct emitter emitter;
     struct block *block;

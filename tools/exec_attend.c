@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_NS 100000000 /* the live line is renewed so often, at least */
+#define LOOK_NS   100000000 /* the live line is renewed so often, at least */
+#define FINISH_NS 2000000   /* and so often it is looked whether all is written */
 
 /* A terminal sends its signals to the program, too; those that somebody sent came here alone. */
 static bool is_for_program(const siginfo_t *info, pid_t program)
@@ -27,20 +28,42 @@ static bool has_ended(pid_t process, int *status)
     return false;
 }
 
-int exec_attend(const struct exec_child *child, struct capture *capture,
-                struct capture_report *report)
+/* Looks after the captures for a moment; a signal that comes ends it. */
+static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseconds)
 {
-    static const struct timespec look = {0, LOOK_NS};
+    const struct timespec time = {0, (long)nanoseconds};
     sigset_t all;
+    sigfillset(&all);
+    bool came = sigtimedwait(&all, info, &time) > 0;
+    if (outputs->captures[0]) {
+        capture_report_notes(&outputs->report, outputs->captures[0]);
+        capture_report_live(&outputs->report, outputs->captures[0]);
+    }
+    return came;
+}
+
+/* What is still to be written, and children that are followed; somebody may have enough of those.
+ */
+static void finish(struct exec_outputs *outputs)
+{
+    siginfo_t info;
+    while (exec_outputs_look(outputs))
+        if (look(outputs, &info, FINISH_NS) && info.si_signo != SIGCHLD)
+            exec_outputs_stop(outputs);
+    capture_report_clear(&outputs->report);
+}
+
+int exec_attend(const struct exec_child *child, struct exec_outputs *outputs)
+{
     siginfo_t info;
     int status = 0;
-    sigfillset(&all);
     while (!has_ended(child->process, &status)) {
-        if (sigtimedwait(&all, &info, &look) > 0 && is_for_program(&info, child->process))
+        if (look(outputs, &info, LOOK_NS) && is_for_program(&info, child->process))
             kill(child->process, info.si_signo);
-        capture_report_notes(report, capture);
-        capture_report_live(report, capture);
+        exec_outputs_look(outputs);
     }
+    exec_outputs_end_process(outputs, child->process);
+    finish(outputs);
     return status;
 }
 

@@ -2,15 +2,15 @@
 #ifndef TOOLS_EXEC_ATTEND_H
 #define TOOLS_EXEC_ATTEND_H
 
-#include "tools/capture_report.h"
 #include "tools/exec_child.h"
+#include "tools/exec_outputs.h"
 
 /*
- * Until the child ends: passes signals on that were sent to bustap alone, stops when the child is
- * stopped, keeps the live line. All signals are blocked. Returns the child's wait status.
+ * Until the child ends, and all captures: passes signals on that were sent to bustap alone, stops
+ * when the child is stopped, keeps the live line. All signals are blocked. Returns the child's wait
+ * status.
  */
-int exec_attend(const struct exec_child *child, struct capture *capture,
-                struct capture_report *report);
+int exec_attend(const struct exec_child *child, struct exec_outputs *outputs);
 
 /* Ends the calling process as a wait status says, unless that is a plain exit: then returns its
  * value. */

@@ -6,8 +6,7 @@
 #ifndef TOOLS_EXEC_CHILD_H
 #define TOOLS_EXEC_CHILD_H
 
-#include "capture/exec/record_ring.h"
-#include "tools/exec_settings.h"
+#include "tools/exec_inside.h"
 
 #include <signal.h>
 #include <sys/types.h>
@@ -18,12 +17,13 @@ struct exec_child {
 };
 
 /*
- * Makes the child, which loads the program and waits; its records will go into the ring. mask: of
+ * Makes the child, which loads the program and waits; its records will go into the lane. mask: of
  * signals, for the program. While the calling process has one thread. 0; or what is wrong with the
  * program, with no child left.
  */
-int exec_child_new(struct exec_child *child, const char *path, const struct exec_settings *settings,
-                   struct record_ring *ring, const sigset_t *mask, struct bt_error *error);
+int exec_child_new(struct exec_child *child, const struct exec_program *program,
+                   struct exec_lanes *lanes, int lane, const sigset_t *mask,
+                   struct bt_error *error);
 
 /* The program begins. */
 void exec_child_go(struct exec_child *child);

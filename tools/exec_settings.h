@@ -4,7 +4,6 @@
 
 #include "capture/capture.h"
 #include "driver/session.h"
-#include "tools/exec_symbol.h"
 
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
@@ -12,10 +11,12 @@ struct exec_settings {
     bool board;                      /* by way of a virtual one */
     struct session_settings session; /* with it */
     uint64_t skip, limit;            /* instructions; 0: none */
-    struct exec_symbol from, until;
-    bool ends;           /* the program, behind what is captured */
-    const char *modules; /* a file for what was loaded; NULL: none */
+    const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
+    bool ends;                       /* the program, behind what is captured */
+    const char *modules;             /* a file for what was loaded; NULL: none */
     bool quiet;
+    bool each;                      /* thread has a capture of its own */
+    bool follow;                    /* children, too, and programs that others become */
     const char *summary;            /* a file for it; NULL: none */
     const char *const *arguments;   /* of the program, its name first; NULL ends them */
     const char *const *environment; /* NULL ends it */

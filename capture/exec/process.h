@@ -31,6 +31,8 @@ struct process_window {
 };
 #define PROCESS_SOMEWHERE UINT64_MAX
 
+#define PROCESS_LEADING 8u
+
 struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code behind each branch: executor.h */
@@ -47,6 +49,14 @@ struct process_settings {
      * files being written for example. NULL: nothing is. */
     void (*forked)(void *context);
     void *forked_context;
+    /*
+     * Another program is about to take the process's place, or, with is_child, that of a child that
+     * shares our memory: what to execute it with. Fills in leading arguments, at most
+     * PROCESS_LEADING of them, which lead another bustap to path and the program's arguments behind
+     * them. How many; 0, or NULL: the program is executed as it is, untranslated.
+     */
+    size_t (*execute)(void *context, const char *path, bool is_child, const char **leading);
+    void *execute_context;
     /* Files with code have come or gone: before the first instruction, and after system calls,
      * before anything there is executed. NULL: nobody wants to know. */
     void (*loaded)(void *context, const struct modules *modules);

@@ -8,12 +8,15 @@
 #include "capture/exec/program_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -203,6 +206,54 @@ static void tell_executing(struct process *process, const char *own, const uint6
     process->settings.executing(process->settings.executing_context, own ? own : path);
 }
 
+/* The program's arguments behind leading ones; NULL: there is no memory, or they are not readable.
+ */
+static uint64_t *all_arguments(struct process *process, uint64_t given, const char **leading,
+                               size_t leading_count)
+{
+    size_t count = 0;
+    uint64_t one = 1;
+    while (one && program_read(process->space, &one, given + 8 * count, sizeof one) == 0)
+        count += one != 0;
+    uint64_t *all = one ? NULL : calloc(leading_count + count + 1, sizeof *all);
+    for (size_t i = 0; all && i < leading_count; i++)
+        all[i] = (uint64_t)(uintptr_t)leading[i];
+    if (all && program_read(process->space, all + leading_count, given, count * sizeof *all) != 0) {
+        free(all);
+        return NULL;
+    }
+    return all;
+}
+
+/* Has another of us execute the program, where somebody wants that and it can be expected to
+ * succeed. Returns what is to be freed if it fails. */
+static uint64_t *lead(struct process *process, uint64_t number, uint64_t arguments[6])
+{
+    static const char own[] = "/proc/self/exe";
+    const char *leading[PROCESS_LEADING];
+    struct stat status;
+    char *path = process->execute_path;
+    const char *self = system_calls_own_path(process->calls, arguments[0]);
+    if (!process->settings.execute || number != SYS_execve)
+        return NULL;
+    if (self)
+        snprintf(path, sizeof process->execute_path, "%s", self);
+    else if (program_read_string(process->space, path, arguments[0],
+                                 sizeof process->execute_path) != 0)
+        return NULL;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
+        faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+        return NULL;
+    size_t count = process->settings.execute(process->settings.execute_context, path,
+                                             process->shares, leading);
+    uint64_t *all = count > 0 ? all_arguments(process, arguments[1], leading, count) : NULL;
+    if (all) {
+        arguments[0] = (uint64_t)(uintptr_t)own;
+        arguments[1] = (uint64_t)(uintptr_t)all;
+    }
+    return all;
+}
+
 void process_execute(struct process *process, struct system_call *call)
 {
     uint64_t number = call->number;
@@ -219,7 +270,9 @@ void process_execute(struct process *process, struct system_call *call)
     }
     executor_flush(process->executor);
     tell_executing(process, own, call->arguments, at);
+    uint64_t *led = lead(process, number, arguments);
     signals_retire(process->signals);
     call->result = exec_system_call(&process->thread->interrupt, number, arguments);
     signals_resume(process->signals);
+    free(led);
 }

@@ -41,8 +41,23 @@ struct record_ring *record_ring_new(struct bt_error *error)
         bt_fail_errno(error, "no memory for a program's records");
         return NULL;
     }
+    return record_ring_at(ring);
+}
+
+struct record_ring *record_ring_at(void *memory)
+{
+    struct record_ring *ring = memory;
+    atomic_store(&ring->put, 0);
+    atomic_store(&ring->taken, 0);
+    atomic_store(&ring->ended, 0);
+    atomic_store(&ring->closed, 0);
     ring->taker = getpid();
     return ring;
+}
+
+size_t record_ring_bytes(void)
+{
+    return sizeof(struct record_ring);
 }
 
 void record_ring_free(struct record_ring *ring)

@@ -18,6 +18,10 @@ struct record_ring;
  */
 struct record_ring *record_ring_new(struct bt_error *error);
 
+/* The same in memory of zeros, so many bytes, that is shared already: nobody frees it. */
+struct record_ring *record_ring_at(void *memory);
+size_t record_ring_bytes(void);
+
 /* The calling process lets go of it; others may go on. NULL is fine. */
 void record_ring_free(struct record_ring *ring);
 

@@ -61,18 +61,18 @@ gcc -O1 -o part part.c
 # capture OPTION... : of ./part, whose output and status must be as ever; its fetches and data are counted
 capture() {
     local status=0
-    rm -f part_*
+    rm -f part[_-]*
     bustap exec "$@" ./part >got 2>told || status=$?
     [ "$status" = 5 ] || { echo "$*: status $status"; cat told; exit 1; }
     printf '4950\n4950\n4950\n' | cmp - got
-    bustap verify part_*.byu.gz >verdict || { cat verdict; exit 1; }
-    bustap info --json part_*.byu.gz >info.json
+    bustap verify part[_-]*.byu.gz >verdict || { cat verdict; exit 1; }
+    bustap info --json part[_-]*.byu.gz >info.json
     fetches=$(sed -n 's/^ *"FETCH": \([0-9]*\),*$/\1/p' info.json)
     records=$(sed -n 's/^ *"records": \([0-9]*\),*$/\1/p' info.json)
 }
 
 first() {
-    bustap dump part_*.byu.gz | head -n 1 | cut -d ' ' -f 1
+    bustap dump part[_-]*.byu.gz | head -n 1 | cut -d ' ' -f 1
 }
 
 capture
@@ -80,6 +80,11 @@ whole=$fetches
 [ "$records" -gt "$fetches" ]
 capture --only-fetch
 [ "$fetches $records" = "$whole $whole" ]
+capture --threads each --summary summary
+[ "$fetches" = "$whole" ]
+ls part-t0_*.byu.gz >/dev/null
+[ "$(wc -l <summary)" = 1 ]
+grep -q '"complete":true' summary
 capture --only-data
 [ -z "$fetches" ]
 [ "$records" -gt 1000 ]
@@ -96,14 +101,14 @@ capture --skip 1G
 grep -q 'ended before as many instructions' told
 
 # what is left out and what is captured make the whole
-bustap dump part_*.byu.gz >rest
+bustap dump part[_-]*.byu.gz >rest
 capture
-bustap dump part_*.byu.gz >all
+bustap dump part[_-]*.byu.gz >all
 capture --skip 777
-bustap dump part_*.byu.gz >rest
+bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
 capture --limit 777
-bustap dump part_*.byu.gz >begin
+bustap dump part[_-]*.byu.gz >begin
 cat begin rest | cmp - all
 
 at=$(nm part | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
@@ -124,7 +129,7 @@ before=$fetches
 capture --from work
 [ $((before + fetches)) = "$whole" ]
 capture --modules modules
-bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part_*.byu.gz 2>told
+bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part[_-]*.byu.gz 2>told
 bustap dcfg check --trace trace.json part.json
 bustap dcfg blocks part.json | grep -q ' work+'
 capture --from printf --limit 2 # in a library that is not there at the start
@@ -141,7 +146,7 @@ bustap info --json ended_*.byu.gz | grep -q '"FETCH": 10'
 # --- by way of a board ---
 
 instructions() {
-    bustap dump part_*.byu.gz | awk '$NF == 1 { print $1, $2 }'
+    bustap dump part[_-]*.byu.gz | awk '$NF == 1 { print $1, $2 }'
 }
 capture
 instructions >wanted
@@ -216,7 +221,9 @@ refused 'text' ./text
 printf '#!/nonexistent/interpreter\n' >script
 chmod +x script
 refused '/nonexistent/interpreter' ./script
-gcc -O1 -static -Wl,-Ttext-segment=0x200000000 -o high part.c && refused '4 GiB' ./high
+echo 'void _start(void) { __asm__("mov $60, %eax; xor %edi, %edi; syscall"); }' >high.c
+gcc -nostdlib -static -Wl,-Ttext-segment=0x200000000 -o high high.c
+refused '4 GiB' ./high
 head -c 1000 part >cut
 chmod +x cut
 refused 'cut' ./cut

@@ -3,3 +3,24 @@
 set -eu
 case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 "$TOP/tests/e2e/exec_list"
+# each process and program with a capture of its own
+printf 'b\na\n' >letters
+"$TOP/tests/e2e/exec_list" --children --follow --only-fetch
+status=0
+bustap exec -o tree --follow sh -c 'sort letters | head -n 1; exec ls letters' >got 2>told || status=$?
+[ "$status" = 0 ]
+printf 'a\nletters\n' | cmp - got
+for program in 'sort letters' 'head -n 1' 'ls letters' 'sh -c sort'; do
+    found=0
+    for file in tree*.byu.gz; do
+        bustap info "$file" | grep -q "^program  *$program" && found=1
+    done
+    [ "$found" = 1 ] || { echo "no capture of $program"; cat told; exit 1; }
+done
+bustap verify tree*.byu.gz >verdict
+[ "$(grep -c '^complete' verdict)" -ge 4 ]
+bustap exec -q -o limited --follow --limit 100 sh -c 'ls letters; ls letters' >got
+[ "$(wc -l <got)" = 2 ]
+for file in limited*.byu.gz; do
+    [ "$(bustap dump "$file" | grep -c FETCH)" -le 100 ]
+done

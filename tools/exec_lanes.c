@@ -1,0 +1,175 @@
+#define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS */
+#include "tools/exec_lanes.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+
+enum state { FREE, CLAIMED, USED };
+
+struct lane {
+    _Atomic uint32_t state;
+    struct exec_user user;
+};
+
+/* What is shared: this, and behind it the rings. */
+struct shared {
+    struct exec_orders orders;
+    _Atomic uint32_t processes;
+    struct lane lanes[EXEC_LANES];
+};
+
+struct exec_lanes {
+    int descriptor;
+    struct shared *shared;
+};
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t all_bytes(void)
+{
+    return round_up(sizeof(struct shared)) + EXEC_LANES * round_up(record_ring_bytes());
+}
+
+/* descriptor < 0: memory that only children share. */
+static struct exec_lanes *map(int descriptor, struct bt_error *error)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | (descriptor < 0 ? MAP_ANONYMOUS : 0);
+    struct exec_lanes *lanes = calloc(1, sizeof *lanes);
+    void *memory = mmap(NULL, all_bytes(), PROT_READ | PROT_WRITE, flags, descriptor, 0);
+    if (!lanes || memory == MAP_FAILED) {
+        bt_fail_errno(error, "no memory for a program's records");
+        free(lanes);
+        return NULL;
+    }
+    lanes->descriptor = descriptor;
+    lanes->shared = memory;
+    return lanes;
+}
+
+struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error)
+{
+    return map(descriptor, error);
+}
+
+/* Memory that another program can be given. A limit to the size of files counts here, too, though
+ * there is none. */
+static int make_descriptor(struct bt_error *error)
+{
+    struct rlimit before, most;
+    int descriptor = memfd_create("bustap", MFD_CLOEXEC);
+    getrlimit(RLIMIT_FSIZE, &before);
+    most = (struct rlimit){before.rlim_max, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &most);
+    bool made = descriptor >= 0 && ftruncate(descriptor, (off_t)all_bytes()) == 0;
+    if (!made)
+        bt_fail_errno(error, "no memory for the records of programs that are followed");
+    setrlimit(RLIMIT_FSIZE, &before);
+    if (made || descriptor < 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_programs,
+                                  struct bt_error *error)
+{
+    int descriptor = for_programs ? make_descriptor(error) : -1;
+    if (for_programs && descriptor < 0)
+        return NULL;
+    struct exec_lanes *lanes = map(descriptor, error);
+    if (!lanes) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return NULL;
+    }
+    lanes->shared->orders = *orders;
+    for (int i = 0; i < (int)EXEC_LANES; i++)
+        record_ring_at(exec_lanes_ring(lanes, i));
+    return lanes;
+}
+
+void exec_lanes_free(struct exec_lanes *lanes)
+{
+    if (!lanes)
+        return;
+    munmap(lanes->shared, all_bytes());
+    if (lanes->descriptor >= 0)
+        close(lanes->descriptor);
+    free(lanes);
+}
+
+const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes)
+{
+    return &lanes->shared->orders;
+}
+
+int exec_lanes_descriptor(const struct exec_lanes *lanes)
+{
+    return lanes->descriptor;
+}
+
+uint32_t exec_lanes_count_process(struct exec_lanes *lanes)
+{
+    return atomic_fetch_add(&lanes->shared->processes, 1);
+}
+
+int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
+{
+    for (int i = 0; i < (int)EXEC_LANES; i++) {
+        struct lane *lane = &lanes->shared->lanes[i];
+        uint32_t expected = FREE;
+        if (!atomic_compare_exchange_strong(&lane->state, &expected, CLAIMED))
+            continue;
+        lane->user = *user;
+        atomic_store(&lane->state, USED);
+        return i;
+    }
+    return -1;
+}
+
+void exec_lanes_set_pid(struct exec_lanes *lanes, int lane, pid_t process)
+{
+    lanes->shared->lanes[lane].user.pid = process;
+}
+
+struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
+{
+    uint8_t *first = (uint8_t *)lanes->shared + round_up(sizeof(struct shared));
+    return (struct record_ring *)(void *)(first + (size_t)lane * round_up(record_ring_bytes()));
+}
+
+bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
+{
+    const struct lane *at = &lanes->shared->lanes[lane];
+    if (atomic_load(&at->state) != USED)
+        return false;
+    *user = at->user;
+    return true;
+}
+
+void exec_lanes_release(struct exec_lanes *lanes, int lane)
+{
+    record_ring_at(exec_lanes_ring(lanes, lane));
+    atomic_store(&lanes->shared->lanes[lane].state, FREE);
+}
+
+void exec_lanes_command(char *text, const char *const *arguments)
+{
+    size_t at = 0;
+    text[0] = '\0';
+    for (const char *const *argument = arguments; *argument && at < EXEC_COMMAND_BYTES;
+         argument++) {
+        int more =
+            snprintf(text + at, EXEC_COMMAND_BYTES - at, "%s%s", at > 0 ? " " : "", *argument);
+        at += more > 0 ? (size_t)more : 0;
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * Ways for records from the processes that execute programs to the one that writes captures: each
+ * thread, or process, has one for itself while it runs. In memory that all of them share.
+ */
+#ifndef TOOLS_EXEC_LANES_H
+#define TOOLS_EXEC_LANES_H
+
+#include "capture/exec/record_ring.h"
+
+#include <sys/types.h>
+
+#define EXEC_LANES         64u /* at the same time */
+#define EXEC_COMMAND_BYTES 64u
+#define EXEC_PLACE_BYTES   256u
+
+/* What processes that begin later have to know. */
+struct exec_orders {
+    bool only_fetch, only_data, each, ends, quiet;
+    uint64_t skip, limit;
+    char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
+};
+
+/* Who uses a lane. */
+struct exec_user {
+    pid_t pid;
+    uint32_t process;                 /* 0: the first, in the order in which they came */
+    uint32_t thread;                  /* processor of its records; 0 but with `each` */
+    char command[EXEC_COMMAND_BYTES]; /* its command line, as far as it fits */
+};
+
+struct exec_lanes;
+
+/* The calling process takes; children are to be made later. for_programs: other programs can join
+ * them, too. NULL and *error: no memory. */
+struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_programs,
+                                  struct bt_error *error);
+/* The same ones in another program, by the descriptor that it was left. */
+struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error);
+void exec_lanes_free(struct exec_lanes *lanes);
+
+const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes);
+/* -1: only children share them. */
+int exec_lanes_descriptor(const struct exec_lanes *lanes);
+
+/* A new process's number. */
+uint32_t exec_lanes_count_process(struct exec_lanes *lanes);
+
+/* A free lane is the user's from now on. Its number; -1: all are in use. */
+int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user);
+/* Its user's process is known now. */
+void exec_lanes_set_pid(struct exec_lanes *lanes, int lane, pid_t process);
+struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
+
+/* Whether somebody uses it, and who. */
+bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user);
+
+/* All of it has been taken: it is free again. */
+void exec_lanes_release(struct exec_lanes *lanes, int lane);
+
+/* Puts a command line into text, which has room for EXEC_COMMAND_BYTES. */
+void exec_lanes_command(char *text, const char *const *arguments);
+
+#endif

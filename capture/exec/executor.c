@@ -82,14 +82,11 @@ static void forget_all(struct executor *executor)
         exec_thread_forget(executor->thread);
 }
 
-/* The block at an address, translated now if it is new. */
-static struct block *block_at(struct executor *executor, uint64_t address,
-                              const struct block *before)
+/* A block at an address that none begins at. */
+static struct block *make_block(struct executor *executor, uint64_t address,
+                                const struct block *before)
 {
-    struct block *block = code_cache_find(executor->cache, address);
-    if (block)
-        return block;
-    block = translate(executor->translator, address, 0, before);
+    struct block *block = translate(executor->translator, address, 0, before);
     if (!block) {
         forget_all(executor);
         block = translate(executor->translator, address, 0, NULL);
@@ -158,12 +155,14 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     }
 }
 
-/* Makes the way that was just taken lead on without leaving. */
-static struct block *go_on(struct executor *executor, struct exit *exit)
+/* The block that is next, if it was not there; makes the way that was just taken lead on to it
+ * without leaving. */
+static struct block *go_on(struct executor *executor, struct exit *exit, struct block *block)
 {
     unsigned flushes = code_cache_flushes(executor->cache);
-    struct block *block = block_at(executor, executor->thread->rip,
-                                   exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
+    if (!block)
+        block = make_block(executor, executor->thread->rip,
+                           exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
     if (!exit || !block || executor->settings.stepping ||
         flushes != code_cache_flushes(executor->cache))
         return block;
@@ -225,7 +224,8 @@ static int run(struct executor *executor, struct bt_error *error)
             stop_with(executor, EXECUTOR_LIMIT);
             return 0;
         }
-        if (!code_cache_find(executor->cache, thread->rip) &&
+        struct block *block = code_cache_find(executor->cache, thread->rip);
+        if (!block &&
             executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
             executor->stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
                                                     .signal = SIGSEGV,
@@ -240,9 +240,8 @@ static int run(struct executor *executor, struct bt_error *error)
             stop_with(executor, EXECUTOR_PLACE);
             return 0;
         }
-        struct block *block = is_at_stop(executor)
-                                  ? cut_block(executor, 1)
-                                  : go_on(executor, left == UINT64_MAX ? exit : NULL);
+        block = is_at_stop(executor) ? cut_block(executor, 1)
+                                     : go_on(executor, left == UINT64_MAX ? exit : NULL, block);
         if (block && block->instructions > left)
             block = cut_block(executor, left);
         if (!block)

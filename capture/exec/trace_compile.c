@@ -19,6 +19,16 @@
 #define BLOCK_BYTES 65536u /* what a block's code and records never reach */
 #define OFTEN       16u    /* executions that a block's code pays for */
 
+/* What `begin` and `end` know. */
+struct frame {
+    const uint32_t *entries, *end;
+    struct record *records;
+    const struct record *last;
+    uint64_t instructions, fs_base;
+    const uint8_t *const *table;
+    uint8_t patterns[PATTERNS * STEP];
+};
+
 struct trace_code {
     uint8_t *memory;
     size_t size;
@@ -31,17 +41,9 @@ struct trace_code {
     size_t table_bytes;
     uint32_t limit, used;
     const struct code_cache *cache;
+    struct frame frame;
 };
 
-/* What `begin` and `end` know. */
-struct frame {
-    const uint32_t *entries, *end;
-    struct record *records;
-    const struct record *last;
-    uint64_t instructions, fs_base;
-    const uint8_t *const *table;
-    uint8_t patterns[PATTERNS * STEP];
-};
 _Static_assert(offsetof(struct frame, records) == 16 && offsetof(struct frame, table) == 48 &&
                    offsetof(struct frame, patterns) == 56,
                "known to emit_begin()");
@@ -104,6 +106,7 @@ struct trace_code *trace_code_new(size_t bytes, const struct code_cache *cache)
         return NULL;
     }
     code->seen = (uint8_t *)(code->table + code->limit);
+    code->frame.table = (const uint8_t *const *)code->table;
     code->emitter.at = memory;
     code->emitter.end = code->data = memory + bytes;
     emit_begin(code);
@@ -272,20 +275,21 @@ void trace_code_run(struct trace_code *code, struct trace_position *position)
     uint32_t blocks = code_cache_blocks(code->cache);
     for (; code->used < blocks; code->used++)
         code->table[code->used] = code->end;
-    struct frame frame = {.entries = position->entries,
-                          .end = position->end,
-                          .records = position->records,
-                          .last = position->last,
-                          .instructions = position->instructions,
-                          .fs_base = position->fs_base,
-                          .table = (const uint8_t *const *)code->table};
+    struct frame *frame = &code->frame;
+    frame->entries = position->entries;
+    frame->end = position->end;
+    frame->records = position->records;
+    frame->last = position->last;
+    frame->instructions = position->instructions;
+    frame->fs_base = position->fs_base;
+    if (frame->patterns[offsetof(struct record, processor)] != position->processor)
+        for (size_t i = offsetof(struct record, processor); i < sizeof frame->patterns;
+             i += RECORD_BYTES)
+            frame->patterns[i] = position->processor;
     void (*run)(struct frame *);
-    for (size_t i = offsetof(struct record, processor); i < sizeof frame.patterns;
-         i += RECORD_BYTES)
-        frame.patterns[i] = position->processor;
     memcpy(&run, &code->begin, sizeof run);
-    run(&frame);
-    position->entries = frame.entries;
-    position->records = frame.records;
-    position->instructions = frame.instructions;
+    run(frame);
+    position->entries = frame->entries;
+    position->records = frame->records;
+    position->instructions = frame->instructions;
 }

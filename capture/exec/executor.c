@@ -98,7 +98,8 @@ static struct block *make_block(struct executor *executor, uint64_t address,
 
 static void stop_with(struct executor *executor, enum executor_reason reason)
 {
-    executor->stop = (struct executor_stop){.reason = reason};
+    executor->stop.reason = reason; /* the rest is of faults */
+    executor->stop.exit = NULL;
 }
 
 /* wrfsbase, and xbegin, which aborts. */
@@ -285,7 +286,12 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         executor_flush(executor);
     if (result == 0 && executor->result != 0)
         result = bt_fail(error, executor->result, "the trace was not taken");
-    *stop = executor->stop;
+    if (executor->stop.reason == EXECUTOR_FAULT) {
+        *stop = executor->stop;
+    } else {
+        stop->reason = executor->stop.reason;
+        stop->exit = executor->stop.exit;
+    }
     return result;
 }
 

@@ -19,15 +19,15 @@
 #define BLOCK_BYTES 65536u /* what a block's code and records never reach */
 #define OFTEN       16u    /* executions that a block's code pays for */
 
-/* What `begin` and `end` know. */
-struct frame {
-    const uint32_t *entries, *end;
-    struct record *records;
-    const struct record *last;
-    uint64_t instructions, fs_base;
-    const uint8_t *const *table;
-    uint8_t patterns[PATTERNS * STEP];
-};
+/* The memory begins with the patterns, which change, on a page without code. */
+#define PATTERN_PAGE 4096u
+
+_Static_assert(offsetof(struct trace_position, end) == 8 &&
+                   offsetof(struct trace_position, records) == 16 &&
+                   offsetof(struct trace_position, last) == 24 &&
+                   offsetof(struct trace_position, instructions) == 32 &&
+                   offsetof(struct trace_position, fs_base) == 40,
+               "known to emit_begin()");
 
 struct trace_code {
     uint8_t *memory;
@@ -41,12 +41,7 @@ struct trace_code {
     size_t table_bytes;
     uint32_t limit, used;
     const struct code_cache *cache;
-    struct frame frame;
 };
-
-_Static_assert(offsetof(struct frame, records) == 16 && offsetof(struct frame, table) == 48 &&
-                   offsetof(struct frame, patterns) == 56,
-               "known to emit_begin()");
 
 static void emit_dispatch(struct trace_code *code)
 {
@@ -57,21 +52,24 @@ static void emit_dispatch(struct trace_code *code)
 
 static void emit_begin(struct trace_code *code)
 {
-    static const uint8_t bytes[] = {
-        0x57,                         /* push rdi */
-        0x48, 0x8b, 0x37,             /* mov rsi, [rdi] */
-        0x48, 0x8b, 0x57, 0x08,       /* mov rdx, [rdi + 8] */
-        0x48, 0x8b, 0x4f, 0x18,       /* mov rcx, [rdi + 24] */
-        0x4c, 0x8b, 0x4f, 0x20,       /* mov r9, [rdi + 32] */
-        0x4c, 0x8b, 0x5f, 0x28,       /* mov r11, [rdi + 40] */
-        0x4c, 0x8b, 0x47, 0x30,       /* mov r8, [rdi + 48] */
-        0xc5, 0x7e, 0x6f, 0x6f, 0x38, /* vmovdqu ymm13, [rdi + 56] */
-        0xc5, 0x7e, 0x6f, 0x77, 0x58, /* vmovdqu ymm14, [rdi + 88] */
-        0xc5, 0x7e, 0x6f, 0x7f, 0x78, /* vmovdqu ymm15, [rdi + 120] */
-        0x48, 0x8b, 0x7f, 0x10,       /* mov rdi, [rdi + 16] */
+    static const uint8_t load[] = {
+        0x57,                   /* push rdi */
+        0x48, 0x8b, 0x37,       /* mov rsi, [rdi] */
+        0x48, 0x8b, 0x57, 0x08, /* mov rdx, [rdi + 8] */
+        0x48, 0x8b, 0x4f, 0x18, /* mov rcx, [rdi + 24] */
+        0x4c, 0x8b, 0x4f, 0x20, /* mov r9, [rdi + 32] */
+        0x4c, 0x8b, 0x5f, 0x28, /* mov r11, [rdi + 40] */
+        0x48, 0x8b, 0x7f, 0x10, /* mov rdi, [rdi + 16] */
     };
-    code->begin = code->emitter.at;
-    emit_bytes(&code->emitter, bytes, sizeof bytes);
+    struct emitter *emitter = &code->emitter;
+    code->begin = emitter->at;
+    emit_bytes(emitter, load, sizeof load);
+    emit_constant(emitter, DECODE_R8, (uint64_t)(uintptr_t)code->table);
+    for (unsigned i = 0; i < PATTERNS; i++) { /* vmovdqu pattern, [rip + ...] */
+        const uint8_t move[] = {0xc5, 0x7e, 0x6f, (uint8_t)((5 + i) << 3 | 5)};
+        emit_bytes(emitter, move, sizeof move);
+        emit32(emitter, (uint32_t)(code->memory + i * STEP - (emitter->at + 4)));
+    }
     emit_dispatch(code);
 }
 
@@ -106,8 +104,7 @@ struct trace_code *trace_code_new(size_t bytes, const struct code_cache *cache)
         return NULL;
     }
     code->seen = (uint8_t *)(code->table + code->limit);
-    code->frame.table = (const uint8_t *const *)code->table;
-    code->emitter.at = memory;
+    code->emitter.at = memory + PATTERN_PAGE;
     code->emitter.end = code->data = memory + bytes;
     emit_begin(code);
     emit_end(code);
@@ -275,21 +272,11 @@ void trace_code_run(struct trace_code *code, struct trace_position *position)
     uint32_t blocks = code_cache_blocks(code->cache);
     for (; code->used < blocks; code->used++)
         code->table[code->used] = code->end;
-    struct frame *frame = &code->frame;
-    frame->entries = position->entries;
-    frame->end = position->end;
-    frame->records = position->records;
-    frame->last = position->last;
-    frame->instructions = position->instructions;
-    frame->fs_base = position->fs_base;
-    if (frame->patterns[offsetof(struct record, processor)] != position->processor)
-        for (size_t i = offsetof(struct record, processor); i < sizeof frame->patterns;
-             i += RECORD_BYTES)
-            frame->patterns[i] = position->processor;
-    void (*run)(struct frame *);
+    uint8_t *patterns = code->memory;
+    void (*run)(struct trace_position *);
+    if (patterns[offsetof(struct record, processor)] != position->processor)
+        for (size_t i = offsetof(struct record, processor); i < PATTERNS * STEP; i += RECORD_BYTES)
+            patterns[i] = position->processor;
     memcpy(&run, &code->begin, sizeof run);
-    run(frame);
-    position->entries = frame->entries;
-    position->records = frame->records;
-    position->instructions = frame->instructions;
+    run(position);
 }

@@ -27,7 +27,7 @@ void trace_code_see(struct trace_code *code, const struct block *block);
 /* Forgets all, as the cache's flush does. */
 void trace_code_forget(struct trace_code *code);
 
-/* Where an expansion stands. */
+/* Where an expansion stands. The code knows the offsets. */
 struct trace_position {
     const uint32_t *entries, *end;
     struct record *records;

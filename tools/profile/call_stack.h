@@ -47,4 +47,36 @@ void call_stack_end_jumps(struct call_stack *stack, uint64_t now);
 /* A jump into the middle of a function, or to its entry: whether it is at work, and goes on. */
 bool call_stack_resume(struct call_stack *stack, uint32_t function, bool entry, uint64_t now);
 
+/* The same for what is usual: a call by one of a block's calls, which counts it, and the return of
+ * the innermost call. False: nothing was done, it is not so. */
+static inline bool call_stack_push_usual(struct call_stack *stack, struct profile_call *call,
+                                         uint64_t return_address, uint64_t now)
+{
+    uint32_t function = call->callee;
+    if (stack->depth == stack->capacity || function >= stack->active_count)
+        return false;
+    struct call_frame *frame = &stack->frames[stack->depth++];
+    frame->call = call;
+    frame->since = now;
+    frame->return_address = return_address;
+    frame->function = function;
+    frame->outermost = stack->active[function]++ == 0;
+    frame->search = false;
+    call->count++;
+    return true;
+}
+
+static inline bool call_stack_return_usual(struct call_stack *stack, uint64_t address, uint64_t now)
+{
+    if (stack->depth < 2 || stack->frames[stack->depth - 1].return_address != address)
+        return false;
+    const struct call_frame *frame = &stack->frames[--stack->depth];
+    stack->active[frame->function]--;
+    if (frame->outermost) {
+        (*stack->inclusive)[frame->function] += now - frame->since;
+        frame->call->cost += now - frame->since;
+    }
+    return true;
+}
+
 #endif

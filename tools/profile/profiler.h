@@ -29,19 +29,19 @@ struct profile_references {
 /* A block, as often as the one who counts it met it: its beginning alone is another block. */
 struct profile_block {
     uint64_t count;
-    uint64_t address;
-    uint64_t end; /* of the last instruction: where calls return to */
-    const struct module *module;
     uint32_t function; /* FUNCTION_NONE: a stub */
     uint16_t instruction_count;
     uint8_t ending; /* the profiler's */
     uint8_t slots;  /* 0: not known before it is looked at */
+    uint64_t address;
+    uint64_t end; /* of the last instruction: where calls return to */
+    struct profile_call *calls;
+    const struct module *module;
     struct profile_instruction *instructions;
     struct profile_references *more; /* by instruction; NULL: none has more */
     /* what was executed of stubs that it went through: it is its last instruction's */
     uint64_t stub_instructions;
     struct profile_references stub_references;
-    struct profile_call *calls;
     struct profile_block *next; /* of the thread's, in the order in which they came */
     struct profile_block *next_at_hash;
 };

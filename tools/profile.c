@@ -21,6 +21,7 @@ extern char **environ;
 struct profile_settings {
     struct profile_report report;
     const char *output, *callgrind;
+    bool raw_names;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -57,6 +58,7 @@ static const struct option_row profile_options[] = {
      OPTION(report.top), NULL},
     {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
     {OPTION_FLAG, 0, "threads", NULL, "each thread apart", OPTION(report.threads), NULL},
+    {OPTION_FLAG, 0, "raw-names", NULL, "C++ names as symbols have them", OPTION(raw_names), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
      OPTION(report.csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(report.json), NULL},
@@ -66,6 +68,7 @@ static const struct option_row profile_options[] = {
      OPTION(callgrind), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
+/* Without --by, lines are left out where none is known. */
 static int check(struct profile_report *report, struct bt_error *error)
 {
     static const unsigned usual[] = {PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_BLOCK};
@@ -73,7 +76,8 @@ static int check(struct profile_report *report, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (report->csv && report->by_count > 1)
         return bt_fail(error, BT_USAGE, "--csv prints one table: choose it with --by");
-    for (unsigned i = 0; report->by_count == 0 && i < 3; i++)
+    report->usual = report->by_count == 0;
+    for (unsigned i = 0; report->usual && i < 3; i++)
         report->by[i] = usual[i];
     if (report->by_count == 0)
         report->by_count = report->csv ? 1 : 3;
@@ -192,6 +196,8 @@ static int write_report(struct run *run, const char *ended, struct bt_error *err
         empty_output(run->outputs.callgrind);
     run->written = true;
     profiler_settle(run->profiler);
+    if (!run->settings->raw_names)
+        functions_demangle(run->functions);
     int result = profile_report_print(report, run->outputs.report, error);
     if (result == 0)
         result = flush_output(run->outputs.report, run->settings->output, error);

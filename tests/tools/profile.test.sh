@@ -90,6 +90,21 @@ bustap profile --by module --csv -o report sh -c './profiled; exit 0' >output
 cmp native output
 [ "$(grep -c profiled report)" = 0 ]
 
+# names of C++ are those of the source, where there is a library to tell; or as they are
+cat >names.c <<'END'
+void named(int) __asm__("_Z5namedi");
+__attribute__((noinline)) void named(int number) { __asm__ volatile("" : : "r"(number)); }
+int main(void) { named(1); return 0; }
+END
+cc -O1 -o names names.c
+bustap profile --by function --csv -o named ./names
+grep -q 'names,\("\?named(int)"\?\|_Z5namedi\),' named
+bustap profile --by function --csv --raw-names -o named ./names
+grep -q 'names,_Z5namedi,' named
+# nothing is known of lines
+bustap profile ./names 2>report
+[ "$(grep -c 'source lines:$' report)" = 0 ]
+
 # what a graph of a capture of the program says of its blocks; of functions that need no stubs
 bustap exec -q --only-fetch --modules modules -o capture ./profiled >output || true
 cmp native output

@@ -2,6 +2,7 @@
 
 #include "formats/base/grow.h"
 #include "tools/cfg/pieces.h"
+#include "tools/profile/demangle.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ void functions_free(struct functions *functions)
     for (size_t i = 0; i < functions->file_count; i++)
         file_free(functions->files[i]);
     for (size_t i = 0; i < functions->count; i++)
-        if (!functions->functions[i].symbol)
+        if (functions->functions[i].allocated)
             free((char *)(uintptr_t)functions->functions[i].name);
     free(functions->files);
     free(functions->functions);
@@ -176,7 +177,8 @@ static uint32_t add(struct functions *functions, const struct module *module, ui
             free((char *)(uintptr_t)name);
         return FUNCTION_NONE;
     }
-    larger[functions->count] = (struct function){module, start, name, symbol != NULL};
+    larger[functions->count] =
+        (struct function){module, start, name, symbol != NULL, symbol == NULL};
     return (uint32_t)functions->count++;
 }
 
@@ -264,6 +266,20 @@ bool functions_is_stub(struct functions *functions, uint64_t address)
         if (address - file->names.stubs[i].address < file->names.stubs[i].size)
             return true;
     return false;
+}
+
+void functions_demangle(struct functions *functions)
+{
+    struct demangler *demangler = demangler_new();
+    for (size_t i = 0; i < functions->count; i++) {
+        struct function *function = &functions->functions[i];
+        char *name = function->allocated ? NULL : demangle(demangler, function->name);
+        if (name) {
+            function->name = name;
+            function->allocated = true;
+        }
+    }
+    demangler_free(demangler);
 }
 
 uint32_t functions_count(const struct functions *functions)

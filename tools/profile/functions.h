@@ -16,6 +16,7 @@ struct function {
     uint64_t start;
     const char *name; /* "0x1234", its place in its file, where there is no symbol */
     bool symbol;
+    bool allocated; /* its name, by the functions */
 };
 
 struct functions;
@@ -40,6 +41,9 @@ const struct module *functions_module(struct functions *functions, uint64_t addr
 
 /* Whether code at an address only leads to another module's function. */
 bool functions_is_stub(struct functions *functions, uint64_t address);
+
+/* C++ names as in the sources, from now on, where the machine can tell. */
+void functions_demangle(struct functions *functions);
 
 uint32_t functions_count(const struct functions *functions);
 const struct function *functions_get(const struct functions *functions, uint32_t number);

@@ -73,8 +73,8 @@ static const struct table_column columns[] = {
 static const uint8_t shown[PROFILE_BYS][END + 1] = {
     {THREAD, INSTRUCTIONS, SHARE, INCLUSIVE, INCLUSIVE_SHARE, CALLS, READS, WRITES, MODULE,
      MODULE_PATH, FUNCTION, FUNCTION_NAME, FUNCTION_ADDRESS, END},
-    {THREAD, INSTRUCTIONS, SHARE, READS, WRITES, FUNCTION, FUNCTION_NAME, MODULE_PATH, SOURCE,
-     SOURCE_FILE, SOURCE_LINE, END},
+    {THREAD, INSTRUCTIONS, SHARE, READS, WRITES, SOURCE, SOURCE_FILE, SOURCE_LINE, MODULE_PATH,
+     FUNCTION, FUNCTION_NAME, END},
     {THREAD, EXECUTIONS, INSTRUCTIONS, SHARE, READS, WRITES, ADDRESS, BLOCK_INSTRUCTIONS, MODULE,
      MODULE_PATH, SOURCE, SOURCE_FILE, SOURCE_LINE, FUNCTION, FUNCTION_NAME, OFFSET, END},
     {THREAD, INSTRUCTIONS, SHARE, READS, WRITES, MODULE, MODULE_PATH, LOAD_ADDRESS, END}};
@@ -252,16 +252,25 @@ static uint64_t executions_of(const struct profile_report *report)
     return executions;
 }
 
-static void print_text(const struct profile_report *report, const struct table *table,
-                       enum profile_by by, size_t count, FILE *out)
+static void print_text(const struct table *table, enum profile_by by, size_t count, FILE *out)
 {
     fputc('\n', out);
     if (table->rows < count)
         fprintf(out, "%zu of %zu %s:\n", table->rows, count, titles[by]);
     else
         fprintf(out, "%zu %s:\n", count, titles[by]);
-    (void)report;
     table_print(table, out);
+}
+
+/* Nothing that other tables do not tell. */
+static bool is_idle(const struct listing *listing, enum profile_by by)
+{
+    if (!listing->report->usual || listing->report->json || by != PROFILE_BY_LINE)
+        return false;
+    for (size_t i = 0; i < listing->rows.count; i++)
+        if (listing->rows.rows[i].file)
+            return false;
+    return true;
 }
 
 /* One table. */
@@ -276,7 +285,7 @@ static int print_table(const struct profile_report *report, enum profile_by by, 
             listing.list[listing.column_count++] = *column;
         }
     int result = profile_rows_make(&listing.rows, report, by);
-    if (result == 0) {
+    if (result == 0 && !is_idle(&listing, by)) {
         size_t count = listing.rows.count;
         struct table table = {chosen, listing.column_count,
                               report->top < count ? (size_t)report->top : count, fill_row,
@@ -286,7 +295,7 @@ static int print_table(const struct profile_report *report, enum profile_by by, 
         else if (report->csv)
             table_print_csv(&table, out);
         else
-            print_text(report, &table, by, count, out);
+            print_text(&table, by, count, out);
     }
     free(listing.rows.rows);
     return result;

@@ -16,6 +16,7 @@ struct profile_report {
     const char *ended;        /* "exit status 0", "signal 11" */
     unsigned by[PROFILE_BYS]; /* enum profile_by, in the order in which they are shown */
     unsigned by_count;
+    bool usual;   /* nobody has asked for just these: lines are left out if none is known */
     uint64_t top; /* rows of each */
     bool threads; /* each apart */
     bool data;    /* reads and writes, too */

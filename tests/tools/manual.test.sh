@@ -19,7 +19,7 @@ check_page() {
         { echo "commands of $page"; exit 1; }
     for command in $commands; do
         in_page=$page
-        options=$("$@" "$command" -h | sed -n 's/^  .*--\([a-z0-9-]*\).*/\1/p' | grep -v '^help$' | sort || true)
+        options=$("$@" "$command" -h | sed -n 's/^  \(-., \|    \)--\([a-z0-9-]*\).*/\2/p' | grep -v '^help$' | sort || true)
         # a command with a page of its own has its options there
         [ -z "$options" ] || [ ! -f "$TOP/doc/bustap-$command.1" ] || in_page=$TOP/doc/bustap-$command.1
         { [ "$in_page" = "$page" ] && part "$page" "$command" || cat "$in_page"; } | sed -n 's/^\.It Fl \([a-z] , \)*-\([a-z][a-z0-9-]*\).*/\2/p' | sort |

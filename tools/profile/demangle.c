@@ -41,8 +41,7 @@ void demangler_free(struct demangler *demangler)
 
 char *demangle(const struct demangler *demangler, const char *symbol)
 {
-    int status;
     if (!demangler || strncmp(symbol, "_Z", 2) != 0)
         return NULL;
-    return demangler->function(symbol, NULL, NULL, &status);
+    return demangler->function(symbol, NULL, NULL, NULL);
 }

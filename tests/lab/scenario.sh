@@ -190,7 +190,7 @@ verify_says() {
 refused() {
     pattern=$1
     shift
-    ! "$@" >refused.txt 2>&1 || fail "this should have failed: $*"
+    ! "$@" >refused.txt 2>&1 || { cat refused.txt; fail "this should have failed: $*"; }
     grep -q -e "$pattern" refused.txt || { cat refused.txt; fail "this does not say '$pattern': $*"; }
 }
 

@@ -4,6 +4,6 @@ plug
 configure
 start_daemon
 await daemon_says 'plugged into a slow port: full speed (12 Mbit/s), 64-byte packets'
+stop_daemon # the doctor leaves a board alone that another has just opened
 refused 'slow port\|full speed' bustap doctor ftdi:serial=BT0001
-stop_daemon
 measured "$(grep -o 'plugged into a slow port[^;]*' daemon.log | head -n 1)"

@@ -5,7 +5,7 @@ configure
 start_daemon
 await daemon_says 'speaks protocol 9, this bustap speaks 1'
 same sent "$(counter sent)" 0
+stop_daemon # the doctor leaves a board alone that another has just opened
 refused 'protocol 9' bustap doctor ftdi:serial=BT0001
-stop_daemon
 ! ls out/lab_* 2>/dev/null || fail "there are files"
 measured "$(grep -o 'speaks protocol 9[^;]*' daemon.log | head -n 1)"

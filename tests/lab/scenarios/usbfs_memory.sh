@@ -27,6 +27,7 @@ await counter_is 1 sent -ge 100
 echo 8 >$limit
 start_daemon
 await daemon_says 'the kernel allows 8 MiB for all USB transfers'
+stop_daemon # the doctor leaves a board alone that another has just opened
 refused 'usbfs\|MiB' bustap doctor ftdi:serial=BT0001
 echo "$usual" >$limit
 measured "$small in $few transfers; $(grep -o 'the kernel allows[^;]*' daemon.log | head -n 1)"

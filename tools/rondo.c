@@ -249,14 +249,15 @@ static int print(struct rondo *rondo, struct bt_error *error)
         rewind(rondo->report);
     rondo->told = true;
     if (report.branches) {
-        report.code_names = code_names_new(aria_modules(rondo->aria), error);
-        if (!report.code_names)
-            return BT_MEMORY;
+        report.functions = functions_new();
+        if (!report.functions)
+            return bt_fail(error, BT_MEMORY, "no memory for the names of code");
+        functions_set_modules(report.functions, aria_modules(rondo->aria));
     }
     int result = rondo->json  ? rondo_report_json(&report, rondo->report, error)
                  : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
                               : rondo_report_text(&report, rondo->report, error);
-    code_names_free(report.code_names);
+    functions_free(report.functions);
     if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)) && rondo->output)
         return bt_fail_errno(error, "cannot write %s", rondo->output);
     return result;

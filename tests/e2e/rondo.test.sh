@@ -95,13 +95,13 @@ depth, 1 without a target, 1 at a system call. Without a target from the start:
 writes.
 
 Branches, by what bimodal mispredicted:
-  BRANCH  KIND           EXECUTED     TAKEN  WRONG  SYMBOL        SOURCE
-0x40100c  conditional        1000   90.00 %    101  inner+0x2
-0x401018  indirect jump       100  100.00 %    100  inner+0xe
-0x401039  conditional         100   50.00 %    100  function+0x3
-0x401028  conditional         100   99.00 %      2  odd+0x8
-0x40100e  call                100  100.00 %      0  inner+0x4
-0x40103c  return              100  100.00 %      0  done
+  BRANCH  KIND           EXECUTED     TAKEN  WRONG  SOURCE  SYMBOL
+0x40100c  conditional        1000   90.00 %    101          inner+0x2
+0x401018  indirect jump       100  100.00 %    100          inner+0xe
+0x401039  conditional         100   50.00 %    100          function+0x3
+0x401028  conditional         100   99.00 %      2          odd+0x8
+0x40100e  call                100  100.00 %      0          inner+0x4
+0x40103c  return              100  100.00 %      0          done
 END
 
 bustap rondo -p taken --target-buffer 64:4 --target-cache 64:2 -d 0 -o cache.json --json -- ./known || true
@@ -138,7 +138,7 @@ awk -F, -v fetches="$(wrong instructions)" -v reads="$(wrong reads)" -v writes="
 same() {
     local wanted=0 got=0
     env -u _ "$@" >wanted 2>wanted.err <input || wanted=$?
-    env -u _ bustap rondo -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
+    env -u _ bustap rondo -p tage -p local -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
     [ "$wanted" = "$got" ] || fail "$*: status $got, wanted $wanted: $(cat got.err)"
     cmp wanted got || fail "$*: output"
     cmp wanted.err got.err || fail "$*: standard error: $(cat got.err)"
@@ -158,6 +158,10 @@ same sh -c 'kill -TERM $$'
 same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?; trap "echo got" USR1; kill -USR1 $$'
 same bash -c 'exec 3>three 4>&3; echo x >&4; cat three; true'
 
+for program in faults modify children signals; do
+    gcc -O1 -pthread -o $program "$TOP/tests/capture/programs/$program.c" 2>/dev/null
+    same ./$program
+done
 same bash -c 'echo $BASH_VERSION; exec sort -n lines'
 grep -q '^Then the program executes /.*/sort in its place, of which nothing is known\.$' report || fail "$(cat report)"
 # one that cannot be executed, after all: the last report counts

@@ -2,7 +2,7 @@
 #ifndef TOOLS_RONDO_REPORT_H
 #define TOOLS_RONDO_REPORT_H
 
-#include "tools/rondo/code_names.h"
+#include "tools/profile/functions.h"
 #include "tools/rondo/run.h"
 
 struct rondo_report {
@@ -13,7 +13,7 @@ struct rondo_report {
     uint32_t depth;
     const struct branch_table *branches; /* NULL: not one by one */
     uint32_t top;                        /* so many at most; 0: all */
-    struct code_names *code_names;       /* NULL without branches */
+    struct functions *functions;         /* with the program's modules; NULL without branches */
 };
 
 /* Each writes to out, whose errors the caller looks for. 0 or BT_MEMORY. */

@@ -51,6 +51,9 @@ static int rank(struct rondo_tables *tables, const struct branch_table *branches
     for (size_t i = 0; i < count; i++)
         tables->branches[i] = ranked[i].counts;
     tables->branch_count = count;
+    for (size_t i = 0; i < count; i++)
+        functions_at(report->functions, tables->branches[i]->address, true, FUNCTION_NONE);
+    functions_demangle(report->functions);
     if (others)
         tables->branches[tables->branch_count++] = branch_table_others(branches);
     free(ranked);
@@ -150,17 +153,43 @@ struct table rondo_tables_kinds(struct rondo_tables *tables)
 
 /* --- branches one by one --------------------------------------------------------------------- */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+/* The source's name without its folders; symbol or file; source line; module. */
+static void name_cells(const struct rondo_report *report, uint64_t address,
+                       struct table_cell *cells)
+{
+    struct functions *functions = report->functions;
+    const struct module *module = functions_module(functions, address);
+    const struct function_line line = functions_line(functions, module, address);
+    uint32_t number = functions_at(functions, address, true, FUNCTION_NONE);
+    const struct function *function =
+        number != FUNCTION_NONE ? functions_get(functions, number) : NULL;
+    cells[0].text = base_name(line.file);
+    cells[0].number = line.line;
+    cells[3].text = module ? base_name(module->path) : NULL;
+    if (function && function->symbol) {
+        cells[1].text = function->name;
+        cells[1].number = address - function->start;
+    } else {
+        cells[1].text = cells[3].text;
+        cells[1].number = module ? address - functions_bias(functions, module) : 0;
+    }
+    cells[2].text = line.file;
+    cells[2].number = line.line;
+}
+
 static void branch_row(void *argument, size_t row, struct table_cell *cells)
 {
-    struct rondo_tables *tables = argument;
+    const struct rondo_tables *tables = argument;
     const struct rondo_report *report = tables->report;
     const struct branch_counts *counts = tables->branches[row];
     const bool others = counts == branch_table_others(report->branches);
     const uint64_t wrong = counts->wrong[report->settings->followed];
-    struct code_name *place = &tables->place;
-    *place = (struct code_name){.module = NULL};
-    if (!others)
-        code_names_at(report->code_names, counts->address, place);
     cells[0].number = counts->address;
     cells[0].none = others;
     cells[1].text = others ? "others" : kinds[counts->kind];
@@ -168,27 +197,24 @@ static void branch_row(void *argument, size_t row, struct table_cell *cells)
     cells[3].real = share(counts->taken, counts->executed);
     cells[4].number = wrong;
     cells[5].real = share(counts->executed - wrong, counts->executed);
-    cells[6].text = place->symbol ? place->symbol : place->module;
-    cells[6].number = place->symbol ? place->symbol_offset : place->offset;
-    cells[6].none = others;
-    cells[7].text = place->file;
-    cells[7].number = place->line;
-    cells[8].text = place->module;
-    const char *slash = place->file ? strrchr(place->file, '/') : NULL;
-    cells[9].text = slash ? slash + 1 : place->file;
-    cells[9].number = place->line;
+    if (!others)
+        name_cells(report, counts->address, &cells[6]);
     for (size_t i = 0; i < report->settings->predictor_count; i++)
         cells[10 + i].number = counts->wrong[i];
 }
 
 struct table rondo_tables_branches(struct rondo_tables *tables)
 {
-    static const struct table_column columns[] = {
-        {"BRANCH", "address", TABLE_ADDRESS},   {"KIND", "kind", TABLE_TEXT},
-        {"EXECUTED", "executed", TABLE_COUNT},  {"TAKEN", "taken", TABLE_SHARE},
-        {"WRONG", "mispredicted", TABLE_COUNT}, {NULL, "accuracy", TABLE_SHARE},
-        {"SYMBOL", "symbol", TABLE_SYMBOL},     {NULL, "line", TABLE_LINE},
-        {NULL, "module", TABLE_TEXT},           {"SOURCE", NULL, TABLE_LINE}};
+    static const struct table_column columns[] = {{"BRANCH", "address", TABLE_ADDRESS},
+                                                  {"KIND", "kind", TABLE_TEXT},
+                                                  {"EXECUTED", "executed", TABLE_COUNT},
+                                                  {"TAKEN", "taken", TABLE_SHARE},
+                                                  {"WRONG", "mispredicted", TABLE_COUNT},
+                                                  {NULL, "accuracy", TABLE_SHARE},
+                                                  {"SOURCE", NULL, TABLE_LINE},
+                                                  {"SYMBOL", "symbol", TABLE_SYMBOL},
+                                                  {NULL, "line", TABLE_LINE},
+                                                  {NULL, "module", TABLE_TEXT}};
     const size_t predictors = tables->report->settings->predictor_count;
     const size_t fixed = sizeof columns / sizeof *columns;
     memcpy(tables->columns, columns, sizeof columns);

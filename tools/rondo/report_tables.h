@@ -12,7 +12,6 @@ struct rondo_tables {
     struct table_column columns[RONDO_COLUMNS_MAX]; /* of the table that was made last */
     const struct branch_counts **branches;          /* those to be shown, the worst first */
     size_t branch_count;
-    struct code_name place;                                         /* of the row at work */
     char names[FRONT_END_PREDICTORS_MAX][PREDICTOR_TEXT_BYTES + 8]; /* of columns */
 };
 

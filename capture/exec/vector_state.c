@@ -64,7 +64,7 @@ static const uint8_t *find(const struct vector_layout *layout, const uint8_t *ar
 {
     if (!((layout->mask & components_of(area)) >> which & 1))
         return NULL;
-    return which < 2 ? area : area + layout->components[which].offset;
+    return area + (which < 2 ? 0 : layout->components[which & 7].offset);
 }
 
 void vector_state_get(const struct vector_layout *layout, const uint8_t *area, unsigned number,
@@ -89,11 +89,11 @@ void vector_state_get(const struct vector_layout *layout, const uint8_t *area, u
 static uint8_t *touch(const struct vector_layout *layout, uint8_t *area, unsigned which)
 {
     uint64_t components = components_of(area);
-    uint8_t *part = which < 2 ? area + XMM : area + layout->components[which].offset;
+    uint8_t *part = area + (which < 2 ? XMM : layout->components[which & 7].offset);
     if (!(layout->mask >> which & 1))
         return NULL;
     if (!(components >> which & 1))
-        memset(part, 0, which < 2 ? 16 * 16 : layout->components[which].size);
+        memset(part, 0, which < 2 ? 16 * 16 : layout->components[which & 7].size);
     set_components(area, components | (uint64_t)1 << which);
     return part;
 }

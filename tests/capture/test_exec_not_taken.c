@@ -115,9 +115,9 @@ static void test_random(void)
     char folder[] = "/tmp/bustap_ground_XXXXXX", program[64];
     const char *count = getenv("EXEC_SEEDS");
     unsigned *results = exec_child_share(2 * sizeof *results);
-    struct random_run run = {program, count ? (unsigned)atoi(count) : 12800, results, results + 1};
     if (!EXEC_CHILD_LOW_MEMORY || !results || !mkdtemp(folder))
         return;
+    struct random_run run = {program, count ? (unsigned)atoi(count) : 12800, results, results + 1};
     snprintf(program, sizeof program, "%s/ground", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, "tests/capture/programs/ground.c", "-O1"));
     exec_child_run(&child, run_random, &run);

@@ -1,0 +1,26 @@
+#!/bin/bash
+# doc/aria.md's control program is the one in the tree, and does what the page says.
+set -eu -o pipefail
+command -v gzip >/dev/null || { echo "there is no gzip"; exit 77; }
+"$BUILD/tests/e2e/aria_example" /bin/true 2>told || {
+    grep -q 'below 2 GiB\|address' told && { echo "programs cannot be executed here: $(cat told)"; exit 77; }
+    cat told
+    exit 1
+}
+
+sed -n '/aria_example.c](/,$p' "$TOP/doc/aria.md" | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >shown
+diff "$TOP/tests/e2e/aria_example.c" shown
+
+"$BUILD/tests/e2e/aria_example" /bin/gzip -9 -c "$TOP/README.md" >out.gz 2>told
+gzip -9 -c "$TOP/README.md" | cmp - out.gz
+grep -Eq '^[1-9][0-9]* instructions, [1-9][0-9]* conditional branches, [1-9][0-9]* mispredicted$' told
+grep -Eq '^[1-9][0-9]* instructions and [1-9][0-9]* reads astray$' told
+
+# the program's end is ours
+status=0
+"$BUILD/tests/e2e/aria_example" /bin/false 2>told || status=$?
+[ "$status" = 1 ]
+status=0
+"$BUILD/tests/e2e/aria_example" /bin/none 2>told || status=$?
+[ "$status" = 2 ]
+grep -q /bin/none told

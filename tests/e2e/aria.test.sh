@@ -1,14 +1,10 @@
 #!/bin/bash
 # doc/aria.md's control program is the one in the tree, and does what the page says.
 set -eu -o pipefail
+# AddressSanitizer's shadow lies where the program should
+case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 command -v gzip >/dev/null || { echo "there is no gzip"; exit 77; }
-"$BUILD/tests/e2e/aria_example" /bin/true 2>told || {
-    grep -q 'below 2 GiB\|address' told && { echo "programs cannot be executed here: $(cat told)"; exit 77; }
-    cat told
-    exit 1
-}
-
-sed -n '/aria_example.c](/,$p' "$TOP/doc/aria.md" | sed -n '/^```c$/,/^```$/p' | sed '1d;$d' >shown
+sed -n '/aria_example.c](/,$p' "$TOP/doc/aria.md" | awk '/^```/ { inside = !inside; next } inside' >shown
 diff "$TOP/tests/e2e/aria_example.c" shown
 
 "$BUILD/tests/e2e/aria_example" /bin/gzip -9 -c "$TOP/README.md" >out.gz 2>told

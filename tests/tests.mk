@@ -53,6 +53,11 @@ FUZZ_REPLAYS := $(FUZZERS:%=$(BUILD)/tests/fuzz/replay_%)
 E2E_TOOLS    := $(TEST_TOOLS:%=$(BUILD)/tests/e2e/%)
 BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)
 
+# Real programs under bustap exec, in a loop.
+.PHONY: soak-exec
+soak-exec: all
+	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/e2e/exec_soak
+
 .PHONY: check check-run tests
 check:
 	@.ci/packages build check firmware mpi

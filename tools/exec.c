@@ -87,7 +87,7 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
      capture_option_queue},
     {OPTION_CALL, 0, "engine", "NAME",
-     "compress with records, isa-l or zlib; records is the fastest", 0, capture_option_engine},
+     "compress with records, zlib or isa-l (the default, with level 0)", 0, capture_option_engine},
     {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
      capture_option_level},
     {OPTION_CALL, 0, "disk-full", "WHAT",
@@ -229,6 +229,16 @@ static int run_program(struct exec_settings *settings)
     return status;
 }
 
+/* Programs repeat themselves more than buses do: ISA-L's fastest takes half of the time that our
+ * own encoder does, for smaller files. */
+static void choose_engine(struct capture_settings *capture)
+{
+    if (capture->engine != DEFLATE_BEST || capture->level >= 0 || !deflate_has(DEFLATE_ISAL))
+        return;
+    capture->engine = DEFLATE_ISAL;
+    capture->level = 0;
+}
+
 /* Without -o: the last part of the program's name, in the current folder. */
 static int choose_prefix(struct capture_settings *capture, const char *program,
                          struct bt_error *error)
@@ -253,6 +263,7 @@ static int exec_main(struct invocation *call)
     if (!command_options(call, settings, &status))
         goto out;
     settings->arguments = (const char *const *)call->arguments;
+    choose_engine(&settings->capture);
     if (call->count == 0)
         status = command_usage(call, "PROGRAM is missing");
     else if (settings->only_fetch && settings->only_data)

@@ -33,7 +33,7 @@ struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops behind each branch: executor_set_stepping() */
     size_t cache_bytes;  /* of code; 0: 64 MiB. Four times as much in all */
-    size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 1 MiB */
+    size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool parallel;       /* records are put, and entries taken, by a thread of their own */
     exec_readable_function *readable;
     void *readable_context;

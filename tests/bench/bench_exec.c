@@ -7,7 +7,9 @@
  *        bench_exec --way WAY PROGRAM [ARGUMENT...]
  *
  * The second runs a whole program in one of the ways (none, fetches, all, branch), and ends as it
- * does; what came to the consumer goes to descriptor 9 where there is one.
+ * does; 2all is all with a thread that makes the records. To descriptor 9, where there is one, go
+ * the instructions and records that came, what their sum was, and the seconds of processor time
+ * that the thread of the program and the other one took.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
 #include "capture/exec/process.h"
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define CODE         0x20000000u
 #define CODE_BYTES   0x10000u
@@ -47,7 +50,9 @@ static int consume(void *context, struct record *records, size_t count)
     struct consumer *consumer = context;
     uint64_t sum = consumer->sum, instructions = 0;
     for (size_t i = 0; i < count; i++) {
-        sum += records[i].address ^ records[i].size ^ records[i].type;
+        uint64_t head; /* all but the time */
+        memcpy(&head, &records[i], sizeof head);
+        sum += head;
         instructions += records[i].time;
     }
     consumer->sum = sum;
@@ -170,6 +175,13 @@ static int bench_sample(unsigned sample, uint64_t *memory, uint64_t count)
 
 extern char **environ;
 
+static double seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static int bench_program(const char *name, const char *const *arguments)
 {
     static const char *const names[] = {"none", "fetches", "all", "branch"};
@@ -193,8 +205,10 @@ static int bench_program(const char *name, const char *const *arguments)
         fprintf(stderr, "%s: %s\n", arguments[0], error.message);
         return 3;
     }
-    dprintf(9, "%llu %llu %llx\n", (unsigned long long)consumer.instructions,
-            (unsigned long long)consumer.records, (unsigned long long)consumer.sum);
+    double own = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    dprintf(9, "%llu %llu %llx %.3f %.3f\n", (unsigned long long)consumer.instructions,
+            (unsigned long long)consumer.records, (unsigned long long)consumer.sum, own,
+            seconds_of(CLOCK_PROCESS_CPUTIME_ID) - own);
     process_exit(&end);
 }
 

@@ -26,6 +26,7 @@ grep -q '^ *+1728  8640  10368  .*loops.c:22$' out
 grep -q 'PROGRAM TOTALS' out
 grep -q '>loops.c:22<' build/multiply.svg
 grep -q '^0x[0-9a-f]*  conditional  *8640  91.67 %  *7[0-9][0-9]  loops.c:21  multiply+' out
+grep -q '^ *74300  .* %  *74300  *5  loops   multiply$' out
 
 # a program of this machine
 case $BUILD in *sanitize*) ;; *)

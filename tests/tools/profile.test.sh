@@ -105,6 +105,34 @@ grep -q 'names,_Z5namedi,' named
 bustap profile ./names 2>report
 [ "$(grep -c 'source lines:$' report)" = 0 ]
 
+# each thread has counts of its own, where threads can be run
+cat >threads.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static void *work(void *times)
+{
+    for (volatile long i = 0; i < (long)times; i++)
+        continue;
+    return NULL;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    for (long i = 0; i < 3; i++)
+        if (pthread_create(&threads[i], NULL, work, (void *)((i + 1) * 1000)) != 0)
+            return 1;
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+END
+cc -O1 -pthread -o threads threads.c
+if bustap profile --by function --csv --threads -o table ./threads; then
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $(at["function"]) == "work" { rows++; calls += $(at["calls"]); sum += $(at["instructions"]) }
+        END { exit !(rows == 3 && calls == 3 && sum > 6000 * 3) }' table
+fi
+
 # what a graph of a capture of the program says of its blocks; of functions that need no stubs
 bustap exec -q --only-fetch --modules modules -o capture ./profiled >output || true
 cmp native output

@@ -81,6 +81,14 @@ static unsigned run_native(struct not_taken *not_taken, const struct not_taken_b
     return from;
 }
 
+/* What xrstor may find, wherever it looks: its area can be in another form than references tell. */
+static void load_area(struct not_taken *not_taken)
+{
+    for (unsigned at = 0; at < EXEC_THREAD_SCRATCH_BYTES; at += VECTOR_STATE_BYTES)
+        not_taken_load(not_taken, not_taken->thread->scratch + at,
+                       not_taken->references[0].address + at, VECTOR_STATE_BYTES);
+}
+
 /* What the operand reads, at its place in the scratch area. */
 static void load_scratch(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
@@ -89,8 +97,6 @@ static void load_scratch(struct not_taken *not_taken, const struct decode_instru
     for (unsigned i = 0; i < decoded->access_count; i++)
         if (decoded->accesses[i].size > size)
             size = decoded->accesses[i].size;
-    if (decoded->access_count > 0 && decoded->accesses[0].form == DECODE_XSAVE)
-        size = EXEC_THREAD_SCRATCH_BYTES;
     uint64_t whole;
     memset(scratch, 0, size < EXEC_THREAD_SCRATCH_BYTES ? size : EXEC_THREAD_SCRATCH_BYTES);
     if (decoded->access_count > 0 &&
@@ -127,7 +133,10 @@ static unsigned run_on_scratch(struct not_taken *not_taken, const struct not_tak
     const uint64_t a = thread->registers[DECODE_RAX], d = thread->registers[DECODE_RDX];
     uint8_t index[VECTOR_STATE_BYTES];
     unsigned end;
-    load_scratch(not_taken, decoded);
+    if (instruction->action == NOT_TAKEN_RESTORE)
+        load_area(not_taken);
+    else
+        load_scratch(not_taken, decoded);
     switch (instruction->action) {
     case NOT_TAKEN_GATHER:
         set_lanes(not_taken, &decoded->accesses[0], index);

@@ -259,6 +259,104 @@ static void test_wild(void)
     }
 }
 
-static const struct test_case cases[] = {
-    {"random instructions", test_random}, {"wild ways", test_wild}, {NULL, NULL}};
+/* --- the way that it takes, not taken first ----------------------------------------------------
+ */
+
+struct both_run {
+    const char *const *arguments;
+    unsigned *compared, *failed;
+};
+
+/* rdtsc, rdtscp, cpuid, rdrand and rdseed: not the same twice. */
+static bool is_steady(struct aria *aria, const struct aria_step *step)
+{
+    for (size_t i = 0; i < step->record_count; i++) {
+        uint8_t bytes[3] = {0};
+        if (step->records[i].type == REQUEST_MEMWRITE)
+            return false; /* what it writes it may read */
+        if (step->records[i].type != REQUEST_FETCH)
+            continue;
+        aria_read(aria, bytes, step->records[i].address, step->records[i].size < 3 ? 2 : 3);
+        if (bytes[0] == 0x0f && (bytes[1] == 0x31 || bytes[1] == 0xa2 || bytes[1] == 0xc7 ||
+                                 (bytes[1] == 0x01 && bytes[2] == 0xf9)))
+            return false;
+        if (bytes[1] == 0x0f && bytes[2] == 0xc7)
+            return false;
+    }
+    return true;
+}
+
+/* The same branch, records and registers. */
+static const char *compare_steps(const struct aria_step *a, const struct record *records,
+                                 const struct aria_step *b, const struct aria_state *state,
+                                 const struct aria_state *other)
+{
+    static struct machine one, two;
+    if (b->reason != ARIA_BRANCH || a->branch != b->branch || a->taken != b->taken ||
+        a->branch_address != b->branch_address || a->next != b->next || a->target != b->target)
+        return "branch";
+    if (a->record_count != b->record_count ||
+        memcmp(records, b->records, a->record_count * sizeof *records) != 0)
+        return "records";
+    aria_ground_save(state, &one);
+    aria_ground_save(other, &two);
+    return machine_difference(&one, &two);
+}
+
+static void run_both(void *context)
+{
+    static const char *const environment[] = {"LC_ALL=C", NULL};
+    static struct record records[65536];
+    const struct both_run *run = context;
+    const struct aria_settings settings = {.start = {.environment = environment}};
+    struct bt_error error = {.message = ""};
+    struct aria_step step, other;
+    struct aria *aria = aria_new(run->arguments[0], run->arguments, &settings, &error);
+    struct aria_state *state = aria ? aria_initial(aria, &error) : NULL;
+    struct aria_state *copy = state ? aria_state_copy(aria, state, &error) : NULL;
+    if (!copy)
+        give_up(error.message);
+    do {
+        aria_state_assign(aria, copy, state);
+        if (aria_execute(aria, copy, ARIA_NOT_TAKEN, 0, &other, &error) != 0)
+            give_up(error.message);
+        struct aria_step not_taken = other;
+        bool compared =
+            other.reason == ARIA_BRANCH && other.record_count < 65536 && is_steady(aria, &other);
+        if (compared)
+            memcpy(records, other.records, other.record_count * sizeof *records);
+        if (aria_execute(aria, state, ARIA_TAKEN, 0, &step, &error) != 0)
+            give_up(error.message);
+        if (!compared || step.reason == ARIA_SIGNAL)
+            continue;
+        const char *what = compare_steps(&not_taken, records, &step, copy, state);
+        ++*run->compared;
+        if (what && ++*run->failed < 10)
+            dprintf(2, "branch at %llx: %s\n", (unsigned long long)step.branch_address, what);
+    } while (step.reason != ARIA_EXIT);
+    process_exit(&step.end);
+}
+
+/* Whole pieces that do not write, as they are taken a moment later. */
+static void test_both(void)
+{
+    static const char *const programs[][5] = {{"/bin/ls", "-l", "/usr", NULL},
+                                              {"/usr/bin/sort", "-n", "/etc/services", NULL}};
+    static struct exec_child child;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        unsigned *results = exec_child_share(2 * sizeof *results);
+        if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0 || !results)
+            continue;
+        struct both_run run = {programs[i], &results[0], &results[1]};
+        exec_child_run(&child, run_both, &run);
+        CU_ASSERT_EQUAL(child.status, 0);
+        CU_ASSERT_EQUAL(*run.failed, 0);
+        CU_ASSERT(*run.compared > 10000);
+    }
+}
+
+static const struct test_case cases[] = {{"random instructions", test_random},
+                                         {"wild ways", test_wild},
+                                         {"as if taken", test_both},
+                                         {NULL, NULL}};
 TEST_SUITE(exec_not_taken, cases)

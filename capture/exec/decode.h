@@ -49,8 +49,8 @@ enum decode_kind {
     DECODE_SYSTEM_CALL, /* syscall */
     DECODE_EMULATED,    /* wrfsbase and xbegin: somebody has to do them in its place */
     DECODE_TRAP,        /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
-    DECODE_DEFINED, /* no instruction of the processor's: somebody knows it (translator_define) */
-    DECODE_REFUSED  /* cannot be carried out here: gs, segment registers, int n, far branches */
+    DECODE_REFUSED,     /* cannot be carried out here: gs, segment registers, int n, far branches */
+    DECODE_DEFINED      /* decode() never says so: what somebody else knows (translator_define) */
 };
 
 /* How an access finds its bytes. "Lanes" are the bits of the mask that count. */

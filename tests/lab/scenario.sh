@@ -250,11 +250,12 @@ SUSTAINED=65600000    # requests: 20 s of 40 MB/s of plain frames
 WARM_REQUESTS=1640000 # before them, in 2 s: QEMU translates what is run for the first time
 YARDSTICK=6           # times that lab_yardstick looks at each byte: a quarter more work than bustap at its quickest
 
-# Waits until the bus has sent so many requests; the log then shows when the board lost some.
+# Waits until the bus has sent so many requests; the log then shows when the board lost some. What a bus sends does not
+# depend on who reads it.
 follow_board() {
     end=$(($(uptime_seconds) + 200))
     until model counters && [ "$(value sent "$answer")" -eq "$1" ]; do
-        [ "$(uptime_seconds)" -le $end ] || fail "the bus has not sent all in 200 s"
+        [ "$(uptime_seconds)" -le $end ] || not_measured "this machine's bus takes more than 200 s for 20 s"
         echo "$(cut -d ' ' -f 1 /proc/uptime) s: sent=$(value sent "$answer") waiting=$(value waiting "$answer")" \
             "lost=$(value lost "$answer")"
         sleep 1
@@ -292,7 +293,10 @@ measure_machine() {
     work=$(sh -c "${NICE:+renice -n $NICE -p \$\$ >/dev/null;} exec lab_yardstick $YARDSTICK" 2>&1 3>&-) ||
         fail "lab_yardstick: $work"
     model counters
-    same "requests of lab_yardstick" "$(value accepted "$answer")" $SUSTAINED
+    accepted=$(value accepted "$answer")
+    [ "$accepted" -eq 0 ] || [ "$accepted" -ge $SUSTAINED ] ||
+        not_measured "this machine's bus paused for so long that lab_yardstick took that for its end"
+    same "requests of lab_yardstick" "$accepted" $SUSTAINED
     yardstick_missed=$(value lost "$answer")
 }
 

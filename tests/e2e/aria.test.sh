@@ -4,7 +4,7 @@ set -eu -o pipefail
 # AddressSanitizer's shadow lies where the program should
 case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 command -v gzip >/dev/null || { echo "there is no gzip"; exit 77; }
-sed -n '/aria_example.c](/,$p' "$TOP/doc/aria.md" | awk '/^```/ { inside = !inside; next } inside' >shown
+sed -n '/^`tests.e2e.aria_example.c/,$p' "$TOP/doc/aria.md" | awk '/^```/ { inside = !inside; next } inside' >shown
 diff "$TOP/tests/e2e/aria_example.c" shown
 
 "$BUILD/tests/e2e/aria_example" /bin/gzip -9 -c "$TOP/README.md" >out.gz 2>told

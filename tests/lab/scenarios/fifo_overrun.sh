@@ -12,5 +12,5 @@ kill -CONT $daemon
 model overrun off
 send_more 500000
 finish_capture
-account link=any
+account bus="$(counter lost)" link=any # a slow machine may not read 1M requests a second
 measured "$counts, $(value swallowed "$answer") bytes swallowed"

@@ -47,12 +47,33 @@ void executor_free(struct executor *executor)
     free(executor);
 }
 
-int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error)
+/* Targets of indirect branches are forgotten by all threads: by others when it is their turn. */
+static void forget_targets(struct executor *executor)
+{
+    executor->generation++;
+    if (!executor->thread)
+        return;
+    exec_thread_forget(executor->thread);
+    executor->thread->generation = executor->generation;
+}
+
+void executor_switch(struct executor *executor, struct exec_thread *thread, uint8_t processor)
 {
     executor->thread = thread;
+    executor->expander.processor = processor;
+    if (!thread)
+        return;
     thread->executor = executor;
     thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
-    exec_thread_forget(thread);
+    if (thread->generation != executor->generation)
+        exec_thread_forget(thread);
+    thread->generation = executor->generation;
+}
+
+int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error)
+{
+    executor_switch(executor, thread, 0);
+    exec_thread_forget(thread); /* it may have been another executor's */
     int result = exec_thread_bind(thread, error);
     return result == 0 ? executor_signals_begin(executor, error) : result;
 }
@@ -68,7 +89,7 @@ void executor_end(struct executor *executor)
 void executor_unlink(struct executor *executor)
 {
     code_cache_unlink_all(executor->cache);
-    exec_thread_forget(executor->thread);
+    forget_targets(executor);
 }
 
 static void forget_all(struct executor *executor)
@@ -78,8 +99,7 @@ static void forget_all(struct executor *executor)
     code_cache_flush(executor->cache);
     if (executor->expander.code)
         trace_code_forget(executor->expander.code);
-    if (executor->thread)
-        exec_thread_forget(executor->thread);
+    forget_targets(executor);
 }
 
 /* A block at an address that none begins at. */
@@ -346,8 +366,8 @@ void executor_set_stepping(struct executor *executor, bool stepping)
 
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end)
 {
-    if (code_cache_invalidate(executor->cache, begin, end) > 0 && executor->thread)
-        exec_thread_forget(executor->thread);
+    if (code_cache_invalidate(executor->cache, begin, end) > 0)
+        forget_targets(executor);
 }
 
 struct code_cache *executor_cache(struct executor *executor)

@@ -76,6 +76,13 @@ void executor_free(struct executor *executor);
 int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error);
 void executor_end(struct executor *executor);
 
+/*
+ * Between runs: another thread of the program runs next, with this processor in its records. The
+ * calling thread of ours is the one that it was bound to (exec_thread_bind() and _stack_new()).
+ * One at a time: the caller sees to it that no two of ours are here.
+ */
+void executor_switch(struct executor *executor, struct exec_thread *thread, uint8_t processor);
+
 /* Runs the thread that was begun with. All records of what ran have been put when it returns; with
  * `parallel` only once executor_flush() has. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);

@@ -31,8 +31,8 @@ struct executor {
     uint64_t given;              /* buffers, since it was last waited for */
     uint64_t counted;            /* instructions before those */
 
-    bool stepping_out; /* the trap flag is set until the program's state is whole */
-    bool faulted;      /* or interrupted */
+    unsigned generation; /* of the lookups: others are out of date */
+    bool faulted;        /* or interrupted */
     struct executor_stop stop;
     const struct block *fault_block; /* its first instructions were done, */
     unsigned fault_instructions;     /* so many; its entries are at the thread's pointer */
@@ -58,7 +58,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
 
 /* Brings a thread that was interrupted out, at the next place where the program's state is whole
  * (interrupt.c). False: it is out, as after executor_save(); true: it goes on where it was. */
-bool executor_step_out(struct executor *executor, void *context);
+bool executor_step_out(struct exec_thread *thread, void *context);
 
 /* The instruction that was at work: the last that begins at or before an offset in the code. */
 unsigned executor_place(const struct block *block, unsigned offset);

@@ -38,8 +38,11 @@ int executor_signals_begin(struct executor *executor, struct bt_error *error)
         return bt_fail_errno(error, "no signal stack");
     }
     action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
-    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++)
+    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++) {
+        if (signals[i] == SIGTRAP) /* what we send to threads of our own is no interruption */
+            action.sa_flags |= SA_RESTART;
         sigaction(signals[i], &action, &executor->old_actions[i]);
+    }
     return 0;
 }
 
@@ -130,7 +133,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
         save_vector(thread, context);
     executor->stop = stop;
     executor->faulted = true;
-    executor->stepping_out = false;
+    thread->stepping_out = false;
     executor->fault_block = block;
     executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
     registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
@@ -157,17 +160,19 @@ static bool is_fault(int number, const siginfo_t *info)
 }
 
 /* Sent by somebody, or by a timer. */
-static bool note(struct executor *executor, int number, siginfo_t *info, ucontext_t *context)
+static bool note(struct exec_thread *thread, int number, siginfo_t *info, ucontext_t *context)
 {
+    const struct executor *executor = thread->executor;
     if (!executor || !executor->settings.note) {
         signal(number, SIG_DFL);
         raise(number);
         return true;
     }
-    if (!executor->settings.note(executor->settings.note_context, number, info, context))
+    void *whose = thread->note_context ? thread->note_context : executor->settings.note_context;
+    if (!executor->settings.note(whose, number, info, context))
         return true;
-    executor->thread->interrupt = 1;
-    return executor_step_out(executor, context);
+    thread->interrupt = 1;
+    return executor_step_out(thread, context);
 }
 
 /* An instruction of a block has failed: ours, or the program's. */
@@ -185,7 +190,7 @@ static bool fault(struct executor *executor, const struct block *block, int numb
         if (code_cache_find(executor->cache, block->address) == block)
             return true;
         /* it has changed itself, perhaps; the instruction is done, but none behind it */
-        executor->stepping_out = true;
+        executor->thread->stepping_out = true;
         registers[REG_EFL] |= TRAP_FLAG;
         return true;
     }
@@ -214,13 +219,13 @@ bool exec_signal(int number, void *information, void *context_pointer)
     struct executor *executor = thread->executor;
     const void *code = (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     if (!is_fault(number, info))
-        return note(executor, number, info, context);
+        return note(thread, number, info, context);
     if (is_copying(code)) {
         context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)exec_copy_failed;
         return true;
     }
-    if (executor && executor->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
-        return executor_step_out(executor, context);
+    if (executor && thread->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
+        return executor_step_out(thread, context);
     struct block *block = executor && code_cache_holds(executor->cache, code)
                               ? code_cache_at(executor->cache, code)
                               : NULL;

@@ -25,8 +25,9 @@ static bool is_whole(const struct block *block, const uint8_t *code)
  * is whole: what is left is a few instructions of ours. Or until it has left by itself; those who
  * are about to enter are let in that far.
  */
-bool executor_step_out(struct executor *executor, void *context_pointer)
+bool executor_step_out(struct exec_thread *thread, void *context_pointer)
 {
+    struct executor *executor = thread->executor;
     ucontext_t *context = context_pointer;
     greg_t *registers = context->uc_mcontext.gregs;
     const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
@@ -38,9 +39,9 @@ bool executor_step_out(struct executor *executor, void *context_pointer)
                       (struct executor_stop){.reason = EXECUTOR_INTERRUPTED});
         return false;
     }
-    executor->stepping_out =
+    thread->stepping_out =
         code_cache_holds(executor->cache, code) || within(code, exec_enter_checked, exec_enter_end);
-    if (executor->stepping_out)
+    if (thread->stepping_out)
         registers[REG_EFL] |= TRAP_FLAG;
     else
         registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;

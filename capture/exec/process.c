@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* si_code's values */
-#include "capture/exec/process_inside.h"
+#include "capture/exec/process_thread.h"
 
 #include "capture/exec/decode.h"
 #include "capture/exec/enter.h"
@@ -149,6 +149,7 @@ void process_free(struct process *process)
     if (process->space)
         space_listen(process->space, NULL, NULL);
     executor_free(process->executor);
+    process_threads_free(process->threads);
     exec_thread_free(process->thread);
     modules_free(process->modules);
     load_free(process->load);
@@ -206,6 +207,13 @@ static int call_others(struct process *process, struct system_call *call,
 {
     switch (outcome) {
     case SYSTEM_CALL_EXIT:
+        if (!process->shares && !process_thread_is_alone(process)) {
+            struct process_thread *self = process_thread_self(process);
+            self->ended = true;
+            self->status = (int)(call->arguments[0] & 0xff);
+            return 0;
+        }
+        /* fall through */
     case SYSTEM_CALL_EXIT_GROUP:
         end_with(process, PROCESS_EXITED, (int)(call->arguments[0] & 0xff));
         return 0;
@@ -226,6 +234,41 @@ static int call_others(struct process *process, struct system_call *call,
     }
 }
 
+static void leave(void *whose)
+{
+    process_turn_give(whose);
+}
+
+static void come_back(void *whose)
+{
+    process_turn_take(whose);
+}
+
+/* Threads that there are can go on while this one waits; not so while a child shares our memory. */
+static void let_others(const struct process *process, struct system_call *call)
+{
+    if (process->shares || process_thread_is_alone(process))
+        return;
+    call->leave = leave;
+    call->come_back = come_back;
+    call->whose = process_thread_self(process);
+}
+
+static bool is_of_threads(const struct system_call *call)
+{
+    return call->number == SYS_set_tid_address || call->number == SYS_set_robust_list;
+}
+
+static int do_system_call(struct process *process, struct system_call *call, struct bt_error *error)
+{
+    if (is_of_threads(call) && !process->shares) {
+        call->result = process_thread_call(process, call);
+        return 0;
+    }
+    let_others(process, call);
+    return call_others(process, call, system_call_do(process->calls, call), error);
+}
+
 static int system_call(struct process *process, struct bt_error *error)
 {
     struct exec_thread *thread = process->thread;
@@ -244,7 +287,7 @@ static int system_call(struct process *process, struct bt_error *error)
         take_back(process, call.number);
         return 0;
     }
-    int result = call_others(process, &call, system_call_do(process->calls, &call), error);
+    int result = do_system_call(process, &call, error);
     if (modules_note_call(process->modules, call.number, call.arguments, call.result))
         tell_loaded(process);
     thread->fs_base = call.fs_base;
@@ -348,9 +391,14 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
 int process_loop(struct process *process, struct bt_error *error)
 {
     struct executor_stop stop;
+    struct process_thread *self = process_thread_self(process);
     int result = 0;
-    while (!process->ended && result == 0) {
+    while (!process->ended && !self->ended && result == 0) {
         result = process_step(process, &stop, error);
+        if (result != 0)
+            process->result = result;
+        if (stop.reason == EXECUTOR_INTERRUPTED && !process->shares)
+            process_turn_pass(self);
         if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
             continue;
         process_window_go_on(process);
@@ -367,6 +415,12 @@ int process_begin(struct process *process, struct bt_error *error)
         end_with(process, PROCESS_UNABLE, 1);
         return result;
     }
+    process->threads = process_threads_new(process);
+    if (!process->threads) {
+        executor_end(process->executor);
+        end_with(process, PROCESS_UNABLE, 1);
+        return bt_fail(error, BT_MEMORY, "no memory for threads");
+    }
     space_listen(process->space, gone, process);
     signals_begin(process->signals);
     tell_loaded(process);
@@ -382,10 +436,14 @@ void process_finish(struct process *process)
 
 int process_run(struct process *process, struct process_end *end, struct bt_error *error)
 {
+    process->error = error;
+    process->is_run = true;
     int result = process_begin(process, error);
     if (result == 0) {
-        result = process_loop(process, error);
+        process_loop(process, error);
+        process_threads_finish(process);
         process_finish(process);
+        result = process->result;
     }
     *end = process->end;
     return result;

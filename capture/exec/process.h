@@ -2,7 +2,13 @@
  * A whole program under the executor: loaded, run, its system calls done, its signals delivered,
  * its children begun, until it ends or a limit is met.
  *
- * A process has one thread: another is refused (EAGAIN). Children begin with what their parent is;
+ * Threads take turns: one at a time executes, others do while it waits in a system call, or after
+ * some milliseconds. Each has a processor of its own in the records, from 0 on, the lowest that no
+ * thread has that lives; more than 256 share 255. Records are put by whichever thread of ours has
+ * the turn, in the order in which everything happened as a whole: a turn's after the other's, each
+ * thread's in its program's order.
+ *
+ * Children begin with what their parent is;
  * one that vfork or posix_spawn made shares our memory until it ends or executes another program,
  * and is not in the trace. A program that executes another one is replaced by it, untranslated.
  */
@@ -33,6 +39,19 @@ struct process_window {
 
 #define PROCESS_LEADING 8u
 
+enum process_ending {
+    PROCESS_EXITED,  /* value: the status */
+    PROCESS_KILLED,  /* value: the signal */
+    PROCESS_LIMITED, /* as many instructions as were asked for */
+    PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
+};
+
+struct process_end {
+    enum process_ending ending;
+    int value;
+    bool is_child; /* this is a child that fork made, not the process that began */
+};
+
 struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code behind each branch: executor.h */
@@ -48,7 +67,10 @@ struct process_settings {
     /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
      * files being written for example. NULL: nothing is. */
     void (*forked)(void *context);
-    void *forked_context;
+    /* In a child that another thread than the first has forked, where process_run() cannot return:
+     * it has ended; process_exit() is next. NULL: nothing is to be done. */
+    void (*ended)(void *context, const struct process_end *end);
+    void *forked_context; /* of both */
     /*
      * Another program is about to take the process's place, or, with is_child, that of a child that
      * shares our memory: what to execute it with. Fills in leading arguments, at most
@@ -65,19 +87,6 @@ struct process_settings {
      * program says it, "" where a descriptor does. Not in vfork's children. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
-};
-
-enum process_ending {
-    PROCESS_EXITED,  /* value: the status */
-    PROCESS_KILLED,  /* value: the signal */
-    PROCESS_LIMITED, /* as many instructions as were asked for */
-    PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
-};
-
-struct process_end {
-    enum process_ending ending;
-    int value;
-    bool is_child; /* this is a child that fork made, not the process that began */
 };
 
 /*

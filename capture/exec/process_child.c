@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* clone, syscall */
-#include "capture/exec/process_inside.h"
+#include "capture/exec/process_thread.h"
 
 #include "capture/exec/executor_parts.h"
 
@@ -26,21 +26,16 @@
 #define ARGUMENTS_MAX 88
 #define EXIT_SIGNAL   0xffu
 #define CLEAR_SIGHAND 0x100000000u
+#define FOR_THREADS   (CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FS | CLONE_FILES)
 #define NOT_FOR_FORK                                                                               \
     (~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | CLONE_SETTLS |  \
                  CLONE_VFORK | CLONE_VM))
 
-/* struct clone_args, as far as it is used. */
-struct arguments {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-    uint64_t rest[3];
-};
-
 static int64_t gather(struct process *process, const struct system_call *call,
-                      struct arguments *arguments)
+                      struct process_clone *arguments)
 {
     const uint64_t *given = call->arguments;
-    *arguments = (struct arguments){.exit_signal = SIGCHLD};
+    *arguments = (struct process_clone){.exit_signal = SIGCHLD};
     switch (call->number) {
     case SYS_fork:
         return 0;
@@ -48,12 +43,12 @@ static int64_t gather(struct process *process, const struct system_call *call,
         arguments->flags = CLONE_VFORK | CLONE_VM;
         return 0;
     case SYS_clone:
-        *arguments = (struct arguments){.flags = given[0] & ~(uint64_t)EXIT_SIGNAL,
-                                        .exit_signal = given[0] & EXIT_SIGNAL,
-                                        .stack = given[1],
-                                        .parent_tid = given[2],
-                                        .child_tid = given[3],
-                                        .tls = given[4]};
+        *arguments = (struct process_clone){.flags = given[0] & ~(uint64_t)EXIT_SIGNAL,
+                                            .exit_signal = given[0] & EXIT_SIGNAL,
+                                            .stack = given[1],
+                                            .parent_tid = given[2],
+                                            .child_tid = given[3],
+                                            .tls = given[4]};
         return 0;
     default:
         if (given[1] < ARGUMENTS_MIN)
@@ -65,7 +60,7 @@ static int64_t gather(struct process *process, const struct system_call *call,
 }
 
 /* What the child finds other than its parent: all but its memory. */
-static void begin_child(struct process *process, const struct arguments *arguments)
+static void begin_child(struct process *process, const struct process_clone *arguments)
 {
     struct exec_thread *thread = process->thread;
     int own = (int)syscall(SYS_gettid);
@@ -75,11 +70,11 @@ static void begin_child(struct process *process, const struct arguments *argumen
         thread->fs_base = arguments->tls;
     if (arguments->flags & CLONE_CHILD_SETTID)
         program_write(process->space, arguments->child_tid, &own, sizeof own);
-    if (arguments->flags & CLONE_CHILD_CLEARTID)
+    if ((arguments->flags & CLONE_CHILD_CLEARTID) && process->shares)
         syscall(SYS_set_tid_address, arguments->child_tid);
 }
 
-static void end_parent(struct process *process, const struct arguments *arguments, int child)
+static void end_parent(struct process *process, const struct process_clone *arguments, int child)
 {
     if (arguments->flags & CLONE_PARENT_SETTID)
         program_write(process->space, arguments->parent_tid, &child, sizeof child);
@@ -88,7 +83,7 @@ static void end_parent(struct process *process, const struct arguments *argument
 /* --- a child with memory of its own ------------------------------------------------------------
  */
 
-static int64_t fork_child(struct process *process, const struct arguments *arguments)
+static int64_t fork_child(struct process *process, const struct process_clone *arguments)
 {
     executor_flush(process->executor);
     pid_t child = fork();
@@ -100,6 +95,7 @@ static int64_t fork_child(struct process *process, const struct arguments *argum
     }
     process->is_child = true;
     executor_forked(process->executor);
+    process_threads_forked(process);
     begin_child(process, arguments);
     signals_resume(process->signals);
     if (process->settings.forked)
@@ -112,7 +108,7 @@ static int64_t fork_child(struct process *process, const struct arguments *argum
 
 struct sharing {
     struct process *process;
-    const struct arguments *arguments;
+    const struct process_clone *arguments;
 };
 
 static int run_child(void *context)
@@ -131,7 +127,7 @@ static int run_child(void *context)
 }
 
 /* Everything of ours that the child changes is as it was when we go on. */
-static int64_t share(struct process *process, const struct arguments *arguments)
+static int64_t share(struct process *process, const struct process_clone *arguments)
 {
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
@@ -168,18 +164,24 @@ static int64_t share(struct process *process, const struct arguments *arguments)
 
 void process_clone(struct process *process, struct system_call *call)
 {
-    struct arguments arguments;
+    struct process_clone arguments;
     call->result = gather(process, call, &arguments);
     if (call->result < 0)
         return;
-    if ((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK))
+    bool is_thread = arguments.flags & CLONE_THREAD;
+    if (is_thread && (~arguments.flags & FOR_THREADS))
+        call->result = -EINVAL;
+    else if (((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK) && !is_thread) ||
+             (is_thread && (!process->is_run || process->shares)))
         call->result = -EAGAIN;
     else if (arguments.flags & CLEAR_SIGHAND) /* libraries do it themselves then */
         call->result = -ENOSYS;
-    else if (arguments.flags & NOT_FOR_FORK)
+    else if (!is_thread && (arguments.flags & NOT_FOR_FORK))
         call->result = -EINVAL;
     else if (!signals_hold(process->signals)) /* the child must not have it, too */
         call->result = EXEC_SYSTEM_CALL_AGAIN;
+    else if (is_thread)
+        call->result = process_thread_clone(process, &arguments);
     else if (arguments.flags & CLONE_VM)
         call->result = share(process, &arguments);
     else
@@ -254,25 +256,29 @@ static uint64_t *lead(struct process *process, uint64_t number, uint64_t argumen
     return all;
 }
 
+/* What interrupts threads of ours would end the other program. */
 void process_execute(struct process *process, struct system_call *call)
 {
-    uint64_t number = call->number;
     uint64_t arguments[6];
-    bool at = number == SYS_execveat;
+    bool at = call->number == SYS_execveat;
+    bool keeps = !process->shares;
+    uint64_t *led = NULL;
     memcpy(arguments, call->arguments, sizeof arguments);
     const char *own = at ? NULL : system_calls_own_path(process->calls, arguments[0]);
     if (own)
         arguments[0] = (uint64_t)(uintptr_t)own;
-    if (!signals_hold(process->signals)) {
-        call->result = EXEC_SYSTEM_CALL_AGAIN;
-        signals_resume(process->signals);
-        return;
+    if (keeps)
+        process_turn_keep(process_thread_self(process), true);
+    call->result = EXEC_SYSTEM_CALL_AGAIN;
+    if (signals_hold(process->signals)) {
+        executor_flush(process->executor);
+        tell_executing(process, own, call->arguments, at);
+        led = lead(process, call->number, arguments);
+        signals_retire(process->signals);
+        call->result = exec_system_call(&process->thread->interrupt, call->number, arguments);
     }
-    executor_flush(process->executor);
-    tell_executing(process, own, call->arguments, at);
-    uint64_t *led = lead(process, number, arguments);
-    signals_retire(process->signals);
-    call->result = exec_system_call(&process->thread->interrupt, number, arguments);
     signals_resume(process->signals);
     free(led);
+    if (keeps)
+        process_turn_keep(process_thread_self(process), false);
 }

@@ -14,6 +14,8 @@ enum process_phase {
     PROCESS_BEHIND
 };
 
+struct process_threads;
+
 struct process {
     struct process_settings settings;
     struct space *space;
@@ -22,7 +24,11 @@ struct process {
     struct system_calls *calls;
     struct exec_thread *thread;
     struct executor *executor;
-    struct signals *signals;
+    struct signals *signals; /* these two: of the thread whose turn it is */
+    struct process_threads *threads;
+    struct bt_error *error; /* of process_run, */
+    int result;             /* and what it returns */
+    bool is_run;            /* by it: threads can be begun */
     /* code that was translated is not the same any more, or gone; NULL: nobody else wants to know
      */
     void (*changed)(void *context, uint64_t start, uint64_t end);
@@ -41,7 +47,8 @@ struct process {
 };
 
 /* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
- * executor, with what it stopped for done; steps until the program has ended; all put back. */
+ * executor, with what it stopped for done; steps until the program, or the thread whose turn it is,
+ * has ended; all put back. */
 int process_begin(struct process *process, struct bt_error *error);
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error);
 int process_loop(struct process *process, struct bt_error *error);

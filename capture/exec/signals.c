@@ -7,6 +7,7 @@
 #include "capture/exec/signal_frame.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,18 @@ struct action {
     uint64_t handler, flags, restorer, mask;
 };
 
+/* What all threads share. */
+struct actions {
+    struct action now[SIGNALS + 1];
+    struct action before[SIGNALS + 1]; /* the kernel's, when we came */
+};
+
 struct signals {
     struct space *space;
     struct exec_thread *thread;
-    struct action actions[SIGNALS + 1];
-    struct action before[SIGNALS + 1]; /* the kernel's, when we came */
+    struct actions *actions;
+    bool is_first; /* the actions go with it */
+    volatile bool ticked;
     uint64_t mask, mask_before;
     uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
     bool suspended;
@@ -99,18 +107,35 @@ static void set_kernel_action(int number, const struct action *wanted)
 struct signals *signals_new(struct space *space, struct exec_thread *thread, struct bt_error *error)
 {
     struct signals *signals = calloc(1, sizeof *signals);
-    if (!signals) {
+    if (!signals || !(signals->actions = calloc(1, sizeof *signals->actions))) {
         bt_fail(error, BT_MEMORY, "no memory for a program's signals");
+        free(signals);
         return NULL;
     }
     signals->space = space;
     signals->thread = thread;
+    signals->is_first = true;
+    signals->stack.flags = SS_DISABLE;
+    return signals;
+}
+
+struct signals *signals_new_thread(const struct signals *parent, struct exec_thread *thread)
+{
+    struct signals *signals = calloc(1, sizeof *signals);
+    if (!signals)
+        return NULL;
+    signals->space = parent->space;
+    signals->thread = thread;
+    signals->actions = parent->actions;
+    signals->mask = parent->mask;
     signals->stack.flags = SS_DISABLE;
     return signals;
 }
 
 void signals_free(struct signals *signals)
 {
+    if (signals && signals->is_first)
+        free(signals->actions);
     free(signals);
 }
 
@@ -119,11 +144,11 @@ void signals_begin(struct signals *signals)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &signals->mask_before, MASK_SIZE);
     signals->mask = signals->mask_before;
     for (int number = 1; number <= SIGNALS; number++) {
-        struct action *before = &signals->before[number];
+        struct action *before = &signals->actions->before[number];
         syscall(SYS_rt_sigaction, number, NULL, before, MASK_SIZE);
         if (before->handler == IGNORE)
-            signals->actions[number].handler = IGNORE;
-        set_kernel_action(number, &signals->actions[number]);
+            signals->actions->now[number].handler = IGNORE;
+        set_kernel_action(number, &signals->actions->now[number]);
     }
     use_mask(signals);
 }
@@ -133,7 +158,7 @@ void signals_end(struct signals *signals)
     const struct action ignore = {.handler = IGNORE};
     block_all();
     for (int number = 1; number <= SIGNALS; number++) {
-        const struct action *before = &signals->before[number];
+        const struct action *before = &signals->actions->before[number];
         if (before->handler == DEFAULT && (number >= REAL_TIME || (BIT(number) & OUTLIVING)))
             before = &ignore;
         if (!(BIT(number) & (OURS | UNBLOCKABLE)))
@@ -142,11 +167,41 @@ void signals_end(struct signals *signals)
     set_kernel_mask(signals->mask_before);
 }
 
+static bool is_tick(const struct signals *signals, int number, const siginfo_t *information)
+{
+    return number == SIGTRAP && information->si_code == SI_QUEUE &&
+           information->si_pid == getpid() && information->si_value.sival_ptr == signals;
+}
+
+void signals_tick(struct signals *signals, int thread)
+{
+    siginfo_t information = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
+    information.si_pid = getpid();
+    information.si_value.sival_ptr = signals;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGTRAP, &information);
+}
+
+void signals_take_tick(struct signals *signals)
+{
+    while (!signals->ticked)
+        sched_yield();
+    signals->ticked = false;
+}
+
+void signals_forget_tick(struct signals *signals)
+{
+    signals->ticked = false;
+}
+
 bool signals_note(void *context, int number, void *information, void *interrupted)
 {
     struct signals *signals = context;
     ucontext_t *place = interrupted;
     uint64_t waiting = ~OURS;
+    if (is_tick(signals, number, information)) {
+        signals->ticked = true;
+        return true;
+    }
     if (BIT(number) & OURS) {
         if (!(signals->held & BIT(number)))
             memcpy(signals->held_information[number], information, SIGNAL_INFORMATION_BYTES);
@@ -175,7 +230,7 @@ static int force(struct signals *signals, struct signal_delivery *delivery);
 static int push(struct signals *signals, struct signal_delivery *delivery)
 {
     int number = delivery->number;
-    struct action *action = &signals->actions[number];
+    struct action *action = &signals->actions->now[number];
     uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
     signals->suspended = false;
     delivery->handler = action->handler;
@@ -207,7 +262,7 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
 static int force(struct signals *signals, struct signal_delivery *delivery)
 {
     int number = delivery->number;
-    if ((signals->mask & BIT(number)) || signals->actions[number].handler <= IGNORE)
+    if ((signals->mask & BIT(number)) || signals->actions->now[number].handler <= IGNORE)
         return number;
     return push(signals, delivery);
 }
@@ -239,7 +294,7 @@ int signals_deliver(struct signals *signals)
     block_all();
     signals->thread->interrupt = 0;
     delivery.number = take(signals, delivery.information);
-    uint64_t handler = delivery.number ? signals->actions[delivery.number].handler : IGNORE;
+    uint64_t handler = delivery.number ? signals->actions->now[delivery.number].handler : IGNORE;
     if (handler > IGNORE)
         ends = push(signals, &delivery);
     else if (handler == DEFAULT && ends_program(delivery.number))
@@ -294,10 +349,10 @@ static int64_t set_action(struct signals *signals, const uint64_t *arguments)
         return -EINVAL;
     if (arguments[1] && program_read(signals->space, &action, arguments[1], sizeof action) != 0)
         return -EFAULT;
-    const struct action old = signals->actions[number];
+    const struct action old = signals->actions->now[number];
     if (arguments[1]) {
         action.mask &= ~UNBLOCKABLE;
-        signals->actions[number] = action;
+        signals->actions->now[number] = action;
         set_kernel_action((int)number, &action);
         if (action.handler == IGNORE)
             signals->held &= ~BIT(number);
@@ -333,8 +388,9 @@ static int64_t set_mask(struct signals *signals, const uint64_t *arguments)
     return result;
 }
 
-static int64_t suspend(struct signals *signals, const uint64_t *arguments)
+static int64_t suspend(struct signals *signals, const struct system_call *call)
 {
+    const uint64_t *arguments = call->arguments;
     uint64_t set;
     if (arguments[1] != MASK_SIZE)
         return -EINVAL;
@@ -348,7 +404,9 @@ static int64_t suspend(struct signals *signals, const uint64_t *arguments)
     }
     uint64_t kernels = set & ~OURS;
     const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
+    system_call_leave(call);
     int64_t result = exec_system_call(&signals->thread->interrupt, SYS_rt_sigsuspend, passed);
+    system_call_come_back(call);
     if (result == EXEC_SYSTEM_CALL_AGAIN)
         signals->suspended = false;
     return result;
@@ -389,7 +447,7 @@ void signals_system_call(struct signals *signals, struct system_call *call)
         call->result = set_mask(signals, call->arguments);
         break;
     case SYS_rt_sigsuspend:
-        call->result = suspend(signals, call->arguments);
+        call->result = suspend(signals, call);
         break;
     case SYS_sigaltstack:
         call->result = set_stack(signals, call->arguments);
@@ -402,15 +460,40 @@ void signals_system_call(struct signals *signals, struct system_call *call)
 /* --- children and other programs ---------------------------------------------------------------
  */
 
+struct kept {
+    struct signals signals;
+    struct actions actions;
+};
+
 void *signals_keep(const struct signals *signals)
 {
-    void *kept = malloc(sizeof *signals);
-    return kept ? memcpy(kept, signals, sizeof *signals) : NULL;
+    struct kept *kept = malloc(sizeof *kept);
+    if (kept)
+        *kept = (struct kept){*signals, *signals->actions};
+    return kept;
 }
 
-void signals_go_back(struct signals *signals, const void *kept)
+void signals_go_back(struct signals *signals, const void *pointer)
 {
-    memcpy(signals, kept, sizeof *signals);
+    const struct kept *kept = pointer;
+    *signals->actions = kept->actions;
+    *signals = kept->signals;
+}
+
+void signals_leave(struct signals *signals)
+{
+    siginfo_t information;
+    block_all();
+    memcpy(&information, signals->information, sizeof information);
+    if (signals->pending && information.si_code != SI_TKILL)
+        syscall(SYS_rt_sigqueueinfo, getpid(), information.si_signo, &information);
+    signals->pending = false;
+    set_kernel_mask(~OURS);
+}
+
+void signals_block(void)
+{
+    block_all();
 }
 
 bool signals_hold(struct signals *signals)
@@ -423,7 +506,7 @@ void signals_retire(struct signals *signals)
 {
     const struct action ignore = {.handler = IGNORE};
     for (int number = 1; number <= SIGSEGV; number++)
-        if ((BIT(number) & OURS) && signals->actions[number].handler == IGNORE)
+        if ((BIT(number) & OURS) && signals->actions->now[number].handler == IGNORE)
             syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
     set_kernel_mask(signals->pending ? ~OURS : signals->mask);
 }

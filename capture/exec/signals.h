@@ -7,7 +7,8 @@
  * The kernel's mask of the thread is the program's, without the five that instructions raise: these
  * are ours (fault.c), and wait here where they are blocked.
  *
- * For one thread. All other threads of our process keep all signals blocked.
+ * One for each thread of the program; they share the actions. All other threads of our process keep
+ * all signals blocked.
  */
 #ifndef CAPTURE_EXEC_SIGNALS_H
 #define CAPTURE_EXEC_SIGNALS_H
@@ -22,6 +23,25 @@ struct signals;
 struct signals *signals_new(struct space *space, struct exec_thread *thread,
                             struct bt_error *error);
 void signals_free(struct signals *signals);
+
+/* For one more thread that executes in the same space, with its parent's mask; it is used until
+ * signals_leave(), but no longer than the first one. Begins with signals_resume(), in that thread.
+ * NULL: no memory. */
+struct signals *signals_new_thread(const struct signals *parent, struct exec_thread *thread);
+
+/* The calling thread, which these are of, is not the program's any more: nothing but ticks comes to
+ * it, and what it has noted goes to others. Then: nothing at all. */
+void signals_leave(struct signals *signals);
+void signals_block(void);
+
+/*
+ * Interrupts the run of another thread of ours, with this number for the kernel, which these are
+ * of, without a signal for the program. Whoever is told that this was done to it waits until it has
+ * happened, with _take_tick(), before it does what a signal must not interrupt.
+ */
+void signals_tick(struct signals *signals, int thread);
+void signals_take_tick(struct signals *signals);
+void signals_forget_tick(struct signals *signals);
 
 /* Begins with what our process has been given: mask, and what it ignores. Behind executor_begin();
  * end, before executor_end(), puts all back as it was, but for signals that only the program can

@@ -57,8 +57,11 @@ int64_t system_call_pass(struct system_calls *calls, const struct system_call *c
             space_before_write(calls->space, call->arguments[i], STRUCTURE_BYTES_MAX);
     }
     static const volatile uint8_t none = 0;
-    return exec_system_call(call->interrupt ? call->interrupt : &none, call->number,
-                            call->arguments);
+    system_call_leave(call);
+    int64_t result =
+        exec_system_call(call->interrupt ? call->interrupt : &none, call->number, call->arguments);
+    system_call_come_back(call);
+    return result;
 }
 
 enum system_call_outcome system_call_do(struct system_calls *calls, struct system_call *call)

@@ -34,6 +34,10 @@ struct system_call {
     int64_t result;                    /* DONE: a value, or a negative errno */
     const volatile uint8_t *interrupt; /* enter.h: not 0, a signal waits: the result can be
                                           EXEC_SYSTEM_CALL_AGAIN; NULL: none ever does */
+    /* Around what may wait: others may go on meanwhile. NULL: nobody is there. */
+    void (*leave)(void *whose);
+    void (*come_back)(void *whose);
+    void *whose;
     const char *why; /* UNABLE: a sentence without subject, "sets its own gs base, ..." */
 };
 
@@ -47,6 +51,19 @@ void system_calls_free(struct system_calls *calls);
  * SYSTEM_CALLS_HIDDEN_MAX; BT_USAGE: that is one too many. Not while a system call goes on. */
 #define SYSTEM_CALLS_HIDDEN_MAX 32
 int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error);
+
+/* What is done around a call of the kernel. */
+static inline void system_call_leave(const struct system_call *call)
+{
+    if (call->leave)
+        call->leave(call->whose);
+}
+
+static inline void system_call_come_back(const struct system_call *call)
+{
+    if (call->come_back)
+        call->come_back(call->whose);
+}
 
 /* Does it, or says whose it is. May wait as long as the system call does. */
 enum system_call_outcome system_call_do(struct system_calls *calls, struct system_call *call);

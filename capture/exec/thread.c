@@ -4,6 +4,7 @@
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -36,6 +37,8 @@ _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "ente
 
 #define AT_HWCAP2_FSGSBASE 2u
 
+#define STACK_BYTES ((size_t)1 << 20)
+
 /* The components that the system gives us, and the bytes of an area for them. */
 static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveopt)
 {
@@ -51,10 +54,11 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
     return true;
 }
 
-/* Another entry's target: nobody who looks here asks for it. */
+/* What nobody finds who looks: a target belongs to the entry of its low bits. Zeros, mostly, so
+ * that a table that is not used much needs no memory. */
 static struct exec_lookup unused_entry(uint64_t entry)
 {
-    return (struct exec_lookup){-(entry ^ 1), 0};
+    return (struct exec_lookup){entry == 0 ? 1 : 0, 0};
 }
 
 struct exec_thread *exec_thread_new(struct bt_error *error)
@@ -82,8 +86,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */
-    for (uint64_t i = 0; i < EXEC_LOOKUP_ENTRIES; i++)
-        thread->lookup[i] = unused_entry(i);
+    thread->lookup[0] = unused_entry(0);
     return thread;
 }
 
@@ -99,6 +102,29 @@ int exec_thread_bind(struct exec_thread *thread, struct bt_error *error)
         syscall(SYS_arch_prctl, ARCH_GET_FS, &thread->host_fs) != 0)
         return bt_fail_errno(error, "gs cannot be set");
     return 0;
+}
+
+int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error)
+{
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t wanted = {.ss_sp = stack, .ss_size = STACK_BYTES};
+    if (stack == MAP_FAILED)
+        return bt_fail_errno(error, "no memory for a signal stack");
+    if (sigaltstack(&wanted, NULL) != 0) {
+        munmap(stack, STACK_BYTES);
+        return bt_fail_errno(error, "no signal stack");
+    }
+    thread->signal_stack = stack;
+    return 0;
+}
+
+void exec_thread_stack_free(struct exec_thread *thread)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(thread->signal_stack, STACK_BYTES);
+    thread->signal_stack = NULL;
 }
 
 void exec_thread_forget(struct exec_thread *thread)

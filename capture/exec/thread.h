@@ -50,7 +50,11 @@ struct exec_thread {
     struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
     uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
     uint32_t remembered_count;                /* so many */
+    unsigned generation;                      /* of the executor's, when they were last in order */
     size_t vector_bytes;                      /* of *vector */
+    void *signal_stack;                       /* of the thread of ours that it was bound to */
+    void *note_context; /* for the executor's note function; NULL: the one in its settings */
+    bool stepping_out;  /* the trap flag is set until the program's state is whole */
     /* memory that translated code can have as an operand, whatever the registers are */
     _Alignas(64) uint8_t scratch[EXEC_THREAD_SCRATCH_BYTES];
 };
@@ -80,6 +84,11 @@ void exec_thread_free(struct exec_thread *thread);
 
 /* Makes the calling thread execute *thread from now on: sets gs, and notes its own fs. */
 int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
+
+/* Gives the calling thread a signal stack of its own, for handlers like exec_signal_entry(); free
+ * takes it back, in the same thread. */
+int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error);
+void exec_thread_stack_free(struct exec_thread *thread);
 
 /* Forgets all targets of indirect branches; takes as long as there are such. */
 void exec_thread_forget(struct exec_thread *thread);

@@ -4,6 +4,7 @@
 #include "capture/exec/process.h"
 #include "tests/suites.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #define ROOM              (1u << 20)
 #define COMPUTING_SECONDS 100
 #define WAITING_SECONDS   3000
+#define ROUNDS            15 /* of each of the four that meet in threads.c */
 
 #ifdef __SANITIZE_ADDRESS__
 #define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
@@ -119,8 +121,8 @@ static bool compile(char *program, size_t room, const char *folder, const char *
 {
     char command[512];
     snprintf(program, room, "%s/%s", folder, name);
-    snprintf(command, sizeof command, "cc -O1 -w %s -o %s tests/capture/programs/%s.c", options,
-             program, name);
+    snprintf(command, sizeof command, "cc -O1 -w -pthread %s -o %s tests/capture/programs/%s.c",
+             options, program, name);
     return system(command) == 0;
 }
 
@@ -173,8 +175,7 @@ static void test_faults(void)
 
 static void test_modified(void)
 {
-    static const char *const changes[] = {"1,200,0",    "2,200,0",   "3,200,0", "4,200,1000",
-                                          "5,200,1000", "6,200,300", NULL};
+    static const char *const changes[] = {"1,200,0", "2,200,1000", "3,100,300", NULL};
     check("modify", NULL);
     check("changing", changes);
 }
@@ -184,9 +185,75 @@ static void test_children(void)
     check("children", NULL);
 }
 
+/* The argument's letters: ends of the process by one of several threads. */
+static void test_threads(void)
+{
+    static const char *const endings[] = {"A", "B", "C", "D", "E", NULL};
+    check("threads", endings);
+}
+
+struct share {
+    uint64_t instructions[256]; /* by processor */
+};
+
+static int take_shares(void *context, struct record *records, size_t count)
+{
+    struct share *share = context;
+    for (size_t i = 0; i < count; i++)
+        share->instructions[records[i].processor] += records[i].time;
+    return 0;
+}
+
+/* Each thread's instructions are its own processor's: of the first, of the four that meet at
+ * barriers, and of nobody else. */
+static void count_shares(const char *program)
+{
+    struct share share = {.instructions = {0}};
+    const char *const arguments[] = {program, "c", NULL};
+    struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
+                                        .start = {.environment = environment},
+                                        .put = take_shares,
+                                        .put_context = &share};
+    struct bt_error error;
+    struct process_end end;
+    struct process *process = process_new(program, arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0 || end.ending != PROCESS_EXITED)
+        _exit(99);
+    uint64_t sum = share.instructions[0];
+    for (unsigned i = 1; i < 256; i++) {
+        sum += share.instructions[i];
+        if ((i <= 4) != (share.instructions[i] > 0) ||
+            (i <= 4 && share.instructions[i] < ROUNDS * 10u))
+            _exit(98);
+    }
+    _exit(sum == process_instructions(process) ? 0 : 97);
+}
+
+static void test_shares(void)
+{
+    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    int status = 0;
+    if (!LOW_MEMORY || !mkdtemp(folder))
+        return;
+    CU_ASSERT(compile(program, sizeof program, folder, "threads", ""));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        limit_time();
+        dup2(open("/dev/null", O_WRONLY), 1);
+        count_shares(program);
+    }
+    waitpid(child, &status, 0);
+    CU_ASSERT_EQUAL(status, 0);
+    unlink(program);
+    rmdir(folder);
+}
+
 static const struct test_case cases[] = {{"signals", test_signals},
                                          {"faults", test_faults},
                                          {"code that changes", test_modified},
                                          {"children", test_children},
+                                         {"threads", test_threads},
+                                         {"threads' processors", test_shares},
                                          {NULL, NULL}};
 TEST_SUITE(exec_process, cases)

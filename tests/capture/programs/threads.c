@@ -1,0 +1,396 @@
+#define _GNU_SOURCE /* gettid, MAP_ANONYMOUS */
+/* Threads: what each of the argument's letters names; without one, all of them but those that end
+ * the process in a way of their own. */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define THREADS 4
+#define ROUNDS  2000
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static long guarded;
+static atomic_long counted;
+static __thread long own;
+
+static void *add(void *context)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(&mutex);
+        guarded += (intptr_t)context;
+        pthread_mutex_unlock(&mutex);
+        atomic_fetch_add(&counted, 1);
+        own += (intptr_t)context;
+    }
+    return (void *)own;
+}
+
+static void mutexes(void)
+{
+    pthread_t threads[THREADS];
+    long sum = 0;
+    void *result;
+    for (intptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, add, (void *)(i + 1));
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &result);
+        sum += (long)(intptr_t)result;
+    }
+    printf("mutexes: %ld %ld %ld %ld\n", guarded, (long)counted, sum, own);
+}
+
+/* A ring of places, filled by two and emptied by two. */
+static int ring[8], filled, taken_sum, to_take = 2 * ROUNDS;
+
+static void *fill(void *context)
+{
+    for (int i = 1; i <= ROUNDS; i++) {
+        pthread_mutex_lock(&mutex);
+        while (filled == 8)
+            pthread_cond_wait(&changed, &mutex);
+        ring[filled++] = i;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+    return NULL;
+}
+
+static void *empty(void *context)
+{
+    for (;;) {
+        pthread_mutex_lock(&mutex);
+        while (filled == 0 && to_take > 0)
+            pthread_cond_wait(&changed, &mutex);
+        if (to_take == 0)
+            break;
+        taken_sum += ring[--filled];
+        to_take--;
+        pthread_cond_broadcast(&changed);
+        pthread_mutex_unlock(&mutex);
+    }
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void conditions(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, i % 2 ? fill : empty, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    printf("conditions: %d %d\n", taken_sum, filled);
+}
+
+static pthread_barrier_t barrier;
+static long cells[THREADS][16];
+
+/* Each takes its neighbour's cell of the round before. */
+static void *step(void *context)
+{
+    intptr_t self = (intptr_t)context;
+    for (int i = 1; i < 16; i++) {
+        cells[self][i] = cells[(self + 1) % THREADS][i - 1] * 3 + self;
+        pthread_barrier_wait(&barrier);
+    }
+    return NULL;
+}
+
+static void barriers(void)
+{
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (intptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, step, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    printf("barriers: %ld %ld\n", cells[0][15], cells[3][15]);
+}
+
+/* Each waits for the other by looking. */
+static atomic_int ball;
+
+static void *play(void *context)
+{
+    int self = (int)(intptr_t)context;
+    for (int i = 0; i < 20; i++) {
+        while (atomic_load(&ball) % 2 != self)
+            ;
+        atomic_fetch_add(&ball, 1);
+    }
+    return NULL;
+}
+
+static void spinning(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, play, (void *)1);
+    play((void *)0);
+    pthread_join(other, NULL);
+    printf("spinning: %d\n", (int)ball);
+}
+
+static void *nothing(void *context)
+{
+    return (void *)((intptr_t)context * 2);
+}
+
+static void many(void)
+{
+    long sum = 0;
+    for (intptr_t i = 0; i < 1000; i++) {
+        pthread_t thread;
+        void *result;
+        if (pthread_create(&thread, NULL, nothing, (void *)i) != 0)
+            printf("no thread %d\n", (int)i);
+        pthread_join(thread, &result);
+        sum += (long)(intptr_t)result;
+    }
+    printf("many: %ld\n", sum);
+}
+
+static sem_t done;
+
+static void *post(void *context)
+{
+    sem_post(&done);
+    return NULL;
+}
+
+static void detached(void)
+{
+    pthread_attr_t attributes;
+    sem_init(&done, 0, 0);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        pthread_create(&thread, &attributes, post, NULL);
+    }
+    for (int i = 0; i < 20; i++)
+        sem_wait(&done);
+    printf("detached\n");
+}
+
+static volatile sig_atomic_t handled_by, others;
+static pid_t expected;
+
+static void handle(int number)
+{
+    if (gettid() == expected)
+        handled_by++;
+    else
+        others++;
+}
+
+static void *receive(void *context)
+{
+    sigset_t set;
+    expected = gettid();
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    sem_post(&done);
+    while (handled_by < 20)
+        pause();
+    return NULL;
+}
+
+/* To a thread; to the process, of whose threads only one lets it through. */
+static void signals(void)
+{
+    struct sigaction action = {.sa_handler = handle};
+    pthread_t thread;
+    sigset_t set, old;
+    sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &set, &old);
+    sem_init(&done, 0, 0);
+    pthread_create(&thread, NULL, receive, NULL);
+    sem_wait(&done);
+    for (int i = 0; i < 20; i++) {
+        int before = handled_by;
+        if (i % 2)
+            pthread_kill(thread, SIGUSR1);
+        else
+            kill(getpid(), SIGUSR1);
+        while (handled_by == before) /* also those that come before pause() */
+            usleep(100);
+    }
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    printf("signals: %d\n", (int)others);
+}
+
+static void *hold(void *context)
+{
+    pthread_mutex_lock(context);
+    return NULL;
+}
+
+static void robust(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t held;
+    pthread_t thread;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&held, &attributes);
+    pthread_create(&thread, NULL, hold, &held);
+    pthread_join(thread, NULL);
+    printf("robust: %d\n", pthread_mutex_lock(&held) == EOWNERDEAD);
+}
+
+static void *forever(void *context)
+{
+    for (;;)
+        pause();
+}
+
+static void *fork_one(void *context)
+{
+    int status;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        void *result;
+        pthread_create(&thread, NULL, nothing, (void *)21);
+        pthread_join(thread, &result);
+        _exit((int)(intptr_t)result);
+    }
+    waitpid(child, &status, 0);
+    return (void *)(intptr_t)WEXITSTATUS(status);
+}
+
+static void forks(void)
+{
+    pthread_t waits, forking;
+    void *result;
+    pthread_create(&waits, NULL, forever, NULL);
+    pthread_create(&forking, NULL, fork_one, NULL);
+    pthread_join(forking, &result);
+    pthread_cancel(waits);
+    pthread_join(waits, NULL);
+    printf("forks: %d %d; system: %d\n", (int)(intptr_t)result, (int)(intptr_t)fork_one(NULL),
+           system("exit 3") >> 8);
+}
+
+/* One makes code, another runs it; the old one is still running it when it changes. */
+typedef int function(void);
+static uint8_t *code;
+static atomic_int made, ran;
+
+static void *make_code(void *context)
+{
+    for (int i = 1; i <= 200; i++) {
+        while (atomic_load(&ran) != i - 1)
+            ;
+        uint8_t bytes[] = {0xb8, 0, 0, 0, 0, 0xc3};
+        memcpy(bytes + 1, &i, sizeof i);
+        memcpy(code, bytes, sizeof bytes);
+        atomic_store(&made, i);
+    }
+    return NULL;
+}
+
+static void generated(void)
+{
+    pthread_t thread;
+    long sum = 0;
+    code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_create(&thread, NULL, make_code, NULL);
+    for (int i = 1; i <= 200; i++) {
+        while (atomic_load(&made) != i)
+            usleep(1);
+        sum += ((function *)(uintptr_t)code)();
+        atomic_store(&ran, i);
+    }
+    pthread_join(thread, NULL);
+    printf("generated: %ld\n", sum);
+}
+
+static void *end_process(void *context)
+{
+    printf("ended by another\n");
+    exit(5);
+}
+
+static void *end_later(void *context)
+{
+    usleep(20000);
+    printf("after the first\n");
+    fflush(stdout);
+    return NULL;
+}
+
+static void *execute(void *context)
+{
+    fflush(stdout);
+    execl("/bin/echo", "echo", "executed", NULL);
+    return NULL;
+}
+
+static void *fault(void *context)
+{
+    *(volatile int *)8 = 1;
+    return NULL;
+}
+
+/* What ends the process, while another waits and another computes. */
+static void *compute(void *context)
+{
+    for (;;)
+        own++;
+}
+
+static void end_with(void *(*ending)(void *), int by_first)
+{
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, forever, NULL);
+    pthread_create(&threads[1], NULL, compute, NULL);
+    if (by_first)
+        ending(NULL);
+    pthread_create(&threads[2], NULL, ending, NULL);
+    pthread_join(threads[0], NULL);
+}
+
+static void run(char what)
+{
+    static void (*const parts[])(void) = {mutexes,  conditions, barriers, spinning, many,
+                                          detached, signals,    robust,   forks,    generated};
+    pthread_t thread;
+    if (what >= 'a' && what < 'a' + (int)(sizeof parts / sizeof *parts))
+        parts[what - 'a']();
+    else if (what == 'A')
+        end_with(end_process, 0);
+    else if (what == 'B')
+        end_with(execute, 0);
+    else if (what == 'C')
+        end_with(fault, 0);
+    else if (what == 'D')
+        end_with(end_process, 1);
+    else if (what == 'E') {
+        pthread_create(&thread, NULL, end_later, NULL);
+        pthread_exit(NULL);
+    }
+}
+
+int main(int argument_count, char **arguments)
+{
+    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghij"; *at; at++)
+        run(*at);
+    return 0;
+}

@@ -272,6 +272,13 @@ static void tell_closed(const struct exec_inside *inside)
 /* --- its life ----------------------------------------------------------------------------------
  */
 
+static void ended(void *context, const struct process_end *end)
+{
+    (void)end;
+    tell_closed(context);
+    end_rings(context);
+}
+
 static int load(struct exec_inside *inside, const struct exec_program *program,
                 struct bt_error *error)
 {
@@ -286,6 +293,7 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
         .put = put,
         .put_context = inside,
         .forked = forked,
+        .ended = ended,
         .forked_context = inside,
         .execute = inside->follows ? execute : NULL,
         .execute_context = inside,
@@ -331,8 +339,7 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
         fprintf(stderr, "bustap: %s: %s\n", inside->path, error.message);
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(error.code), end.is_child};
     }
-    tell_closed(inside);
-    end_rings(inside);
+    ended(inside, &end);
     process_exit(&end);
 }
 

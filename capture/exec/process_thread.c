@@ -299,6 +299,8 @@ void process_threads_forked(struct process *process)
     threads->running = 0;
     self->next = NULL;
     self->number = (int)syscall(SYS_gettid);
+    self->processor = 0;
+    executor_switch(process->executor, self->thread, 0);
 }
 
 int64_t process_thread_call(struct process *process, const struct system_call *call)

@@ -12,5 +12,7 @@ kill -CONT $daemon
 model overrun off
 send_more 500000
 finish_capture
-account bus="$(counter lost)" link=any # a slow machine may not read 1M requests a second
+# a slow machine leaves requests on the board, too; the frames that tell so may be lost themselves
+account bus="$(value bus "$counts")" link=any
+[ "$(value bus "$counts")" -le "$(value lost "$answer")" ] || fail "the board lost less: $counts; $answer"
 measured "$counts, $(value swallowed "$answer") bytes swallowed"

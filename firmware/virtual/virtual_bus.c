@@ -72,14 +72,21 @@ static int open_origin(struct virtual_bus *bus, const struct virtual_bus_setting
     return 0;
 }
 
+static struct virtual_bus *make(const struct virtual_bus_settings *settings, struct bt_error *error)
+{
+    if (check(settings, error) < 0)
+        return NULL;
+    struct virtual_bus *bus = calloc(1, sizeof *bus);
+    if (!bus)
+        bt_fail(error, BT_MEMORY, "no memory for a virtual bus");
+    return bus;
+}
+
 struct virtual_bus *virtual_bus_new(const struct virtual_bus_settings *settings,
                                     struct bt_error *error)
 {
-    struct virtual_bus *bus = NULL;
-    int result = check(settings, error);
-    if (result == 0 && !(bus = calloc(1, sizeof *bus)))
-        result = bt_fail(error, BT_MEMORY, "no memory for a virtual bus");
-    if (result < 0) {
+    struct virtual_bus *bus = make(settings, error);
+    if (!bus) {
         source_close(settings->source);
         return NULL;
     }

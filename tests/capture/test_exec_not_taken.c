@@ -145,6 +145,13 @@ _Noreturn static void give_up(const char *what)
     _exit(99);
 }
 
+static struct aria_state *must(struct aria_state *state, const struct bt_error *error)
+{
+    if (!state)
+        give_up(error->message);
+    return state;
+}
+
 /* Any address: near code that has just run, in its registers, on the stack, or nowhere. */
 static uint64_t wild_address(const struct aria_state *state, uint64_t *random)
 {
@@ -212,10 +219,10 @@ static void run_wild(void *context)
     struct aria_step step;
     uint64_t random = random_seed(run->count);
     struct aria *aria = aria_new(run->arguments[0], run->arguments, &settings, &error);
-    struct aria_state *state = aria ? aria_initial(aria, &error) : NULL;
-    struct aria_state *wild = state ? aria_state_copy(aria, state, &error) : NULL;
-    if (!wild)
+    if (!aria)
         give_up(error.message);
+    struct aria_state *state = must(aria_initial(aria, &error), &error);
+    struct aria_state *wild = must(aria_state_copy(aria, state, &error), &error);
     for (unsigned count = 0; count < run->count;) {
         for (uint64_t i = random_below(&random, 3000); i > 0; i--)
             if (aria_execute(aria, state, ARIA_TAKEN, 0, &step, &error) != 0)
@@ -312,10 +319,10 @@ static void run_both(void *context)
     struct bt_error error = {.message = ""};
     struct aria_step step, other;
     struct aria *aria = aria_new(run->arguments[0], run->arguments, &settings, &error);
-    struct aria_state *state = aria ? aria_initial(aria, &error) : NULL;
-    struct aria_state *copy = state ? aria_state_copy(aria, state, &error) : NULL;
-    if (!copy)
+    if (!aria)
         give_up(error.message);
+    struct aria_state *state = must(aria_initial(aria, &error), &error);
+    struct aria_state *copy = must(aria_state_copy(aria, state, &error), &error);
     do {
         aria_state_assign(aria, copy, state);
         if (aria_execute(aria, copy, ARIA_NOT_TAKEN, 0, &other, &error) != 0)

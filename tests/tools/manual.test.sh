@@ -65,7 +65,7 @@ wait $daemon
 
 grep -q '^complete: [0-9]* records in [0-9]* files, nothing lost$' out
 grep -q '"running"' out
-[ "$(grep -c '^10000[0-9][0-9],' out)" -ge 10 ]
+[ "$(grep -c '^1000[0-9],' out)" -ge 10 ]
 [ "$(ls ring_*.byu.gz | wc -l)" = 3 ]
 bustap verify p0_*.byu.gz saved.byu.gz >verdict || true
 grep -q '^complete' verdict

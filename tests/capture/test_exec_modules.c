@@ -2,22 +2,12 @@
 /* The files that a program's code is from, of programs that are compiled here. */
 #include "capture/exec/process.h"
 #include "tests/suites.h"
+#include "tests/support/exec_child.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#ifdef __SANITIZE_ADDRESS__
-#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
-#elif defined __has_feature
-#define LOW_MEMORY (!__has_feature(address_sanitizer))
-#else
-#define LOW_MEMORY true
-#endif
-
-#define TEXT_BYTES 4096
 
 struct told {
     unsigned times;
@@ -60,31 +50,23 @@ static void run(const char *const *arguments, FILE *out)
     process_free(process);
 }
 
-static void text_of(const char *const *arguments, char *text)
+/* What the program itself writes is not of interest. */
+static void run_apart(void *context)
 {
-    int pipes[2], status = 0;
-    size_t size = 0;
-    ssize_t got;
-    if (pipe(pipes) != 0)
-        return;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        FILE *out = fdopen(pipes[1], "w");
-        if (!out || !freopen("/dev/null", "w", stdout))
-            _exit(98);
-        alarm(100);
-        run(arguments, out);
-        fclose(out);
-        _exit(0);
-    }
-    close(pipes[1]);
-    while ((got = read(pipes[0], text + size, TEXT_BYTES - 1 - size)) > 0)
-        size += (size_t)got;
-    text[size] = 0;
-    close(pipes[0]);
-    waitpid(child, &status, 0);
-    CU_ASSERT_EQUAL(status, 0);
+    FILE *out = fdopen(dup(STDOUT_FILENO), "w");
+    if (!out || !freopen("/dev/null", "w", stdout))
+        _exit(98);
+    run(context, out);
+    fclose(out);
+}
+
+/* Until the next call. */
+static const char *text_of(const char **arguments)
+{
+    static struct exec_child child;
+    exec_child_run(&child, run_apart, arguments);
+    CU_ASSERT_EQUAL(child.status, 0);
+    return child.output;
 }
 
 static bool make(const char *folder, const char *name, const char *source, const char *options)
@@ -114,14 +96,13 @@ static bool has(const char *text, const char *prefix, const char *folder, const 
 
 static void check_libraries(const char *folder)
 {
-    static char text[TEXT_BYTES];
     char program[64], one[64], two[64];
     snprintf(program, sizeof program, "%s/program", folder);
     snprintf(one, sizeof one, "%s/one.so", folder);
     snprintf(two, sizeof two, "%s/two.so", folder);
     CU_ASSERT_FATAL(make(folder, "program", "tests/capture/programs/libraries.c", "-ldl"));
     CU_ASSERT_FATAL(make_library(folder, "one.so", 1) && make_library(folder, "two.so", 2));
-    text_of((const char *const[]){program, one, two, NULL}, text);
+    const char *text = text_of((const char *[]){program, one, two, NULL});
     /* the program comes first and stays; one library has gone, the other has not */
     CU_ASSERT_EQUAL(strncmp(text, program, strlen(program)), 0);
     CU_ASSERT(has(text, "", folder, "program", " 1\n"));
@@ -138,14 +119,13 @@ static void check_libraries(const char *folder)
 
 static void check_fixed(const char *folder, const char *options)
 {
-    static char text[TEXT_BYTES];
     char program[64];
     snprintf(program, sizeof program, "%s/fixed", folder);
     bool made = make(folder, "fixed", "tests/capture/programs/libraries.c", options);
     CU_ASSERT(made || strstr(options, "-static")); /* not everybody has static libraries */
     if (!made)
         return;
-    text_of((const char *const[]){program, NULL}, text);
+    const char *text = text_of((const char *[]){program, NULL});
     CU_ASSERT(has(text, "\n", folder, "fixed", "@0x400000\n"));
     unlink(program);
 }
@@ -153,7 +133,7 @@ static void check_fixed(const char *folder, const char *options)
 static void test_modules(void)
 {
     char folder[] = "/tmp/bustap_modules_XXXXXX";
-    if (!LOW_MEMORY || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
         return;
     check_libraries(folder);
     check_fixed(folder, "-no-pie -ldl");

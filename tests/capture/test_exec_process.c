@@ -3,28 +3,14 @@
  * the same end. */
 #include "capture/exec/process.h"
 #include "tests/suites.h"
+#include "tests/support/exec_child.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define ROOM              (1u << 20)
-#define COMPUTING_SECONDS 100
-#define WAITING_SECONDS   3000
-#define ROUNDS            15 /* of each of the four that meet in threads.c */
-
-#ifdef __SANITIZE_ADDRESS__
-#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
-#elif defined __has_feature
-#define LOW_MEMORY (!__has_feature(address_sanitizer))
-#else
-#define LOW_MEMORY true
-#endif
+#define ROUNDS 15 /* of each of the four that meet in threads.c */
 
 static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 
@@ -77,43 +63,15 @@ static void run_translated(const char *const *arguments, int way)
     process_exit(&end);
 }
 
-/* What hangs ends: by the time it has computed, or long after anything that waits for processors
- * that others use has got them. */
-static void limit_time(void)
-{
-    const struct rlimit limit = {COMPUTING_SECONDS, COMPUTING_SECONDS + 1};
-    setrlimit(RLIMIT_CPU, &limit);
-    alarm(WAITING_SECONDS);
-}
+struct call {
+    const char *const *arguments;
+    int way;
+};
 
-/* Output and wait status of a program; way < 0: natively. */
-static int output_of(const char *const *arguments, int way, char *output)
+static void run(void *context)
 {
-    int pipes[2], status = 0;
-    size_t size = 0;
-    ssize_t got;
-    if (pipe(pipes) != 0)
-        return -1;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(pipes[1], 1);
-        close(pipes[0]);
-        close(pipes[1]);
-        limit_time();
-        if (way >= 0)
-            run_translated(arguments, way);
-        execve(arguments[0], (char *const *)(uintptr_t)arguments,
-               (char *const *)(uintptr_t)environment);
-        _exit(98);
-    }
-    close(pipes[1]);
-    while ((got = read(pipes[0], output + size, ROOM - 1 - size)) > 0)
-        size += (size_t)got;
-    close(pipes[0]);
-    waitpid(child, &status, 0);
-    output[size] = 0;
-    return status & ~0x80; /* whether it left a core is not its business */
+    const struct call *call = context;
+    run_translated(call->arguments, call->way);
 }
 
 static bool compile(char *program, size_t room, const char *folder, const char *name,
@@ -128,17 +86,18 @@ static bool compile(char *program, size_t room, const char *folder, const char *
 
 static void compare(const char *program, const char *argument)
 {
-    static char expected[ROOM], output[ROOM];
+    static struct exec_child native, child;
     const char *const arguments[] = {program, argument, NULL};
-    int status = output_of(arguments, -1, expected);
+    exec_child_native(&native, arguments, environment);
     for (int way = 0; way < WAYS; way++) {
-        int other = output_of(arguments, way, output);
-        if (other != status || strcmp(output, expected) != 0)
+        struct call call = {arguments, way};
+        exec_child_run(&child, run, &call);
+        if (child.status != native.status || strcmp(child.output, native.output) != 0)
             printf("%s %s, way %d: %x instead of %x\n%s\ninstead of\n%s\n", program,
-                   argument ? argument : "", way, (unsigned)other, (unsigned)status, output,
-                   expected);
-        CU_ASSERT_EQUAL(other, status);
-        CU_ASSERT_STRING_EQUAL(output, expected);
+                   argument ? argument : "", way, (unsigned)child.status, (unsigned)native.status,
+                   child.output, native.output);
+        CU_ASSERT_EQUAL(child.status, native.status);
+        CU_ASSERT_STRING_EQUAL(child.output, native.output);
     }
 }
 
@@ -147,7 +106,7 @@ static void check(const char *name, const char *const *arguments)
     static const char *const ways[] = {"", "-static", "-no-pie"};
     static const char *const none[] = {NULL};
     char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
-    if (!LOW_MEMORY || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
         return;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         bool compiled = compile(program, sizeof program, folder, name, ways[i]);
@@ -206,8 +165,9 @@ static int take_shares(void *context, struct record *records, size_t count)
 
 /* Each thread's instructions are its own processor's: of the first, of the four that meet at
  * barriers, and of nobody else. */
-static void count_shares(const char *program)
+static void count_shares(void *context)
 {
+    const char *program = context;
     struct share share = {.instructions = {0}};
     const char *const arguments[] = {program, "c", NULL};
     struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
@@ -232,19 +192,12 @@ static void count_shares(const char *program)
 static void test_shares(void)
 {
     char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
-    int status = 0;
-    if (!LOW_MEMORY || !mkdtemp(folder))
+    static struct exec_child child;
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
         return;
     CU_ASSERT(compile(program, sizeof program, folder, "threads", ""));
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        limit_time();
-        dup2(open("/dev/null", O_WRONLY), 1);
-        count_shares(program);
-    }
-    waitpid(child, &status, 0);
-    CU_ASSERT_EQUAL(status, 0);
+    exec_child_run(&child, count_shares, program);
+    CU_ASSERT_EQUAL(child.status, 0);
     unlink(program);
     rmdir(folder);
 }

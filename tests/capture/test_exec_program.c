@@ -2,6 +2,7 @@
 #include "capture/exec/executor.h"
 #include "capture/exec/start.h"
 #include "tests/suites.h"
+#include "tests/support/exec_child.h"
 
 #include <asm/prctl.h>
 #include <errno.h>
@@ -11,8 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 
 /* A whole program in a child: what runs it, with as few system calls of our own as possible. */
 struct program {
@@ -99,7 +101,6 @@ static int64_t system_call(struct program *program, const uint64_t *registers)
 /* Never returns. */
 static void run_program(const char *const *arguments, enum exec_trace trace, bool stepping)
 {
-    static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
     struct program program = {0};
     struct bt_error error = {.message = ""};
     struct executor_settings settings = {.trace = trace,
@@ -137,44 +138,17 @@ out:
     _exit(99);
 }
 
-/* Output and exit status of a program, natively or translated. */
-static int output_of(const char *const *arguments, int way, char *output, size_t room)
-{
-    int pipes[2], status = 0;
-    size_t size = 0;
-    ssize_t got;
-    if (pipe(pipes) != 0)
-        return -1;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(pipes[1], 1);
-        close(pipes[0]);
-        close(pipes[1]);
-        if (way < 0) {
-            static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
-            execve(arguments[0], (char *const *)(uintptr_t)arguments,
-                   (char *const *)(uintptr_t)environment);
-            _exit(98);
-        }
-        run_program(arguments, (enum exec_trace)(way & 3), way & 4);
-    }
-    close(pipes[1]);
-    while ((got = read(pipes[0], output + size, room - size)) > 0)
-        size += (size_t)got;
-    close(pipes[0]);
-    waitpid(child, &status, 0);
-    output[size < room ? size : room - 1] = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
+struct call {
+    const char *const *arguments;
+    enum exec_trace trace;
+    bool stepping;
+};
 
-#ifdef __SANITIZE_ADDRESS__
-#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
-#elif defined __has_feature
-#define LOW_MEMORY (!__has_feature(address_sanitizer))
-#else
-#define LOW_MEMORY true
-#endif
+static void run(void *context)
+{
+    const struct call *call = context;
+    run_program(call->arguments, call->trace, call->stepping);
+}
 
 /* As they are installed here: dynamically linked, with vector code in their libraries. Translated
  * without a trace, with fetches, with everything; and one branch by branch. */
@@ -190,14 +164,16 @@ static void test_programs(void)
         {"/usr/bin/perl", "-e",
          "my %a; $a{$_ % 97} .= $_ for 1..4000; print join ',', sort keys %a;", NULL},
     };
-    static char expected[1 << 20], output[1 << 20];
+    static struct exec_child native, child;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
-        if (!LOW_MEMORY || access(programs[i][0], X_OK) != 0)
+        if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0)
             continue;
-        int status = output_of(programs[i], -1, expected, sizeof expected);
+        exec_child_native(&native, programs[i], environment);
         for (int way = 0; way < (i == 0 ? 7 : 3); way += way == 2 ? 2 : 1) {
-            CU_ASSERT_EQUAL(output_of(programs[i], way, output, sizeof output), status);
-            CU_ASSERT_STRING_EQUAL(output, expected);
+            struct call call = {programs[i], (enum exec_trace)(way & 3), way & 4};
+            exec_child_run(&child, run, &call);
+            CU_ASSERT_EQUAL(child.status, native.status);
+            CU_ASSERT_STRING_EQUAL(child.output, native.output);
         }
     }
 }

@@ -3,21 +3,13 @@
 #include "capture/exec/decode.h"
 #include "capture/exec/process.h"
 #include "tests/suites.h"
+#include "tests/support/exec_child.h"
 #include "tools/profile/profiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#ifdef __SANITIZE_ADDRESS__
-#define LOW_MEMORY false /* AddressSanitizer's shadow lies where the program should */
-#elif defined __has_feature
-#define LOW_MEMORY (!__has_feature(address_sanitizer))
-#else
-#define LOW_MEMORY true
-#endif
 
 #define SLOTS (1u << 20)
 
@@ -116,16 +108,22 @@ static bool take_off(struct twin *twin)
     return same;
 }
 
+struct call {
+    const char *path;
+    enum exec_trace trace;
+};
+
 /* In a child; the exit status says what was different. */
-static void run(const char *path, enum exec_trace trace)
+static void run(void *context)
 {
+    const struct call *call = context;
     static const char *const environment[] = {"LC_ALL=C", NULL};
     struct bt_error error = {.message = ""};
     struct process_end end;
     struct twin twin = {.functions = functions_new(),
                         .table = calloc(SLOTS, sizeof(struct counted))};
     twin.profiler = profiler_new(twin.functions, &error);
-    struct process_settings settings = {.trace = trace,
+    struct process_settings settings = {.trace = call->trace,
                                         .buffer_bytes = 65536,
                                         .cache_bytes = 256 << 10, /* so that it is flushed */
                                         .start = {.environment = environment},
@@ -136,7 +134,7 @@ static void run(const char *path, enum exec_trace trace)
                                         .loaded = loaded,
                                         .loaded_context = &twin};
     struct process *process =
-        process_new(path, (const char *const[]){path, NULL}, &settings, &error);
+        process_new(call->path, (const char *const[]){call->path, NULL}, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0)
         _exit(10);
     if (end.is_child)
@@ -158,24 +156,18 @@ static void run(const char *path, enum exec_trace trace)
 
 static void check(const char *folder, const char *source, const char *options)
 {
+    static struct exec_child child;
     char program[64], command[512];
     snprintf(program, sizeof program, "%s/program", folder);
     snprintf(command, sizeof command, "cc -w %s -o %s %s", options, program, source);
     CU_ASSERT_FATAL(system(command) == 0);
     for (int trace = EXEC_TRACE_FETCHES; trace <= EXEC_TRACE_ALL; trace++) {
-        int status = 0;
-        fflush(NULL);
-        pid_t child = fork();
-        if (child == 0) {
-            if (!freopen("/dev/null", "w", stdout))
-                _exit(9);
-            alarm(100);
-            run(program, (enum exec_trace)trace);
-        }
-        waitpid(child, &status, 0);
-        CU_ASSERT_EQUAL(status, 0);
-        if (status != 0)
-            printf("%s %s, trace %d: wait status %x\n", source, options, trace, (unsigned)status);
+        struct call call = {program, (enum exec_trace)trace};
+        exec_child_run(&child, run, &call);
+        CU_ASSERT_EQUAL(child.status, 0);
+        if (child.status != 0)
+            printf("%s %s, trace %d: wait status %x\n", source, options, trace,
+                   (unsigned)child.status);
     }
     unlink(program);
 }
@@ -183,7 +175,7 @@ static void check(const char *folder, const char *source, const char *options)
 static void test_twin(void)
 {
     char folder[] = "/tmp/bustap_profiler_XXXXXX";
-    if (!LOW_MEMORY || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
         return;
     check(folder, "tests/tools/programs/profiled.c", "-O2");
     check(folder, "tests/tools/programs/profiled.c", "-O0 -no-pie");

@@ -2,8 +2,6 @@
 
 #include "tools/words.h"
 
-#include <stdio.h>
-
 yajl_gen json_new(void)
 {
     yajl_gen json = yajl_gen_alloc(NULL);
@@ -24,10 +22,15 @@ void json_time(yajl_gen json, const char *key, int64_t realtime_ns)
         json_string(json, words_time(text, realtime_ns));
 }
 
-void json_print(yajl_gen json)
+void json_put(yajl_gen json, FILE *out)
 {
     const unsigned char *text;
     size_t size;
     if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
-        fwrite(text, 1, size, stdout);
+        fwrite(text, 1, size, out);
+}
+
+void json_print(yajl_gen json)
+{
+    json_put(json, stdout);
 }

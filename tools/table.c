@@ -1,6 +1,6 @@
 #include "tools/table.h"
 
-#include "capture/json.h"
+#include "tools/json.h"
 #include "tools/words.h"
 
 #include <inttypes.h>
@@ -233,10 +233,7 @@ void table_json(const struct table *table, const char *key, yajl_gen json, FILE 
                 json_cell(json, &table->columns[c], &cells[c]);
         yajl_gen_map_close(json);
         if (row % JSON_ROWS == JSON_ROWS - 1) {
-            const unsigned char *text;
-            size_t size;
-            if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
-                fwrite(text, 1, size, out);
+            json_put(json, out);
             yajl_gen_clear(json);
         }
     }

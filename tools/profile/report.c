@@ -312,15 +312,6 @@ static void print_summary(const struct profile_report *report, FILE *out)
     fputc('\n', out);
 }
 
-static void print_json(yajl_gen json, FILE *out)
-{
-    const unsigned char *text;
-    size_t size;
-    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
-        fwrite(text, 1, size, out);
-    fputc('\n', out);
-}
-
 int profile_report_print(const struct profile_report *report, FILE *out, struct bt_error *error)
 {
     yajl_gen json = report->json ? json_new() : NULL;
@@ -339,7 +330,7 @@ int profile_report_print(const struct profile_report *report, FILE *out, struct 
         result = print_table(report, (enum profile_by)report->by[i], json, out);
     if (json && result == 0) {
         yajl_gen_map_close(json);
-        print_json(json, out);
+        json_put(json, out);
     }
     if (json)
         yajl_gen_free(json);

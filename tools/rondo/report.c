@@ -165,14 +165,6 @@ static void json_settings(const struct rondo_report *report, yajl_gen json)
     json_count(json, "target_cache_targets", settings->targets.cache_histories);
 }
 
-static void json_flush(yajl_gen json, FILE *out)
-{
-    const unsigned char *text;
-    size_t size;
-    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
-        fwrite(text, 1, size, out);
-}
-
 int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_error *error)
 {
     struct rondo_tables tables;
@@ -201,7 +193,7 @@ int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_er
         table_json(&table, "branches", json, out);
     }
     yajl_gen_map_close(json);
-    json_flush(json, out);
+    json_put(json, out);
     yajl_gen_free(json);
     rondo_tables_clear(&tables);
     return 0;

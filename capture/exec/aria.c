@@ -140,7 +140,8 @@ const struct modules *aria_modules(const struct aria *aria)
 /* --- taken -------------------------------------------------------------------------------------
  */
 
-void aria_load(struct aria *aria, const struct aria_state *state)
+/* A state's registers into the thread, whose vector state is the state's from then on; and back. */
+static void load(struct aria *aria, const struct aria_state *state)
 {
     struct exec_thread *thread = aria->process->thread;
     memcpy(thread->registers, state->registers, sizeof thread->registers);
@@ -150,7 +151,7 @@ void aria_load(struct aria *aria, const struct aria_state *state)
     thread->vector = state->vector;
 }
 
-void aria_store(const struct aria *aria, struct aria_state *state)
+static void store(const struct aria *aria, struct aria_state *state)
 {
     struct exec_thread *thread = aria->process->thread;
     memcpy(state->registers, thread->registers, sizeof state->registers);
@@ -300,10 +301,10 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     int result = check_state(aria, state, error);
     if (result != 0)
         return result;
-    aria_load(aria, state);
+    load(aria, state);
     result = version == ARIA_TAKEN ? execute_taken(aria, limit, step, error)
                                    : execute_not_taken(aria, limit, step, error);
-    aria_store(aria, state);
+    store(aria, state);
     step->records = aria->records;
     step->record_count = aria->record_count;
     return result;
@@ -324,7 +325,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     aria->put = put_records;
     aria->put_context = put_context;
     set_stepping(aria, false);
-    aria_load(aria, state);
+    load(aria, state);
     executor_stop_at(process->executor, aria->stop_at);
     while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT &&
            stop.reason != EXECUTOR_PLACE) {
@@ -332,7 +333,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
         done = executor_instructions(process->executor) - before;
     }
     executor_stop_at(process->executor, 0);
-    aria_store(aria, state);
+    store(aria, state);
     set_stepping(aria, true);
     aria->put = NULL;
     tell(aria, &stop, step);

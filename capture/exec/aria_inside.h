@@ -30,10 +30,6 @@ struct aria {
 /* The thread's registers as a new state. */
 struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error *error);
 
-/* A state's registers into the thread, whose vector state is the state's from then on; and back. */
-void aria_load(struct aria *aria, const struct aria_state *state);
-void aria_store(const struct aria *aria, struct aria_state *state);
-
 /* More records of a step. False: no memory. */
 bool aria_add_records(struct aria *aria, const struct record *records, size_t count);
 

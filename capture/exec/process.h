@@ -8,9 +8,9 @@
  * the turn, in the order in which everything happened as a whole: a turn's after the other's, each
  * thread's in its program's order.
  *
- * Children begin with what their parent is;
- * one that vfork or posix_spawn made shares our memory until it ends or executes another program,
- * and is not in the trace. A program that executes another one is replaced by it, untranslated.
+ * Children begin with what their parent is; one that vfork or posix_spawn made shares our memory
+ * until it ends or executes another program, and is not in the trace. A program that executes
+ * another one is replaced by it, untranslated unless `execute` says how.
  */
 #ifndef CAPTURE_EXEC_PROCESS_H
 #define CAPTURE_EXEC_PROCESS_H
@@ -37,12 +37,12 @@ struct process_window {
 };
 #define PROCESS_SOMEWHERE UINT64_MAX
 
-#define PROCESS_LEADING 8u
+#define PROCESS_LEADING 8u /* arguments that `execute` can put in front */
 
 enum process_ending {
     PROCESS_EXITED,  /* value: the status */
     PROCESS_KILLED,  /* value: the signal */
-    PROCESS_LIMITED, /* as many instructions as were asked for */
+    PROCESS_LIMITED, /* the window has closed, and `ends`; value: 0 */
     PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
 };
 
@@ -91,13 +91,16 @@ struct process_settings {
 
 /*
  * Loads a program as load_new() does, into the calling process, whose only one it is. Call it in
- * the thread that runs it, while all other threads block all signals. Settings are copied.
+ * the thread that runs it, while all other threads block all signals. Settings are copied. NULL
+ * with *error where it cannot be executed, nothing of it having run.
  */
 struct process *process_new(const char *path, const char *const *arguments,
                             const struct process_settings *settings, struct bt_error *error);
 void process_free(struct process *process);
 
-/* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. */
+/* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. 0, or a
+ * negative code: BT_USAGE says what the program did that cannot be done here, BT_MEMORY, or what
+ * put() returned; *end is there in any case. */
 int process_run(struct process *process, struct process_end *end, struct bt_error *error);
 
 /* Where the window opens or closes, once it is known: in `loaded`, or before the run. */
@@ -109,8 +112,11 @@ void process_close(struct process *process);
 /* Whether it has opened so far. */
 bool process_has_opened(const struct process *process);
 
-/* Descriptors of ours, and instructions that were put so far. */
+/* A descriptor of ours, which the program can neither close nor replace from now on. 0, or
+ * BT_USAGE: there are too many (system_call.h). Not while it runs. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
+
+/* Instructions that were put so far. Not while it runs. */
 uint64_t process_instructions(const struct process *process);
 
 /* The files that its code is from: they belong to the process. Not while it runs. */

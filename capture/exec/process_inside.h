@@ -36,7 +36,6 @@ struct process {
     /* Does an instruction that executor_define() has told of; or makes *stop its fault. */
     int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
     void *define_context;
-    bool begun;
     bool is_child;
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;

@@ -1,20 +1,19 @@
-#define _GNU_SOURCE /* F_DUPFD_CLOEXEC, strsignal */
+#define _GNU_SOURCE /* strsignal */
 #include "tools/profile.h"
 
 #include "capture/exec/process.h"
 #include "tools/exec_program.h"
+#include "tools/own_stream.h"
 #include "tools/profile/callgrind.h"
 #include "tools/profile/report.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define ROWS_FOR_PEOPLE 10u
-#define DESCRIPTOR_MIN  500 /* ours are out of the program's way, if that many are allowed */
 
 extern char **environ;
 
@@ -94,39 +93,13 @@ struct outputs {
     FILE *report, *callgrind;
 };
 
-static FILE *open_high(int descriptor, struct bt_error *error)
-{
-    int high = fcntl(descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
-    if (high < 0)
-        high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-    FILE *file = high < 0 ? NULL : fdopen(high, "w");
-    if (!file) {
-        bt_fail_errno(error, "no descriptor for the profile");
-        if (high >= 0)
-            close(high);
-    }
-    return file;
-}
-
-static FILE *open_output(const char *path, struct bt_error *error)
-{
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) {
-        bt_fail_errno(error, "%s", path);
-        return NULL;
-    }
-    FILE *file = open_high(descriptor, error);
-    close(descriptor);
-    return file;
-}
-
 static int open_outputs(struct outputs *outputs, const struct profile_settings *settings,
                         struct bt_error *error)
 {
-    outputs->report =
-        settings->output ? open_output(settings->output, error) : open_high(STDERR_FILENO, error);
+    outputs->report = settings->output ? own_stream_open(settings->output, error)
+                                       : own_stream_on(STDERR_FILENO, error);
     if (outputs->report && settings->callgrind)
-        outputs->callgrind = open_output(settings->callgrind, error);
+        outputs->callgrind = own_stream_open(settings->callgrind, error);
     return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
 }
 

@@ -1,20 +1,17 @@
-#define _DEFAULT_SOURCE /* F_DUPFD_CLOEXEC */
 #include "tools/rondo.h"
 
 #include "formats/base/quantity.h"
 #include "tools/exec_program.h"
+#include "tools/own_stream.h"
 #include "tools/rondo/report.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 extern char **environ;
 
-#define DESCRIPTOR_MIN 100 /* programs like theirs low */
-#define DEPTH_MAX      1000000u
+#define DEPTH_MAX 1000000u
 
 struct rondo {
     struct front_end_settings front_end;
@@ -174,15 +171,6 @@ static int complete(struct rondo *rondo, struct bt_error *error)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-/* A stream of ours, where the program neither finds nor closes it. */
-static FILE *stream_on(int descriptor)
-{
-    int high = fcntl(descriptor, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
-    if (high < 0)
-        high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-    return high < 0 ? NULL : fdopen(high, "w");
-}
-
 /* Somebody at a terminal sees nothing of the program there. */
 static bool is_watched(void)
 {
@@ -191,16 +179,10 @@ static bool is_watched(void)
 
 static int open_report(struct rondo *rondo, struct bt_error *error)
 {
-    rondo->messages = stream_on(STDERR_FILENO);
-    rondo->report = rondo->messages;
-    if (!rondo->output)
-        return 0;
-    int file = open(rondo->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file >= 0) {
-        rondo->report = stream_on(file);
-        close(file);
-    }
-    return file >= 0 && rondo->report ? 0 : bt_fail_errno(error, "cannot write %s", rondo->output);
+    struct bt_error unheard; /* there may be no standard error */
+    rondo->messages = own_stream_on(STDERR_FILENO, &unheard);
+    rondo->report = rondo->output ? own_stream_open(rondo->output, error) : rondo->messages;
+    return rondo->report || !rondo->output ? 0 : error->code;
 }
 
 /* What is ours alone; -1 in the place of what is not there. */

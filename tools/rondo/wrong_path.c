@@ -3,15 +3,13 @@
 
 #include "formats/base/clock.h"
 #include "formats/capture_writer.h"
+#include "tools/own_stream.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-
-#define DESCRIPTOR_MIN 100 /* programs like theirs low */
 
 struct wrong_path {
     int file;
@@ -42,25 +40,12 @@ static void describe(struct capture_info *info, const char *const *arguments)
     snprintf(info->bus, sizeof info->bus, "%s", CAPTURE_BUS_PROGRAM);
 }
 
-static int open_file(struct wrong_path *wrong, struct bt_error *error)
-{
-    int low = open(wrong->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (low < 0)
-        return bt_fail_errno(error, "cannot write %s", wrong->path);
-    wrong->file = fcntl(low, F_DUPFD_CLOEXEC, DESCRIPTOR_MIN);
-    if (wrong->file < 0)
-        wrong->file = low;
-    else
-        close(low);
-    return 0;
-}
-
 static int begin(struct wrong_path *wrong, const char *const *arguments, struct bt_error *error)
 {
     struct capture_info info;
-    int result = open_file(wrong, error);
-    if (result < 0)
-        return result;
+    wrong->file = own_stream_descriptor(wrong->path, error);
+    if (wrong->file < 0)
+        return error->code;
     describe(&info, arguments);
     wrong->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     if (!wrong->encoder)

@@ -4,6 +4,7 @@
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
+#include "tools/words.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -243,9 +244,7 @@ static void choose_engine(struct capture_settings *capture)
 static int choose_prefix(struct capture_settings *capture, const char *program,
                          struct bt_error *error)
 {
-    const char *slash = strrchr(program, '/');
-    return capture->prefix[0] ? 0
-                              : capture_option_output(capture, slash ? slash + 1 : program, error);
+    return capture->prefix[0] ? 0 : capture_option_output(capture, words_file_name(program), error);
 }
 
 static int exec_main(struct invocation *call)

@@ -5,6 +5,7 @@
 #include "tools/commands.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
+#include "tools/words.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -343,13 +344,6 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     process_exit(&end);
 }
 
-/* As `ps` shows it. */
-static void take_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    prctl(PR_SET_NAME, slash ? slash + 1 : path);
-}
-
 _Noreturn void exec_inside_main(int count, char **arguments)
 {
     struct bt_error error = {.message = "bustap itself calls this"};
@@ -363,7 +357,7 @@ _Noreturn void exec_inside_main(int count, char **arguments)
                                          .arguments = (const char *const *)arguments + 3,
                                          .environment = (const char *const *)environ,
                                          .follows = true};
-    take_name(program.path);
+    prctl(PR_SET_NAME, words_file_name(program.path)); /* as `ps` shows it */
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     lanes = exec_lanes_join(descriptor, &error);
     if (lanes)

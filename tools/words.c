@@ -44,6 +44,12 @@ char *words_size(char *text, double bytes)
     return text;
 }
 
+const char *words_file_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
 uint64_t words_lost(const uint64_t lost[LOSS_STAGES])
 {
     struct loss loss = {.count = {0}};

@@ -23,6 +23,9 @@ char *words_size(char *text, double bytes);
 /* Puts text; octets that a terminal would take for commands are shown as '?'. */
 void words_put(const char *text, FILE *out);
 
+/* The last part of a path, without folders; of NULL, NULL. */
+const char *words_file_name(const char *path);
+
 /* Sum over the stages; saturates. */
 uint64_t words_lost(const uint64_t lost[LOSS_STAGES]);
 

@@ -2,11 +2,11 @@
 
 #include "formats/base/saturating.h"
 #include "tools/dcfg/dot_text.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Characters of a routine's and a block's name in the picture; all of it is in the tooltip. */
 #define NAME_WIDTH  48u
@@ -134,8 +134,7 @@ static void put_block(const struct drawing *drawing, uint32_t block)
     }
     fputs("\\l", out);
     if (place.file) {
-        const char *slash = strrchr(place.file, '/');
-        dot_text_short(out, slash ? slash + 1 : place.file, BLOCK_WIDTH);
+        dot_text_short(out, words_file_name(place.file), BLOCK_WIDTH);
         fprintf(out, ":%" PRIu32 "\\l", place.line);
     }
     fprintf(out, "%" PRIu64 " %s, %.2f %%\\l\", tooltip=\"", profile->executions[block],

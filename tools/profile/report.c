@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const names[PROFILE_BYS] = {"function", "line", "block", "module"};
 static const char *const keys[PROFILE_BYS] = {"functions", "lines", "blocks", "modules"};
@@ -102,15 +101,6 @@ struct listing {
     size_t column_count;
 };
 
-/* What has no name is called by its place. */
-#define UNNAMED_BYTES 24u
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static double share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
@@ -155,7 +145,7 @@ static void fill_place(const struct listing *listing, const struct profile_row *
     }
     switch (column) {
     case MODULE:
-        cell->text = row->module ? base_name(row->module->path) : "(memory)";
+        cell->text = row->module ? words_file_name(row->module->path) : "(memory)";
         break;
     case MODULE_PATH:
         cell->text = row->module ? row->module->path : NULL;
@@ -165,7 +155,7 @@ static void fill_place(const struct listing *listing, const struct profile_row *
         cell->none = !row->module;
         break;
     case SOURCE:
-        cell->text = file ? base_name(file) : NULL;
+        cell->text = words_file_name(file);
         cell->number = line;
         break;
     case SOURCE_FILE:

@@ -1,5 +1,7 @@
 #include "tools/rondo/report_tables.h"
 
+#include "tools/words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,12 +155,6 @@ struct table rondo_tables_kinds(struct rondo_tables *tables)
 
 /* --- branches one by one --------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path;
-}
-
 /* The source's name without its folders; symbol or file; source line; module. */
 static void name_cells(const struct rondo_report *report, uint64_t address,
                        struct table_cell *cells)
@@ -169,9 +165,9 @@ static void name_cells(const struct rondo_report *report, uint64_t address,
     uint32_t number = functions_at(functions, address, true, FUNCTION_NONE);
     const struct function *function =
         number != FUNCTION_NONE ? functions_get(functions, number) : NULL;
-    cells[0].text = base_name(line.file);
+    cells[0].text = words_file_name(line.file);
     cells[0].number = line.line;
-    cells[3].text = module ? base_name(module->path) : NULL;
+    cells[3].text = words_file_name(module ? module->path : NULL);
     if (function && function->symbol) {
         cells[1].text = function->name;
         cells[1].number = address - function->start;

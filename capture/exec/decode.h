@@ -121,4 +121,18 @@ static inline bool decode_ends_block(const struct decode_instruction *instructio
     return instruction->kind != DECODE_STRAIGHT;
 }
 
+/* Of DECODE_BITS: how many bytes behind the operand the element with this bit lies. Bits count on
+ * from the operand in both directions, by as many bits of the number as the operand has. */
+static inline int64_t decode_bit_offset(const struct decode_access *access, uint64_t number)
+{
+    int64_t bit = (int64_t)number;
+    if (access->index_size == 4)
+        bit = (int32_t)bit;
+    else if (access->index_size == 2)
+        bit = (int16_t)bit;
+    int64_t bits = access->index_size * 8;
+    int64_t element = bit >= 0 ? bit / bits : -((-(bit + 1)) / bits) - 1;
+    return element * access->index_size;
+}
+
 #endif

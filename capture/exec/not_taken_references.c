@@ -111,17 +111,11 @@ static void add_gather(struct not_taken *not_taken, const struct decode_access *
     }
 }
 
-/* The element with a bit: bits count on from the operand in both directions. */
+/* The element with a bit. */
 static uint64_t bit_address(const struct not_taken *not_taken, const struct decode_access *access)
 {
-    int64_t bit = (int64_t)not_taken->thread->registers[access->mask];
-    if (access->index_size == 4)
-        bit = (int32_t)bit;
-    else if (access->index_size == 2)
-        bit = (int16_t)bit;
-    int64_t bits = access->index_size * 8;
-    int64_t element = bit >= 0 ? bit / bits : -((-(bit + 1)) / bits) - 1;
-    return address_of(not_taken, access) + (uint64_t)(element * access->index_size);
+    uint64_t bit = not_taken->thread->registers[access->mask];
+    return address_of(not_taken, access) + (uint64_t)decode_bit_offset(access, bit);
 }
 
 /* Legacy area and header, then the components that edx:eax asks for. */

@@ -317,7 +317,8 @@ int64_t process_thread_call(struct process *process, const struct system_call *c
     return syscall(SYS_set_robust_list, call->arguments[0], call->arguments[1]) == 0 ? 0 : -errno;
 }
 
-/* With the mutex held. They may be anywhere: in system calls that do not end by themselves. */
+/* By the one whose turn it is. They may be anywhere: in system calls that do not end by themselves.
+ */
 static void wake_all(struct process *process)
 {
     for (struct process_thread *thread = process->threads->all; thread; thread = thread->next)

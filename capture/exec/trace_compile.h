@@ -11,9 +11,6 @@
 
 #include "capture/exec/code_cache.h"
 
-/* Records behind the last one that may be written over. */
-#define TRACE_COMPILE_BEYOND 4u
-
 struct trace_code;
 
 /* Room for so many bytes of code; NULL where the processor has no AVX2, or memory is short. */
@@ -37,7 +34,8 @@ struct trace_position {
     uint8_t processor;
 };
 
-/* Goes on to the end of the entries, to a block that has no code, or until there is no room. */
+/* Goes on to the end of the entries, to a block that has no code, or until there is no room. Moves
+ * whole steps: up to 3 records behind a block's last one are written over. */
 void trace_code_run(struct trace_code *code, struct trace_position *position);
 
 #endif

@@ -82,18 +82,12 @@ static int add_gather(struct trace_expander *expander, const struct decode_acces
     return result;
 }
 
-/* The element with a bit: bits count on from the operand in both directions. */
+/* The element with a bit. */
 static uint32_t bit_address(const struct decode_access *access, const uint32_t *entries)
 {
-    int64_t bit;
+    uint64_t bit;
     memcpy(&bit, entries + 1, sizeof bit);
-    if (access->index_size == 4)
-        bit = (int32_t)bit;
-    else if (access->index_size == 2)
-        bit = (int16_t)bit;
-    int64_t bits = access->index_size * 8;
-    int64_t element = bit >= 0 ? bit / bits : -((-(bit + 1)) / bits) - 1;
-    return entries[0] + (uint32_t)(element * access->index_size);
+    return entries[0] + (uint32_t)decode_bit_offset(access, bit);
 }
 
 /* Legacy area and header, then the components that edx:eax asks for. */

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VECTOR_STATE_BYTES     64u /* of a register at most */
-#define VECTOR_STATE_REGISTERS 32u
+#define VECTOR_STATE_BYTES 64u /* of a register at most */
 
 /* Places of the components, as the processor says; 0 bytes: not there. */
 struct vector_layout {

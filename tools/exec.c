@@ -219,8 +219,7 @@ static int run_program(struct exec_settings *settings)
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &run->mask);
     if (begin(run, &error) < 0) {
-        status = command_failure(&error);
-        status = status < STATUS_USAGE ? STATUS_USAGE : status;
+        status = exec_program_failure(&error);
     } else {
         status = attend(run);
     }

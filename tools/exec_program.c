@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* S_ISVTX and the like */
 #include "tools/exec_program.h"
 
+#include "tools/commands.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -70,4 +72,10 @@ int exec_program_find(char *path, const char *name, struct bt_error *error)
                        name);
     }
     return check_rights(path, error);
+}
+
+int exec_program_failure(const struct bt_error *error)
+{
+    int status = command_failure(error);
+    return status < STATUS_USAGE ? STATUS_USAGE : status;
 }

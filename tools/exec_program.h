@@ -14,4 +14,8 @@
  */
 int exec_program_find(char *path, const char *name, struct bt_error *error);
 
+/* Tells that a program could not begin, and why. The exit status: 2 or 3, never one that says what
+ * is wrong with data. */
+int exec_program_failure(const struct bt_error *error);
+
 #endif

@@ -269,7 +269,7 @@ static int profile_main(struct invocation *call)
     process_free(run.process);
     profiler_free(run.profiler);
     functions_free(run.functions);
-    return command_failure(&error);
+    return exec_program_failure(&error);
 }
 
 const struct command profile_command = {

@@ -348,8 +348,7 @@ static int run_program(struct rondo *rondo)
     if (ran) {
         status = run(rondo, &end);
     } else {
-        status = command_failure(&error);
-        status = status < STATUS_USAGE ? STATUS_USAGE : status;
+        status = exec_program_failure(&error);
     }
     clear(rondo);
     if (!ran || end.ending == PROCESS_UNABLE)

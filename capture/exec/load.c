@@ -56,13 +56,15 @@ static int open_executable(struct opened *opened, const char *path, struct bt_er
     struct stat status;
     /* not to hang where somebody has put a FIFO */
     opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (opened->file < 0 || fstat(opened->file, &status) != 0)
-        return bt_fail_errno(error, "cannot be opened");
+    if (opened->file < 0 || fstat(opened->file, &status) != 0) {
+        bt_fail_errno(error, "cannot be opened");
+        return error->code = BT_USAGE;
+    }
     if (!S_ISREG(status.st_mode))
         return bt_fail(error, BT_USAGE, "is %s, not a program",
                        S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
-        return bt_fail_errno(error, "may not be executed (chmod +x makes it a program)");
+        return bt_fail(error, BT_USAGE, "may not be executed (chmod +x makes it a program)");
     opened->bytes = (uint64_t)status.st_size;
     return 0;
 }

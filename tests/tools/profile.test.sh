@@ -176,3 +176,13 @@ callgrind_annotate --auto=no --threshold=100 --inclusive=yes other >inclusive
 for name in leaf loop; do
     [ "$(own inclusive $name)" = "$(field $name inclusive)" ]
 done
+
+# what cannot run here is no fault of data
+head -c 1000 profiled >cut
+chmod +x cut
+for command in profile rondo; do
+    status=0
+    bustap $command ./cut 2>complaints || status=$?
+    [ "$status" = 2 ] || { echo "$command: status $status"; exit 1; }
+    grep -q '^bustap: ./cut: is cut off: ' complaints
+done

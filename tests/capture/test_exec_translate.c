@@ -52,8 +52,12 @@ static void print_records(const struct exec_rig *rig, const struct reference *re
     printf("\n");
 }
 
+typedef void make_function(struct random_instruction *made, uint64_t *random, uint64_t address,
+                           const struct region *region);
+
 /* One random instruction with random registers, natively and translated. True: both the same. */
-static bool try_one(struct exec_rig *rig, uint64_t *random, uint64_t address, unsigned *ran)
+static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
+                    unsigned *ran)
 {
     static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
     static struct machine before, native, translated;
@@ -61,7 +65,7 @@ static bool try_one(struct exec_rig *rig, uint64_t *random, uint64_t address, un
     struct random_instruction made;
     uint8_t *code = rig->code + (address - EXEC_RIG_CODE);
     do {
-        random_instruction_make(&made, random, address, &region);
+        make(&made, random, address, &region);
         random_machine(&before, random);
         before.rip = address;
     } while (!random_instruction_place(&made, &before, random, &region));
@@ -105,21 +109,34 @@ static bool try_one(struct exec_rig *rig, uint64_t *random, uint64_t address, un
     return !difference;
 }
 
-static void test_random(void)
+/* How many of them came to their end. */
+static unsigned try_many(make_function *make, unsigned limit)
 {
     struct exec_rig rig;
-    const char *seeds = getenv("EXEC_SEEDS");
-    unsigned limit = seeds ? (unsigned)atoi(seeds) : 20000, ran = 0, failed = 0;
+    unsigned ran = 0, failed = 0;
     uint64_t random = random_seed(limit);
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
     for (unsigned i = 0; i < limit && failed < 20; i++) {
         if (i % PLACES == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
-        failed += !try_one(&rig, &random, EXEC_RIG_CODE + 64 * (i % PLACES), &ran);
+        failed += !try_one(&rig, make, &random, EXEC_RIG_CODE + 64 * (i % PLACES), &ran);
     }
     CU_ASSERT_EQUAL(failed, 0);
-    CU_ASSERT(ran > limit / 2);
     exec_rig_end(&rig);
+    return ran;
+}
+
+static void test_random(void)
+{
+    const char *seeds = getenv("EXEC_SEEDS");
+    unsigned limit = seeds ? (unsigned)atoi(seeds) : 20000;
+    CU_ASSERT(try_many(random_instruction_make, limit) > limit / 2);
+}
+
+static void test_gathers(void)
+{
+    unsigned ran = try_many(random_instruction_make_gather, 1000);
+    CU_ASSERT(ran > 250 || !__builtin_cpu_supports("avx2"));
 }
 
 /* --- blocks that use the same registers again and again -----------------------------------------
@@ -330,6 +347,7 @@ static void test_blocks(void)
 }
 
 static const struct test_case cases[] = {{"random instructions", test_random},
+                                         {"gathers and scatters", test_gathers},
                                          {"blocks that use the same registers again", test_blocks},
                                          {NULL, NULL}};
 TEST_SUITE(exec_translate, cases)

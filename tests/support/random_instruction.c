@@ -171,6 +171,31 @@ void random_instruction_make(struct random_instruction *made, uint64_t *random, 
     decode_it(made);
 }
 
+/* VEX or EVEX, of map 2 with 66, and a SIB byte (Intel SDM, volume 2, VPGATHERDD and the like). */
+static void gather_encoding(uint64_t *random, uint8_t *bytes)
+{
+    random_fill(random, bytes, 15);
+    bool evex = random_one_in(random, 2);
+    uint8_t *opcode = bytes + (evex ? 4 : 3);
+    bytes[0] = evex ? 0x62 : 0xc4;
+    bytes[1] = (uint8_t)((bytes[1] & (evex ? 0xf0 : 0xe0)) | 2);
+    bytes[2] = (uint8_t)(evex ? (bytes[2] & 0x80) | 0x7d : (bytes[2] & 0xfc) | 1);
+    if (evex)
+        bytes[3] &= 0x6f; /* neither zeroing nor broadcast */
+    opcode[0] = (uint8_t)(0x90 | (opcode[0] & (evex ? 0x23 : 0x03)));
+    opcode[1] = (uint8_t)((opcode[1] & 0x78) | 4);
+}
+
+void random_instruction_make_gather(struct random_instruction *made, uint64_t *random,
+                                    uint64_t address, const struct region *region)
+{
+    do
+        gather_encoding(random, made->bytes);
+    while (!decode_it(made) || is_excluded(made));
+    move_displacement(made, random, address, region);
+    decode_it(made);
+}
+
 /* --- registers ----------------------------------------------------------------------------------
  */
 

@@ -35,6 +35,10 @@ struct reference {
 void random_instruction_make(struct random_instruction *made, uint64_t *random, uint64_t address,
                              const struct region *region);
 
+/* The same, of the gathers and scatters alone, which are too rare among all. */
+void random_instruction_make_gather(struct random_instruction *made, uint64_t *random,
+                                    uint64_t address, const struct region *region);
+
 /* Registers of any values, vector registers among them. */
 void random_machine(struct machine *machine, uint64_t *random);
 

@@ -38,10 +38,10 @@ static void *map(size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* jmp *[rip + 0], and the address. */
+/* jmp *[rip + 2], and behind it the address, aligned: the program may have alignment checked. */
 static void write_leave(struct code_cache *cache)
 {
-    static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
+    static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
     void (*leave)(void) = exec_leave;
     memcpy(cache->code, jump, sizeof jump);
     memcpy(cache->code + sizeof jump, &leave, sizeof leave);

@@ -155,6 +155,23 @@ static void jumped(void)
     printf("behind the file's end: %d\n", number);
 }
 
+/* The processor may be told to check alignment; whether it can is how some find out its kind. */
+static void aligned(void)
+{
+    uint64_t sum, values[4] = {1, 2, 3, 4};
+    __asm__ volatile("pushfq; orq $0x40000, (%%rsp); popfq\n"
+                     "xor %%eax, %%eax; mov $1000, %%edx\n"
+                     "1: mov %%edx, %%ecx; and $3, %%ecx; jz 2f\n"
+                     "add (%%rsi,%%rcx,8), %%rax\n"
+                     "2: lea 3f(%%rip), %%rdi; jmp *%%rdi\n"
+                     "3: dec %%edx; jnz 1b\n"
+                     "pushfq; andq $~0x40000, (%%rsp); popfq"
+                     : "=&a"(sum)
+                     : "S"(values)
+                     : "rcx", "rdx", "rdi", "cc", "memory");
+    printf("aligned: %d\n", (int)sum);
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1) {
@@ -178,6 +195,7 @@ int main(int count, char **arguments)
         return 3;
     }
     skipped();
+    aligned();
     mended();
     jumped();
     return 0;

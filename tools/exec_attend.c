@@ -10,11 +10,17 @@
 #define LOOK_NS   100000000 /* the live line is renewed so often, at least */
 #define FINISH_NS 2000000   /* and so often it is looked whether all is written */
 
+/* Of what we write ourselves: a limit of files' sizes, a reader that went away. */
+static bool is_our_own(const siginfo_t *info)
+{
+    return (info->si_signo == SIGXFSZ || info->si_signo == SIGPIPE) && info->si_pid == getpid();
+}
+
 /* A terminal sends its signals to the program, too; those that somebody sent came here alone. */
 static bool is_for_program(const siginfo_t *info, pid_t program)
 {
     bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
-    return sent && info->si_pid != program && info->si_signo != SIGCHLD;
+    return sent && info->si_pid != program && info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
 /* True: the child has ended. */
@@ -48,7 +54,7 @@ static void finish(struct exec_outputs *outputs)
 {
     siginfo_t info;
     while (exec_outputs_look(outputs))
-        if (look(outputs, &info, FINISH_NS) && info.si_signo != SIGCHLD)
+        if (look(outputs, &info, FINISH_NS) && info.si_signo != SIGCHLD && !is_our_own(&info))
             exec_outputs_stop(outputs);
     capture_report_clear(&outputs->report);
 }

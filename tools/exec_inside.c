@@ -260,7 +260,7 @@ static int check_modules_file(struct exec_inside *inside, const char *path, stru
 static void tell_closed(const struct exec_inside *inside)
 {
     const struct exec_symbol *from = &inside->from;
-    if (inside->detached || inside->orders->quiet || process_has_opened(inside->process))
+    if (inside->detached || process_has_opened(inside->process))
         return;
     if (from->text && !from->address)
         fprintf(stderr, "bustap: no file that the program loaded has a function %s\n", from->name);
@@ -336,6 +336,7 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
 {
     struct process_end end;
     struct bt_error error;
+    prctl(PR_SET_NAME, words_file_name(inside->path)); /* as `ps` shows it */
     if (process_run(inside->process, &end, &error) < 0) {
         fprintf(stderr, "bustap: %s: %s\n", inside->path, error.message);
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(error.code), end.is_child};
@@ -357,7 +358,6 @@ _Noreturn void exec_inside_main(int count, char **arguments)
                                          .arguments = (const char *const *)arguments + 3,
                                          .environment = (const char *const *)environ,
                                          .follows = true};
-    prctl(PR_SET_NAME, words_file_name(program.path)); /* as `ps` shows it */
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     lanes = exec_lanes_join(descriptor, &error);
     if (lanes)

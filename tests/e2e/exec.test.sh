@@ -28,6 +28,24 @@ same cat
 same sh -c 'kill -SEGV $$'
 same sh -c 'kill -KILL $$'
 same bash -c 'exec true'
+same sh -c 'read name </proc/$$/comm; echo "$name"'
+
+# what cannot be run, told before anything is made
+printf '#!/nonexistent/shell\n' >orphan
+chmod +x orphan
+for program in ./orphan ./input; do
+    got=0
+    bustap exec -o none "$program" 2>told || got=$?
+    [ "$got" = 2 ] || { echo "$program: status $got"; cat told; exit 1; }
+done
+! ls none* 2>/dev/null
+
+# a limit of files' sizes is the capture's trouble
+got=0
+(ulimit -f 10; bustap exec -o short ls >/dev/null 2>told) || got=$?
+[ "$got" = 3 ] || { echo "ulimit -f: status $got"; cat told; exit 1; }
+grep -q 'cannot write: File too large' told
+rm -f short_*
 
 # the issue's own
 bustap exec -o out/gz -- gzip -9 -c lines 2>told | cmp - <(gzip -9 -c lines)
@@ -107,6 +125,9 @@ bustap dump part[_-]*.byu.gz >all
 capture --skip 777
 bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
+# an empty capture is told of even so
+capture --quiet --from 0x1
+grep -q 'never came to 0x1$' told
 capture --limit 777
 bustap dump part[_-]*.byu.gz >begin
 cat begin rest | cmp - all

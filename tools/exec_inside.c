@@ -7,6 +7,7 @@
 #include "tools/exec_symbol.h"
 #include "tools/words.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,7 @@ struct exec_inside {
     struct exec_symbol from, until;
     const char *path;
     char modules[PATH_BYTES]; /* empty: nobody wants to know */
+    int modules_failure;      /* why they could not be written; 0: they were */
 };
 
 /* --- records -----------------------------------------------------------------------------------
@@ -189,14 +191,15 @@ static uint64_t place_of(const struct exec_symbol *symbol)
     return symbol->address ? symbol->address : symbol->text ? PROCESS_SOMEWHERE : 0;
 }
 
-/* Each time anew: nobody knows how the program will end. */
-static void write_modules(const char *path, const struct modules *modules)
+/* Each time anew: nobody knows how the program will end. Returns 0 or what went wrong. */
+static int write_modules(const char *path, const struct modules *modules)
 {
+    errno = 0;
     FILE *file = fopen(path, "we");
     if (!file)
-        return;
+        return errno;
     modules_write(modules, file);
-    fclose(file);
+    return fclose(file) == 0 ? 0 : errno;
 }
 
 static void loaded(void *context, const struct modules *modules)
@@ -208,7 +211,7 @@ static void loaded(void *context, const struct modules *modules)
     exec_symbol_look(&inside->until, modules);
     process_place(inside->process, place_of(&inside->from), place_of(&inside->until));
     if (inside->modules[0])
-        write_modules(inside->modules, modules);
+        inside->modules_failure = write_modules(inside->modules, modules);
 }
 
 static int parse_places(struct exec_inside *inside, struct bt_error *error)
@@ -342,6 +345,12 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(error.code), end.is_child};
     }
     ended(inside, &end);
+    if (inside->modules_failure && !end.is_child) {
+        fprintf(stderr, "bustap: cannot write %s: %s\n", inside->modules,
+                strerror(inside->modules_failure));
+        if (end.ending == PROCESS_EXITED && end.value == 0)
+            end.value = STATUS_IO;
+    }
     process_exit(&end);
 }
 

@@ -47,6 +47,12 @@ got=0
 grep -q 'cannot write: File too large' told
 rm -f short_*
 
+got=0
+bustap exec -q -o short --modules /dev/full true 2>told || got=$?
+[ "$got" = 3 ] || { echo "--modules: status $got"; cat told; exit 1; }
+grep -q '^bustap: cannot write /dev/full: No space' told
+rm -f short_*
+
 # the issue's own
 bustap exec -o out/gz -- gzip -9 -c lines 2>told | cmp - <(gzip -9 -c lines)
 grep -q '^bustap: .* records' told

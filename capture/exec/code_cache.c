@@ -12,11 +12,11 @@
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
 #define BYTES_PER_BLOCK 64u /* blocks are longer than this on average */
-#define LEAVE_BYTES     16u
-#define KNOWLEDGE       3u /* bytes for each byte of code */
+#define LEAVE_BYTES     16u /* of each of the two jumps at the beginning */
+#define KNOWLEDGE       3u  /* bytes for each byte of code */
 
 struct code_cache {
-    uint8_t *code; /* begins with a jump to exec_leave */
+    uint8_t *code; /* begins with jumps to exec_leave and exec_look_again */
     size_t code_size;
     uint8_t *code_at;
     uint8_t *arena; /* what is known of the blocks */
@@ -39,12 +39,11 @@ static void *map(size_t bytes, int protection)
 }
 
 /* jmp *[rip + 2], and behind it the address, aligned: the program may have alignment checked. */
-static void write_leave(struct code_cache *cache)
+static void write_jump(uint8_t *at, void (*where)(void))
 {
     static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
-    void (*leave)(void) = exec_leave;
-    memcpy(cache->code, jump, sizeof jump);
-    memcpy(cache->code + sizeof jump, &leave, sizeof leave);
+    memcpy(at, jump, sizeof jump);
+    memcpy(at + sizeof jump, &where, sizeof where);
 }
 
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
@@ -62,8 +61,9 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     cache->exits = map(cache->exit_limit * sizeof *cache->exits, PROT_READ | PROT_WRITE);
     if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
-    cache->code_at = cache->code + LEAVE_BYTES;
-    write_leave(cache);
+    cache->code_at = cache->code + 2 * LEAVE_BYTES;
+    write_jump(cache->code, exec_leave);
+    write_jump(cache->code + LEAVE_BYTES, exec_look_again);
     return cache;
 out:
     bt_fail_errno(error, "no memory for translated code");
@@ -284,7 +284,7 @@ void code_cache_flush(struct code_cache *cache)
 {
     memset(cache->hash, 0, sizeof cache->hash);
     memset(cache->pages, 0, sizeof cache->pages);
-    cache->code_at = cache->code + LEAVE_BYTES;
+    cache->code_at = cache->code + 2 * LEAVE_BYTES;
     cache->arena_used = 0;
     cache->block_count = 0;
     cache->exit_count = 0;
@@ -294,6 +294,11 @@ void code_cache_flush(struct code_cache *cache)
 const uint8_t *code_cache_leave(const struct code_cache *cache)
 {
     return cache->code;
+}
+
+const uint8_t *code_cache_look_again(const struct code_cache *cache)
+{
+    return cache->code + LEAVE_BYTES;
 }
 
 size_t code_cache_bytes(const struct code_cache *cache)

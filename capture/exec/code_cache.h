@@ -152,8 +152,9 @@ unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_
 /* Forgets everything. */
 void code_cache_flush(struct code_cache *cache);
 
-/* Where code goes that leaves for exec_leave(), in reach of a jump. */
+/* Where code goes that leaves for exec_leave(), or exec_look_again(), in reach of a jump. */
 const uint8_t *code_cache_leave(const struct code_cache *cache);
+const uint8_t *code_cache_look_again(const struct code_cache *cache);
 
 /* Bytes of code in use, and how often all was forgotten since it was made. */
 size_t code_cache_bytes(const struct code_cache *cache);

@@ -23,6 +23,7 @@ SYMBOL(thread_has_xsaveopt, EXEC_THREAD_HAS_XSAVEOPT);
 SYMBOL(thread_vector, EXEC_THREAD_VECTOR);
 SYMBOL(thread_vector_mask, EXEC_THREAD_VECTOR_MASK);
 SYMBOL(thread_interrupt, EXEC_THREAD_INTERRUPT);
+SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
 /* fs becomes what the thread has at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
@@ -168,6 +169,33 @@ __asm__(".text\n"
         "    pop %rbp\n"
         "    ret\n"
         ".size exec_leave, . - exec_leave\n");
+
+/* As EXEC_LOOKUP_SECOND() has it, without touching flags; then as an indirect branch does. */
+__asm__(".p2align 4\n"
+        ".globl exec_look_again\n"
+        ".type exec_look_again, @function\n"
+        "exec_look_again:\n"
+        "    mov %r15, %gs:120\n"
+        "    mov %r14, %gs:112\n"
+        "    mov %rcx, %gs:8\n"
+        "    mov %gs:thread_jump, %r14\n"
+        "    movzwl %gs:thread_jump + 2, %r15d\n"
+        "    lea (%r15, %r15, 8), %r15d\n"
+        "    lea (%r14, %r15, 8), %r15d\n"
+        "    movzwl %r15w, %r15d\n"
+        "    lea (, %r15, 8), %r15\n"
+        "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
+        "    lea (%rcx, %r14), %rcx\n"
+        "    jrcxz 1f\n"
+        "    mov %gs:8, %rcx\n"
+        "    mov %gs:112, %r14\n"
+        "    mov %gs:120, %r15\n"
+        "    jmp exec_leave\n"
+        "1:  mov %gs:8, %rcx\n"
+        "    jmp *%gs:thread_lookup + 8(, %r15, 2)\n"
+        ".globl exec_look_again_end\n"
+        "exec_look_again_end:\n"
+        ".size exec_look_again, . - exec_look_again\n");
 
 /* fs may be whose it wants when a signal comes: it is kept on the stack meanwhile. */
 __asm__(".p2align 4\n"

@@ -18,6 +18,14 @@ void exec_enter(struct exec_thread *thread, const void *code, bool vector);
 /* To be jumped to, not called. */
 void exec_leave(void);
 
+/*
+ * The same with the target of an indirect branch in the thread's `jump` that is not where the table
+ * has it first: goes on there if the table has it in its second place, and leaves otherwise. The
+ * program's state is not whole until `end`.
+ */
+void exec_look_again(void);
+extern const uint8_t exec_look_again_end[];
+
 /* Where a signal handler sends a thread that is to return from exec_enter(): with rsp as
  * host_stack has it, and all that is the program's in *thread already. */
 void exec_return(void);

@@ -40,7 +40,8 @@ bool executor_step_out(struct exec_thread *thread, void *context_pointer)
         return false;
     }
     thread->stepping_out =
-        code_cache_holds(executor->cache, code) || within(code, exec_enter_checked, exec_enter_end);
+        in_cache || within(code, exec_enter_checked, exec_enter_end) ||
+        within(code, (const uint8_t *)(uintptr_t)exec_look_again, exec_look_again_end);
     if (thread->stepping_out)
         registers[REG_EFL] |= TRAP_FLAG;
     else

@@ -54,8 +54,8 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
     return true;
 }
 
-/* What nobody finds who looks: a target belongs to the entry of its low bits. Zeros, mostly, so
- * that a table that is not used much needs no memory. */
+/* What nobody finds who looks: both places of target 0 are entry 0, none of the last one's is.
+ * Zeros, mostly, so that a table that is not used much needs no memory. */
 static struct exec_lookup unused_entry(uint64_t entry)
 {
     return (struct exec_lookup){entry == 0 ? 1 : 0, 0};
@@ -134,10 +134,19 @@ void exec_thread_forget(struct exec_thread *thread)
     thread->remembered_count = 0;
 }
 
+static void set_entry(struct exec_thread *thread, uint16_t place, struct exec_lookup entry)
+{
+    if (thread->lookup[place].code == 0)
+        thread->remembered[thread->remembered_count++] = place;
+    thread->lookup[place] = entry;
+}
+
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code)
 {
-    struct exec_lookup *entry = &thread->lookup[target % EXEC_LOOKUP_ENTRIES];
-    if (entry->code == 0)
-        thread->remembered[thread->remembered_count++] = (uint16_t)(target % EXEC_LOOKUP_ENTRIES);
-    *entry = (struct exec_lookup){-target, (uint64_t)(uintptr_t)code};
+    uint16_t first = EXEC_LOOKUP_FIRST(target);
+    struct exec_lookup old = thread->lookup[first];
+    uint64_t old_target = -old.minus_target;
+    if (old.code != 0 && old_target != target && EXEC_LOOKUP_FIRST(old_target) == first)
+        set_entry(thread, EXEC_LOOKUP_SECOND(old_target), old);
+    set_entry(thread, first, (struct exec_lookup){-target, (uint64_t)(uintptr_t)code});
 }

@@ -14,8 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXEC_LOOKUP_ENTRIES       65536u /* by the low 16 bits of the target */
+#define EXEC_LOOKUP_ENTRIES       65536u
 #define EXEC_THREAD_SCRATCH_BYTES 4096u
+
+/* The two places of a target: blocks look at the first, exec_look_again() at the second. */
+#define EXEC_LOOKUP_FIRST(target)  ((uint16_t)(target))
+#define EXEC_LOOKUP_SECOND(target) ((uint16_t)((target) + 72 * (uint16_t)((target) >> 16)))
 
 struct executor;
 
@@ -93,7 +97,8 @@ void exec_thread_stack_free(struct exec_thread *thread);
 /* Forgets all targets of indirect branches; takes as long as there are such. */
 void exec_thread_forget(struct exec_thread *thread);
 
-/* Makes indirect branches to target go on in code. */
+/* Makes indirect branches to target go on in code. What stands in its first place moves to its own
+ * second one. */
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code);
 
 #endif

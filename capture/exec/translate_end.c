@@ -127,9 +127,9 @@ static void emit_target(struct translator *translator, const struct decode_instr
 }
 
 /*
- * From the target in the scratch register to its code, or out: the table's entry for its low 16
- * bits is added to it and must give 0, which jrcxz tells without the flags. The table's code begins
- * with the usual registers borrowed, and the pointer saved.
+ * From the target in the scratch register to its code, or to where it is looked for again: the
+ * table's entry for its low 16 bits is added to it and must give 0, which jrcxz tells without the
+ * flags. The table's code begins with the usual registers borrowed, and the pointer saved.
  */
 static void emit_lookup(struct translator *translator, struct exit *exit, uint32_t number)
 {
@@ -176,7 +176,8 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     emit_save(emitter, EXEC_THREAD_JUMP, scratch);
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
     emit_give_back(translator, false);
-    emit_leave(translator, number);
+    emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
+    emit_jump(emitter, code_cache_look_again(translator->cache));
 }
 
 /* --- the end --------------------------------------------------------------------------------- */

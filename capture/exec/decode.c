@@ -3,32 +3,38 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
+#define OPERANDS_MIN 3u /* that are looked at without a look at their number */
+
 /* What Zydis says of one instruction. */
 struct decoded {
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-static bool is_general(ZydisRegister name)
+/* A register's number among those from first to last; true where it is one of them. */
+static bool is_among(ZydisRegister name, ZydisRegister first, ZydisRegister last, unsigned from,
+                     uint8_t *number)
 {
-    switch (ZydisRegisterGetClass(name)) {
-    case ZYDIS_REGCLASS_GPR8:
-    case ZYDIS_REGCLASS_GPR16:
-    case ZYDIS_REGCLASS_GPR32:
-    case ZYDIS_REGCLASS_GPR64:
-        return true;
-    default:
+    if (name < first || name > last)
         return false;
-    }
+    *number = (uint8_t)(from + (unsigned)(name - first));
+    return true;
 }
 
-/* The general register that a name is, or is a part of; DECODE_NONE for others. */
+/* The general register that a name is, or is a part of; DECODE_NONE for others. Asked several times
+ * for each instruction, and so without Zydis, whose names are in the order of encodings. */
 static uint8_t general_number(ZydisRegister name)
 {
-    if (!is_general(name))
-        return DECODE_NONE;
-    return (uint8_t)(ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name) -
-                     ZYDIS_REGISTER_RAX);
+    uint8_t number = DECODE_NONE;
+    if (name <= ZYDIS_REGISTER_NONE || name > ZYDIS_REGISTER_R15 ||
+        is_among(name, ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, 0, &number) ||
+        is_among(name, ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, 0, &number) ||
+        is_among(name, ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, 0, &number) ||
+        is_among(name, ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, 0, &number) ||
+        is_among(name, ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, 0, &number))
+        return number;
+    is_among(name, ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_R15B, DECODE_RSP, &number);
+    return number;
 }
 
 static bool is_vector_register(ZydisRegister name)
@@ -538,11 +544,27 @@ static void find_rip(struct decode_instruction *instruction, const struct decode
     }
 }
 
+/* Of the operands only those that there are, and at least three: most instructions have few of the
+ * ten that could be cleared. */
+static bool decode_with_zydis(struct decoded *decoded, const uint8_t *bytes, size_t size)
+{
+    ZydisDecoder decoder;
+    ZydisDecoderContext context;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (ZYAN_FAILED(
+            ZydisDecoderDecodeInstruction(&decoder, &context, bytes, size, &decoded->instruction)))
+        return false;
+    unsigned count = decoded->instruction.operand_count;
+    if (count < OPERANDS_MIN)
+        memset(decoded->operands + count, 0, (OPERANDS_MIN - count) * sizeof *decoded->operands);
+    return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &context, &decoded->instruction,
+                                                   decoded->operands, (ZyanU8)count));
+}
+
 void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t size,
             uint64_t address)
 {
     struct decoded decoded;
-    ZydisDecoder decoder;
     if (size > DECODE_BYTES_MAX)
         size = DECODE_BYTES_MAX;
     *instruction = (struct decode_instruction){.address = address,
@@ -550,9 +572,7 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
                                                .kind = DECODE_TRAP,
                                                .branch_register = DECODE_NONE,
                                                .adjusted = DECODE_NONE};
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, size, &decoded.instruction,
-                                           decoded.operands))) {
+    if (!decode_with_zydis(&decoded, bytes, size)) {
         instruction->bytes[0] = bytes[0];
         return;
     }

@@ -291,6 +291,43 @@ static int run(struct executor *executor, struct bt_error *error)
     return 0;
 }
 
+/* The usual step: from one branch to the next, in a block that is there, with nothing to look out
+ * for. False: it was none, or is not over; the rest is for run(). */
+static bool run_usual_step(struct executor *executor)
+{
+    struct exec_thread *thread = executor->thread;
+    if (!executor->settings.stepping || executor->limit || executor->stop_at || thread->interrupt)
+        return false;
+    const struct block *block = code_cache_find(executor->cache, thread->rip);
+    if (!block)
+        return false;
+    exec_enter(thread, block->code, block->vector);
+    if (executor->faulted && executor->stop.reason == EXECUTOR_INTERRUPTED) {
+        executor_settle_part(executor);
+        executor->faulted = false;
+        return false;
+    }
+    if (executor->faulted)
+        return true;
+    const struct exit *exit = code_cache_exit(executor->cache, thread->exit);
+    return exit && handle_exit(executor, exit);
+}
+
+/* What executor_flush() does, where there is no worker. */
+static int flush_alone(struct executor *executor)
+{
+    struct trace_expander *expander = &executor->expander;
+    uint64_t begin = (uint64_t)(uintptr_t)executor->buffer;
+    if (executor->settings.trace == EXEC_TRACE_NONE)
+        return 0;
+    if (executor->thread->pointer != begin)
+        executor_consume_all(executor);
+    executor->given = 0;
+    if (executor->result == 0 && expander->count > 0)
+        executor->result = trace_expander_flush(expander);
+    return executor->result;
+}
+
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error)
 {
     executor->result = 0;
@@ -299,11 +336,11 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     if (executor->fs_base != executor->thread->fs_base)
         executor_consume_all(executor);
     executor->fs_base = executor->thread->fs_base;
-    int result = run(executor, error);
+    int result = run_usual_step(executor) ? 0 : run(executor, error);
     if (executor->faulted)
         executor_settle_part(executor);
     if (!executor->worker)
-        executor_flush(executor);
+        flush_alone(executor);
     if (result == 0 && executor->result != 0)
         result = bt_fail(error, executor->result, "the trace was not taken");
     if (executor->stop.reason == EXECUTOR_FAULT) {

@@ -54,8 +54,11 @@ E2E_TOOLS    := $(TEST_TOOLS:%=$(BUILD)/tests/e2e/%)
 BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)
 
 # Real programs under bustap exec, in a loop.
-.PHONY: soak-exec
-soak-exec: all
+.PHONY: soak-exec soak-exec-run
+soak-exec:
+	@.ci/packages build check
+	@$(MAKE) --no-print-directory $@-run
+soak-exec-run: all
 	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/e2e/exec_soak
 
 .PHONY: check check-run tests

@@ -5,22 +5,7 @@ set -eu -o pipefail
 # AddressSanitizer's shadow lies where the program should
 case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 
-n=0
-
-# same PROGRAM ARGUMENT...: natively and under bustap
-same() {
-    local wanted=0 got=0
-    n=$((n + 1))
-    env -u _ "$@" >wanted 2>wanted.err <input || wanted=$?
-    env -u _ bustap exec -q -o "run$n" -- "$@" >got 2>got.err <input || got=$?
-    [ "$wanted" = "$got" ] || { echo "$*: status $got, wanted $wanted"; cat got.err; exit 1; }
-    cmp wanted got || { echo "$*: output"; exit 1; }
-    cmp wanted.err got.err || { echo "$*: standard error"; cat got.err; exit 1; }
-    bustap verify run"$n"_*.byu.gz >verdict || { echo "$*"; cat verdict; exit 1; }
-    grep -q '^complete: [1-9][0-9]* records in 1 file, nothing lost$' verdict
-    rm -f run"$n"_*
-}
-
+. "$TOP/tests/e2e/exec_same.sh"
 seq 1000 >input
 seq 1000 | sort -R --random-source=<(yes) >lines
 same ls "$TOP/tools"

@@ -5,7 +5,7 @@ case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 
 "$TOP/tests/e2e/exec_list"
 # each process and program with a capture of its own
 printf 'b\na\n' >letters
-"$TOP/tests/e2e/exec_list" --children --follow --only-fetch
+"$TOP/tests/e2e/exec_list" --children --follow
 status=0
 bustap exec -o tree --follow sh -c 'sort letters | head -n 1; exec ls letters' >got 2>told || status=$?
 [ "$status" = 0 ]

@@ -39,6 +39,7 @@ static bool add_suite(const struct test_suite *suite)
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* what is killed has said where it was */
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 3;
     for (const struct test_suite *s = first_suite; s; s = s->next)
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
             fprintf(stderr, "unit: cannot add suite %s: %s\n", s->name, CU_get_error_msg());
             return 3;
         }
-    CU_basic_set_mode(CU_BRM_NORMAL);
+    CU_basic_set_mode(CU_BRM_VERBOSE);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();
     unsigned run = CU_get_number_of_tests_run();

@@ -326,14 +326,17 @@ static void wake_all(struct process *process)
             signals_tick(thread->signals, thread->number);
 }
 
-/* Without having ended: until all others have, or somebody ends the process. */
+/* Without having ended: until all others have, or somebody ends the process. Looks now and then:
+ * glibc's condition variables have lost wake-ups until 2.41 (its bug 25847). */
 static void wait_for_others(struct process_threads *threads)
 {
     struct process_thread *first = threads->first;
     process_turn_give(first);
     pthread_mutex_lock(&threads->mutex);
-    while (threads->running > 0 && !first->process->ended)
-        pthread_cond_wait(&threads->changed, &threads->mutex);
+    while (threads->running > 0 && !first->process->ended) {
+        const struct timespec end = process_turn_slice_end();
+        pthread_cond_timedwait(&threads->changed, &threads->mutex, &end);
+    }
     pthread_mutex_unlock(&threads->mutex);
     process_turn_take(first);
 }

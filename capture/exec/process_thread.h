@@ -65,6 +65,9 @@ void process_turn_keep(struct process_thread *self, bool quiet);
 /* Lets others have their turn first, if they wait. */
 void process_turn_pass(struct process_thread *self);
 
+/* When a wait that begins now has taken a slice, on CLOCK_MONOTONIC. */
+struct timespec process_turn_slice_end(void);
+
 /* The one whose turn it is. */
 struct process_thread *process_thread_self(const struct process *process);
 

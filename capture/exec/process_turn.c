@@ -13,7 +13,7 @@ static void use(struct process_thread *self)
     executor_switch(process->executor, self->thread, self->processor);
 }
 
-static struct timespec slice_end(void)
+struct timespec process_turn_slice_end(void)
 {
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -30,11 +30,11 @@ void process_turn_take(struct process_thread *self)
     struct process_threads *threads = self->process->threads;
     pthread_mutex_lock(&threads->mutex);
     uint64_t number = threads->asked++;
-    struct timespec end = slice_end();
+    struct timespec end = process_turn_slice_end();
     while (threads->holder || threads->served != number) {
         if (pthread_cond_timedwait(&threads->changed, &threads->mutex, &end) != ETIMEDOUT)
             continue;
-        end = slice_end();
+        end = process_turn_slice_end();
         if (!threads->holder || threads->served != number || threads->ticked || threads->quiet)
             continue;
         threads->ticked = true;

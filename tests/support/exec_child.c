@@ -1,52 +1,136 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS */
 #include "tests/support/exec_child.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COMPUTING_SECONDS 300
-#define WAITING_SECONDS   3000
+#define WAITING_SECONDS   400 /* what waits for busy processors has had them by then */
+#define STACK_BYTES       ((rlim_t)8 << 20)
+#define LOOK_NS           1000000L
 
-/* What hangs ends: by the time it has computed, or long after anything that waits for processors
- * that others use has got them. */
-static void limit_time(void)
+static void limit(int resource, rlim_t most)
 {
-    const struct rlimit limit = {COMPUTING_SECONDS, COMPUTING_SECONDS + 1};
-    setrlimit(RLIMIT_CPU, &limit);
-    alarm(WAITING_SECONDS);
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return;
+    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
+    setrlimit(resource, &now);
+}
+
+/* The same for every child, whatever whoever runs the tests ignores, blocks or has limited: what
+ * ignores SIGTERM cannot be ended by it, and a stack without a limit takes all memory there is. */
+static void begin_afresh(void)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &usual, NULL); /* refused for some */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    limit(RLIMIT_STACK, STACK_BYTES);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, COMPUTING_SECONDS);
+}
+
+static void print_file(const char *path)
+{
+    char line[256];
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "State", 5) == 0 || strncmp(line, "Sig", 3) == 0 ||
+            strncmp(line, "ShdPnd", 6) == 0 || strncmp(line, "Name", 4) == 0 || line[0] < 'A')
+            printf("    %s", line);
+    if (file)
+        fclose(file);
+}
+
+static void print_threads(const char *process)
+{
+    static const char *const files[] = {"status", "syscall"};
+    char path[512];
+    snprintf(path, sizeof path, "/proc/%s/task", process);
+    DIR *threads = opendir(path);
+    for (const struct dirent *entry; threads && (entry = readdir(threads));)
+        for (size_t i = 0; entry->d_name[0] != '.' && i < 2; i++) {
+            snprintf(path, sizeof path, "/proc/%s/task/%.16s/%s", process, entry->d_name, files[i]);
+            print_file(path);
+        }
+    if (threads)
+        closedir(threads);
+}
+
+/* What the group's processes are doing, for whoever wants to know why they do not end. */
+static void print_group(pid_t group)
+{
+    DIR *processes = opendir("/proc");
+    printf("does not end:\n");
+    for (const struct dirent *entry; processes && (entry = readdir(processes));)
+        if (getpgid((pid_t)atoi(entry->d_name)) == group && atoi(entry->d_name) > 0) {
+            printf("  process %s\n", entry->d_name);
+            print_threads(entry->d_name);
+        }
+    if (processes)
+        closedir(processes);
+    fflush(stdout);
+}
+
+static int wait_for(pid_t process)
+{
+    const struct timespec look = {0, LOOK_NS};
+    int status = -1;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const time_t end = now.tv_sec + WAITING_SECONDS;
+    while (waitpid(process, &status, WNOHANG) == 0) {
+        nanosleep(&look, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (now.tv_sec < end)
+            continue;
+        print_group(process);
+        kill(-process, SIGKILL);
+        waitpid(process, &status, 0);
+        break;
+    }
+    kill(-process, SIGKILL); /* children of its own that it has left */
+    return status;
 }
 
 void exec_child_run(struct exec_child *child, void (*run)(void *context), void *context)
 {
-    int pipes[2], status = 0;
-    size_t size = 0;
-    ssize_t got;
     child->output[0] = 0;
     child->status = -1;
-    if (pipe(pipes) != 0)
+    int file = memfd_create("output", 0);
+    if (file < 0)
         return;
     fflush(NULL);
     pid_t process = fork();
     if (process == 0) {
-        dup2(pipes[1], 1);
-        close(pipes[0]);
-        close(pipes[1]);
-        limit_time();
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* out of reach of what ends the tests */
+        dup2(file, 1);
+        close(file);
+        begin_afresh();
         run(context);
         _exit(0);
     }
-    close(pipes[1]);
-    while ((got = read(pipes[0], child->output + size, EXEC_CHILD_OUTPUT - 1 - size)) > 0)
-        size += (size_t)got;
-    close(pipes[0]);
-    waitpid(process, &status, 0);
-    child->output[size] = 0;
-    child->status = status & ~0x80;
+    if (process > 0) {
+        setpgid(process, process);
+        child->status = wait_for(process) & ~0x80;
+    }
+    ssize_t size = pread(file, child->output, EXEC_CHILD_OUTPUT - 1, 0);
+    child->output[size > 0 ? size : 0] = 0;
+    close(file);
 }
 
 struct native {

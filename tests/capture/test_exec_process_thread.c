@@ -1,0 +1,80 @@
+#define _GNU_SOURCE /* mkdtemp */
+/* Programs with children and with threads. */
+#include "capture/exec/process.h"
+#include "tests/suites.h"
+#include "tests/support/exec_child.h"
+#include "tests/support/exec_ways.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ROUNDS 15 /* of each of the four that meet in threads.c */
+
+static void test_children(void)
+{
+    CU_ASSERT(exec_ways_agree("children", NULL));
+}
+
+/* The argument's letters: ends of the process by one of several threads. */
+static void test_threads(void)
+{
+    static const char *const endings[] = {"A", "B", "C", "D", "E", NULL};
+    CU_ASSERT(exec_ways_agree("threads", endings));
+}
+
+struct share {
+    uint64_t instructions[256]; /* by processor */
+};
+
+static int take_shares(void *context, struct record *records, size_t count)
+{
+    struct share *share = context;
+    for (size_t i = 0; i < count; i++)
+        share->instructions[records[i].processor] += records[i].time;
+    return 0;
+}
+
+/* Each thread's instructions are its own processor's: of the first, of the four that meet at
+ * barriers, and of nobody else. */
+static void count_shares(void *context)
+{
+    const char *program = context;
+    struct share share = {.instructions = {0}};
+    const char *const arguments[] = {program, "c", NULL};
+    struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
+                                        .start = {.environment = exec_ways_environment},
+                                        .put = take_shares,
+                                        .put_context = &share};
+    struct bt_error error;
+    struct process_end end;
+    struct process *process = process_new(program, arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0 || end.ending != PROCESS_EXITED)
+        _exit(99);
+    uint64_t sum = share.instructions[0];
+    for (unsigned i = 1; i < 256; i++) {
+        sum += share.instructions[i];
+        if ((i <= 4) != (share.instructions[i] > 0) ||
+            (i <= 4 && share.instructions[i] < ROUNDS * 10u))
+            _exit(98);
+    }
+    _exit(sum == process_instructions(process) ? 0 : 97);
+}
+
+static void test_shares(void)
+{
+    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    static struct exec_child child;
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+        return;
+    CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
+    exec_child_run(&child, count_shares, program);
+    CU_ASSERT_EQUAL(child.status, 0);
+    unlink(program);
+    rmdir(folder);
+}
+
+static const struct test_case cases[] = {{"children", test_children},
+                                         {"threads", test_threads},
+                                         {"threads' processors", test_shares},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_process_thread, cases)

@@ -1,0 +1,125 @@
+#define _GNU_SOURCE /* mkdtemp */
+#include "tests/support/exec_ways.h"
+
+#include "capture/exec/process.h"
+#include "tests/support/exec_child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const exec_ways_environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
+
+static int take(void *context, struct record *records, size_t count)
+{
+    uint64_t *instructions = context;
+    for (size_t i = 0; i < count; i++)
+        *instructions += records[i].time;
+    return 0;
+}
+
+/* Makes the records after all, as would be done without it. */
+static int take_entries(void *context, struct trace_expander *expander, const uint32_t *entries,
+                        size_t count, const struct block *part, unsigned instructions)
+{
+    (void)context;
+    trace_take_function *own = expander->take;
+    expander->take = NULL;
+    int result = part ? trace_expand_part(expander, part, entries + count, instructions) : 0;
+    if (result == 0)
+        result = trace_expand(expander, entries, count);
+    expander->take = own;
+    return result;
+}
+
+/* enum exec_trace; that all entries are taken; all records by a thread of their own */
+#define WAYS 5
+
+/* Never returns. The records have to tell of as many instructions as there were. */
+static void run_translated(const char *const *arguments, int way)
+{
+    enum exec_trace trace = way < 3 ? (enum exec_trace)way : EXEC_TRACE_ALL;
+    uint64_t instructions = 0;
+    struct process_settings settings = {.trace = trace,
+                                        .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
+                                        .parallel = way == 4,
+                                        .start = {.environment = exec_ways_environment},
+                                        .put = take,
+                                        .take = way == 3 ? take_entries : NULL,
+                                        .put_context = &instructions};
+    struct bt_error error = {.message = ""};
+    struct process_end end = {.ending = PROCESS_UNABLE};
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0) {
+        dprintf(2, "%s: %s\n", arguments[0], error.message);
+        _exit(99);
+    }
+    if (trace != EXEC_TRACE_NONE && instructions != process_instructions(process))
+        _exit(97);
+    process_exit(&end);
+}
+
+struct call {
+    const char *const *arguments;
+    int way;
+};
+
+static void run(void *context)
+{
+    const struct call *call = context;
+    run_translated(call->arguments, call->way);
+}
+
+bool exec_ways_compile(char *program, size_t room, const char *folder, const char *name,
+                       const char *options)
+{
+    char command[512];
+    snprintf(program, room, "%s/%s", folder, name);
+    snprintf(command, sizeof command, "cc -O1 -w -pthread %s -o %s tests/capture/programs/%s.c",
+             options, program, name);
+    return system(command) == 0;
+}
+
+static bool compare(const char *program, const char *argument)
+{
+    static struct exec_child native, child;
+    const char *const arguments[] = {program, argument, NULL};
+    bool agree = true;
+    exec_child_native(&native, arguments, exec_ways_environment);
+    for (int way = 0; way < WAYS; way++) {
+        struct call call = {arguments, way};
+        exec_child_run(&child, run, &call);
+        if (child.status == native.status && strcmp(child.output, native.output) == 0)
+            continue;
+        agree = false;
+        printf("%s %s, way %d: %x instead of %x\n%s\ninstead of\n%s\n", program,
+               argument ? argument : "", way, (unsigned)child.status, (unsigned)native.status,
+               child.output, native.output);
+    }
+    return agree;
+}
+
+bool exec_ways_agree(const char *name, const char *const *arguments)
+{
+    static const char *const ways[] = {"", "-static", "-no-pie"};
+    static const char *const none[] = {NULL};
+    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    bool agree = true;
+    if (!EXEC_CHILD_LOW_MEMORY)
+        return true;
+    if (!mkdtemp(folder))
+        return false;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!exec_ways_compile(program, sizeof program, folder, name, ways[i])) {
+            agree = agree && i > 0; /* not everybody has static libraries */
+            continue;
+        }
+        agree = compare(program, NULL) && agree;
+        for (const char *const *argument = arguments ? arguments : none; *argument; argument++)
+            agree = compare(program, *argument) && agree;
+        unlink(program);
+    }
+    rmdir(folder);
+    return agree;
+}

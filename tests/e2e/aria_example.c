@@ -1,15 +1,12 @@
-/* A control program: predicts each conditional branch, and follows mispredicted ways for a while.
- */
+/* A control program: predicts conditional branches, follows mispredicted ways for a while. */
 #include "capture/exec/aria.h"
 
 #include <stdio.h>
 
+#define DEPTH 32u /* instructions of a mispredicted way */
+
 extern char **environ;
-
-#define COUNTERS 4096u /* of two bits */
-#define DEPTH    32u   /* instructions of a mispredicted way */
-
-static uint8_t counters[COUNTERS];
+static uint8_t counters[4096]; /* of two bits */
 static unsigned long long instructions, branches, mispredicted, astray, reads;
 
 /* From where the branch did not go. Nothing but *copy is changed. */
@@ -46,7 +43,7 @@ int main(int argc, char **argv)
         instructions += step.instructions;
         if (result != 0 || step.reason != ARIA_BRANCH || step.branch != ARIA_CONDITIONAL)
             continue;
-        uint8_t *counter = &counters[step.branch_address % COUNTERS];
+        uint8_t *counter = &counters[step.branch_address % sizeof counters];
         branches++;
         if ((*counter > 1) != step.taken && ++mispredicted)
             result = follow(aria, state, copy, step.taken ? step.next : step.target, &error);
@@ -59,8 +56,5 @@ int main(int argc, char **argv)
     fprintf(stderr, "%llu instructions, %llu conditional branches, %llu mispredicted\n",
             instructions, branches, mispredicted);
     fprintf(stderr, "%llu instructions and %llu reads astray\n", astray, reads);
-    aria_state_free(copy);
-    aria_state_free(state);
-    aria_free(aria);
     process_exit(&step.end);
 }

@@ -24,6 +24,7 @@ enum exit_kind {
     EXIT_INDIRECT,    /* at the thread's `jump` */
     EXIT_SYSTEM_CALL, /* behind it at `target`, once it is done */
     EXIT_EMULATED,    /* the instruction at `target` is to be done by somebody */
+    EXIT_CHANGED,     /* the block at `target` is not of the code that is there; it did nothing */
     EXIT_TRAP,        /* the instruction at `target` raises a signal */
     EXIT_DEFINED,     /* the instruction at `target` is not the processor's: somebody knows it */
     EXIT_REFUSED      /* the instruction at `target` cannot be done */
@@ -83,6 +84,7 @@ struct block {
     uint16_t slots;           /* entries of one execution */
     uint8_t pointer, scratch; /* registers that it borrows */
     bool vector;              /* touches vector state */
+    bool looks;               /* whether its code has changed; before the first place's `traced` */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t *code;            /* begins here: takes the registers, then */
     uint8_t *indirect;        /* with CODE_CACHE_POINTER and _SCRATCH taken */
@@ -104,7 +106,8 @@ struct block {
 
 struct code_cache;
 
-/* A cache of so many bytes of code (and about twice as many for what is known of it). */
+/* A cache of so many bytes of code; what is known of it takes three times as many at most, its
+ * tables three eighths, and 2 MiB. Memory is taken as it is used. */
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error);
 void code_cache_free(struct code_cache *cache);
 

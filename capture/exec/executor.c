@@ -34,6 +34,7 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
         executor_free(executor);
         return NULL;
     }
+    translator_look(executor->translator, settings->unseen);
     return executor;
 }
 
@@ -143,11 +144,21 @@ static void emulate(struct executor *executor, uint64_t address)
     thread->rip = address + instruction.size;
 }
 
+/* A block that may be of other code by now, which cannot be told by the bytes that it looks at:
+ * what is no instruction is one byte, and may become one of several. */
+static void forget_uncertain(struct executor *executor, const struct block *block)
+{
+    if (block->looks)
+        executor_invalidate(executor, block->address, block->address + block->size);
+}
+
 /* What to do where a block was left. True: it is for others to go on. */
 static bool handle_exit(struct executor *executor, const struct exit *exit)
 {
     struct exec_thread *thread = executor->thread;
     thread->rip = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
+    if (exit->kind >= EXIT_CHANGED)
+        forget_uncertain(executor, exit->from);
     switch (exit->kind) {
     case EXIT_DIRECT:
     case EXIT_INDIRECT:
@@ -163,6 +174,8 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
         return true;
     case EXIT_EMULATED:
         emulate(executor, exit->target);
+        return false;
+    case EXIT_CHANGED:
         return false;
     case EXIT_TRAP:
         stop_with(executor, EXECUTOR_TRAP);
@@ -281,11 +294,11 @@ static int run(struct executor *executor, struct bt_error *error)
         exit = code_cache_exit(executor->cache, thread->exit);
         if (!exit)
             continue;
-        if (left != UINT64_MAX)
+        if (left != UINT64_MAX && exit->kind != EXIT_CHANGED)
             left -= block->instructions;
         if (handle_exit(executor, exit))
             return 0;
-        if (exit->kind == EXIT_EMULATED)
+        if (exit->kind == EXIT_EMULATED || exit->kind == EXIT_CHANGED)
             exit = NULL;
     }
     return 0;

@@ -32,12 +32,14 @@ typedef bool executor_note_function(void *context, int number, void *information
 struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops behind each branch: executor_set_stepping() */
-    size_t cache_bytes;  /* of code; 0: 64 MiB. Four times as much in all */
+    size_t cache_bytes;  /* of code; 0: 64 MiB. With all that goes with it five and a half
+                            times as much, and 2 MiB: code_cache_new(), trace_code_new() */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool parallel;       /* records are put, and entries taken, by a thread of their own */
     exec_readable_function *readable;
-    void *readable_context;
-    executor_put_function *put; /* may be NULL without a trace */
+    exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
+    void *readable_context;       /* of both */
+    executor_put_function *put;   /* may be NULL without a trace */
     void *put_context;
     trace_take_function *take; /* in put's place; NULL: put */
     void *take_context;

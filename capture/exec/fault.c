@@ -119,8 +119,9 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     greg_t *registers = context->uc_mcontext.gregs;
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
     unsigned at = executor_place(block, offset);
+    bool looking = block->looks && offset < block->places[0].traced; /* with rcx, which is kept */
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
-        if (i != block->pointer && i != block->scratch)
+        if (i != block->pointer && i != block->scratch && !(looking && i == DECODE_RCX))
             thread->registers[i] = (uint64_t)registers[places[i]];
     if (executor->settings.trace != EXEC_TRACE_NONE) {
         thread->pointer = (uint64_t)registers[places[block->pointer]];

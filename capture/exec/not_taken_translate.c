@@ -2,6 +2,7 @@
 
 #include "capture/exec/define.h"
 #include "capture/exec/emit.h"
+#include "capture/exec/enter.h"
 
 #include <Zydis/Zydis.h>
 #include <signal.h>
@@ -416,6 +417,29 @@ static struct not_taken_block *make(struct not_taken *not_taken, struct work *wo
     return made;
 }
 
+/* Whether code that may change unseen is what the block was made from; of what is no instruction
+ * that cannot be told by its one byte. */
+static bool is_as_it_was(const struct not_taken_block *block)
+{
+    for (unsigned i = 0; block->block.looks && i < block->count; i++) {
+        const struct decode_instruction *decoded = &block->instructions[i].decoded;
+        uint8_t bytes[DECODE_BYTES_MAX];
+        if (decoded->mnemonic == 0 ||
+            exec_copy(bytes, (const void *)(uintptr_t)decoded->address, decoded->size) != 0 ||
+            memcmp(decoded->bytes, bytes, decoded->size) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Of all bytes of a block. */
+static bool may_change_unseen(const struct not_taken *not_taken, const struct block *block)
+{
+    const struct executor_settings *code = &not_taken->aria->process->executor->settings;
+    return code->unseen && (code->unseen(code->readable_context, block->address) ||
+                            code->unseen(code->readable_context, block->address + block->size - 1));
+}
+
 static unsigned hash_of(uint64_t address)
 {
     return (unsigned)(address ^ address >> 14) % NOT_TAKEN_HASH;
@@ -427,8 +451,12 @@ struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t ad
     struct not_taken_block **first = &not_taken->blocks[hash_of(address)];
     for (struct not_taken_block *block = *first; block; block = block->next)
         if (block->block.address == address &&
-            (block->cut ? block->count == limit : block->count <= limit))
-            return block;
+            (block->cut ? block->count == limit : block->count <= limit)) {
+            if (is_as_it_was(block))
+                return block;
+            not_taken_invalidate(not_taken, address, address + block->block.size);
+            break;
+        }
     struct work work;
     gather(not_taken, &work, address, limit);
     if (work.count == 0)
@@ -440,6 +468,7 @@ struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t ad
         if (!(block = make(not_taken, &work, address)))
             return NULL;
     }
+    block->block.looks = may_change_unseen(not_taken, &block->block);
     block->cut = block->count == limit && limit < CODE_CACHE_INSTRUCTIONS &&
                  !ends(&block->instructions[block->count - 1]);
     block->next = *first;

@@ -16,14 +16,24 @@
 #define TRAP_ILLEGAL    6
 #define TRAP_PROTECTION 13
 
+#define FETCH_FAILED 16u /* in a page fault's error code */
+
 /* --- what the executor asks --------------------------------------------------------------------
  */
+
+/* A file that is mapped may have become shorter. */
+static bool is_there(uint64_t page)
+{
+    uint8_t byte;
+    return exec_copy(&byte, (const void *)(uintptr_t)page, 1) == 0;
+}
 
 static bool watch(struct process *process, uint64_t page)
 {
     struct space_mapping mapping;
     return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
-           space_watch(process->space, page, page + SPACE_PAGE) == 0;
+           space_watch(process->space, page, page + SPACE_PAGE) == 0 &&
+           (!(mapping.flags & SPACE_SHARED) || is_there(page));
 }
 
 static size_t readable(void *context, uint64_t address)
@@ -32,6 +42,15 @@ static size_t readable(void *context, uint64_t address)
     if (!watch(context, page))
         return 0;
     return page + (watch(context, page + SPACE_PAGE) ? 2 : 1) * SPACE_PAGE - address;
+}
+
+/* What is written to shared memory elsewhere: at other addresses, in its file, by other processes.
+ */
+static bool unseen(void *context, uint64_t address)
+{
+    struct process *process = context;
+    struct space_mapping mapping;
+    return space_find(process->space, address, &mapping) && (mapping.flags & SPACE_SHARED);
 }
 
 static void gone(void *context, uint64_t start, uint64_t end)
@@ -83,6 +102,7 @@ static int make_parts(struct process *process, const struct start *start, struct
                                                .cache_bytes = process->settings.cache_bytes,
                                                .buffer_bytes = process->settings.buffer_bytes,
                                                .readable = readable,
+                                               .unseen = unseen,
                                                .readable_context = process,
                                                .put = process->settings.put ? put : NULL,
                                                .put_context = process,
@@ -329,13 +349,17 @@ static void raise_trap(struct process *process, struct executor_stop *stop)
     end_if(process, signals_raise(process->signals, stop));
 }
 
-/* Faults at pages that are there are not what the kernel calls those of no mapping. */
+/* Faults at pages that are there are not what the kernel calls those of no mapping; and what may be
+ * executed there, and is not read, is behind the end of its file. */
 static void raise_fault(struct process *process, struct executor_stop *stop)
 {
     struct space_mapping mapping;
     if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
-        space_find(process->space, stop->fault_address, &mapping))
-        stop->code = SEGV_ACCERR;
+        space_find(process->space, stop->fault_address, &mapping)) {
+        bool lost = (stop->error & FETCH_FAILED) && (mapping.protection & PROT_EXEC);
+        stop->signal = lost ? SIGBUS : SIGSEGV;
+        stop->code = lost ? BUS_ADRERR : SEGV_ACCERR;
+    }
     end_if(process, signals_raise(process->signals, stop));
 }
 

@@ -95,9 +95,9 @@ void space_name(struct space *space, uint64_t start, uint64_t end, uint32_t flag
 
 /*
  * From now on a write to the pages from start to end, and their disappearing, is told to the
- * listener. Call it before reading the code, so that no change goes unnoticed. What others write to
- * a SPACE_SHARED mapping elsewhere is not seen. Returns 0, or -EFAULT if not all of it is the
- * program's.
+ * listener. Call it before reading the code, so that no change goes unnoticed. What is written to
+ * a SPACE_SHARED mapping elsewhere is not seen: see exec_unseen_function. Returns 0, or -EFAULT if
+ * not all of it is the program's.
  */
 int space_watch(struct space *space, uint64_t start, uint64_t end);
 

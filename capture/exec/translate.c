@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 8192u /* bytes of code that a block of plain instructions needs at most, by far */
+#define PAGE_SHIFT 12u
+#define ROOM       8192u /* bytes of code that a block of plain instructions needs at most, by far */
 
 /* Never borrowed: the stack's, and the one that indirect branches count with. */
 #define NOT_BORROWED (1u << DECODE_RSP | 1u << DECODE_RCX)
@@ -29,6 +30,11 @@ void translator_define(struct translator *translator, translator_defined_functio
 {
     translator->defined = defined;
     translator->defined_context = context;
+}
+
+void translator_look(struct translator *translator, exec_unseen_function *unseen)
+{
+    translator->unseen = unseen;
 }
 
 void translator_free(struct translator *translator)
@@ -71,14 +77,34 @@ static void decode_any(const struct translator *translator, struct decode_instru
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)address;
     unsigned size =
         translator->defined ? translator->defined(translator->defined_context, bytes, readable) : 0;
-    if (size > 0)
-        *instruction = (struct decode_instruction){.address = address,
-                                                   .size = (uint8_t)size,
-                                                   .kind = DECODE_DEFINED,
-                                                   .branch_register = DECODE_NONE,
-                                                   .adjusted = DECODE_NONE};
-    else
+    if (size == 0) {
         decode(instruction, bytes, readable, address);
+        return;
+    }
+    *instruction = (struct decode_instruction){.address = address,
+                                               .size = (uint8_t)size,
+                                               .kind = DECODE_DEFINED,
+                                               .branch_register = DECODE_NONE,
+                                               .adjusted = DECODE_NONE};
+    memcpy(instruction->bytes, bytes, size);
+}
+
+/* Of all that a block from here on can hold. */
+static bool may_change_unseen(const struct translator *translator, uint64_t address)
+{
+    uint64_t last = address + CODE_CACHE_INSTRUCTIONS * DECODE_BYTES_MAX - 1;
+    return translator->unseen && (translator->unseen(translator->context, address) ||
+                                  (last >> PAGE_SHIFT != address >> PAGE_SHIFT &&
+                                   translator->unseen(translator->context, last)));
+}
+
+/* Whether it might write to code; not to the stack. */
+static bool may_write(const struct decode_instruction *instruction)
+{
+    for (unsigned i = 0; i < instruction->access_count; i++)
+        if (instruction->accesses[i].write && instruction->accesses[i].base != DECODE_RSP)
+            return true;
+    return false;
 }
 
 /* Decodes as many instructions as the block will have; returns the registers that they use. */
@@ -107,7 +133,7 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         translator->count++;
         address += instruction->size;
         readable -= instruction->size;
-        if (decode_ends_block(instruction))
+        if (decode_ends_block(instruction) || (translator->block->looks && may_write(instruction)))
             break;
     }
     return used;
@@ -171,6 +197,8 @@ static bool emit_block(struct translator *translator)
 {
     struct block *block = translator->block;
     emit_entries(translator);
+    if (block->looks && !translate_look(translator))
+        return false;
     translate_trace_begin(translator);
     for (unsigned i = 0; i < translator->count; i++) {
         const struct decode_instruction *instruction = &translator->instructions[i];
@@ -240,6 +268,7 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
         return NULL;
     block->address = address;
     translator->block = block;
+    block->looks = may_change_unseen(translator, address);
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;
     choose_registers(block, gather(translator, address, limit), before);

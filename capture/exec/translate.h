@@ -17,6 +17,9 @@ enum exec_trace {
 /* Bytes of code from an address on that may be read; 0: none. */
 typedef size_t exec_readable_function(void *context, uint64_t address);
 
+/* Whether code at an address can change without anybody being told. */
+typedef bool exec_unseen_function(void *context, uint64_t address);
+
 struct translator;
 
 /* The cache is the caller's, and outlives the translator. */
@@ -24,6 +27,11 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
                                   exec_readable_function *readable, void *context,
                                   struct bt_error *error);
 void translator_free(struct translator *translator);
+
+/* Blocks with code that may change unseen look, whenever they are entered, whether it is still what
+ * they were made from, and end behind instructions that could change it; EXIT_CHANGED where it is
+ * not. The context is readable's. */
+void translator_look(struct translator *translator, exec_unseen_function *unseen);
 
 /* The size of the instruction that bytes begin with, of those that somebody else knows, whatever
  * the processor makes of them; 0: none. Blocks end before it, with EXIT_DEFINED. */

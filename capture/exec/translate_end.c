@@ -33,6 +33,12 @@ static void emit_leave(struct translator *translator, uint32_t number)
     emit_jump(&translator->emitter, code_cache_leave(translator->cache));
 }
 
+void translate_leave(struct translator *translator, uint32_t number)
+{
+    emit_give_back(translator, true);
+    emit_leave(translator, number);
+}
+
 /* Where an exit goes that is not linked. */
 static void emit_stub(struct translator *translator, struct exit *exit, uint32_t number)
 {

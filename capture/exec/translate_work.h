@@ -22,6 +22,7 @@ struct translator {
     enum exec_trace trace;
     uint64_t stop_at; /* blocks end in front of it; 0: nowhere */
     exec_readable_function *readable;
+    exec_unseen_function *unseen; /* NULL: there is no such code */
     void *context;
     translator_defined_function *defined;
     void *defined_context;
@@ -57,6 +58,13 @@ unsigned translate_trace_records(const struct decode_instruction *instruction);
 
 /* Whether an instruction is executed in the block, and so in its trace. */
 bool translate_is_executed(const struct decode_instruction *instruction);
+
+/* What looks, at a block's beginning, whether its code is as it was; false where the cache is full.
+ */
+bool translate_look(struct translator *translator);
+
+/* Gives the block's registers back, and leaves by an exit. */
+void translate_leave(struct translator *translator, uint32_t number);
 
 /* Ends a block behind its last instruction; false where the cache is full. `end` is where the
  * program goes on in a straight line. */

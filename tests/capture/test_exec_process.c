@@ -20,8 +20,16 @@ static void test_modified(void)
     CU_ASSERT(exec_ways_agree("changing", changes));
 }
 
+static void test_modified_elsewhere(void)
+{
+    static const char *const changes[] = {"4,200,0,1", "5,200,300,1", NULL};
+    CU_ASSERT(exec_ways_agree("elsewhere", NULL));
+    CU_ASSERT(exec_ways_agree("changing", changes));
+}
+
 static const struct test_case cases[] = {{"signals", test_signals},
                                          {"faults", test_faults},
                                          {"code that changes", test_modified},
+                                         {"code that changes elsewhere", test_modified_elsewhere},
                                          {NULL, NULL}};
 TEST_SUITE(exec_process, cases)

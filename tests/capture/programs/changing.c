@@ -1,8 +1,12 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, memfd_create */
 /* Functions that change in random ways: by themselves while they run, by stores of all kinds, by
- * the kernel, by being mapped anew; with a timer's signals meanwhile, or without.
- * usage: changing SEED,ROUNDS,MICROSECONDS (between signals; 0: none) */
+ * the kernel, by being mapped anew; with a timer's signals meanwhile, or without; where they are,
+ * or at other addresses of the same memory. usage: changing SEED,ROUNDS,MICROSECONDS,SHARED
+ * (between signals; 0: none) */
+#include <cpuid.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +26,9 @@ typedef unsigned function(void);
 static uint64_t state;
 static volatile unsigned long signals;
 static int ends[2];
+static int file = -1;     /* the code's, where it is shared, */
+static uint8_t *code;     /* where it is executed, */
+static ptrdiff_t aliased; /* and how far away it is mapped once more; 0: it is not */
 
 static unsigned random_below(unsigned limit)
 {
@@ -94,8 +101,9 @@ static void write_anew(uint8_t *page, size_t bytes, int how)
         return;
     }
     memcpy(kept, page, bytes);
-    mmap(page, bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-         -1, 0);
+    mmap(page, bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+         MAP_FIXED | (aliased ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS), file,
+         aliased ? page - code : 0);
     memcpy(page, kept, bytes);
 }
 
@@ -104,6 +112,9 @@ static void write_code(uint8_t *to, const uint8_t *from, size_t size)
     uint8_t *page = (uint8_t *)((uintptr_t)to & ~(uintptr_t)(PAGE - 1));
     size_t bytes = (size_t)(to + size - page + PAGE - 1) & ~(size_t)(PAGE - 1);
     unsigned way = random_below(6);
+    bool elsewhere = aliased && way < 3 && random_below(4) > 0;
+    if (elsewhere)
+        to += aliased;
     if (way == 0) {
         void *target = to;
         __asm__ volatile("rep movsb" : "+D"(target), "+S"(from), "+c"(size) : : "memory");
@@ -129,17 +140,41 @@ static void set_timer(int interval)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Who changes code at other addresses has to tell the processor. */
+static unsigned call(const uint8_t *at)
+{
+    unsigned a, b, c, d;
+    if (aliased)
+        __cpuid(0, a, b, c, d);
+    return ((function *)(uintptr_t)at)();
+}
+
+static void map(bool shared)
+{
+    const int rights = PROT_READ | PROT_WRITE | PROT_EXEC;
+    const size_t size = PLACES * ROOM;
+    if (!shared) {
+        code = mmap(NULL, size, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return;
+    }
+    file = memfd_create("code", 0);
+    if (ftruncate(file, size) != 0)
+        perror("ftruncate");
+    code = mmap(NULL, size, rights, MAP_SHARED, file, 0);
+    uint8_t *alias = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    aliased = alias - code;
+}
+
 int main(int argument_count, char **arguments)
 {
     unsigned seed = 1, rounds = 10;
-    int interval = 0;
+    int interval = 0, shared = 0;
     uint64_t sum = 0;
     uint8_t *places[PLACES] = {NULL}, made[2 * CODE_MAX];
     if (argument_count > 1)
-        sscanf(arguments[1], "%u,%u,%d", &seed, &rounds, &interval);
+        sscanf(arguments[1], "%u,%u,%d,%d", &seed, &rounds, &interval, &shared);
     state = 88172645463325252u + seed * 1000003u;
-    uint8_t *code = mmap(NULL, PLACES * ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    map(shared);
     if (code == MAP_FAILED || pipe(ends) != 0)
         return 1;
     if (interval)
@@ -151,7 +186,7 @@ int main(int argument_count, char **arguments)
             size_t size = make(made, 1 + random_below(40));
             write_code(places[which], made, size);
         }
-        sum = sum * 31 + ((function *)(uintptr_t)places[which])();
+        sum = sum * 31 + call(places[which]);
     }
     printf("%llx\n", (unsigned long long)sum);
     return 0;

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* SI_KERNEL */
 #include "tools/exec_attend.h"
 
+#include "tools/exec_stop.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -29,7 +31,7 @@ static bool has_ended(pid_t process, int *status)
     while (waitpid(process, status, WNOHANG | WUNTRACED) == process) {
         if (!WIFSTOPPED(*status))
             return true;
-        raise(SIGSTOP); /* and whoever lets us go on lets all of our group go on */
+        exec_stop_too(process, WSTOPSIG(*status));
     }
     return false;
 }

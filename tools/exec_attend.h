@@ -7,7 +7,7 @@
 
 /*
  * Until the child ends, and all captures: passes signals on that were sent to bustap alone, stops
- * when the child is stopped, keeps the live line. All signals are blocked. Returns the child's wait
+ * as exec_stop.h has it, keeps the live line. All signals are blocked. Returns the child's wait
  * status.
  */
 int exec_attend(const struct exec_child *child, struct exec_outputs *outputs);

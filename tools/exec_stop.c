@@ -1,0 +1,106 @@
+#define _GNU_SOURCE /* prctl, getpgid, getsid */
+#include "tools/exec_stop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_NS 20000000 /* how often it is looked whether a stopped program goes on */
+
+/* As the kernel's status file of the process says: "number (name) T ...", where the name can be
+ * anything. */
+static bool is_stopped(pid_t process)
+{
+    char path[40], text[200];
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    ssize_t bytes = read(file, text, sizeof text - 1);
+    close(file);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && strncmp(name_end, ") T", 3) == 0;
+}
+
+/* Nothing has become of the program since it was last waited for. */
+static bool is_as_before(pid_t program)
+{
+    siginfo_t info = {.si_pid = 0};
+    int news = WSTOPPED | WCONTINUED | WEXITED | WNOHANG | WNOWAIT;
+    return waitid(P_PID, (id_t)program, &info, news) == 0 && info.si_pid == 0;
+}
+
+/* Shells put their jobs into groups of their own. */
+static bool is_job(void)
+{
+    pid_t parent = getppid();
+    return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0);
+}
+
+/* Nothing of a stopped process runs: another one sees the program go on, and wakes it. */
+static pid_t begin_watch(pid_t program)
+{
+    const struct timespec time = {0, LOOK_NS};
+    pid_t stopping = getpid();
+    pid_t watcher = fork();
+    if (watcher != 0)
+        return watcher;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == stopping && is_stopped(program))
+        nanosleep(&time, NULL);
+    kill(stopping, SIGCONT);
+    _exit(0);
+}
+
+static void end_watch(pid_t watcher)
+{
+    kill(watcher, SIGKILL);
+    while (waitpid(watcher, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Returns when somebody continues the calling process. */
+static void stop_by(int number)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct sigaction before;
+    sigset_t set, old;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigaction(number, &usual, &before);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &set, &old); /* here */
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sigaction(number, &before, NULL);
+}
+
+/* Shells continue all of a job, others bustap alone, or the program, which continues bustap. */
+static void continue_program(pid_t program)
+{
+    const struct timespec now = {0, 0};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCONT);
+    sigtimedwait(&set, NULL, &now); /* it is not to be passed on once more */
+    if (is_as_before(program))
+        kill(program, SIGCONT);
+}
+
+void exec_stop_too(pid_t program, int number)
+{
+    if (!is_job() || !is_as_before(program))
+        return;
+    pid_t watcher = begin_watch(program);
+    if (watcher < 0)
+        return;
+    stop_by(number);
+    end_watch(watcher);
+    continue_program(program);
+}

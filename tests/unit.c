@@ -2,6 +2,7 @@
 #include "tests/suites.h"
 
 #include <CUnit/Basic.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,9 @@ static bool add_suite(const struct test_suite *suite)
 
 int main(int argc, char **argv)
 {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL); /* timers interrupt what is tested */
     setvbuf(stdout, NULL, _IOLBF, 0); /* what is killed has said where it was */
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 3;

@@ -289,9 +289,36 @@ static int execute_not_taken(struct aria *aria, uint64_t limit, struct aria_step
     return not_taken_execute(aria->not_taken, limit, step, error);
 }
 
+_Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
+                   offsetof(struct aria_state, flags) == EXEC_THREAD_FLAGS &&
+                   offsetof(struct aria_state, fs_base) == EXEC_THREAD_FS_BASE,
+               "executor_step()");
+
+/* What most steps are. */
+static enum executor_stepped execute_usual(struct aria *aria, struct aria_state *state,
+                                           struct aria_step *step)
+{
+    struct executor_step done;
+    if (aria->process->ended || !aria_is_canonical(state->fs_base))
+        return EXECUTOR_STEP_NOT;
+    enum executor_stepped stepped = executor_step(aria->process->executor, state->registers, &done);
+    if (stepped != EXECUTOR_STEP_DONE)
+        return stepped;
+    *step = (struct aria_step){.records = done.records,
+                               .record_count = done.record_count,
+                               .instructions = done.instructions};
+    aria_tell_branch(step, done.exit->branch_kind, done.exit->branch_address,
+                     done.exit->branch_size, done.exit->branch_target, state->rip);
+    return EXECUTOR_STEP_DONE;
+}
+
 int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
                  uint64_t limit, struct aria_step *step, struct bt_error *error)
 {
+    enum executor_stepped stepped =
+        version == ARIA_TAKEN && limit == 0 ? execute_usual(aria, state, step) : EXECUTOR_STEP_NOT;
+    if (stepped == EXECUTOR_STEP_DONE)
+        return 0;
     *step = (struct aria_step){.reason = ARIA_EXIT};
     aria->record_count = 0;
     if (version == ARIA_TAKEN && aria->process->ended) {
@@ -301,7 +328,10 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     int result = check_state(aria, state, error);
     if (result != 0)
         return result;
-    load(aria, state);
+    if (stepped == EXECUTOR_STEP_BEGUN)
+        aria->process->thread->vector = state->vector;
+    else
+        load(aria, state);
     result = version == ARIA_TAKEN ? execute_taken(aria, limit, step, error)
                                    : execute_not_taken(aria, limit, step, error);
     store(aria, state);

@@ -16,7 +16,7 @@
 #define KNOWLEDGE       3u  /* bytes for each byte of code */
 
 struct code_cache {
-    uint8_t *code; /* begins with jumps to exec_leave and exec_look_again */
+    uint8_t *code; /* begins with jumps to where the thread's `leave` is, and exec_look_again */
     size_t code_size;
     uint8_t *code_at;
     uint8_t *arena; /* what is known of the blocks */
@@ -48,6 +48,7 @@ static void write_jump(uint8_t *at, void (*where)(void))
 
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
 {
+    static const uint8_t leave[] = {0x65, 0xff, 0x24, 0x25, EXEC_THREAD_LEAVE, 0, 0, 0};
     struct code_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         goto out;
@@ -62,7 +63,7 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
     cache->code_at = cache->code + 2 * LEAVE_BYTES;
-    write_jump(cache->code, exec_leave);
+    memcpy(cache->code, leave, sizeof leave);
     write_jump(cache->code + LEAVE_BYTES, exec_look_again);
     return cache;
 out:

@@ -76,32 +76,38 @@ struct place {
     uint32_t offset; /* from the block's address */
 };
 
+/* What a step needs comes first, on two lines of the processor's cache. */
 struct block {
     uint64_t address;
-    uint32_t size;            /* bytes of the program */
-    uint32_t number;          /* what stands in the trace for it */
+    struct block *next_at_hash;
+    uint8_t *code; /* begins here: takes the registers, then */
+    struct exit *exits;
+    struct patch *patches;
+    struct record *step_records; /* executor_step()'s; NULL: not yet */
+    uint32_t first_exit;         /* number of exits[0] */
+    uint16_t record_count, patch_count, through_fs_count;
     uint16_t instructions;    /* that are executed, a system call among them */
     uint16_t slots;           /* entries of one execution */
     uint8_t pointer, scratch; /* registers that it borrows */
     bool vector;              /* touches vector state */
     bool looks;               /* whether its code has changed; before the first place's `traced` */
+    bool fs;                  /* may use the base of fs */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
-    uint8_t *code;            /* begins here: takes the registers, then */
-    uint8_t *indirect;        /* with CODE_CACHE_POINTER and _SCRATCH taken */
-    uint8_t *inner;           /* with its own taken, and the trace's pointer loaded */
+    uint8_t exit_count;
+
+    uint32_t size;     /* bytes of the program */
+    uint32_t number;   /* what stands in the trace for it */
+    uint8_t *indirect; /* with CODE_CACHE_POINTER and _SCRATCH taken */
+    uint8_t *inner;    /* with its own taken, and the trace's pointer loaded */
     uint8_t *code_end;
     uint16_t advance; /* offset in the code behind which the pointer has gone over the entries */
-    struct exit *exits;
-    unsigned exit_count;
+    uint16_t special_count, place_count;
     struct exit *incoming;
-    struct block *next_at_hash;
     struct block *next_in_page[2]; /* where its first byte is, and its last, if that is another */
     struct record *records;        /* of one execution; data addresses are patched */
-    struct patch *patches;
-    uint16_t *through_fs; /* records to whose address the base of fs is added */
+    uint16_t *through_fs;          /* records to whose address the base of fs is added */
     struct special *specials;
     struct place *places;
-    uint16_t record_count, patch_count, through_fs_count, special_count, place_count;
 };
 
 struct code_cache;

@@ -15,8 +15,23 @@
 #define EXEC_NOT_ENTERED UINT32_MAX
 void exec_enter(struct exec_thread *thread, const void *code, bool vector);
 
-/* To be jumped to, not called. */
+/* To be jumped to, not called; exec_step_leave() by what exec_step() has entered, which sees to
+ * that. */
 void exec_leave(void);
+void exec_step_leave(void);
+
+/*
+ * The same where the way is to be short: registers, flags and the base of fs are those of *state,
+ * which begins as struct exec_thread does, and are left there, all but rip and fs. The flags must
+ * be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does, and where the
+ * processor has no FSGSBASE, or vector state is needed, exec_enter() is to be used.
+ *
+ * Whoever is brought out by executor_save() is in *thread, as from exec_enter().
+ */
+#define EXEC_STEP_RESULTS 0x8d5u
+#define EXEC_STEP_FLAGS   0x202u
+void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs);
+extern const uint8_t exec_step_checked[], exec_step_end[];
 
 /*
  * The same with the target of an indirect branch in the thread's `jump` that is not where the table

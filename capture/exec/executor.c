@@ -304,8 +304,18 @@ static int run(struct executor *executor, struct bt_error *error)
     return 0;
 }
 
+/* Whether a step that was left in its middle is over; else the rest is for run(). */
+static bool is_over(struct executor *executor)
+{
+    if (executor->stop.reason != EXECUTOR_INTERRUPTED)
+        return true;
+    executor_settle_part(executor);
+    executor->faulted = false;
+    return false;
+}
+
 /* The usual step: from one branch to the next, in a block that is there, with nothing to look out
- * for. False: it was none, or is not over; the rest is for run(). */
+ * for. False: it was none, or is not over. */
 static bool run_usual_step(struct executor *executor)
 {
     struct exec_thread *thread = executor->thread;
@@ -315,13 +325,8 @@ static bool run_usual_step(struct executor *executor)
     if (!block)
         return false;
     exec_enter(thread, block->code, block->vector);
-    if (executor->faulted && executor->stop.reason == EXECUTOR_INTERRUPTED) {
-        executor_settle_part(executor);
-        executor->faulted = false;
-        return false;
-    }
     if (executor->faulted)
-        return true;
+        return is_over(executor);
     const struct exit *exit = code_cache_exit(executor->cache, thread->exit);
     return exit && handle_exit(executor, exit);
 }
@@ -343,13 +348,20 @@ static int flush_alone(struct executor *executor)
 
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error)
 {
+    bool over;
     executor->result = 0;
-    executor->faulted = false;
-    stop_with(executor, EXECUTOR_INTERRUPTED); /* where the trace is not taken */
-    if (executor->fs_base != executor->thread->fs_base)
-        executor_consume_all(executor);
-    executor->fs_base = executor->thread->fs_base;
-    int result = run_usual_step(executor) ? 0 : run(executor, error);
+    if (executor->begun) {
+        executor->begun = false;
+        over = is_over(executor);
+    } else {
+        executor->faulted = false;
+        stop_with(executor, EXECUTOR_INTERRUPTED); /* where the trace is not taken */
+        if (executor->fs_base != executor->thread->fs_base)
+            executor_consume_all(executor);
+        executor->fs_base = executor->thread->fs_base;
+        over = run_usual_step(executor);
+    }
+    int result = over ? 0 : run(executor, error);
     if (executor->faulted)
         executor_settle_part(executor);
     if (!executor->worker)

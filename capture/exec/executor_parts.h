@@ -33,6 +33,7 @@ struct executor {
 
     unsigned generation; /* of the lookups: others are out of date */
     bool faulted;        /* or interrupted */
+    bool begun;          /* executor_step() was: the next run goes on */
     struct executor_stop stop;
     const struct block *fault_block; /* its first instructions were done, */
     unsigned fault_instructions;     /* so many; its entries are at the thread's pointer */

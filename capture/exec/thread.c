@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* syscall(), MAP_ANONYMOUS */
 #include "capture/exec/thread.h"
 
+#include "capture/exec/enter.h"
+
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <errno.h>
@@ -27,6 +29,8 @@ _Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_M
 _Static_assert(offsetof(struct exec_thread, has_xsaveopt) == EXEC_THREAD_HAS_XSAVEOPT, "enter.c");
 _Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c");
 _Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT, "enter.c");
+_Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
@@ -83,6 +87,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->has_xsaveopt = has_xsaveopt;
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
+    thread->leave = exec_leave;
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */

@@ -192,6 +192,13 @@ static void note_place(struct translator *translator, struct place *place,
     place->offset = (uint32_t)(instruction->address - translator->block->address);
 }
 
+/* Prefixes, and rdfsbase; perhaps something else that only looks like them. */
+static bool may_use_fs(const struct decode_instruction *instruction)
+{
+    return memchr(instruction->bytes, 0x64, instruction->size) ||
+           memchr(instruction->bytes, 0xae, instruction->size);
+}
+
 /* All instructions and the end. */
 static bool emit_block(struct translator *translator)
 {
@@ -211,6 +218,7 @@ static bool emit_block(struct translator *translator)
             block->instructions++;
         }
         block->vector |= instruction->vector;
+        block->fs |= may_use_fs(instruction);
         block->ending = instruction->kind;
         place->code = translate_offset(translator);
         if (!decode_ends_block(instruction)) {

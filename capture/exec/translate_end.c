@@ -238,7 +238,7 @@ static int64_t make_exits(struct translator *translator, const struct decode_ins
                               : last->address;
     }
     block->exits = exits;
-    block->exit_count = count;
+    block->exit_count = (uint8_t)count;
     return code_cache_add_exits(translator->cache, exits, count);
 }
 
@@ -250,7 +250,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     struct emitter *emitter = &translator->emitter;
     if (first < 0)
         return false;
-    uint32_t number = (uint32_t)first;
+    uint32_t number = block->first_exit = (uint32_t)first;
     emit_advance(translator);
     if (decode_ends_block(last))
         place->code = block->advance;

@@ -12,7 +12,7 @@
  * that the thread of the program and the other one took.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
-#include "capture/exec/process.h"
+#include "capture/exec/aria.h"
 #include "tests/support/exec_sample.h"
 #include "tests/support/measure.h"
 
@@ -45,9 +45,8 @@ struct consumer {
     uint64_t records, instructions, sum;
 };
 
-static int consume(void *context, struct record *records, size_t count)
+static void consume(struct consumer *consumer, const struct record *records, size_t count)
 {
-    struct consumer *consumer = context;
     uint64_t sum = consumer->sum, instructions = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t head; /* all but the time */
@@ -58,6 +57,11 @@ static int consume(void *context, struct record *records, size_t count)
     consumer->sum = sum;
     consumer->instructions += instructions;
     consumer->records += count;
+}
+
+static int put(void *context, struct record *records, size_t count)
+{
+    consume(context, records, count);
     return 0;
 }
 
@@ -114,7 +118,7 @@ static int run_translated(const struct way *way, unsigned sample, uint64_t *memo
     struct executor_settings settings = {.trace = way->trace,
                                          .stepping = way->stepping,
                                          .readable = readable,
-                                         .put = consume,
+                                         .put = put,
                                          .put_context = consumer};
     struct exec_thread *thread = exec_thread_new(error);
     struct executor *executor = executor_new(&settings, error);
@@ -182,23 +186,54 @@ static double seconds_of(clockid_t clock)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
+static void tell(const struct consumer *consumer, double own, double other)
+{
+    dprintf(9, "%llu %llu %llx %.3f %.3f\n", (unsigned long long)consumer->instructions,
+            (unsigned long long)consumer->records, (unsigned long long)consumer->sum, own, other);
+}
+
+/* Under a control program that reads the records of each step. */
+static int bench_steps(const char *const *arguments)
+{
+    const struct aria_settings settings = {.start = {.environment = (const char *const *)environ}};
+    struct consumer consumer = {0};
+    struct bt_error error = {.message = ""};
+    struct aria_step step = {.reason = ARIA_LIMIT};
+    struct aria *aria = aria_new(arguments[0], arguments, &settings, &error);
+    struct aria_state *state = aria ? aria_initial(aria, &error) : NULL;
+    int result = state ? 0 : -1;
+    while (result == 0 && step.reason != ARIA_EXIT) {
+        result = aria_execute(aria, state, ARIA_TAKEN, 0, &step, &error);
+        consume(&consumer, step.records, step.record_count);
+    }
+    if (result != 0) {
+        fprintf(stderr, "%s: %s\n", arguments[0], error.message);
+        return 3;
+    }
+    tell(&consumer, seconds_of(CLOCK_THREAD_CPUTIME_ID), 0);
+    aria_state_free(state);
+    aria_free(aria);
+    process_exit(&step.end);
+}
+
 static int bench_program(const char *name, const char *const *arguments)
 {
-    static const char *const names[] = {"none", "fetches", "all", "branch"};
+    static const char *const names[] = {"none", "fetches", "all"};
     bool parallel = name[0] == '2'; /* "2all": with a thread for the records */
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
-    struct process_settings settings = {.put = consume,
+    struct process_settings settings = {.put = put,
                                         .put_context = &consumer,
                                         .start = {.environment = (const char *const *)environ}};
     struct process_end end;
     size_t way = 0;
-    while (way < 4 && strcmp(names[way], name + parallel) != 0)
+    if (arguments[0] && strcmp(name, "branch") == 0)
+        return bench_steps(arguments);
+    while (way < 3 && strcmp(names[way], name + parallel) != 0)
         way++;
-    if (way == 4 || !arguments[0])
+    if (way == 3 || !arguments[0])
         return 2;
     settings.trace = ways[way].trace;
-    settings.stepping = ways[way].stepping;
     settings.parallel = parallel;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0) {
@@ -206,9 +241,7 @@ static int bench_program(const char *name, const char *const *arguments)
         return 3;
     }
     double own = seconds_of(CLOCK_THREAD_CPUTIME_ID);
-    dprintf(9, "%llu %llu %llx %.3f %.3f\n", (unsigned long long)consumer.instructions,
-            (unsigned long long)consumer.records, (unsigned long long)consumer.sum, own,
-            seconds_of(CLOCK_PROCESS_CPUTIME_ID) - own);
+    tell(&consumer, own, seconds_of(CLOCK_PROCESS_CPUTIME_ID) - own);
     process_exit(&end);
 }
 

@@ -44,7 +44,8 @@ enum way {
     BY_LIMITS, /* steps of 1, 2, 3 … instructions at most */
     COPIES,    /* each time with another state */
     RUNNING,   /* aria_run(), and some steps between */
-    WAYS
+    WAYS,
+    UNCHECKED /* step by step; a step that a signal ends has no branch at its end */
 };
 
 struct run {
@@ -124,7 +125,7 @@ static void run_step_by_step(const struct run *run)
                          : aria_execute(aria, states[which], ARIA_TAKEN, limit, &step, &error);
         if (result != 0)
             fail(run->arguments[0], &error);
-        if (run->way != RUNNING)
+        if (run->way < RUNNING)
             check_step(&step, states[which], limit);
         add_records(run->sum, step.records, step.record_count);
         count++;
@@ -179,5 +180,38 @@ static void test_programs(void)
             compare(programs[i]);
 }
 
-static const struct test_case cases[] = {{"programs", test_programs}, {NULL, NULL}};
+/* Signals, faults, and changed code come in the middle of steps. */
+static void compare_output(const char *program, const char *argument)
+{
+    static struct exec_child native, child;
+    struct sum *sum = exec_child_share(sizeof *sum);
+    const char *const arguments[] = {program, argument, NULL};
+    struct run context = {arguments, UNCHECKED, sum};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sum);
+    exec_child_native(&native, arguments, environment);
+    exec_child_run(&child, run, &context);
+    CU_ASSERT_EQUAL(child.status, native.status);
+    CU_ASSERT_STRING_EQUAL(child.output, native.output);
+}
+
+static void test_interrupted(void)
+{
+    static const char *const ours[][2] = {
+        {"faults", NULL}, {"faults", "8"},         {"faults", "11"},         {"signals", NULL},
+        {"modify", NULL}, {"changing", "1,200,0"}, {"changing", "3,100,300"}};
+    char folder[] = "/tmp/bustap_aria_XXXXXX", program[128], source[128];
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+        return;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        snprintf(program, sizeof program, "%s/%s", folder, ours[i][0]);
+        snprintf(source, sizeof source, "tests/capture/programs/%s.c", ours[i][0]);
+        CU_ASSERT(exec_child_compile(program, source, "-O1 -w -pthread"));
+        compare_output(program, ours[i][1]);
+        unlink(program);
+    }
+    rmdir(folder);
+}
+
+static const struct test_case cases[] = {
+    {"programs", test_programs}, {"interrupted", test_interrupted}, {NULL, NULL}};
 TEST_SUITE(exec_aria, cases)

@@ -2,6 +2,7 @@
 
 #include "capture/settings_text.h"
 #include "formats/base/quantity.h"
+#include "tools/words.h"
 
 #include <string.h>
 
@@ -12,6 +13,11 @@ int capture_option_output(void *settings, const char *argument, struct bt_error 
         return bt_fail(error, BT_USAGE, "the prefix is too long");
     if (!argument[0])
         return bt_fail(error, BT_USAGE, "the prefix is empty");
+    if (!*words_file_name(argument))
+        return bt_fail(error, BT_USAGE,
+                       "the prefix \"%.60s\" is a folder; the beginning of files' names is to "
+                       "follow",
+                       argument);
     strcpy(capture->prefix, argument);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
+#include "tools/own_stream.h"
 #include "tools/words.h"
 
 #include <fcntl.h>
@@ -53,6 +54,7 @@ static int take_packing(void *settings, const char *argument, struct bt_error *e
     if (choice < 0)
         return choice;
     ((struct exec_settings *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
+    ((struct exec_settings *)settings)->packing = true;
     return 0;
 }
 
@@ -62,7 +64,7 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 'o', "output", "PREFIX",
      "files are PREFIX_00001_20261120T224500Z.byu.gz; the program's name unless given", 0,
      capture_option_output},
-    {OPTION_COUNT, 0, "limit", "N", "capture N instructions, and no more", OPTION(limit), NULL},
+    {OPTION_POSITIVE, 0, "limit", "N", "capture N instructions, and no more", OPTION(limit), NULL},
     {OPTION_COUNT, 0, "skip", "N", "leave the first N instructions out", OPTION(skip), NULL},
     {OPTION_CALL, 0, "from", "PLACE",
      "begin at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0, take_from},
@@ -94,10 +96,10 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 0, "disk-full", "WHAT",
      "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
      capture_option_disk_full},
-    {OPTION_TEXT, 0, "modules", "FILE",
+    {OPTION_FILE, 0, "modules", "FILE",
      "write down the files that code was from, as 'bustap dcfg build --image' takes them",
      OPTION(modules), NULL},
-    {OPTION_TEXT, 0, "summary", "FILE", "write the summary as one JSON object, too",
+    {OPTION_FILE, 0, "summary", "FILE", "write the summary as one JSON object, too",
      OPTION(summary), NULL},
     {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
@@ -158,25 +160,38 @@ static int make_lanes(struct run *run, struct bt_error *error)
                : bt_fail(error, BT_MEMORY, "no lane for a program");
 }
 
+/* Without -o: the last part of the program's name, in the current folder. */
+static int choose_prefix(struct capture_settings *capture, const char *program,
+                         struct bt_error *error)
+{
+    return capture->prefix[0] ? 0 : capture_option_output(capture, words_file_name(program), error);
+}
+
 static int open_summary(struct run *run, struct bt_error *error)
 {
-    const char *path = run->settings->summary;
+    const char *path = run->settings->summary, *modules = run->settings->modules;
     if (!path)
         return 0;
     run->outputs.summary = fopen(path, "w");
-    return run->outputs.summary ? 0 : bt_fail_errno(error, "cannot write %s", path);
+    if (!run->outputs.summary)
+        return bt_fail_errno(error, "cannot write %s", path);
+    if (modules && own_stream_is(fileno(run->outputs.summary), modules))
+        return bt_fail(error, BT_USAGE, "the summary and the modules cannot both go to %s", path);
+    return 0;
 }
 
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
 static int begin(struct run *run, struct bt_error *error)
 {
-    const struct exec_settings *settings = run->settings;
+    struct exec_settings *settings = run->settings;
     const struct exec_program program = {.path = run->path,
                                          .arguments = settings->arguments,
                                          .environment = settings->environment,
                                          .modules = settings->modules,
                                          .follows = settings->follow};
     int result = exec_program_find(run->path, settings->arguments[0], error);
+    if (result == 0)
+        result = choose_prefix(&settings->capture, run->path, error);
     if (result == 0)
         result = make_lanes(run, error);
     if (result == 0)
@@ -202,6 +217,8 @@ static int attend(struct run *run)
     int wait_status = exec_attend(&run->child, &run->outputs);
     if (run->outputs.summary && fclose(run->outputs.summary) != 0)
         run->outputs.status = STATUS_IO;
+    if (ferror(stderr) && run->outputs.status == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0)
+        run->outputs.status = STATUS_IO; /* where the summary was to be read */
     int program = exec_end_as(wait_status);
     return program != 0 ? program : run->outputs.status;
 }
@@ -220,6 +237,8 @@ static int run_program(struct exec_settings *settings)
     sigprocmask(SIG_BLOCK, &all, &run->mask);
     if (begin(run, &error) < 0) {
         status = exec_program_failure(&error);
+        if (run->outputs.summary)
+            fclose(run->outputs.summary);
     } else {
         status = attend(run);
     }
@@ -239,11 +258,18 @@ static void choose_engine(struct capture_settings *capture)
     capture->level = 0;
 }
 
-/* Without -o: the last part of the program's name, in the current folder. */
-static int choose_prefix(struct capture_settings *capture, const char *program,
-                         struct bt_error *error)
+/* What goes together. */
+static int check_together(const struct exec_settings *settings, struct bt_error *error)
 {
-    return capture->prefix[0] ? 0 : capture_option_output(capture, words_file_name(program), error);
+    const struct capture_settings *capture = &settings->capture;
+    bool rotates = capture->rotate_bytes || capture->rotate_ns || capture->rotate_every_ns;
+    if (settings->only_fetch && settings->only_data)
+        return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
+    if (settings->packing && !settings->board)
+        return bt_fail(error, BT_USAGE, "--packing needs --board");
+    if (capture->keep && !rotates)
+        return bt_fail(error, BT_USAGE, "--keep needs --rotate");
+    return 0;
 }
 
 static int exec_main(struct invocation *call)
@@ -264,9 +290,7 @@ static int exec_main(struct invocation *call)
     choose_engine(&settings->capture);
     if (call->count == 0)
         status = command_usage(call, "PROGRAM is missing");
-    else if (settings->only_fetch && settings->only_data)
-        status = command_usage(call, "--only-fetch and --only-data exclude each other");
-    else if (choose_prefix(&settings->capture, call->arguments[0], &error) < 0)
+    else if (check_together(settings, &error) < 0)
         status = command_usage(call, "%s", error.message);
     else
         status = run_program(settings);

@@ -10,6 +10,7 @@ struct exec_settings {
     bool only_fetch, only_data;
     bool board;                      /* by way of a virtual one */
     struct session_settings session; /* with it */
+    bool packing;                    /* was asked for */
     uint64_t skip, limit;            /* instructions; 0: none */
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
     bool ends;                       /* the program, behind what is captured */

@@ -27,10 +27,8 @@ int exec_symbol_parse(struct exec_symbol *symbol, const char *text, struct bt_er
         return 0;
     }
     const char *plus = strrchr(text, '+');
-    size_t length = strlen(text);
-    if (plus && parse_number(&symbol->offset, plus + 1) == 0)
-        length = (size_t)(plus - text);
-    if (length == 0)
+    size_t length = plus ? (size_t)(plus - text) : strlen(text);
+    if (length == 0 || (plus && parse_number(&symbol->offset, plus + 1) < 0))
         return bt_fail(error, BT_USAGE,
                        "\"%.60s\" should be FUNCTION, FUNCTION+0xOFFSET or "
                        "0xADDRESS",

@@ -71,6 +71,20 @@ static int take_number(uint32_t *number, const char *argument, struct bt_error *
     return 0;
 }
 
+static int take_file(const char **name, const char *argument, struct bt_error *error)
+{
+    *name = argument;
+    return *argument ? 0 : bt_fail(error, BT_USAGE, "the name of a file is empty");
+}
+
+static int take_positive(uint64_t *number, const char *argument, struct bt_error *error)
+{
+    int result = quantity_count(number, argument, error);
+    if (result == 0 && *number == 0)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" should be above 0", argument);
+    return result;
+}
+
 static int take(const struct option_row *row, void *settings, const char *argument,
                 struct bt_error *error)
 {
@@ -82,6 +96,10 @@ static int take(const struct option_row *row, void *settings, const char *argume
     case OPTION_TEXT:
         *(const char **)field = argument;
         return 0;
+    case OPTION_FILE:
+        return take_file(field, argument, error);
+    case OPTION_POSITIVE:
+        return take_positive(field, argument, error);
     case OPTION_COUNT:
         return quantity_count(field, argument, error);
     case OPTION_NUMBER:

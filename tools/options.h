@@ -15,7 +15,9 @@ enum option_kind {
                         follows are another program's */
     OPTION_FLAG,     /* no argument: bool */
     OPTION_TEXT,     /* const char * */
+    OPTION_FILE,     /* the same, not empty */
     OPTION_COUNT,    /* uint64_t, as quantity_count reads it */
+    OPTION_POSITIVE, /* the same above 0 */
     OPTION_NUMBER,   /* uint32_t, the same below 2^32 */
     OPTION_BYTES,    /* uint64_t, quantity_bytes */
     OPTION_DURATION, /* int64_t nanoseconds, quantity_duration */

@@ -2,6 +2,7 @@
 #include "tools/own_stream.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DESCRIPTOR_MIN 500 /* if that many are allowed; programs like theirs low */
@@ -44,4 +45,11 @@ FILE *own_stream_on(int descriptor, struct bt_error *error)
     if (high >= 0 && !stream)
         close(high);
     return stream;
+}
+
+bool own_stream_is(int descriptor, const char *path)
+{
+    struct stat a, b;
+    return fstat(descriptor, &a) == 0 && stat(path, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* A file to be written anew: its descriptor, closed where another program is executed; or a
@@ -19,5 +20,8 @@ FILE *own_stream_open(const char *path, struct bt_error *error);
 /* Another stream to what is open already: standard error, which the program may close. NULL with
  * *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
+
+/* Whether the descriptor is of that very file, on a disk, where one would overwrite the other. */
+bool own_stream_is(int descriptor, const char *path);
 
 #endif

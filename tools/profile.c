@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define ROWS_FOR_PEOPLE 10u
+#define TOP_USUAL       (UINT64_MAX - 1) /* not given */
 
 extern char **environ;
 
@@ -53,17 +54,18 @@ static int take_by(void *context, const char *argument, struct bt_error *error)
 static const struct option_row profile_options[] = {
     {OPTION_CALL, 0, "by", "LIST", "tables: function, line, block, module; the first three", 0,
      take_by},
-    {OPTION_COUNT, 0, "top", "N", "rows of each table; 10, and all in CSV and JSON",
-     OPTION(report.top), NULL},
+    {OPTION_COUNT, 0, "top", "N",
+     "rows of each table, 0: all; 10 unless given, and all in CSV and JSON", OPTION(report.top),
+     NULL},
     {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
     {OPTION_FLAG, 0, "threads", NULL, "each thread apart", OPTION(report.threads), NULL},
     {OPTION_FLAG, 0, "raw-names", NULL, "C++ names as symbols have them", OPTION(raw_names), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
      OPTION(report.csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(report.json), NULL},
-    {OPTION_TEXT, 'o', "output", "FILE", "where the tables go; standard error", OPTION(output),
+    {OPTION_FILE, 'o', "output", "FILE", "where the tables go; standard error", OPTION(output),
      NULL},
-    {OPTION_TEXT, 0, "callgrind", "FILE", "write callgrind's format, too: for KCachegrind",
+    {OPTION_FILE, 0, "callgrind", "FILE", "write callgrind's format, too: for KCachegrind",
      OPTION(callgrind), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
@@ -80,8 +82,10 @@ static int check(struct profile_report *report, struct bt_error *error)
         report->by[i] = usual[i];
     if (report->by_count == 0)
         report->by_count = report->csv ? 1 : 3;
+    if (report->top == TOP_USUAL)
+        report->top = report->csv || report->json ? 0 : ROWS_FOR_PEOPLE;
     if (report->top == 0)
-        report->top = report->csv || report->json ? UINT64_MAX : ROWS_FOR_PEOPLE;
+        report->top = UINT64_MAX;
     return 0;
 }
 
@@ -100,7 +104,12 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
                                        : own_stream_on(STDERR_FILENO, error);
     if (outputs->report && settings->callgrind)
         outputs->callgrind = own_stream_open(settings->callgrind, error);
-    return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
+    if (!outputs->report || (settings->callgrind && !outputs->callgrind))
+        return error->code;
+    if (outputs->callgrind && own_stream_is(fileno(outputs->report), settings->callgrind))
+        return bt_fail(error, BT_USAGE, "the tables and callgrind's format cannot both go to %s",
+                       settings->callgrind);
+    return 0;
 }
 
 /* What was printed is in the file. */
@@ -252,7 +261,7 @@ _Noreturn static void go(struct run *run)
 
 static int profile_main(struct invocation *call)
 {
-    struct profile_settings settings = {.output = NULL};
+    struct profile_settings settings = {.report.top = TOP_USUAL};
     struct run run = {.settings = &settings};
     struct bt_error error = {0};
     int status;

@@ -111,11 +111,11 @@ static const struct option_row rondo_options[] = {
     {OPTION_NUMBER, 'd', "depth", "N",
      "instructions that a wrong path is followed for; 64 unless given, 0: none is", OPTION(depth),
      NULL},
-    {OPTION_TEXT, 'w', "wrong-path", "FILE", "write what wrong paths reference as a capture",
+    {OPTION_FILE, 'w', "wrong-path", "FILE", "write what wrong paths reference as a capture",
      OPTION(wrong_path_name), NULL},
     {OPTION_COUNT, 0, "skip", "N", "instructions to run first, without predicting", OPTION(skip),
      NULL},
-    {OPTION_COUNT, 0, "limit", "N",
+    {OPTION_POSITIVE, 0, "limit", "N",
      "predict for so many instructions; the program then runs on to its end", OPTION(limit), NULL},
     {OPTION_FLAG, 'b', "by-branch", NULL, "branch by branch, the most mispredicted first",
      OPTION(front_end.by_branch), NULL},
@@ -124,7 +124,7 @@ static const struct option_row rondo_options[] = {
      "one table as comma separated values: predictors, or branches with --by-branch", OPTION(csv),
      NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(json), NULL},
-    {OPTION_TEXT, 'o', "output", "FILE", "write the report there, not to standard error",
+    {OPTION_FILE, 'o', "output", "FILE", "write the report there, not to standard error",
      OPTION(output), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
@@ -226,7 +226,7 @@ static int print(struct rondo *rondo, struct bt_error *error)
                                   .branches = front_end_branches(rondo->engine),
                                   .top = rondo->top};
     if (!rondo->report)
-        return 0;
+        return bt_fail(error, BT_IO, "there is no standard error for the report");
     if (rondo->told && rondo->output && ftruncate(fileno(rondo->report), 0) == 0)
         rewind(rondo->report);
     rondo->told = true;
@@ -240,8 +240,9 @@ static int print(struct rondo *rondo, struct bt_error *error)
                  : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
                               : rondo_report_text(&report, rondo->report, error);
     functions_free(report.functions);
-    if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)) && rondo->output)
-        return bt_fail_errno(error, "cannot write %s", rondo->output);
+    if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
+        return bt_fail_errno(error, "cannot write %s",
+                             rondo->output ? rondo->output : "standard error");
     return result;
 }
 
@@ -292,6 +293,10 @@ static int begin(struct rondo *rondo, struct bt_error *error)
     if (result == 0 && rondo->wrong_path_name)
         result =
             wrong_path_new(&rondo->wrong_path, rondo->wrong_path_name, rondo->arguments, error);
+    if (result == 0 && rondo->output && rondo->wrong_path &&
+        own_stream_is(wrong_path_file(rondo->wrong_path), rondo->output))
+        result = bt_fail(error, BT_USAGE, "the report and wrong paths cannot both go to %s",
+                         rondo->output);
     if (result < 0)
         return result;
     command_ignore_no_more();

@@ -1,0 +1,61 @@
+#!/bin/bash
+# exec, profile and rondo: what they refuse, before the program has begun, and how they end where standard
+# error cannot be written.
+set -eu
+case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
+
+# refused WORDS COMMAND...: with status 2 and one line that says so
+refused() {
+    local status=0 words=$1
+    shift
+    bustap "$@" /bin/echo ran >got 2>told || status=$?
+    [ "$status" = 2 ] || { echo "$*: status $status"; cat told; exit 1; }
+    [ "$(wc -l <told)" = 1 ] && grep -q -- "$words" told || { echo "$*"; cat told; exit 1; }
+    [ ! -s got ] || { echo "$*: the program ran"; exit 1; }
+    ! ls ./*.byu.gz folder/* 2>/dev/null || { echo "$*: there is a capture"; exit 1; }
+}
+mkdir folder
+for program in exec rondo; do
+    refused '--limit: "0" should be above 0' $program --limit 0
+done
+for program in exec profile rondo; do
+    refused "the program's name is empty" $program ''
+done
+refused 'is a folder' exec -o /
+refused 'is a folder' exec -o folder/
+refused 'prefix is empty' exec -o ''
+refused '--packing needs --board' exec --packing plain
+refused '--keep needs --rotate' exec --keep 3
+for place in main+0x main+ main+1 +0x5 0x 0xg ''; do
+    refused 'should be FUNCTION\|is no address' exec --from "$place"
+done
+refused '--modules: the name of a file is empty' exec --modules ''
+refused '--summary: the name of a file is empty' exec --summary ''
+refused '--output: the name of a file is empty' profile -o ''
+refused '--callgrind: the name of a file is empty' profile --callgrind ''
+refused '--output: the name of a file is empty' rondo -o ''
+refused '--wrong-path: the name of a file is empty' rondo --wrong-path ''
+ln -s same other
+refused 'cannot both go to other' exec --modules same --summary other
+refused 'cannot both go to other' profile -o same --callgrind other
+refused 'cannot both go to same' rondo -w other -o same
+bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
+
+# their summaries and reports are lost
+for program in exec profile rondo; do
+    for stream in '2>/dev/full' '2>&-'; do
+        status=0
+        eval "bustap $program true $stream" || status=$?
+        [ "$status" = 3 ] || { echo "$program $stream: status $status"; exit 1; }
+    done
+    status=0
+    bustap $program sh -c 'exit 7' 2>/dev/full || status=$?
+    [ "$status" = 7 ] || { echo "$program: status $status, wanted the program's"; exit 1; }
+done
+bustap exec -q true 2>/dev/full
+
+# what is as if it were not given
+bustap exec -q -o zero --workers 0 --queue 0 --keep 0 true
+bustap verify zero_*.byu.gz >/dev/null
+[ "$(bustap profile --by block --top 3 true 2>&1 >/dev/null | grep -c 0x)" = 3 ]
+[ "$(bustap profile --by block --top 0 true 2>&1 >/dev/null | grep -c 0x)" -gt 100 ]

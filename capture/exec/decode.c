@@ -3,7 +3,8 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-#define OPERANDS_MIN 3u /* that are looked at without a look at their number */
+#define FRAMES       32u /* levels of enter are below */
+#define OPERANDS_MIN 3u  /* that are looked at without a look at their number */
 
 /* What Zydis says of one instruction. */
 struct decoded {
@@ -62,18 +63,37 @@ static bool reads(const ZydisDecodedOperand *operand)
 /* --- how it goes on ----------------------------------------------------------------------------
  */
 
-static bool uses_segments(const struct decoded *decoded)
+static bool is_through_gs(const struct decoded *decoded)
 {
     for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
             operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN && operand->mem.segment == ZYDIS_REGISTER_GS)
             return true;
+    }
+    return false;
+}
+
+static bool loads_segment(const struct decoded *decoded)
+{
+    for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && writes(operand) &&
             ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_SEGMENT)
             return true;
     }
     return false;
+}
+
+/* ds, es and ss mean nothing; fs and gs have bases that go with them. */
+static uint8_t kind_of_load(const struct decoded *decoded)
+{
+    const ZydisDecodedOperand *operands = decoded->operands;
+    if (decoded->instruction.mnemonic != ZYDIS_MNEMONIC_MOV)
+        return DECODE_REFUSED;
+    if (operands[0].reg.value != ZYDIS_REGISTER_FS && operands[0].reg.value != ZYDIS_REGISTER_GS)
+        return DECODE_STRAIGHT;
+    return operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? DECODE_EMULATED : DECODE_REFUSED;
 }
 
 static uint8_t kind_of_branch(const struct decoded *decoded)
@@ -102,6 +122,8 @@ static uint8_t kind_of(const struct decoded *decoded)
     case ZYDIS_MNEMONIC_SYSCALL:
         return DECODE_SYSTEM_CALL;
     case ZYDIS_MNEMONIC_WRFSBASE:
+    case ZYDIS_MNEMONIC_RDGSBASE:
+    case ZYDIS_MNEMONIC_WRGSBASE:
     case ZYDIS_MNEMONIC_XBEGIN:
         return DECODE_EMULATED;
     case ZYDIS_MNEMONIC_INT1:
@@ -110,18 +132,14 @@ static uint8_t kind_of(const struct decoded *decoded)
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_UIRET: /* there are no user interrupts */
         return DECODE_TRAP;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_IRET:
     case ZYDIS_MNEMONIC_IRETD:
     case ZYDIS_MNEMONIC_IRETQ:
-    case ZYDIS_MNEMONIC_RDGSBASE:
-    case ZYDIS_MNEMONIC_WRGSBASE:
-    case ZYDIS_MNEMONIC_UIRET:
         return DECODE_REFUSED;
-    case ZYDIS_MNEMONIC_ENTER: /* with nested frames: nobody makes them */
-        return decoded->operands[1].imm.value.u == 0 ? DECODE_STRAIGHT : DECODE_REFUSED;
     case ZYDIS_MNEMONIC_XABORT: /* outside of a transaction it does nothing */
         return DECODE_STRAIGHT;
     default:
@@ -129,8 +147,8 @@ static uint8_t kind_of(const struct decoded *decoded)
     }
     if (decoded->instruction.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED)
         return DECODE_TRAP;
-    if (uses_segments(decoded))
-        return DECODE_REFUSED;
+    if (loads_segment(decoded))
+        return kind_of_load(decoded);
     if (decoded->instruction.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE)
         return kind_of_branch(decoded);
     return DECODE_STRAIGHT;
@@ -514,6 +532,26 @@ static void find_accesses(struct decode_instruction *instruction, const struct d
         }
 }
 
+/* enter with a level: frame pointers below the one that there is are read, and pushed with it and
+ * the new one. */
+static void describe_frames(struct decode_instruction *instruction, const struct decoded *decoded)
+{
+    unsigned level = decoded->operands[1].imm.value.u % FRAMES;
+    struct decode_access push = instruction->accesses[0], read = push;
+    if (level == 0 || instruction->access_count == 0)
+        return;
+    push.form = read.form = DECODE_FRAMES;
+    push.lanes = (uint8_t)(level + 1);
+    read.lanes = (uint8_t)(level - 1);
+    read.base = DECODE_RBP;
+    read.read = true;
+    read.write = false;
+    instruction->access_count = 0;
+    if (level > 1)
+        instruction->accesses[instruction->access_count++] = read;
+    instruction->accesses[instruction->access_count++] = push;
+}
+
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
@@ -583,6 +621,9 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
     find_registers(instruction, &decoded);
     find_adjustment(instruction, &decoded);
     find_accesses(instruction, &decoded);
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_ENTER)
+        describe_frames(instruction, &decoded);
+    instruction->gs = is_through_gs(&decoded);
     find_rip(instruction, &decoded);
     find_branch(instruction, &decoded);
     instruction->repeated =

@@ -47,9 +47,9 @@ enum decode_kind {
     DECODE_JUMP_INDIRECT, /* through `accesses[0]` or `branch_register` */
     DECODE_CALL_INDIRECT,
     DECODE_SYSTEM_CALL, /* syscall */
-    DECODE_EMULATED,    /* wrfsbase and xbegin: somebody has to do them in its place */
+    DECODE_EMULATED,    /* bases and registers of fs and gs, xbegin: somebody has to do them */
     DECODE_TRAP,        /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
-    DECODE_REFUSED,     /* cannot be carried out here: gs, segment registers, int n, far branches */
+    DECODE_REFUSED,     /* cannot be carried out here: int n, far branches, other segment loads */
     DECODE_DEFINED      /* decode() never says so: what somebody else knows (translator_define) */
 };
 
@@ -65,6 +65,7 @@ enum decode_form {
     DECODE_VECTOR_MASK,   /* elements whose highest bit in vector register `mask` is set */
     DECODE_GATHER,        /* lanes of opmask `mask`: base + lane of vector `index` * scale */
     DECODE_GATHER_VECTOR, /* the same with a vector register as mask */
+    DECODE_FRAMES,        /* `lanes` of `size` bytes, downwards from base + displacement */
     DECODE_XSAVE          /* the state components in edx:eax; `size` is the legacy area's */
 };
 
@@ -98,6 +99,7 @@ struct decode_instruction {
     uint16_t registers_written; /* the same; what is perhaps written is here, and read */
     uint32_t flags_read;        /* as rflags has them */
     uint32_t flags_written;
+    bool gs;                  /* an operand goes through gs, whose base is 0: as if it did not */
     bool vector;              /* uses x87, MMX, vector, mask registers or MXCSR */
     bool repeated;            /* rep string instruction */
     uint8_t adjusted;         /* a register written by adding a constant to it, or DECODE_NONE; */

@@ -8,6 +8,10 @@
 #define REX_X 2u
 #define REX_B 1u
 
+#define PREFIX_DS 0x3eu
+#define PREFIX_FS 0x64u
+#define PREFIX_GS 0x65u
+
 #define NO_BASE  5u /* in a SIB byte, with mod 0: a displacement instead */
 #define NO_INDEX 4u
 #define SIB      4u /* as rm: a SIB byte follows */
@@ -339,6 +343,14 @@ static void clear_index(uint8_t *bytes)
         bytes[i + 1] |= 0x40;
 }
 
+/* The prefix of gs becomes one that means nothing; one of fs in front of it never did. */
+static void clear_segment(uint8_t *bytes)
+{
+    for (size_t i = 0; is_prefix(bytes[i]); i++)
+        if (bytes[i] == PREFIX_FS || bytes[i] == PREFIX_GS)
+            bytes[i] = PREFIX_DS;
+}
+
 bool emit_can(const struct decode_instruction *instruction)
 {
     if (instruction->rip_displacement == 0)
@@ -350,14 +362,16 @@ bool emit_can(const struct decode_instruction *instruction)
 bool emit_verbatim(struct emitter *emitter, const struct decode_instruction *instruction)
 {
     size_t at_displacement = instruction->rip_displacement;
+    uint8_t bytes[DECODE_BYTES_MAX];
+    memcpy(bytes, instruction->bytes, sizeof bytes);
+    if (instruction->gs)
+        clear_segment(bytes);
     if (at_displacement == 0) {
-        emit_bytes(emitter, instruction->bytes, instruction->size);
+        emit_bytes(emitter, bytes, instruction->size);
         return true;
     }
     if (!emit_can(instruction))
         return false;
-    uint8_t bytes[DECODE_BYTES_MAX];
-    memcpy(bytes, instruction->bytes, sizeof bytes);
     clear_index(bytes);
     if (needs_narrow(instruction))
         emit8(emitter, 0x67);

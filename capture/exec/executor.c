@@ -123,27 +123,6 @@ static void stop_with(struct executor *executor, enum executor_reason reason)
     executor->stop.exit = NULL;
 }
 
-/* wrfsbase, and xbegin, which aborts. */
-static void emulate(struct executor *executor, uint64_t address)
-{
-    struct exec_thread *thread = executor->thread;
-    struct decode_instruction instruction;
-    size_t readable = executor->settings.readable(executor->settings.readable_context, address);
-    decode(&instruction, (const uint8_t *)(uintptr_t)address, readable, address);
-    if (instruction.target) {
-        thread->registers[DECODE_RAX] = 0;
-        thread->rip = instruction.target;
-        return;
-    }
-    uint8_t modrm = instruction.bytes[instruction.size - 1];
-    uint8_t rex = instruction.bytes[instruction.size - 4];
-    bool has_rex = instruction.size > 4 && (rex & 0xf0) == 0x40;
-    uint64_t value = thread->registers[(modrm & 7) | (has_rex && (rex & 1) ? 8 : 0)];
-    executor_consume_all(executor); /* what is in the buffer had the old base */
-    executor->fs_base = thread->fs_base = has_rex && (rex & 8) ? value : (uint32_t)value;
-    thread->rip = address + instruction.size;
-}
-
 /* A block that may be of other code by now, which cannot be told by the bytes that it looks at:
  * what is no instruction is one byte, and may become one of several. */
 static void forget_uncertain(struct executor *executor, const struct block *block)
@@ -160,8 +139,11 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     if (exit->kind >= EXIT_CHANGED)
         forget_uncertain(executor, exit->from);
     switch (exit->kind) {
-    case EXIT_DIRECT:
     case EXIT_INDIRECT:
+        if (!executor_can_go(executor, exit))
+            return true;
+        /* fall through */
+    case EXIT_DIRECT:
         if (!executor->settings.stepping || !exit->branch)
             return false;
         stop_with(executor, EXECUTOR_BRANCH);
@@ -173,8 +155,7 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
         stop_with(executor, EXECUTOR_SYSTEM_CALL);
         return true;
     case EXIT_EMULATED:
-        emulate(executor, exit->target);
-        return false;
+        return !executor_emulate(executor, exit);
     case EXIT_CHANGED:
         return false;
     case EXIT_TRAP:

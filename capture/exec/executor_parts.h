@@ -64,6 +64,12 @@ bool executor_step_out(struct exec_thread *thread, void *context);
 /* The instruction that was at work: the last that begins at or before an offset in the code. */
 unsigned executor_place(const struct block *block, unsigned offset);
 
+/* The instruction of an EXIT_EMULATED. False: it was not done, and what stops the run is noted. */
+bool executor_emulate(struct executor *executor, const struct exit *exit);
+
+/* Whether rip may be where an indirect branch goes. False: it was not done, and faults. */
+bool executor_can_go(struct executor *executor, const struct exit *exit);
+
 /* --- the trace (executor_trace.c) --------------------------------------------------------------
  */
 

@@ -77,12 +77,12 @@ static void emulate_pop_flags(struct not_taken *not_taken, const struct decode_i
 static void emulate_enter(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     uint64_t *registers = not_taken->thread->registers;
-    unsigned size = decoded->access_count ? decoded->accesses[0].size : 8;
+    const struct decode_access *push = &decoded->accesses[decoded->access_count - 1u];
+    unsigned size = push->size, count = push->form == DECODE_FRAMES ? push->lanes : 1;
     uint16_t room;
     memcpy(&room, decoded->bytes + decoded->size - 3, sizeof room);
-    registers[DECODE_RSP] -= size;
-    set_register(not_taken, DECODE_RBP, registers[DECODE_RSP], size);
-    registers[DECODE_RSP] -= room;
+    set_register(not_taken, DECODE_RBP, registers[DECODE_RSP] - size, size);
+    registers[DECODE_RSP] -= count * size + room;
 }
 
 static void emulate_leave(struct not_taken *not_taken, const struct decode_instruction *decoded)
@@ -347,6 +347,9 @@ static bool emulate(struct not_taken *not_taken, const struct not_taken_instruct
         break;
     case NOT_TAKEN_FS_BASE:
         return set_fs_base(not_taken, decoded);
+    case NOT_TAKEN_GS_BASE:
+        set_register(not_taken, (unsigned)__builtin_ctz(decoded->registers_written), 0, 8);
+        break;
     default:
         break;
     }

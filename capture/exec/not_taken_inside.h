@@ -25,6 +25,7 @@ enum not_taken_action {
     NOT_TAKEN_STRING,
     NOT_TAKEN_BIT,
     NOT_TAKEN_FS_BASE,
+    NOT_TAKEN_GS_BASE, /* is 0 */
     NOT_TAKEN_ABORT,   /* xbegin */
     NOT_TAKEN_DEFINED, /* aria_define() */
     NOT_TAKEN_BRANCH,

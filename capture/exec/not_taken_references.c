@@ -161,6 +161,10 @@ static void add_access(struct not_taken *not_taken, const struct decode_access *
     case DECODE_GATHER_VECTOR:
         add_gather(not_taken, access, vector_mask_of(not_taken, access), write);
         break;
+    case DECODE_FRAMES:
+        for (unsigned i = 0; i < access->lanes; i++)
+            add(not_taken, address - (uint64_t)i * access->size, access->size, 0, write);
+        break;
     case DECODE_XSAVE:
         add_xsave(not_taken, address, write);
         break;

@@ -10,13 +10,14 @@
 
 #define ROOM 8192u /* bytes of code that a block needs at most, by far */
 
-#define GS          0x65u
-#define REX         0x40u
-#define REX_W_AND_R 0x4cu
-#define NOT_INDEX   0x40u /* of VEX, EVEX and XOP: no index beyond the first eight registers */
-#define SIB         4u    /* as rm: a SIB byte follows */
-#define SIB_NONE    0x25u /* neither base nor index */
-#define SIB_INDEX   0x38u
+#define GS              0x65u
+#define REX             0x40u
+#define MOVE_TO_SEGMENT 0x8eu
+#define REX_W_AND_R     0x4cu
+#define NOT_INDEX       0x40u /* of VEX, EVEX and XOP: no index beyond the first eight registers */
+#define SIB             4u    /* as rm: a SIB byte follows */
+#define SIB_NONE        0x25u /* neither base nor index */
+#define SIB_INDEX       0x38u
 
 /* --- what is done how --------------------------------------------------------------------------
  */
@@ -136,6 +137,7 @@ static enum not_taken_action action_of_trap(struct not_taken_instruction *instru
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_UIRET:
         return NOT_TAKEN_NOTHING;
     case ZYDIS_MNEMONIC_INT1:
     case ZYDIS_MNEMONIC_INT3:
@@ -144,6 +146,20 @@ static enum not_taken_action action_of_trap(struct not_taken_instruction *instru
     default:
         instruction->signal = SIGSEGV;
         return NOT_TAKEN_SIGNAL;
+    }
+}
+
+static enum not_taken_action action_of_emulated(const struct decode_instruction *known)
+{
+    switch (known->mnemonic) {
+    case ZYDIS_MNEMONIC_XBEGIN:
+        return NOT_TAKEN_ABORT;
+    case ZYDIS_MNEMONIC_WRFSBASE:
+        return NOT_TAKEN_FS_BASE;
+    case ZYDIS_MNEMONIC_RDGSBASE:
+        return NOT_TAKEN_GS_BASE;
+    default:
+        return NOT_TAKEN_NOTHING;
     }
 }
 
@@ -160,7 +176,7 @@ static enum not_taken_action action_of(struct not_taken_instruction *instruction
     case DECODE_SYSTEM_CALL:
         return NOT_TAKEN_SYSTEM_CALL;
     case DECODE_EMULATED:
-        return known->target ? NOT_TAKEN_ABORT : NOT_TAKEN_FS_BASE;
+        return action_of_emulated(known);
     case DECODE_STRAIGHT:
         break;
     default:
@@ -170,7 +186,8 @@ static enum not_taken_action action_of(struct not_taken_instruction *instruction
         instruction->signal = SIGSEGV;
         return NOT_TAKEN_SIGNAL;
     }
-    if (is_forbidden(decoded))
+    if (is_forbidden(decoded) ||
+        (decoded->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && decoded->opcode == MOVE_TO_SEGMENT))
         return NOT_TAKEN_NOTHING;
     enum not_taken_action action = action_of_mnemonic(decoded, known);
     return action == NOT_TAKEN_NATIVE ? action_of_operands(decoded, known) : action;

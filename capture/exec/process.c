@@ -4,17 +4,12 @@
 #include "capture/exec/decode.h"
 #include "capture/exec/enter.h"
 
-#include <Zydis/Zydis.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define TRAP_BREAKPOINT 3 /* the processor's numbers */
-#define TRAP_ILLEGAL    6
-#define TRAP_PROTECTION 13
 
 #define FETCH_FAILED 16u /* in a page fault's error code */
 
@@ -36,7 +31,7 @@ static bool watch(struct process *process, uint64_t page)
            (!(mapping.flags & SPACE_SHARED) || is_there(page));
 }
 
-static size_t readable(void *context, uint64_t address)
+size_t process_readable(void *context, uint64_t address)
 {
     uint64_t page = address & ~(SPACE_PAGE - 1);
     if (!watch(context, page))
@@ -101,7 +96,7 @@ static int make_parts(struct process *process, const struct start *start, struct
                                                .parallel = process->settings.parallel,
                                                .cache_bytes = process->settings.cache_bytes,
                                                .buffer_bytes = process->settings.buffer_bytes,
-                                               .readable = readable,
+                                               .readable = process_readable,
                                                .unseen = unseen,
                                                .readable_context = process,
                                                .put = process->settings.put ? put : NULL,
@@ -318,37 +313,6 @@ static int system_call(struct process *process, struct bt_error *error)
     return result;
 }
 
-/* What signal an instruction raises that is never executed. */
-static void raise_trap(struct process *process, struct executor_stop *stop)
-{
-    struct exec_thread *thread = process->thread;
-    struct decode_instruction instruction;
-    *stop = (struct executor_stop){
-        .reason = EXECUTOR_TRAP, .signal = SIGSEGV, .code = SI_KERNEL, .trap = TRAP_PROTECTION};
-    size_t bytes = readable(process, thread->rip);
-    decode(&instruction, (const uint8_t *)(uintptr_t)thread->rip, bytes, thread->rip);
-    switch (instruction.mnemonic) {
-    case ZYDIS_MNEMONIC_INT3:
-    case ZYDIS_MNEMONIC_INT1:
-        thread->rip += instruction.size;
-        stop->signal = SIGTRAP;
-        stop->trap = TRAP_BREAKPOINT;
-        break;
-    case 0:
-    case ZYDIS_MNEMONIC_UD0:
-    case ZYDIS_MNEMONIC_UD1:
-    case ZYDIS_MNEMONIC_UD2:
-        stop->signal = SIGILL;
-        stop->code = ILL_ILLOPN;
-        stop->trap = TRAP_ILLEGAL;
-        stop->fault_address = thread->rip;
-        break;
-    default:
-        break;
-    }
-    end_if(process, signals_raise(process->signals, stop));
-}
-
 /* Faults at pages that are there are not what the kernel calls those of no mapping; and what may be
  * executed there, and is not read, is behind the end of its file. */
 static void raise_fault(struct process *process, struct executor_stop *stop)
@@ -383,16 +347,18 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
         raise_fault(process, stop);
         return 0;
     case EXECUTOR_TRAP:
-        raise_trap(process, stop);
+        process_trap(process, stop);
+        end_if(process, signals_raise(process->signals, stop));
         return 0;
     case EXECUTOR_DEFINED:
         return define(process, stop, error);
     case EXECUTOR_REFUSED:
-        end_with(process, PROCESS_UNABLE, 1);
-        return bt_fail(error, BT_USAGE,
-                       "the program's instruction at 0x%llx cannot be translated: it changes "
-                       "segments, or leaves 64-bit user mode",
-                       (unsigned long long)process->thread->rip);
+        if (process_refused(process, stop, error) != 0) {
+            end_with(process, PROCESS_UNABLE, 1);
+            return BT_USAGE;
+        }
+        end_if(process, signals_raise(process->signals, stop));
+        return 0;
     default:
         return 0;
     }

@@ -53,6 +53,17 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
 int process_loop(struct process *process, struct bt_error *error);
 void process_finish(struct process *process);
 
+/* Bytes of code from an address on that may be read and executed; 0: none. (exec_readable_function,
+ * of a process.) From then on changes of it are noticed. */
+size_t process_readable(void *context, uint64_t address);
+
+/* Fills in the signal that the instruction at rip raises, which is none that is executed. */
+void process_trap(struct process *process, struct executor_stop *stop);
+
+/* The same for one that cannot be carried out here, where it would raise a signal; BT_USAGE with
+ * what it is where it would not. */
+int process_refused(struct process *process, struct executor_stop *stop, struct bt_error *error);
+
 /* The window as the program begins; the executor has come to what it was told to stop for; and the
  * limit that it has now (executor_limit). */
 void process_window_begin(struct process *process);

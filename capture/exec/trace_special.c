@@ -90,6 +90,15 @@ static uint32_t bit_address(const struct decode_access *access, const uint32_t *
     return entries[0] + (uint32_t)decode_bit_offset(access, bit);
 }
 
+static int add_frames(struct trace_expander *expander, const struct decode_access *access,
+                      bool write, uint32_t address)
+{
+    int result = 0;
+    for (unsigned i = 0; i < access->lanes && result == 0; i++)
+        result = trace_expander_add(expander, address - i * access->size, write, access->size);
+    return result;
+}
+
 /* Legacy area and header, then the components that edx:eax asks for. */
 static int add_xsave(struct trace_expander *expander, bool write, const uint32_t *entries)
 {
@@ -155,6 +164,8 @@ int trace_special(struct trace_expander *expander, const struct special *special
         return add_gather(expander, access, write, entries[0] + fs,
                           vector_mask_of(access, entries + 1),
                           entries + 1 + (access->lanes * access->element > 16 ? 8 : 4));
+    case DECODE_FRAMES:
+        return add_frames(expander, access, write, entries[0]);
     default:
         return add_xsave(expander, write, entries);
     }

@@ -16,7 +16,7 @@ static const char *const kinds[] = {"straight", "jump",   "conditional", "call",
                                     "emulated", "trap",   "refused"};
 static const char *const forms[] = {"",        " table",         " bits",   " repeated",
                                     " opmask", " any",           " packed", " vector mask",
-                                    " gather", " gather vector", " xsave"};
+                                    " gather", " gather vector", " frames", " xsave"};
 
 /* Bytes of "48 8b 05" and so on. */
 static size_t parse(const char *text, uint8_t *bytes)
@@ -77,7 +77,9 @@ static const struct {
     {"e2fe", "conditional"},
     {"c9", "straight; r8 rbp"},
     {"c8100000", "straight; w8 rsp-8"},
-    {"c8100001", "refused; w8 rsp-8"},
+    {"c8100001", "straight; w8 frames rsp-8 mask 0 lanes 2 of 0"},
+    {"c8100003",
+     "straight; r8 frames rbp-8 mask 0 lanes 2 of 0; w8 frames rsp-8 mask 0 lanes 4 of 0"},
     {"488b0510000000", "straight; r8 0+4198423"},
     {"8b048b", "straight; r4 rbx+rcx*4"},
     {"678b4504", "straight; r4 rbp+4 narrow"},
@@ -96,13 +98,15 @@ static const struct {
     {"0f1f00", "straight"},
     {"0f1808", "straight"},
     {"64488b042528000000", "straight; r8 0+40 fs"},
-    {"65488b042528000000", "refused; r8 0+40"},
+    {"65488b042528000000", "straight; r8 0+40"},
     {"0f05", "system call"},
     {"cc", "trap"},
     {"0f0b", "trap"},
     {"f4", "trap"},
     {"cd80", "refused"},
-    {"8ed8", "refused"},
+    {"8ed8", "straight"},
+    {"8ee8", "emulated"},
+    {"8e28", "refused; r2 rax"},
     {"cb", "refused; r8 rsp"},
     {"06", "trap"},
     {"f3480faed0", "emulated"},

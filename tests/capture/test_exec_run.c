@@ -439,22 +439,68 @@ static void test_invalidate(void)
     exec_rig_end(&rig);
 }
 
+/* gs has the base 0, as if there were none. */
+static void test_gs(void)
+{
+    static const uint8_t code[] = {0x65, 0x8b, 0x18,              /* mov ebx, gs:[rax] */
+                                   0xf3, 0x48, 0x0f, 0xae, 0xc9,  /* rdgsbase rcx */
+                                   0xf3, 0x48, 0x0f, 0xae, 0xda}; /* wrgsbase rdx */
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    for (unsigned base = 0; base < 2; base++) {
+        begin_at(&rig, code, sizeof code);
+        rig.code[sizeof code] = INT3;
+        rig.data[1024] = 77;
+        rig.thread->registers[DECODE_RAX] = EXEC_RIG_DATA + 1024;
+        rig.thread->registers[DECODE_RCX] = 5;
+        rig.thread->registers[DECODE_RDX] = base;
+        struct executor_stop stop = exec_rig_run(&rig);
+        CU_ASSERT_EQUAL(stop.reason, base ? EXECUTOR_REFUSED : EXECUTOR_TRAP);
+        CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + (base ? 8 : sizeof code));
+        CU_ASSERT(rig.thread->registers[DECODE_RBX] == 77);
+        CU_ASSERT(rig.thread->registers[DECODE_RCX] == 0);
+        CU_ASSERT_EQUAL(rig.count, base ? 3 : 4);
+        CU_ASSERT(rig.records[1].type == REQUEST_MEMREAD && rig.records[1].size == 4 &&
+                  rig.records[1].address == EXEC_RIG_DATA + 1024);
+        executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
+    }
+    exec_rig_end(&rig);
+}
+
+/* Branches to addresses that there cannot be are not done, and in no record. */
+static void test_nowhere(void)
+{
+    static const uint8_t codes[][4] = {
+        {0xff, 0xc3, 0xff, 0xe0}, {0xff, 0xc3, 0xff, 0xd0}, {0xff, 0xc3, 0x50, 0xc3}};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        begin_at(&rig, codes[i], sizeof codes[i]);
+        rig.thread->registers[DECODE_RAX] = (uint64_t)1 << 62;
+        rig.thread->registers[DECODE_RSP] = EXEC_RIG_DATA + 1024;
+        struct executor_stop stop = exec_rig_run(&rig);
+        unsigned pushed = i == 2 ? 8 : 0;
+        CU_ASSERT(stop.reason == EXECUTOR_FAULT && stop.signal == SIGSEGV);
+        CU_ASSERT(stop.code == SI_KERNEL && stop.fault_address == 0 && stop.trap == 13);
+        CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + (pushed ? 3 : 2));
+        CU_ASSERT_EQUAL(rig.thread->registers[DECODE_RSP], EXEC_RIG_DATA + 1024 - pushed);
+        CU_ASSERT_EQUAL(rig.count, pushed ? 3 : 1);
+        executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
+    }
+    exec_rig_end(&rig);
+}
+
 /* What cannot be carried out is said, and nothing of it done. */
 static void test_refused(void)
 {
-    static const uint8_t gs[] = {0xff, 0xc0, 0x65, 0x8b, 0x18};
     static const uint8_t interrupt[] = {0xff, 0xc0, 0xcd, 0x80};
     static const uint8_t transaction[] = {0xc7, 0xf8, 0x01, 0, 0, 0, INT3, 0xff, 0xc3, INT3};
     struct exec_rig rig;
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
-    begin_at(&rig, gs, sizeof gs);
+    begin_at(&rig, interrupt, sizeof interrupt);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);
     CU_ASSERT_EQUAL(rig.count, 1);
-    executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
-    begin_at(&rig, interrupt, sizeof interrupt);
-    stop = exec_rig_run(&rig);
-    CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);
     executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
     begin_at(&rig, transaction, sizeof transaction);
     rig.thread->registers[DECODE_RAX] = 99;
@@ -474,6 +520,8 @@ static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"system calls", test_system_call},
                                          {"faults", test_fault},
                                          {"changed code", test_invalidate},
+                                         {"gs", test_gs},
+                                         {"branches to nowhere", test_nowhere},
                                          {"refused", test_refused},
                                          {NULL, NULL}};
 TEST_SUITE(exec_run, cases)

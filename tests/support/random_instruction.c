@@ -61,7 +61,6 @@ static bool is_excluded_mnemonic(ZydisMnemonic mnemonic)
     case ZYDIS_MNEMONIC_FNSTENV:
     case ZYDIS_MNEMONIC_FRSTOR:
     case ZYDIS_MNEMONIC_FLDENV:
-    case ZYDIS_MNEMONIC_ENTER:
     case ZYDIS_MNEMONIC_INT1:
     case ZYDIS_MNEMONIC_INT3:
     case ZYDIS_MNEMONIC_UD0:
@@ -355,6 +354,8 @@ bool random_instruction_place(const struct random_instruction *made, struct mach
     }
     if (is_repeated(made))
         machine->registers[1] = random_below(random, 20);
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_ENTER && !random_one_in(random, 8))
+        machine->registers[5] = target_in(region, random);
     if (instruction->mnemonic == ZYDIS_MNEMONIC_XLAT)
         return true;
     for (unsigned i = 0; i < instruction->operand_count; i++) {
@@ -558,6 +559,19 @@ static void add_operand(struct list *list, const struct random_instruction *made
         add(list, address, write, size);
 }
 
+/* The frame pointer is pushed, those of frames that there are from it on downwards, and the new
+ * one: reads in front of writes. */
+static void add_enter(struct list *list, const struct random_instruction *made,
+                      const struct machine *machine)
+{
+    unsigned level = made->bytes[made->instruction.length - 1] & 31;
+    unsigned size = made->instruction.operand_width == 16 ? 2 : 8;
+    for (unsigned i = 1; i < level; i++)
+        add(list, machine->registers[5] - (uint64_t)i * size, false, size);
+    for (unsigned i = 1; i <= (level ? level + 1 : 1); i++)
+        add(list, machine->registers[4] - (uint64_t)i * size, true, size);
+}
+
 static bool touches_memory(const struct random_instruction *made)
 {
     switch (made->instruction.meta.category) {
@@ -595,6 +609,10 @@ unsigned random_instruction_references(const struct random_instruction *made,
     struct list list = {references, 0};
     if (!touches_memory(made))
         return 0;
+    if (made->instruction.mnemonic == ZYDIS_MNEMONIC_ENTER) {
+        add_enter(&list, made, before);
+        return list.count;
+    }
     if (!is_repeated(made)) {
         add_all(&list, made, before, false);
         add_all(&list, made, before, true);

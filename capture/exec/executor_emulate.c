@@ -1,0 +1,136 @@
+#define _GNU_SOURCE /* si_code's values */
+/* What blocks end with because it cannot be done where they are: it has to do with the registers
+ * that are ours, fs and gs, or it fails in ways that translated code does not. */
+#include "capture/exec/executor_parts.h"
+
+#include <Zydis/Zydis.h>
+
+#define TRAP_PROTECTION 13 /* the processor's number */
+#define FS              4  /* as segment registers are encoded */
+
+/* The block's last instruction is not done after all: it is in no record. */
+static void undo(struct executor *executor, const struct exit *exit, struct executor_stop stop)
+{
+    const struct block *block = exit->from;
+    if (executor->settings.trace != EXEC_TRACE_NONE)
+        executor->thread->pointer -= 4u * block->slots;
+    executor->fault_block = block;
+    executor->fault_instructions = block->place_count - 1u;
+    executor->faulted = true;
+    executor->stop = stop;
+}
+
+/* A general protection fault, with an error code. */
+static bool protect(struct executor *executor, const struct exit *exit, uint64_t error)
+{
+    undo(executor, exit,
+         (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                .signal = SIGSEGV,
+                                .code = SI_KERNEL,
+                                .trap = TRAP_PROTECTION,
+                                .error = error});
+    return false;
+}
+
+static bool refuse(struct executor *executor, const struct exit *exit)
+{
+    undo(executor, exit, (struct executor_stop){.reason = EXECUTOR_REFUSED});
+    return false;
+}
+
+static bool is_canonical(uint64_t address)
+{
+    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
+static void set_fs_base(struct executor *executor, uint64_t base)
+{
+    executor_consume_all(executor); /* what is in the buffer had the old one */
+    executor->fs_base = executor->thread->fs_base = base;
+}
+
+/* Whether a segment may be loaded for reading: the processor knows. */
+static bool is_segment(uint16_t selector)
+{
+    bool readable;
+    __asm__("verr %1" : "=@ccz"(readable) : "r"(selector) : "cc");
+    return readable;
+}
+
+/* fs or gs: with none its base is 0, which gs has anyway; with another base nothing is done yet. */
+static bool load_segment(struct executor *executor, const struct exit *exit, uint16_t selector,
+                         bool fs)
+{
+    if (selector > 3)
+        return is_segment(selector) ? refuse(executor, exit)
+                                    : protect(executor, exit, selector & ~(uint64_t)3);
+    if (fs)
+        set_fs_base(executor, 0);
+    return true;
+}
+
+static void decode_at(struct executor *executor, uint64_t address,
+                      struct decode_instruction *instruction)
+{
+    size_t readable = executor->settings.readable(executor->settings.readable_context, address);
+    decode(instruction, (const uint8_t *)(uintptr_t)address, readable, address);
+}
+
+/* The instruction's only general register, cut to 32 bits without REX.W. */
+static uint64_t source_of(const struct exec_thread *thread,
+                          const struct decode_instruction *instruction)
+{
+    uint8_t rex = instruction->size > 4 ? instruction->bytes[instruction->size - 4] : 0;
+    uint64_t value = thread->registers[__builtin_ctz(instruction->registers_read)];
+    return (rex & 0xf8) == 0x48 ? value : (uint32_t)value;
+}
+
+bool executor_emulate(struct executor *executor, const struct exit *exit)
+{
+    struct exec_thread *thread = executor->thread;
+    struct decode_instruction instruction;
+    decode_at(executor, exit->target, &instruction);
+    uint64_t value = instruction.registers_read ? source_of(thread, &instruction) : 0;
+    bool done = true;
+    switch (instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_WRFSBASE:
+        if (!is_canonical(value))
+            return protect(executor, exit, 0);
+        set_fs_base(executor, value);
+        break;
+    case ZYDIS_MNEMONIC_WRGSBASE:
+        if (!is_canonical(value))
+            return protect(executor, exit, 0);
+        done = value == 0 || refuse(executor, exit);
+        break;
+    case ZYDIS_MNEMONIC_RDGSBASE:
+        thread->registers[__builtin_ctz(instruction.registers_written)] = 0;
+        break;
+    case ZYDIS_MNEMONIC_MOV:
+        done = load_segment(executor, exit, (uint16_t)value,
+                            (instruction.bytes[instruction.size - 1] >> 3 & 7) == FS);
+        break;
+    default: /* xbegin aborts */
+        thread->registers[DECODE_RAX] = 0;
+        thread->rip = instruction.target;
+        return true;
+    }
+    if (done)
+        thread->rip = exit->target + instruction.size;
+    return done;
+}
+
+bool executor_can_go(struct executor *executor, const struct exit *exit)
+{
+    struct exec_thread *thread = executor->thread;
+    struct decode_instruction instruction;
+    if (is_canonical(thread->rip))
+        return true;
+    decode_at(executor, exit->branch_address, &instruction);
+    if (exit->branch_kind == DECODE_RETURN)
+        thread->registers[DECODE_RSP] -= 8u + instruction.stack_release;
+    else if (exit->branch_kind == DECODE_CALL_INDIRECT)
+        thread->registers[DECODE_RSP] += 8;
+    thread->rip = exit->branch_address;
+    return protect(executor, exit, 0);
+}

@@ -1,0 +1,219 @@
+#define _GNU_SOURCE /* REG_RIP */
+/* Rare instructions: those that raise a signal that nobody would think of, and what their handlers
+ * are told; segments; nested frames. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define ROOM 4096
+
+static sigjmp_buf back;
+static uint8_t *code;
+static uint64_t outside; /* rsp, where it was called */
+
+/* A number, relative to the code if it is one of its addresses. */
+static void print_place(const char *name, uint64_t place)
+{
+    uint64_t offset = place - (uint64_t)(uintptr_t)code;
+    if (offset <= ROOM)
+        printf(", %s +%llx", name, (unsigned long long)offset);
+    else
+        printf(", %s %llx", name, (unsigned long long)place);
+}
+
+static void tell(int number, siginfo_t *info, void *context)
+{
+    const ucontext_t *state = context;
+    const greg_t *registers = state->uc_mcontext.gregs;
+    printf("signal %d, code %d, trap %d, error %x", number, info->si_code,
+           (int)registers[REG_TRAPNO], (unsigned)registers[REG_ERR]);
+    print_place("at", (uint64_t)registers[REG_RIP]);
+    print_place("address", (uint64_t)(uintptr_t)info->si_addr);
+    print_place("rax", (uint64_t)registers[REG_RAX]);
+    uint64_t pushed = outside - (uint64_t)registers[REG_RSP];
+    printf(", pushed %d\n", pushed < ROOM ? (int)pushed : -1);
+    siglongjmp(back, 1);
+}
+
+struct attempt {
+    const char *name;
+    uint8_t size;
+    uint8_t bytes[24];
+};
+
+static const struct attempt attempts[] = {
+    {"lretq to nothing", 6, {0x6a, 0, 0x6a, 0, 0x48, 0xcb}},
+    {"lretq to another ring", 6, {0x6a, 0x10, 0x6a, 0, 0x48, 0xcb}},
+    {"lretq to ring 0", 6, {0x6a, 0x30, 0x6a, 0, 0x48, 0xcb}},
+    {"lretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcb}},
+    {"lretq to a local segment", 6, {0x6a, 0x57, 0x6a, 0, 0x48, 0xcb}},
+    {"lret to a local segment", 8, {0x6a, 0x57, 0x6a, 0x57, 0x6a, 0x57, 0xcb}},
+    {"lretw", 5, {0x6a, 0x77, 0x66, 0xca, 8}},
+    {"lretq without a stack", 7, {0x31, 0xe4, 0x48, 0xcb}},
+    {"iretq to nothing", 6, {0x6a, 0, 0x6a, 0, 0x48, 0xcf}},
+    {"iretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcf}},
+    {"iret", 6, {0x6a, 0x2b, 0x6a, 0, 0xcf}},
+    {"int 0", 2, {0xcd, 0}},
+    {"int 5", 2, {0xcd, 5}},
+    {"int 3", 3, {0x90, 0xcd, 3}},
+    {"int 4", 3, {0x90, 0xcd, 4}},
+    {"int 0xff", 3, {0x90, 0xcd, 0xff}},
+    {"int1", 2, {0x90, 0xf1}},
+    {"int3", 2, {0x90, 0xcc}},
+    {"gs, null", 5, {0x31, 0xc0, 0x8e, 0xe8, 0xc3}},
+    {"gs, rpl 3", 8, {0xb8, 3, 0, 0, 0, 0x8e, 0xe8, 0xc3}},
+    {"gs, kernel", 8, {0xb8, 0x10, 0, 0, 0, 0x8e, 0xe8, 0xc3}},
+    {"gs, local", 9, {0x41, 0xb8, 0x57, 0, 0, 0, 0x41, 0x8e, 0xe8}},
+    {"gs, no limit", 8, {0xb8, 0xf8, 0xff, 0, 0, 0x8e, 0xe8, 0xc3}},
+    {"fs, kernel", 8, {0xb8, 0x10, 0, 0, 0, 0x8e, 0xe0, 0xc3}},
+    {"ds", 8, {0xb8, 0x2b, 0, 0, 0, 0x8e, 0xd8, 0xc3}},
+    {"ds, null", 8, {0xb8, 0, 0, 0, 0, 0x8e, 0xd8, 0xc3}},
+    {"es, kernel", 8, {0xb8, 0x18, 0, 0, 0, 0x8e, 0xc0, 0xc3}},
+    {"ss, null", 8, {0xb8, 0, 0, 0, 0, 0x8e, 0xd0, 0xc3}},
+    {"gs: at an address", 9, {0x65, 0x8b, 4, 0x25, 0x18, 0, 0, 0, 0xc3}},
+    {"wrgsbase", 11, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xf3}}, /* completed below */
+    {"wrfsbase", 11, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xf3}},
+    {"jmp nowhere", 12, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xff, 0xe0}},
+    {"call nowhere", 12, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0xff, 0xd0}},
+    {"ret nowhere", 12, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x50, 0xc3}},
+    {"ret 8 nowhere", 14, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x50, 0xc2, 8, 0}},
+    {"jmp above", 12, {0x48, 0xb8, 0, 0, 0, 0x40, 1, 0, 0, 0, 0xff, 0xe0}},
+    {"load from nowhere", 13, {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x48, 0x8b, 0}},
+    {"14 prefixes",
+     16,
+     {0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90,
+      0xc3}},
+    {"15 prefixes",
+     16,
+     {0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+      0x90}},
+    {"20 prefixes", 22, {0x90, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e,
+                         0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x2e, 0x90}},
+    {"no instruction", 3, {0x90, 0xff, 0xff}},
+    {"lock that may not be", 3, {0x90, 0xf0, 0x90}},
+    {"ud2", 3, {0x90, 0x0f, 0x0b}},
+    {"hlt", 2, {0x90, 0xf4}},
+};
+
+static void call(const uint8_t *at)
+{
+    __asm__ volatile("xor %%eax, %%eax\n"
+                     "mov %%rsp, %0\n"
+                     "call *%1"
+                     : "=m"(outside)
+                     : "r"(at)
+                     : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory",
+                       "cc");
+}
+
+static void attempt(const struct attempt *what)
+{
+    static const uint8_t base[] = {0xf3, 0x48, 0x0f, 0xae};
+    memset(code, 0xcc, ROOM);
+    memcpy(code, what->bytes, what->size);
+    if (strncmp(what->name, "wr", 2) == 0) {
+        memcpy(code + 10, base, sizeof base);
+        code[14] = what->name[2] == 'g' ? 0xd8 : 0xd0;
+    }
+    printf("%s: ", what->name);
+    fflush(stdout);
+    if (sigsetjmp(back, 1))
+        return;
+    call(code);
+    printf("went on\n");
+}
+
+/* An instruction that is cut off by the end of its mapping. */
+static void cut_off(void)
+{
+    printf("cut off: ");
+    fflush(stdout);
+    memset(code, 0x90, ROOM);
+    memset(code + ROOM - 5, 0x66, 5);
+    munmap(code + ROOM, ROOM);
+    if (!sigsetjmp(back, 1))
+        call(code + ROOM - 16);
+}
+
+/* gs is as good as none. */
+static void segments(void)
+{
+    uint64_t value = 4711, to = 0, base = 5;
+    const uint64_t *from = &value;
+    __asm__ volatile("mov %%gs:(%1), %0" : "=r"(to) : "r"(from) : "memory");
+    printf("gs: %d", (int)to);
+    __asm__ volatile("movq $12, %%gs:(%0)\n"
+                     "addl $3, %%gs:(%0)"
+                     :
+                     : "r"(from)
+                     : "memory", "cc");
+    printf(" %d", (int)value);
+    __asm__ volatile(".byte 0x64, 0x65; movsb" : "+S"(from), "+D"(from) : : "memory");
+    __asm__ volatile("mov %%gs, %0" : "=r"(to));
+    __asm__ volatile("xor %%eax, %%eax; mov %%eax, %%gs" : : : "rax", "cc");
+    __asm__ volatile("rdgsbase %0" : "=r"(base));
+    printf(" %d %d", (int)to, (int)base);
+    __asm__ volatile("rdgsbase %k0" : "=r"(base) : "0"(UINT64_MAX));
+    __asm__ volatile("wrgsbase %q0" : : "r"((uint64_t)0));
+    printf(" %d\n", (int)base);
+}
+
+/* Frames with those of the functions around them. */
+static uint64_t nested(int level, uint64_t *stack)
+{
+    uint64_t rsp, rbp, *top = stack + 60, *frame = stack + 120, sum = 0;
+    for (int i = 0; i < 128; i++)
+        stack[i] = 1000 + (uint64_t)i;
+#define NESTED(number, enter)                                                                      \
+    case number:                                                                                   \
+        __asm__ volatile("push %%rbp; mov %%rsp, %%rbx; mov %3, %%rsp; mov %4, %%rbp\n" enter      \
+                         "mov %%rsp, %0; mov %%rbp, %1; mov %%rbx, %%rsp; pop %%rbp"               \
+                         : "=&S"(rsp), "=&D"(rbp), "=m"(*stack)                                    \
+                         : "r"(top), "r"(frame)                                                    \
+                         : "rbx", "memory");                                                       \
+        break
+    switch (level) {
+        NESTED(0, "enter $16, $0\n");
+        NESTED(1, "enter $0, $1\n");
+        NESTED(2, "enter $16, $2\n");
+        NESTED(3, "enter $24, $3\n");
+        NESTED(4, "enter $8, $31\n");
+        NESTED(5, "enter $8, $33\n");
+        NESTED(6, "enterw $8, $3\n");
+    default:
+        return 0;
+    }
+    for (int i = 0; i < 128; i++)
+        sum = 31 * sum + (stack[i] < 2000 ? stack[i] : stack[i] - (uint64_t)(uintptr_t)stack);
+    printf("nested %d: rsp %d, rbp %d, %llx\n", level, (int)(rsp - (uint64_t)(uintptr_t)stack),
+           level == 6 ? (int)((rbp - (uint64_t)(uintptr_t)stack) & 0xffff)
+                      : (int)(rbp - (uint64_t)(uintptr_t)stack),
+           (unsigned long long)(level == 6 ? stack[0] : sum));
+    return sum;
+}
+
+int main(void)
+{
+    static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
+    struct sigaction action = {.sa_sigaction = tell,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    static char alternate[65536];
+    static uint64_t stack[128];
+    stack_t other = {.ss_sp = alternate, .ss_size = sizeof alternate};
+    sigaltstack(&other, NULL);
+    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+    code = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                0);
+    for (unsigned i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        attempt(&attempts[i]);
+    cut_off();
+    segments();
+    for (int level = 0; level < 7; level++)
+        nested(level, stack);
+    return 0;
+}

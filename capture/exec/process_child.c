@@ -95,7 +95,7 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
     }
     process->is_child = true;
     executor_forked(process->executor);
-    process_threads_forked(process);
+    process_threads_forked(process, arguments);
     begin_child(process, arguments);
     signals_resume(process->signals);
     if (process->settings.forked)

@@ -288,7 +288,7 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
 /* --- others ------------------------------------------------------------------------------------
  */
 
-void process_threads_forked(struct process *process)
+void process_threads_forked(struct process *process, const struct process_clone *clone)
 {
     struct process_threads *threads = process->threads;
     struct process_thread *self = process_thread_self(process);
@@ -300,6 +300,8 @@ void process_threads_forked(struct process *process)
     self->next = NULL;
     self->number = (int)syscall(SYS_gettid);
     self->processor = 0;
+    self->clear_address = clone->flags & CLONE_CHILD_CLEARTID ? clone->child_tid : 0;
+    self->robust_address = self->robust_size = 0;
     executor_switch(process->executor, self->thread, 0);
 }
 

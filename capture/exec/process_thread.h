@@ -75,8 +75,9 @@ struct process_thread *process_thread_self(const struct process *process);
  * negative errno. */
 int64_t process_thread_clone(struct process *process, const struct process_clone *clone);
 
-/* In a child that fork has made: the others are not there. */
-void process_threads_forked(struct process *process);
+/* In a child that fork has made: the others are not there, nor what the parent wanted to be told at
+ * its end. */
+void process_threads_forked(struct process *process, const struct process_clone *clone);
 
 /* Whether there are others. */
 bool process_thread_is_alone(const struct process *process);

@@ -1,11 +1,15 @@
-#define _GNU_SOURCE /* vfork */
+#define _GNU_SOURCE /* vfork, syscall */
 /* Children of all kinds. */
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +110,41 @@ static void spawns(void)
     show("closed", pclose(pipe_));
 }
 
+static int *words; /* shared: where the kernel tells that a thread has ended */
+
+static void *be_late(void *ends)
+{
+    char byte;
+    (void)!read(*(int *)ends, &byte, 1);
+    while (words[1] != 0)
+        usleep(100);
+    usleep(10000);
+    _exit(words[0] == 77 ? 6 : 7);
+}
+
+/* Made by the system call itself: the child's first thread ends before another; it has what it was
+ * told, and nothing of its parent's. */
+static void clones(void)
+{
+    pthread_t late;
+    int ends[2], status;
+    words = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    words[0] = 77;
+    (void)!pipe(ends);
+    syscall(SYS_set_tid_address, &words[0]);
+    fflush(stdout);
+    pid_t child = (pid_t)syscall(SYS_clone, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD,
+                                 NULL, NULL, &words[1], NULL);
+    if (child == 0) {
+        pthread_create(&late, NULL, be_late, &ends[0]);
+        (void)!write(ends[1], "x", 1);
+        syscall(SYS_exit, 5);
+    }
+    waitpid(child, &status, 0);
+    show("clone", status);
+    printf("clone: %d %d\n", words[0], words[1]);
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1) {
@@ -124,6 +163,7 @@ int main(int count, char **arguments)
     forks();
     vforks();
     spawns();
+    clones();
     printf("children: %d\n", children > 0);
     sigset_t set;
     sigemptyset(&set);

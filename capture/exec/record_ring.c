@@ -13,8 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CAPACITY  ((size_t)1 << 18) /* records; a power of two */
-#define MANY      (CAPACITY / 4)    /* worth waking somebody for */
+/* Records; a power of two. What both sides touch stays in the second cache of a processor: with
+ * eight times as many, copying takes half as long again. */
+#define CAPACITY  ((size_t)1 << 15)
+#define MANY      (CAPACITY / 4) /* worth waking somebody for */
 #define MS_NS     INT64_C(1000000)
 #define SECOND_NS INT64_C(1000000000)
 #define LINE      64

@@ -13,7 +13,7 @@
 /* compressed at worst; the rest is for what is being written while the workers go on */
 #define MEMBERS_A_WORKER      2u
 #define MEMBERS_OF_THE_WRITER 2u
-/* of either engine at any level, with what the allocator adds */
+/* of any engine at any level, with what the allocator adds */
 #define ENCODER_BYTES ((size_t)1 << 20)
 #define FIXED_BYTES   ((size_t)256 << 10)
 

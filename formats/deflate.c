@@ -1,5 +1,7 @@
 #include "formats/deflate.h"
 
+#include "formats/deflate_codes.h"
+#include "formats/deflate_program.h"
 #include "formats/deflate_records.h"
 
 #include <stdlib.h>
@@ -14,7 +16,8 @@
 struct deflate_encoder {
     enum deflate_engine engine; /* never DEFLATE_BEST */
     z_stream zlib;
-    struct deflate_records *records; /* NULL: store */
+    struct deflate_records *records; /* both NULL: zlib or ISA-L, or nothing is compressed */
+    struct deflate_program *program;
     bool hurry;
 #ifdef HAVE_ISAL
     int level;
@@ -43,7 +46,8 @@ bool deflate_has(enum deflate_engine engine)
 
 const char *deflate_engine_name(enum deflate_engine engine)
 {
-    static const char *const names[DEFLATE_ENGINES] = {"best", "zlib", "isa-l", "records"};
+    static const char *const names[DEFLATE_ENGINES] = {"best", "zlib", "isa-l", "records",
+                                                       "programs"};
     return names[engine];
 }
 
@@ -56,14 +60,19 @@ static enum deflate_engine resolve(enum deflate_engine engine, int level)
     return deflate_has(DEFLATE_ISAL) ? DEFLATE_ISAL : DEFLATE_ZLIB;
 }
 
-static int records_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
+static int own_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
 {
     if (level == 0)
         return 0; /* to store needs no memory */
     if (level != -1)
-        return bt_fail(error, BT_USAGE, "the engine for records has level 0 (store) only");
-    encoder->records = deflate_records_new();
-    return encoder->records ? 0 : bt_fail(error, BT_MEMORY, "no memory for a compressor");
+        return bt_fail(error, BT_USAGE, "our own engines have level 0 (store) only");
+    if (encoder->engine == DEFLATE_RECORDS)
+        encoder->records = deflate_records_new();
+    else
+        encoder->program = deflate_program_new();
+    return encoder->records || encoder->program
+               ? 0
+               : bt_fail(error, BT_MEMORY, "no memory for a compressor");
 }
 
 static int zlib_setup(struct deflate_encoder *encoder, int level, struct bt_error *error)
@@ -107,7 +116,8 @@ struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int leve
     int result;
     switch (encoder->engine) {
     case DEFLATE_RECORDS:
-        result = records_setup(encoder, level, error);
+    case DEFLATE_PROGRAMS:
+        result = own_setup(encoder, level, error);
         break;
 #ifdef HAVE_ISAL
     case DEFLATE_ISAL:
@@ -132,6 +142,7 @@ void deflate_encoder_free(struct deflate_encoder *encoder)
     if (encoder->engine == DEFLATE_ZLIB)
         deflateEnd(&encoder->zlib);
     deflate_records_free(encoder->records);
+    deflate_program_free(encoder->program);
 #ifdef HAVE_ISAL
     free(encoder->level_memory);
 #endif
@@ -201,6 +212,13 @@ static uint32_t gzip_crc(const uint8_t *in, size_t size)
     return (uint32_t)crc32(0, in, (uInt)size);
 }
 
+/* Whether nothing is to be compressed. */
+static bool stores(const struct deflate_encoder *encoder)
+{
+    return (encoder->engine == DEFLATE_RECORDS || encoder->engine == DEFLATE_PROGRAMS) &&
+           !encoder->records && !encoder->program;
+}
+
 int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t size, uint8_t *out,
                    size_t capacity, size_t *out_size, uint32_t *crc, struct bt_error *error)
 {
@@ -210,13 +228,16 @@ int deflate_encode(struct deflate_encoder *encoder, const uint8_t *in, size_t si
         capacity = UINT32_MAX;
     bool done = true;
     *crc = gzip_crc(in, size);
-    if (encoder->hurry || (encoder->engine == DEFLATE_RECORDS && !encoder->records)) {
-        *out_size = deflate_records_store(in, size, out);
+    if (encoder->hurry || stores(encoder)) {
+        *out_size = deflate_store(in, size, out);
         return 0;
     }
     switch (encoder->engine) {
     case DEFLATE_RECORDS:
         *out_size = deflate_records_encode(encoder->records, in, size, out, capacity);
+        break;
+    case DEFLATE_PROGRAMS:
+        *out_size = deflate_program_encode(encoder->program, in, size, out, capacity);
         break;
 #ifdef HAVE_ISAL
     case DEFLATE_ISAL:

@@ -1,5 +1,5 @@
 /*
- * One-shot deflate, by one of three engines: our own for 12-byte records and zlib always, ISA-L
+ * One-shot deflate, by one of four engines: our own two for 12-byte records and zlib always, ISA-L
  * where the build found it.
  */
 #ifndef FORMATS_DEFLATE_H
@@ -16,7 +16,8 @@ enum deflate_engine {
                      asked for */
     DEFLATE_ZLIB,
     DEFLATE_ISAL,
-    DEFLATE_RECORDS, /* formats/deflate_records.h */
+    DEFLATE_RECORDS,  /* formats/deflate_records.h */
+    DEFLATE_PROGRAMS, /* formats/deflate_program.h */
     DEFLATE_ENGINES
 };
 
@@ -25,12 +26,12 @@ struct deflate_decoder;
 
 /* Whether the engine is built in. */
 bool deflate_has(enum deflate_engine engine);
-/* "best", "zlib", "isa-l" or "records". */
+/* "best", "zlib", "isa-l", "records" or "programs". */
 const char *deflate_engine_name(enum deflate_engine engine);
 
 /*
- * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); records has -1, and 0:
- * not compressed, for processors that cannot keep up. NULL and *error on failure.
+ * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); our own have -1, and
+ * 0: not compressed, for processors that cannot keep up. NULL and *error on failure.
  */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);

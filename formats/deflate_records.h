@@ -31,8 +31,4 @@ void deflate_records_free(struct deflate_records *deflater);
 size_t deflate_records_encode(struct deflate_records *deflater, const uint8_t *in, size_t size,
                               uint8_t *out, size_t capacity);
 
-/* The same without compressing: a raw deflate stream of the bytes as they are. Returns its bytes.
- */
-size_t deflate_records_store(const uint8_t *in, size_t size, uint8_t *out);
-
 #endif

@@ -90,7 +90,7 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
      capture_option_queue},
     {OPTION_CALL, 0, "engine", "NAME",
-     "compress with records, zlib or isa-l (the default, with level 0)", 0, capture_option_engine},
+     "compress with programs (the default), records, isa-l or zlib", 0, capture_option_engine},
     {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
      capture_option_level},
     {OPTION_CALL, 0, "disk-full", "WHAT",
@@ -248,14 +248,11 @@ static int run_program(struct exec_settings *settings)
     return status;
 }
 
-/* Programs repeat themselves more than buses do: ISA-L's fastest takes half of the time that our
- * own encoder does, for smaller files. */
+/* Programs repeat themselves more than buses do. */
 static void choose_engine(struct capture_settings *capture)
 {
-    if (capture->engine != DEFLATE_BEST || capture->level >= 0 || !deflate_has(DEFLATE_ISAL))
-        return;
-    capture->engine = DEFLATE_ISAL;
-    capture->level = 0;
+    if (capture->engine == DEFLATE_BEST && capture->level <= 0)
+        capture->engine = DEFLATE_PROGRAMS;
 }
 
 /* What goes together. */

@@ -256,6 +256,9 @@ static void test_levels_and_engines(void)
         struct deflate_encoder *records = deflate_encoder_new(DEFLATE_RECORDS, level, &error);
         CU_ASSERT_EQUAL(records != NULL, level <= 0);
         deflate_encoder_free(records);
+        struct deflate_encoder *programs = deflate_encoder_new(DEFLATE_PROGRAMS, level, &error);
+        CU_ASSERT_EQUAL(programs != NULL, level <= 0);
+        deflate_encoder_free(programs);
     }
 }
 

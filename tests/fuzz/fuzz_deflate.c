@@ -1,4 +1,4 @@
-/* What our deflate makes of any bytes, both decoders turn back into them. */
+/* What our deflates make of any bytes, both decoders turn back into them. */
 #include "formats/deflate.h"
 
 #include <stdlib.h>
@@ -29,13 +29,13 @@ static void check_with_zlib(const uint8_t *packed, size_t packed_size, const uin
     inflateEnd(&stream);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check(enum deflate_engine engine, const uint8_t *data, size_t size)
 {
     size_t packed_size;
     uint32_t crc;
     uint32_t crc_back;
     size_t capacity = deflate_bound(size);
-    struct deflate_encoder *encoder = deflate_encoder_new(DEFLATE_RECORDS, -1, NULL);
+    struct deflate_encoder *encoder = deflate_encoder_new(engine, -1, NULL);
     struct deflate_decoder *decoder = deflate_decoder_new(NULL);
     uint8_t *packed = malloc(capacity); /* of exactly that size, for the sanitizer to watch */
     uint8_t *back = malloc(size + 1);
@@ -51,5 +51,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(back);
     deflate_encoder_free(encoder);
     deflate_decoder_free(decoder);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    check(DEFLATE_RECORDS, data, size);
+    check(DEFLATE_PROGRAMS, data, size);
     return 0;
 }

@@ -154,7 +154,7 @@ static int make_lanes(struct run *run, struct bt_error *error)
         return BT_MEMORY;
     exec_lanes_command(user.command, run->settings->arguments);
     user.process = exec_lanes_count_process(run->outputs.lanes);
-    user.pid = getpid(); /* until there is another */
+    user.alive.number = getpid(); /* until there is another */
     return exec_lanes_claim(run->outputs.lanes, &user) == 0
                ? 0
                : bt_fail(error, BT_MEMORY, "no lane for a program");
@@ -205,7 +205,7 @@ static int begin(struct run *run, struct bt_error *error)
         exec_child_abandon(&run->child);
         return result;
     }
-    exec_lanes_set_pid(run->outputs.lanes, 0, run->child.process);
+    exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
     capture_report_begin(&run->outputs.report, !let_go_of_streams() || settings->quiet);
     exec_child_go(&run->child);
     return 0;
@@ -217,6 +217,8 @@ static int attend(struct run *run)
     int wait_status = exec_attend(&run->child, &run->outputs);
     if (run->outputs.summary && fclose(run->outputs.summary) != 0)
         run->outputs.status = STATUS_IO;
+    if (exec_lanes_missed(run->outputs.lanes) && run->outputs.status == 0)
+        run->outputs.status = STATUS_DATA;
     if (ferror(stderr) && run->outputs.status == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0)
         run->outputs.status = STATUS_IO; /* where the summary was to be read */
     int program = exec_end_as(wait_status);

@@ -105,17 +105,19 @@ static void end_rings(struct exec_inside *inside)
 /* A lane for a process that begins. */
 static void begin_process(struct exec_inside *inside)
 {
-    inside->user.pid = getpid();
+    inside->user.alive = alive_process(getpid());
     inside->user.process = exec_lanes_count_process(inside->lanes);
     inside->user.thread = 0;
     memset(inside->rings, 0, sizeof inside->rings);
     int lane = exec_lanes_claim(inside->lanes, &inside->user);
-    if (lane >= 0)
-        inside->rings[0] = exec_lanes_ring(inside->lanes, lane);
-    else if (!inside->orders->quiet)
-        fprintf(stderr, "bustap: process %ld is not captured: there are %u others already\n",
-                (long)inside->user.pid, EXEC_LANES);
     inside->detached = lane < 0;
+    if (lane >= 0) {
+        inside->rings[0] = exec_lanes_ring(inside->lanes, lane);
+        return;
+    }
+    exec_lanes_miss(inside->lanes);
+    fprintf(stderr, "bustap: process %ld is not captured: there are %u others already\n",
+            (long)inside->user.alive.number, EXEC_LANES);
 }
 
 /* --- children and programs that come later -----------------------------------------------------
@@ -329,7 +331,7 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     if (lane < 0) {
         begin_process(inside);
     } else {
-        inside->user.pid = getpid();
+        inside->user.alive = alive_process(getpid());
         inside->rings[0] = exec_lanes_ring(lanes, lane);
     }
     return inside;
@@ -373,8 +375,9 @@ _Noreturn void exec_inside_main(int count, char **arguments)
         inside = exec_inside_new(lanes, -1, &program, &error);
     if (inside)
         exec_inside_run(inside);
-    if (!lanes || !exec_lanes_orders(lanes)->quiet)
-        fprintf(stderr, "bustap: not captured: %s\n", error.message);
+    if (lanes)
+        exec_lanes_miss(lanes);
+    fprintf(stderr, "bustap: not captured: %s\n", error.message);
     execve(program.path, arguments + 3, environ);
     _exit(STATUS_IO);
 }

@@ -20,12 +20,13 @@ struct lane {
 /* What is shared: this, and behind it the rings. */
 struct shared {
     struct exec_orders orders;
-    _Atomic uint32_t processes;
+    _Atomic uint32_t processes, missed;
     struct lane lanes[EXEC_LANES];
 };
 
 struct exec_lanes {
     int descriptor;
+    struct alive taker; /* of all, as far as the calling process is it */
     struct shared *shared;
 };
 
@@ -92,8 +93,9 @@ struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_pro
         return NULL;
     }
     lanes->shared->orders = *orders;
+    lanes->taker = alive_process(getpid());
     for (int i = 0; i < (int)EXEC_LANES; i++)
-        record_ring_at(exec_lanes_ring(lanes, i));
+        record_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
     return lanes;
 }
 
@@ -122,6 +124,16 @@ uint32_t exec_lanes_count_process(struct exec_lanes *lanes)
     return atomic_fetch_add(&lanes->shared->processes, 1);
 }
 
+void exec_lanes_miss(struct exec_lanes *lanes)
+{
+    atomic_fetch_add(&lanes->shared->missed, 1);
+}
+
+bool exec_lanes_missed(const struct exec_lanes *lanes)
+{
+    return atomic_load(&lanes->shared->missed) > 0;
+}
+
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
 {
     for (int i = 0; i < (int)EXEC_LANES; i++) {
@@ -136,9 +148,9 @@ int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
     return -1;
 }
 
-void exec_lanes_set_pid(struct exec_lanes *lanes, int lane, pid_t process)
+void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process)
 {
-    lanes->shared->lanes[lane].user.pid = process;
+    lanes->shared->lanes[lane].user.alive = alive_process(process);
 }
 
 struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
@@ -158,7 +170,7 @@ bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
 
 void exec_lanes_release(struct exec_lanes *lanes, int lane)
 {
-    record_ring_at(exec_lanes_ring(lanes, lane));
+    record_ring_at(exec_lanes_ring(lanes, lane), &lanes->taker);
     atomic_store(&lanes->shared->lanes[lane].state, FREE);
 }
 

@@ -22,7 +22,7 @@ struct exec_orders {
 
 /* Who uses a lane. */
 struct exec_user {
-    pid_t pid;
+    struct alive alive;
     uint32_t process;                 /* 0: the first, in the order in which they came */
     uint32_t thread;                  /* processor of its records; 0 but with `each` */
     char command[EXEC_COMMAND_BYTES]; /* its command line, as far as it fits */
@@ -45,10 +45,14 @@ int exec_lanes_descriptor(const struct exec_lanes *lanes);
 /* A new process's number. */
 uint32_t exec_lanes_count_process(struct exec_lanes *lanes);
 
+/* A process, or a program, that was to be captured is not; whether there was any. */
+void exec_lanes_miss(struct exec_lanes *lanes);
+bool exec_lanes_missed(const struct exec_lanes *lanes);
+
 /* A free lane is the user's from now on. Its number; -1: all are in use. */
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user);
 /* Its user's process is known now. */
-void exec_lanes_set_pid(struct exec_lanes *lanes, int lane, pid_t process);
+void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process);
 struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
 
 /* Whether somebody uses it, and who. */

@@ -6,8 +6,6 @@
 #include "driver/virtual_board.h"
 #include "tools/commands.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,20 +127,15 @@ static void conclude(struct exec_outputs *outputs, int lane)
     free(status);
     capture_free(outputs->captures[lane]);
     outputs->captures[lane] = NULL;
-    outputs->users[lane].pid = 0;
+    outputs->users[lane].alive.number = 0;
     exec_lanes_release(outputs->lanes, lane);
-}
-
-static bool is_gone(pid_t process)
-{
-    return kill(process, 0) != 0 && errno == ESRCH;
 }
 
 void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process)
 {
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
-        if (exec_lanes_used(outputs->lanes, lane, &user) && user.pid == process)
+        if (exec_lanes_used(outputs->lanes, lane, &user) && user.alive.number == process)
             record_ring_end(exec_lanes_ring(outputs->lanes, lane));
 }
 
@@ -169,14 +162,16 @@ bool exec_outputs_look(struct exec_outputs *outputs)
     for (int lane = 0; lane < (int)EXEC_LANES; lane++) {
         if (!exec_lanes_used(outputs->lanes, lane, &user))
             continue;
-        bool is_new = !outputs->captures[lane] && outputs->users[lane].pid != user.pid;
+        bool is_new =
+            !outputs->captures[lane] && outputs->users[lane].alive.number != user.alive.number;
         if (is_new)
             begin_new(outputs, lane);
-        if (is_gone(user.pid))
+        bool is_gone = !alive_still(&user.alive);
+        if (is_gone)
             record_ring_end(exec_lanes_ring(outputs->lanes, lane));
         if (outputs->captures[lane] && capture_wait(outputs->captures[lane], 0))
             conclude(outputs, lane);
-        else if (!outputs->captures[lane] && is_gone(user.pid))
+        else if (!outputs->captures[lane] && is_gone)
             exec_lanes_release(outputs->lanes, lane);
         any = any || outputs->captures[lane];
     }

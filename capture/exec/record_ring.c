@@ -3,9 +3,7 @@
 
 #include "formats/base/clock.h"
 
-#include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,7 +21,7 @@
 
 /* Each side's own on lines of their own. Both counts only grow. */
 struct record_ring {
-    pid_t taker;
+    struct alive taker;
     _Alignas(LINE) _Atomic uint64_t put;
     _Atomic uint32_t put_news; /* waited on by who takes */
     _Atomic uint32_t ended;
@@ -43,17 +41,18 @@ struct record_ring *record_ring_new(struct bt_error *error)
         bt_fail_errno(error, "no memory for a program's records");
         return NULL;
     }
-    return record_ring_at(ring);
+    const struct alive taker = alive_process(getpid());
+    return record_ring_at(ring, &taker);
 }
 
-struct record_ring *record_ring_at(void *memory)
+struct record_ring *record_ring_at(void *memory, const struct alive *taker)
 {
     struct record_ring *ring = memory;
     atomic_store(&ring->put, 0);
     atomic_store(&ring->taken, 0);
     atomic_store(&ring->ended, 0);
     atomic_store(&ring->closed, 0);
-    ring->taker = getpid();
+    ring->taker = *taker;
     return ring;
 }
 
@@ -103,7 +102,7 @@ static bool wait_for_room(struct record_ring *ring)
         if (room_for_more(ring) == 0 && !atomic_load(&ring->closed))
             wait_for(&ring->taken_news, seen, SECOND_NS);
         atomic_store(&ring->putter_waits, 0);
-        if (kill(ring->taker, 0) != 0 && errno == ESRCH)
+        if (!alive_still(&ring->taker))
             return false;
     }
     return !atomic_load(&ring->closed);

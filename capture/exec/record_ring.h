@@ -6,6 +6,7 @@
 #ifndef CAPTURE_EXEC_RECORD_RING_H
 #define CAPTURE_EXEC_RECORD_RING_H
 
+#include "capture/exec/alive.h"
 #include "formats/base/error.h"
 #include "formats/record.h"
 
@@ -19,7 +20,7 @@ struct record_ring;
 struct record_ring *record_ring_new(struct bt_error *error);
 
 /* The same in memory of zeros, so many bytes, that is shared already: nobody frees it. */
-struct record_ring *record_ring_at(void *memory);
+struct record_ring *record_ring_at(void *memory, const struct alive *taker);
 size_t record_ring_bytes(void);
 
 /* The calling process lets go of it; others may go on. NULL is fine. */

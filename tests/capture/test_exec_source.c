@@ -139,6 +139,27 @@ static void test_closed(void)
     record_ring_free(ring);
 }
 
+/* Who takes is killed, and nobody has been told: who puts finds out. */
+static void test_taker_killed(void)
+{
+    int ends[2];
+    char byte = 0;
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    pid_t taker = fork();
+    if (taker == 0) {
+        pid_t putter = put_all(record_ring_new(NULL), true);
+        (void)!write(ends[1], "b", 1);
+        end_of(putter); /* which waits for room */
+        _exit(1);
+    }
+    close(ends[1]);
+    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
+    kill(taker, SIGKILL);
+    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 0); /* the last one that has the other end has gone */
+    CU_ASSERT_TRUE(WIFSIGNALED(end_of(taker)));
+    close(ends[0]);
+}
+
 /* The pieces of each record are what it was. */
 static void test_bus(void)
 {
@@ -174,9 +195,8 @@ static void test_bus(void)
     record_ring_free(ring);
 }
 
-static const struct test_case cases[] = {{"all records come, in order", test_all_come},
-                                         {"who puts is killed", test_killed},
-                                         {"nobody takes any more", test_closed},
-                                         {"pieces that a bus can carry", test_bus},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {
+    {"all records come, in order", test_all_come}, {"who puts is killed", test_killed},
+    {"nobody takes any more", test_closed},        {"who takes is killed", test_taker_killed},
+    {"pieces that a bus can carry", test_bus},     {NULL, NULL}};
 TEST_SUITE(exec_source, cases)

@@ -1,0 +1,24 @@
+/* Whether a process is still there. Its number alone does not tell: numbers are used again. */
+#ifndef CAPTURE_EXEC_ALIVE_H
+#define CAPTURE_EXEC_ALIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A process, and none that comes later. */
+struct alive {
+    pid_t number;
+    uint64_t since; /* as the kernel counts; 0: it has ended; ALIVE_UNKNOWN: nobody can tell */
+};
+
+#define ALIVE_UNKNOWN UINT64_MAX
+
+/* The one that has the number now. */
+struct alive alive_process(pid_t number);
+
+/* False: it has ended, though its parent may not know yet. A process has ended with its last
+ * thread. */
+bool alive_still(const struct alive *process);
+
+#endif

@@ -1,0 +1,38 @@
+#!/bin/bash
+# More processes at the same time than can be captured: those that are not are told, and counted in the status.
+set -eu
+case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
+cat >many.c <<'END_OF_C'
+#include <stdlib.h>
+#include <unistd.h>
+/* So many children, all there at the same time; ends with 0. */
+int main(int count, char **arguments)
+{
+    int children = count > 1 ? atoi(arguments[1]) : 0, there[2], go[2];
+    char byte;
+    if (pipe(there) != 0 || pipe(go) != 0)
+        return 2;
+    for (int i = 0; i < children; i++)
+        if (fork() == 0) {
+            close(go[1]);
+            return write(there[1], "", 1) != 1 || read(go[0], &byte, 1) != 0;
+        }
+    for (int i = 0; i < children; i++)
+        if (read(there[0], &byte, 1) != 1)
+            return 3;
+    return 0;
+}
+END_OF_C
+gcc -O1 -o many many.c
+few=(--follow --workers 1 --queue 1M --only-fetch --limit 100)
+bustap exec -q "${few[@]}" -o few ./many 63 2>told || { cat told; exit 1; }
+[ ! -s told ] || { cat told; exit 1; }
+bustap verify few*.byu.gz >verdict
+[ "$(ls few*.byu.gz | wc -l)" = 64 ]
+status=0
+bustap exec -q "${few[@]}" -o more ./many 67 2>told || status=$?
+[ "$status" = 1 ] || { echo "status $status"; cat told; exit 1; }
+[ "$(grep -c '^bustap: process [0-9]* is not captured: there are 64 others already$' told)" = 4 ] || { cat told; exit 1; }
+[ "$(wc -l <told)" = 4 ]
+bustap verify more*.byu.gz >verdict
+[ "$(ls more*.byu.gz | wc -l)" = 64 ]

@@ -94,6 +94,16 @@ capture --threads each --summary summary
 ls part-t0_*.byu.gz >/dev/null
 [ "$(wc -l <summary)" = 1 ]
 grep -q '"complete":true' summary
+gcc -O1 -w -pthread -o threads "$TOP/tests/capture/programs/threads.c"
+./threads c >wanted
+bustap exec -q -o each --threads each ./threads c | cmp - wanted # four that wait for each other
+for thread in 0 1 2 3 4; do
+    bustap verify each-t${thread}_*.byu.gz >/dev/null
+    bustap info --json each-t${thread}_*.byu.gz | # its own records alone
+        jq -e --arg number $thread '.complete and .records > 100 and (.by_processor | keys) == [$number]' >/dev/null ||
+        { echo "thread $thread"; exit 1; }
+done
+[ "$(ls each-*.byu.gz | wc -l)" = 5 ]
 capture --only-data
 [ -z "$fetches" ]
 [ "$records" -gt 1000 ]
@@ -206,13 +216,23 @@ wait $bustap || status=$?
 [ "$status" = 9 ]
 grep -q terminated got
 bustap verify sent_*.byu.gz >/dev/null
-bustap exec -q -o killed sleep 1000 &
-bustap=$!
-until ls killed_*.part >/dev/null 2>&1; do sleep 0.05; done
-kill -INT -$bustap 2>/dev/null || kill -TERM $bustap
-status=0
-wait $bustap || status=$?
-[ "$status" = 143 ] || [ "$status" = 130 ]
+# killed NUMBER TARGET: a program in the background, where shells have INT and QUIT ignored, dies of the
+# signal that is sent to bustap, or to all of its group; bustap as well
+killed() {
+    local status=0
+    rm -f killed_*
+    setsid env --default-signal bustap exec -q -o killed sleep 1000 2>told &
+    bustap=$!
+    until ls killed_*.part >/dev/null 2>&1; do sleep 0.05; done
+    kill "-$1" -- "$2$bustap"
+    wait $bustap 2>/dev/null || status=$?
+    [ "$status" = $((128 + $1)) ] || { echo "signal $1 to $2: status $status"; cat told; exit 1; }
+    bustap verify killed_*.byu.gz >verdict || { cat verdict; exit 1; }
+}
+for signal in 1 2 3 15; do
+    killed $signal ''
+    killed $signal -
+done
 
 # what cannot run here, before anything has
 refused() {

@@ -9,7 +9,7 @@ PARTS := $(call objects,$(TEST_PARTS))
 $(BUILD)/tests/unit: $(call objects,$(UNIT_TESTS)) $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -lcunit
 
-# Needs little of all this, and `make demo` needs nothing but it.
+# Needs little of all this.
 STEP_PARTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/e2e/step/*.c)))
 $(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $(BUILD)/libformats.a
 	$(call quiet,LINK,$@)$(link)
@@ -100,7 +100,7 @@ bench-run: all $(BENCH_BINARIES) $(BUILD)/tests/e2e/make_trace $(if $(HAVE_MPI),
 demo:
 	@.ci/packages build
 	@$(MAKE) --no-print-directory -s demo-run
-demo-run: all $(BUILD)/tests/e2e/single_step
+demo-run: all
 	@BUILD=$(BUILD) tests/e2e/demo
 
 .PHONY: lint

@@ -2,6 +2,7 @@
 #include "capture/exec/aria_inside.h"
 
 #include "capture/exec/define.h"
+#include "capture/exec/executor_step.h"
 #include "capture/exec/not_taken.h"
 #include "capture/exec/program_memory.h"
 
@@ -161,26 +162,19 @@ static void store(const struct aria *aria, struct aria_state *state)
     thread->vector = aria->own_vector;
 }
 
-static enum aria_branch branch_of(uint8_t kind)
+static inline enum aria_branch branch_of(uint8_t kind)
 {
-    switch (kind) {
-    case DECODE_CONDITIONAL:
-        return ARIA_CONDITIONAL;
-    case DECODE_CALL:
-        return ARIA_CALL;
-    case DECODE_RETURN:
-        return ARIA_RETURN;
-    case DECODE_JUMP_INDIRECT:
-        return ARIA_INDIRECT_JUMP;
-    case DECODE_CALL_INDIRECT:
-        return ARIA_INDIRECT_CALL;
-    default:
-        return ARIA_JUMP;
-    }
+    static const uint8_t branches[] = {[DECODE_CONDITIONAL] = ARIA_CONDITIONAL,
+                                       [DECODE_JUMP] = ARIA_JUMP,
+                                       [DECODE_CALL] = ARIA_CALL,
+                                       [DECODE_RETURN] = ARIA_RETURN,
+                                       [DECODE_JUMP_INDIRECT] = ARIA_INDIRECT_JUMP,
+                                       [DECODE_CALL_INDIRECT] = ARIA_INDIRECT_CALL};
+    return kind < sizeof branches ? branches[kind] : ARIA_JUMP;
 }
 
-void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
-                      uint64_t target, uint64_t rip)
+static inline void tell_branch(struct aria_step *step, uint8_t kind, uint64_t address,
+                               unsigned size, uint64_t target, uint64_t rip)
 {
     step->reason = ARIA_BRANCH;
     step->branch = branch_of(kind);
@@ -188,6 +182,12 @@ void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, un
     step->next = address + size;
     step->target = target ? target : rip;
     step->taken = rip != step->next;
+}
+
+void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
+                      uint64_t target, uint64_t rip)
+{
+    tell_branch(step, kind, address, size, target, rip);
 }
 
 /* What the executor stopped for. */
@@ -294,31 +294,22 @@ _Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
                    offsetof(struct aria_state, fs_base) == EXEC_THREAD_FS_BASE,
                "executor_step()");
 
-/* What most steps are. */
-static enum executor_stepped execute_usual(struct aria *aria, struct aria_state *state,
-                                           struct aria_step *step)
+static void tell_usual(const struct executor_step *done, const struct aria_state *state,
+                       struct aria_step *step)
 {
-    struct executor_step done;
-    if (aria->process->ended || !aria_is_canonical(state->fs_base))
-        return EXECUTOR_STEP_NOT;
-    enum executor_stepped stepped = executor_step(aria->process->executor, state->registers, &done);
-    if (stepped != EXECUTOR_STEP_DONE)
-        return stepped;
-    *step = (struct aria_step){.records = done.records,
-                               .record_count = done.record_count,
-                               .instructions = done.instructions};
-    aria_tell_branch(step, done.exit->branch_kind, done.exit->branch_address,
-                     done.exit->branch_size, done.exit->branch_target, state->rip);
-    return EXECUTOR_STEP_DONE;
+    const struct exit *exit = done->exit;
+    *step = (struct aria_step){.records = done->block->step_records,
+                               .record_count = done->block->record_count,
+                               .instructions = done->block->instructions};
+    tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
+                exit->branch_target, state->rip);
 }
 
-int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
-                 uint64_t limit, struct aria_step *step, struct bt_error *error)
+/* What was perhaps begun. */
+static int execute_unusual(struct aria *aria, struct aria_state *state, enum aria_version version,
+                           uint64_t limit, struct aria_step *step, bool begun,
+                           struct bt_error *error)
 {
-    enum executor_stepped stepped =
-        version == ARIA_TAKEN && limit == 0 ? execute_usual(aria, state, step) : EXECUTOR_STEP_NOT;
-    if (stepped == EXECUTOR_STEP_DONE)
-        return 0;
     *step = (struct aria_step){.reason = ARIA_EXIT};
     aria->record_count = 0;
     if (version == ARIA_TAKEN && aria->process->ended) {
@@ -328,7 +319,7 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     int result = check_state(aria, state, error);
     if (result != 0)
         return result;
-    if (stepped == EXECUTOR_STEP_BEGUN)
+    if (begun)
         aria->process->thread->vector = state->vector;
     else
         load(aria, state);
@@ -338,6 +329,21 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     step->records = aria->records;
     step->record_count = aria->record_count;
     return result;
+}
+
+int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
+                 uint64_t limit, struct aria_step *step, struct bt_error *error)
+{
+    struct executor_step done;
+    enum executor_stepped stepped = EXECUTOR_STEP_NOT;
+    if (version == ARIA_TAKEN && limit == 0 && !aria->process->ended &&
+        aria_is_canonical(state->fs_base))
+        stepped = executor_step(aria->process->executor, state->registers, &done);
+    if (stepped != EXECUTOR_STEP_DONE)
+        return execute_unusual(aria, state, version, limit, step, stepped == EXECUTOR_STEP_BEGUN,
+                               error);
+    tell_usual(&done, state, step);
+    return 0;
 }
 
 int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,

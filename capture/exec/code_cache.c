@@ -2,13 +2,12 @@
 #include "capture/exec/code_cache.h"
 
 #include "capture/exec/emit.h"
-#include "capture/exec/enter.h"
+#include "capture/exec/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#define HASH_ENTRIES    262144u
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
 #define BYTES_PER_BLOCK 64u /* blocks are longer than this on average */
@@ -16,7 +15,7 @@
 #define KNOWLEDGE       3u  /* bytes for each byte of code */
 
 struct code_cache {
-    uint8_t *code; /* begins with jumps to where the thread's `leave` is, and exec_look_again */
+    uint8_t *code; /* begins with jumps to the thread's `leave` and `again` */
     size_t code_size;
     uint8_t *code_at;
     uint8_t *arena; /* what is known of the blocks */
@@ -26,7 +25,7 @@ struct code_cache {
     uint32_t block_count, block_limit;
     struct exit **exits; /* by number */
     uint32_t exit_count, exit_limit;
-    struct block *hash[HASH_ENTRIES];
+    struct block *hash[CODE_CACHE_HASH_ENTRIES];
     struct block *pages[PAGE_ENTRIES]; /* those that find() sees, by the pages they are in */
     unsigned flushes;
 };
@@ -38,17 +37,15 @@ static void *map(size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* jmp *[rip + 2], and behind it the address, aligned: the program may have alignment checked. */
-static void write_jump(uint8_t *at, void (*where)(void))
+/* jmp *gs:[where] */
+static void write_jump(uint8_t *at, uint8_t where)
 {
-    static const uint8_t jump[] = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc};
+    const uint8_t jump[] = {0x65, 0xff, 0x24, 0x25, where, 0, 0, 0};
     memcpy(at, jump, sizeof jump);
-    memcpy(at + sizeof jump, &where, sizeof where);
 }
 
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
 {
-    static const uint8_t leave[] = {0x65, 0xff, 0x24, 0x25, EXEC_THREAD_LEAVE, 0, 0, 0};
     struct code_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         goto out;
@@ -63,8 +60,8 @@ struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)
     if (!cache->code || !cache->arena || !cache->blocks || !cache->exits)
         goto out;
     cache->code_at = cache->code + 2 * LEAVE_BYTES;
-    memcpy(cache->code, leave, sizeof leave);
-    write_jump(cache->code + LEAVE_BYTES, exec_look_again);
+    write_jump(cache->code, EXEC_THREAD_LEAVE);
+    write_jump(cache->code + LEAVE_BYTES, EXEC_THREAD_AGAIN);
     return cache;
 out:
     bt_fail_errno(error, "no memory for translated code");
@@ -87,19 +84,14 @@ void code_cache_free(struct code_cache *cache)
     free(cache);
 }
 
-/* Neighbours stay neighbours: what is near each other is looked for at the same time. Few blocks
- * begin within two bytes. */
-static unsigned hash_of(uint64_t address)
+struct block *const *code_cache_hash(const struct code_cache *cache)
 {
-    return (unsigned)(address >> 1 ^ address >> 19) % HASH_ENTRIES;
+    return cache->hash;
 }
 
 struct block *code_cache_find(const struct code_cache *cache, uint64_t address)
 {
-    struct block *block = cache->hash[hash_of(address)];
-    while (block && block->address != address)
-        block = block->next_at_hash;
-    return block;
+    return code_cache_find_in(cache->hash, address);
 }
 
 struct block *code_cache_block(const struct code_cache *cache, uint32_t number)
@@ -205,7 +197,7 @@ static struct block **next_in_page(struct block *block, unsigned page)
 
 void code_cache_enter(struct code_cache *cache, struct block *block)
 {
-    unsigned hash = hash_of(block->address);
+    unsigned hash = code_cache_hash_of(block->address);
     block->next_at_hash = cache->hash[hash];
     cache->hash[hash] = block;
     for (unsigned i = 0; i < pages_of(block); i++) {
@@ -251,7 +243,7 @@ void code_cache_unlink_all(struct code_cache *cache)
 
 static void forget(struct code_cache *cache, struct block *block)
 {
-    struct block **at = &cache->hash[hash_of(block->address)];
+    struct block **at = &cache->hash[code_cache_hash_of(block->address)];
     while (*at != block)
         at = &(*at)->next_at_hash;
     *at = block->next_at_hash;

@@ -83,7 +83,7 @@ struct block {
     uint8_t *code; /* begins here: takes the registers, then */
     struct exit *exits;
     struct patch *patches;
-    struct record *step_records; /* executor_step()'s; NULL: not yet */
+    struct record *step_records; /* executor_step()'s; NULL: not yet, or none */
     uint32_t first_exit;         /* number of exits[0] */
     uint16_t record_count, patch_count, through_fs_count;
     uint16_t instructions;    /* that are executed, a system call among them */
@@ -117,7 +117,25 @@ struct code_cache;
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error);
 void code_cache_free(struct code_cache *cache);
 
+/* Where blocks are found by their address: does not move. Neighbours stay neighbours: what is near
+ * each other is looked for at the same time. Few blocks begin within two bytes. */
+#define CODE_CACHE_HASH_ENTRIES 262144u
+struct block *const *code_cache_hash(const struct code_cache *cache);
+
+static inline unsigned code_cache_hash_of(uint64_t address)
+{
+    return (unsigned)(address >> 1 ^ address >> 19) % CODE_CACHE_HASH_ENTRIES;
+}
+
 /* The block that begins at an address; NULL. */
+static inline struct block *code_cache_find_in(struct block *const *hash, uint64_t address)
+{
+    struct block *block = hash[code_cache_hash_of(address)];
+    while (block && block->address != address)
+        block = block->next_at_hash;
+    return block;
+}
+
 struct block *code_cache_find(const struct code_cache *cache, uint64_t address);
 
 /* The block with a number; NULL. */

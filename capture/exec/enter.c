@@ -25,6 +25,7 @@ SYMBOL(thread_vector_mask, EXEC_THREAD_VECTOR_MASK);
 SYMBOL(thread_interrupt, EXEC_THREAD_INTERRUPT);
 SYMBOL(thread_state, EXEC_THREAD_STATE);
 SYMBOL(thread_leave, EXEC_THREAD_LEAVE);
+SYMBOL(thread_again, EXEC_THREAD_AGAIN);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
@@ -62,6 +63,8 @@ __asm__(".text\n"
         "    mov %rsi, %gs:thread_jump\n"
         "    lea exec_leave(%rip), %rax\n"
         "    mov %rax, %gs:thread_leave\n"
+        "    lea exec_look_again(%rip), %rax\n"
+        "    mov %rax, %gs:thread_again\n"
         ".globl exec_enter_checked\n"
         "exec_enter_checked:\n"
         "    cmpb $0, %gs:thread_interrupt\n"
@@ -193,6 +196,7 @@ __asm__(".p2align 4\n"
         "    mov %rsi, %gs:thread_jump\n"
         "    mov %rdx, %gs:thread_state\n"
         "    mov %rax, %gs:thread_leave\n"
+        "    mov %rax, %gs:thread_again\n"
         ".globl exec_step_checked\n"
         "exec_step_checked:\n"
         "    cmpb $0, %gs:thread_interrupt\n"
@@ -228,8 +232,7 @@ __asm__(".p2align 4\n"
         "    jmp 2b\n"
         ".globl exec_step_end\n"
         "exec_step_end:\n"
-        "4:  movl $-1, %gs:thread_exit\n"
-        "    jmp 5f\n"
+        "4:  jmp 5f\n"
         ".size exec_step, . - exec_step\n"
 
         ".p2align 4\n"
@@ -299,7 +302,7 @@ __asm__(".p2align 4\n"
         "    mov %gs:8, %rcx\n"
         "    mov %gs:112, %r14\n"
         "    mov %gs:120, %r15\n"
-        "    jmp *%gs:thread_leave\n"
+        "    jmp exec_leave\n"
         "1:  mov %gs:8, %rcx\n"
         "    jmp *%gs:thread_lookup + 8(, %r15, 2)\n"
         ".globl exec_look_again_end\n"

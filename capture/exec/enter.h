@@ -26,7 +26,8 @@ void exec_step_leave(void);
  * be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does, and where the
  * processor has no FSGSBASE, or vector state is needed, exec_enter() is to be used.
  *
- * Whoever is brought out by executor_save() is in *thread, as from exec_enter().
+ * Sets the thread's exit only where code does. Whoever is brought out by executor_save() is in
+ * *thread, as from exec_enter().
  */
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u

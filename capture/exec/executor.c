@@ -14,6 +14,14 @@
 #define PAGE_FAULT   14
 #define FETCH_FAILED 0x14 /* by the program */
 
+/* After what it depends on has changed. */
+static void note_steps(struct executor *executor)
+{
+    executor->steps = executor->settings.stepping && !executor->settings.parallel &&
+                      executor->settings.trace != EXEC_TRACE_NONE && !executor->expander.take &&
+                      !executor->stop_at;
+}
+
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error)
 {
     struct executor *executor = calloc(1, sizeof *executor);
@@ -35,6 +43,8 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
         return NULL;
     }
     translator_look(executor->translator, settings->unseen);
+    executor->hash = code_cache_hash(executor->cache);
+    note_steps(executor);
     return executor;
 }
 
@@ -387,6 +397,7 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace, bool c
     translator_set_trace(executor->translator, trace);
     expander->take = counts ? count : executor->settings.take;
     expander->take_context = executor->settings.take_context;
+    note_steps(executor);
 }
 
 void executor_stop_at(struct executor *executor, uint64_t address)
@@ -395,6 +406,7 @@ void executor_stop_at(struct executor *executor, uint64_t address)
         return;
     executor->stop_at = address;
     executor->was_there = false;
+    note_steps(executor);
     translator_stop_at(executor->translator, address);
     if (address)
         executor_invalidate(executor, address, address + 1);
@@ -405,6 +417,7 @@ void executor_set_stepping(struct executor *executor, bool stepping)
     if (stepping && !executor->settings.stepping)
         executor_unlink(executor);
     executor->settings.stepping = stepping;
+    note_steps(executor);
 }
 
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end)

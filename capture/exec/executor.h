@@ -89,30 +89,6 @@ void executor_switch(struct executor *executor, struct exec_thread *thread, uint
  * `parallel` only once executor_flush() has. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
 
-enum executor_stepped {
-    EXECUTOR_STEP_DONE,
-    EXECUTOR_STEP_NOT,  /* nothing has happened: it is for executor_run() */
-    EXECUTOR_STEP_BEGUN /* it was left in its middle, with the thread as it was there; *state is as
-                           before. executor_run() goes on, and has the records of what was done */
-};
-
-/* A step. */
-struct executor_step {
-    const struct exit *exit;
-    const struct record *records; /* until the next step or run; they have not been put */
-    size_t record_count;
-    unsigned instructions;
-};
-
-/*
- * executor_run()'s short way: from one branch to the next, in a block that is there, where there is
- * nothing to look out for. Registers, rip, flags and the base of fs, which must be a user's
- * address, are those of *state, in the order of struct exec_thread, and left there. There must be
- * no limit.
- */
-enum executor_stepped executor_step(struct executor *executor, uint64_t *state,
-                                    struct executor_step *step);
-
 /* Whether runs stop behind each branch from now on. To begin with that sends everything that goes
  * from block to block without leaving back to leaving, and takes as long as there are blocks. */
 void executor_set_stepping(struct executor *executor, bool stepping);

@@ -31,9 +31,11 @@ struct executor {
     uint64_t given;              /* buffers, since it was last waited for */
     uint64_t counted;            /* instructions before those */
 
-    unsigned generation; /* of the lookups: others are out of date */
-    bool faulted;        /* or interrupted */
-    bool begun;          /* executor_step() was: the next run goes on */
+    unsigned generation;       /* of the lookups: others are out of date */
+    bool faulted;              /* or interrupted */
+    bool begun;                /* executor_step() was: the next run goes on */
+    bool steps;                /* executor_step() has nothing to look out for */
+    struct block *const *hash; /* the cache's */
     struct executor_stop stop;
     const struct block *fault_block; /* its first instructions were done, */
     unsigned fault_instructions;     /* so many; its entries are at the thread's pointer */

@@ -31,6 +31,7 @@ _Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c"
 _Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT, "enter.c");
 _Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "enter.c");
 _Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_cache.c");
+_Static_assert(offsetof(struct exec_thread, again) == EXEC_THREAD_AGAIN, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
@@ -88,6 +89,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
     thread->leave = exec_leave;
+    thread->again = exec_look_again;
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */

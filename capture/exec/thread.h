@@ -51,8 +51,8 @@ struct exec_thread {
     struct executor *executor;  /* who runs it; NULL: nobody */
     volatile uint8_t interrupt; /* a signal waits: translated code is not entered */
     uint64_t *state;            /* exec_step()'s, while translated code runs */
-    void (*leave)(void);        /* where translated code goes that leaves: exec_leave(), mostly */
-    uint64_t unused;
+    void (*leave)(void);        /* where translated code goes that leaves: exec_leave(), mostly; */
+    void (*again)(void); /* and with a target that it has not found: exec_look_again(), mostly */
     struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
     uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
     uint32_t remembered_count;                /* so many */
@@ -83,6 +83,7 @@ struct exec_thread {
 #define EXEC_THREAD_INTERRUPT    224
 #define EXEC_THREAD_STATE        232
 #define EXEC_THREAD_LEAVE        240
+#define EXEC_THREAD_AGAIN        248
 #define EXEC_THREAD_LOOKUP       256
 
 /* A thread with all registers 0, vector state as a process begins with it, flags 0x202. Frees with

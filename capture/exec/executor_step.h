@@ -1,0 +1,84 @@
+/*
+ * executor_run()'s short way when stepping: from one branch to the next, in a block that is there,
+ * where there is nothing to look out for. In a header, because calls would be a good part of it.
+ */
+#ifndef CAPTURE_EXEC_EXECUTOR_STEP_H
+#define CAPTURE_EXEC_EXECUTOR_STEP_H
+
+#include "capture/exec/enter.h"
+#include "capture/exec/executor_parts.h"
+
+enum executor_stepped {
+    EXECUTOR_STEP_DONE,
+    EXECUTOR_STEP_NOT,  /* nothing has happened: it is for executor_run() */
+    EXECUTOR_STEP_BEGUN /* it was left in its middle, with the thread as it was there; *state is as
+                           before. executor_run() goes on, and has the records of what was done */
+};
+
+/* A step. */
+struct executor_step {
+    const struct block *block; /* has the records, record_count of them, in step_records, until the
+                                  next step or run; they have not been put */
+    const struct exit *exit;
+};
+
+enum {
+    EXECUTOR_STATE_RIP = EXEC_THREAD_RIP / 8,
+    EXECUTOR_STATE_FLAGS = EXEC_THREAD_FLAGS / 8,
+    EXECUTOR_STATE_FS_BASE = EXEC_THREAD_FS_BASE / 8
+};
+
+/* Gives a block its step_records if it can be executed so. */
+bool executor_step_prepare(const struct executor *executor, struct block *block);
+
+/* For blocks that use fs: puts the records in order that the base is added to. */
+void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base);
+
+/* What the entries tell into the records. */
+static inline void executor_step_patch(const struct block *block, const uint32_t *entries,
+                                       uint64_t fs_base)
+{
+    const struct patch *patch = block->patches, *end = patch + block->patch_count;
+    struct record *records = block->step_records;
+    for (; patch < end; patch++)
+        records[patch->record].address = entries[patch->slot] + patch->addend;
+    if (block->through_fs_count > 0)
+        executor_step_through_fs(block, entries, fs_base);
+}
+
+/*
+ * Registers, rip, flags and the base of fs, which must be a user's address, are those of *state, in
+ * the order of struct exec_thread, and left there. There must be no limit.
+ */
+static inline enum executor_stepped executor_step(struct executor *executor, uint64_t *state,
+                                                  struct executor_step *step)
+{
+    struct exec_thread *thread = executor->thread;
+    const uint32_t *entries = (const uint32_t *)(const void *)executor->buffer;
+    struct block *block = code_cache_find_in(executor->hash, state[EXECUTOR_STATE_RIP]);
+    if (!executor->steps || !block ||
+        (state[EXECUTOR_STATE_FLAGS] & ~(uint64_t)EXEC_STEP_RESULTS) != EXEC_STEP_FLAGS ||
+        (!block->step_records && !executor_step_prepare(executor, block)))
+        return EXECUTOR_STEP_NOT;
+    executor->faulted = false;
+    thread->exit = EXEC_NOT_ENTERED;
+    exec_step(thread, block->code, state, block->fs);
+    if (thread->exit == EXEC_NOT_ENTERED) {
+        if (!executor->faulted)
+            return EXECUTOR_STEP_NOT;
+        thread->fs_base = executor->fs_base = state[EXECUTOR_STATE_FS_BASE];
+        executor->begun = true;
+        return EXECUTOR_STEP_BEGUN;
+    }
+    const struct exit *exit = &block->exits[thread->exit - block->first_exit];
+    state[EXECUTOR_STATE_RIP] = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
+    thread->pointer = (uint64_t)(uintptr_t)entries;
+    executor_step_patch(block, entries, state[EXECUTOR_STATE_FS_BASE]);
+    executor->expander.instructions += block->instructions;
+    executor->records += block->record_count;
+    step->block = block;
+    step->exit = exit;
+    return EXECUTOR_STEP_DONE;
+}
+
+#endif

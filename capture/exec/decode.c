@@ -359,9 +359,12 @@ static void describe_gather(struct decode_access *access, const struct decoded *
     }
 }
 
-static bool reads_all_under_mask(ZydisExceptionClass class)
+/* Zydis has vdbpsadbw among those that leave out what the mask does; the processor does not. */
+static bool reads_all_under_mask(const ZydisDecodedInstruction *instruction)
 {
-    switch (class) {
+    if (instruction->mnemonic == ZYDIS_MNEMONIC_VDBPSADBW)
+        return true;
+    switch (instruction->meta.exception_class) {
     case ZYDIS_EXCEPTION_CLASS_E1NF:
     case ZYDIS_EXCEPTION_CLASS_E2NF:
     case ZYDIS_EXCEPTION_CLASS_E3NF:
@@ -385,7 +388,7 @@ static void describe_opmask(struct decode_access *access, const struct decoded *
     const ZydisDecodedOperand *data = first_vector(decoded);
     ZydisRegister mask = instruction->avx.mask.reg;
     if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || mask <= ZYDIS_REGISTER_K0 ||
-        mask > ZYDIS_REGISTER_K7 || reads_all_under_mask(instruction->meta.exception_class))
+        mask > ZYDIS_REGISTER_K7 || reads_all_under_mask(instruction))
         return;
     /* those that only compare memory with a constant have no vector register */
     unsigned all = data ? data->element_count
@@ -415,6 +418,20 @@ static void describe_vector_mask(struct decode_access *access, const ZydisDecode
     access->element = (uint8_t)element;
     access->lanes = (uint8_t)(access->size / element);
     access->vector = (uint16_t)(mask->size / 8);
+}
+
+static void describe_xsave(struct decode_access *access, ZydisMnemonic mnemonic)
+{
+    access->form = DECODE_XSAVE;
+    access->element = mnemonic == ZYDIS_MNEMONIC_XRSTOR || mnemonic == ZYDIS_MNEMONIC_XRSTOR64
+                          ? DECODE_XSAVE_RESTORE
+                      : mnemonic == ZYDIS_MNEMONIC_XSAVEC || mnemonic == ZYDIS_MNEMONIC_XSAVEC64
+                          ? DECODE_XSAVE_COMPACT
+                      : mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64
+                          ? DECODE_XSAVE_IN_USE
+                          : DECODE_XSAVE_ALL;
+    access->read = access->element == DECODE_XSAVE_RESTORE;
+    access->write = !access->read;
 }
 
 /* What is special about memory operands of single instructions. */
@@ -457,10 +474,7 @@ static void describe_special(struct decode_access *access, const struct decoded 
     case ZYDIS_MNEMONIC_XSAVEOPT64:
     case ZYDIS_MNEMONIC_XRSTOR:
     case ZYDIS_MNEMONIC_XRSTOR64:
-        access->form = DECODE_XSAVE;
-        access->read = decoded->instruction.mnemonic == ZYDIS_MNEMONIC_XRSTOR ||
-                       decoded->instruction.mnemonic == ZYDIS_MNEMONIC_XRSTOR64;
-        access->write = !access->read;
+        describe_xsave(access, decoded->instruction.mnemonic);
         return;
     default:
         return;

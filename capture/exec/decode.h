@@ -69,6 +69,15 @@ enum decode_form {
     DECODE_XSAVE          /* the state components in edx:eax; `size` is the legacy area's */
 };
 
+/* Which components of those in edx:eax DECODE_XSAVE touches, and where: `element`. What is in use,
+ * and the form of what is restored, stand in the area's header behind the instruction. */
+enum decode_xsave {
+    DECODE_XSAVE_ALL,     /* xsave */
+    DECODE_XSAVE_IN_USE,  /* xsaveopt */
+    DECODE_XSAVE_COMPACT, /* xsavec: in use, without room for those that were not asked for */
+    DECODE_XSAVE_RESTORE  /* xrstor: those that are there, in either form */
+};
+
 struct decode_access {
     uint8_t form;         /* enum decode_form */
     uint8_t base;         /* enum decode_register, or DECODE_NONE */

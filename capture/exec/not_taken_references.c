@@ -118,18 +118,25 @@ static uint64_t bit_address(const struct not_taken *not_taken, const struct deco
     return address_of(not_taken, access) + (uint64_t)decode_bit_offset(access, bit);
 }
 
-/* Legacy area and header, then the components that edx:eax asks for. */
-static void add_xsave(struct not_taken *not_taken, uint64_t address, bool write)
+/* Legacy area and header, then components: of what is restored as the header in memory says, of
+ * what is saved those that are in use now. */
+static void add_xsave(struct not_taken *not_taken, const struct decode_access *access,
+                      uint64_t address, bool write)
 {
     const struct trace_expander *known = &not_taken->executor->expander;
     const uint64_t *registers = not_taken->thread->registers;
-    uint64_t mask = (uint32_t)registers[DECODE_RAX] | registers[DECODE_RDX] << 32;
-    mask &= known->component_mask;
+    uint64_t asked = (uint32_t)registers[DECODE_RAX] | registers[DECODE_RDX] << 32;
+    uint64_t header[2] = {0, 0};
+    uint32_t offset, size;
+    if (access->element == DECODE_XSAVE_RESTORE)
+        not_taken_load(not_taken, header, address + XSAVE_LEGACY, sizeof header);
+    else
+        memcpy(header, not_taken->thread->vector + XSAVE_LEGACY, sizeof *header);
+    struct trace_areas areas = trace_expander_areas(known, (enum decode_xsave)access->element,
+                                                    asked, header[0], header[1]);
     add_range(not_taken, address, XSAVE_LEGACY + XSAVE_HEADER, 0, write);
-    for (unsigned i = 2; i < TRACE_COMPONENTS; i++)
-        if (mask >> i & 1)
-            add_range(not_taken, address + known->components[i].offset, known->components[i].size,
-                      known->components[i].offset, write);
+    while (trace_expander_next_area(known, &areas, &offset, &size))
+        add_range(not_taken, address + offset, size, offset, write);
 }
 
 static void add_access(struct not_taken *not_taken, const struct decode_access *access, bool write)
@@ -166,7 +173,7 @@ static void add_access(struct not_taken *not_taken, const struct decode_access *
             add(not_taken, address - (uint64_t)i * access->size, access->size, 0, write);
         break;
     case DECODE_XSAVE:
-        add_xsave(not_taken, address, write);
+        add_xsave(not_taken, access, address, write);
         break;
     default:
         add_range(not_taken, address, access->size, 0, write);

@@ -53,6 +53,22 @@ struct trace_expander {
     uint64_t component_mask; /* those that the system has switched on */
 };
 
+/* Components of XSAVE that an instruction touches, one after the other. */
+struct trace_areas {
+    uint64_t asked, touched, form; /* bits of components */
+    bool compact;
+    uint32_t end; /* of those that came before, in the compact form */
+    unsigned next;
+};
+
+/* What there is to touch: of `asked` in edx:eax, by `in_use` (XSTATE_BV) and `form` (XCOMP_BV) of
+ * the area's header. Then the next one's offset in the area, and its size; false: there is none. */
+struct trace_areas trace_expander_areas(const struct trace_expander *expander,
+                                        enum decode_xsave which, uint64_t asked, uint64_t in_use,
+                                        uint64_t form);
+bool trace_expander_next_area(const struct trace_expander *expander, struct trace_areas *areas,
+                              uint32_t *offset, uint32_t *size);
+
 /* Fills in the components; all else is the caller's. */
 void trace_expander_init(struct trace_expander *expander);
 

@@ -99,15 +99,53 @@ static int add_frames(struct trace_expander *expander, const struct decode_acces
     return result;
 }
 
-/* Legacy area and header, then the components that edx:eax asks for. */
-static int add_xsave(struct trace_expander *expander, bool write, const uint32_t *entries)
+struct trace_areas trace_expander_areas(const struct trace_expander *expander,
+                                        enum decode_xsave which, uint64_t asked, uint64_t in_use,
+                                        uint64_t form)
 {
-    uint64_t mask = (entries[1] | (uint64_t)entries[2] << 32) & expander->component_mask;
-    int result = add_range(expander, entries[0], write, XSAVE_LEGACY + XSAVE_HEADER);
-    for (unsigned i = 2; i < TRACE_COMPONENTS && result == 0; i++)
-        if (mask >> i & 1)
-            result = add_range(expander, entries[0] + expander->components[i].offset, write,
-                               expander->components[i].size);
+    struct trace_areas areas = {.asked = asked & expander->component_mask, .form = asked};
+    if (which == DECODE_XSAVE_RESTORE)
+        areas.form = form;
+    if (which != DECODE_XSAVE_ALL)
+        areas.touched = areas.asked & in_use;
+    else
+        areas.touched = areas.asked;
+    areas.compact = which == DECODE_XSAVE_COMPACT || (which == DECODE_XSAVE_RESTORE && form >> 63);
+    areas.end = XSAVE_LEGACY + XSAVE_HEADER;
+    return areas;
+}
+
+bool trace_expander_next_area(const struct trace_expander *expander, struct trace_areas *areas,
+                              uint32_t *offset, uint32_t *size)
+{
+    for (unsigned i = areas->next < 2 ? 2 : areas->next; i < TRACE_COMPONENTS; i++) {
+        *offset = expander->components[i].offset;
+        *size = expander->components[i].size;
+        areas->next = i + 1;
+        if (areas->compact && (areas->form & expander->component_mask) >> i & 1) {
+            if (expander->components[i].aligned)
+                areas->end = (areas->end + CHUNK - 1) & ~(CHUNK - 1);
+            *offset = areas->end;
+            areas->end += *size;
+        }
+        if (areas->touched >> i & 1)
+            return true;
+    }
+    return false;
+}
+
+/* Legacy area and header, then components. Entries: the address, edx:eax, and behind it what the
+ * header has: components that are in use, and the form. */
+static int add_xsave(struct trace_expander *expander, const struct decode_access *access,
+                     bool write, uint32_t address, const uint32_t *entries)
+{
+    struct trace_areas areas = trace_expander_areas(
+        expander, (enum decode_xsave)access->element, entries[1] | (uint64_t)entries[2] << 32,
+        entries[3] | (uint64_t)entries[4] << 32, entries[5] | (uint64_t)entries[6] << 32);
+    uint32_t offset, size;
+    int result = add_range(expander, address, write, XSAVE_LEGACY + XSAVE_HEADER);
+    while (result == 0 && trace_expander_next_area(expander, &areas, &offset, &size))
+        result = add_range(expander, address + offset, write, size);
     return result;
 }
 
@@ -165,8 +203,8 @@ int trace_special(struct trace_expander *expander, const struct special *special
                           vector_mask_of(access, entries + 1),
                           entries + 1 + (access->lanes * access->element > 16 ? 8 : 4));
     case DECODE_FRAMES:
-        return add_frames(expander, access, write, entries[0]);
+        return add_frames(expander, access, write, entries[0] + fs);
     default:
-        return add_xsave(expander, write, entries);
+        return add_xsave(expander, access, write, entries[0] + fs, entries);
     }
 }

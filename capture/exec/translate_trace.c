@@ -4,6 +4,8 @@
 
 #define ENTRY 4u /* bytes */
 
+#define XSAVE_HEADER 512 /* where it is in the area */
+
 static int32_t displacement_of(unsigned slot)
 {
     return (int32_t)(slot * ENTRY);
@@ -242,6 +244,24 @@ static void store_special(struct translator *translator,
     }
 }
 
+/* The header of XSAVE's area: which components are in use, and the form. Behind the instruction, so
+ * that all faults are its own. */
+static void store_header(struct translator *translator, const struct decode_access *access)
+{
+    struct emit_memory memory = operand_of(access);
+    uint8_t scratch = translator->block->scratch;
+    struct emit_memory header = {scratch, DECODE_NONE, 1, access->fs, false, XSAVE_HEADER};
+    if (memory.base == DECODE_NONE && memory.index == DECODE_NONE)
+        memory.narrow |= access->displacement > INT32_MAX;
+    for (unsigned i = 0; i < 2; i++, header.displacement += 8) {
+        emit_lea(&translator->emitter, scratch, &memory);
+        emit_load(&translator->emitter, scratch, &header);
+        emit_store64(&translator->emitter, translator->block->pointer,
+                     displacement_of(translator->slots), scratch);
+        translator->slots += 2;
+    }
+}
+
 /* Count and pointers before, and later the same again. */
 static void trace_repeated(struct translator *translator,
                            const struct decode_instruction *instruction)
@@ -317,6 +337,8 @@ void translate_trace_after(struct translator *translator,
         store_entry(translator, DECODE_RCX);
         store_entry(translator, instruction->accesses[0].base);
     }
+    if (instruction->access_count > 0 && instruction->accesses[0].form == DECODE_XSAVE)
+        store_header(translator, &instruction->accesses[0]);
     note_changes(translator, instruction);
 }
 

@@ -12,6 +12,8 @@
 #define INT3   0xccu
 #define PLACES 100000u /* of code, 64 bytes each */
 
+#define NOWHERE 0x50000000u /* where nothing is mapped */
+
 static const struct region region = {EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES};
 
 static void print_instruction(const struct random_instruction *made)
@@ -55,6 +57,20 @@ static void print_records(const struct exec_rig *rig, const struct reference *re
 typedef void make_function(struct random_instruction *made, uint64_t *random, uint64_t address,
                            const struct region *region);
 
+/* How often a form of references was met in an instruction that came to its end. */
+static unsigned met[DECODE_XSAVE + 1], met_xsave[DECODE_XSAVE_RESTORE + 1];
+
+static void note_forms(const struct random_instruction *made)
+{
+    struct decode_instruction instruction;
+    decode(&instruction, made->bytes, sizeof made->bytes, 0);
+    for (unsigned i = 0; i < instruction.access_count; i++) {
+        met[instruction.accesses[i].form]++;
+        if (instruction.accesses[i].form == DECODE_XSAVE)
+            met_xsave[instruction.accesses[i].element]++;
+    }
+}
+
 /* One random instruction with random registers, natively and translated. True: both the same. */
 static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
                     unsigned *ran)
@@ -72,6 +88,7 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
     memcpy(code, made.bytes, made.instruction.length);
     code[made.instruction.length] = INT3;
     random_fill(random, memory + EXEC_RIG_DATA_BYTES / 4, EXEC_RIG_DATA_BYTES / 2);
+    random_instruction_fill(&made, &before, random, memory, &region);
 
     memcpy(rig->data, memory, sizeof memory);
     native = before;
@@ -89,6 +106,7 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
         difference = "memory";
     if (end.signal == SIGTRAP) {
         ++*ran;
+        note_forms(&made);
         count = random_instruction_references(&made, &before, &native, references);
         if (!difference && stop.reason != EXECUTOR_TRAP)
             difference = "did not come to the end";
@@ -137,6 +155,82 @@ static void test_gathers(void)
 {
     unsigned ran = try_many(random_instruction_make_gather, 1000);
     CU_ASSERT(ran > 250 || !__builtin_cpu_supports("avx2"));
+}
+
+/* An instruction whose opmask lets nothing through, with its operand where there is no memory: what
+ * is said to touch nothing then has to come to its end. */
+static bool try_masked(struct exec_rig *rig, uint64_t *random)
+{
+    static const struct region nowhere = {NOWHERE, EXEC_RIG_DATA_BYTES};
+    static struct machine machine;
+    struct random_instruction made;
+    struct decode_instruction instruction;
+    size_t size;
+    uint64_t address = EXEC_RIG_CODE;
+    do {
+        random_instruction_make(&made, random, address, &nowhere);
+        random_machine(&machine, random);
+        machine.rip = address;
+        decode(&instruction, made.bytes, sizeof made.bytes, address);
+    } while (!random_instruction_place(&made, &machine, random, &nowhere) ||
+             instruction.access_count == 0 ||
+             (instruction.accesses[0].form != DECODE_OPMASK &&
+              instruction.accesses[0].form != DECODE_OPMASK_ANY &&
+              instruction.accesses[0].form != DECODE_OPMASK_PACKED));
+    size_t offset = machine_component(5, &size);
+    memset(machine.vector + offset, 0, size);
+    memcpy(rig->code, made.bytes, made.instruction.length);
+    rig->code[made.instruction.length] = INT3;
+    struct native_end end = native_run(&machine, NULL, NULL);
+    if (end.signal != SIGSEGV)
+        return true;
+    print_instruction(&made);
+    printf("touches memory under an empty mask\n");
+    return false;
+}
+
+static void test_masked(void)
+{
+    struct exec_rig rig;
+    unsigned failed = 0;
+    uint64_t random = random_seed(63);
+    if (!__builtin_cpu_supports("avx512bw"))
+        return;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    for (unsigned i = 0; i < 1500 && failed < 20; i++)
+        failed += !try_masked(&rig, &random);
+    CU_ASSERT_EQUAL(failed, 0);
+    exec_rig_end(&rig);
+}
+
+static void test_packs(void)
+{
+    unsigned ran = try_many(random_instruction_make_pack, 1000);
+    CU_ASSERT(ran > 250 || !__builtin_cpu_supports("avx512f"));
+}
+
+static void test_xsave(void)
+{
+    unsigned ran = try_many(random_instruction_make_xsave, 2000);
+    CU_ASSERT(ran > 1000);
+}
+
+/* What was never met is tested by nothing above. Of the tests before this one. */
+static void test_forms(void)
+{
+    bool wide = __builtin_cpu_supports("avx512f"), vectors = __builtin_cpu_supports("avx2");
+    for (unsigned form = 0; form <= DECODE_XSAVE; form++) {
+        bool masked = form == DECODE_OPMASK || form == DECODE_OPMASK_ANY ||
+                      form == DECODE_OPMASK_PACKED || form == DECODE_GATHER;
+        if (met[form] == 0)
+            printf("form %u of references was not met\n", form);
+        CU_ASSERT(met[form] > 0 || (masked && !wide) || (form == DECODE_GATHER_VECTOR && !vectors));
+    }
+    for (unsigned i = 0; i <= DECODE_XSAVE_RESTORE; i++) {
+        if (met_xsave[i] == 0)
+            printf("kind %u of xsave was not met\n", i);
+        CU_ASSERT(met_xsave[i] > 0 || i == DECODE_XSAVE_IN_USE || i == DECODE_XSAVE_COMPACT);
+    }
 }
 
 /* --- blocks that use the same registers again and again -----------------------------------------
@@ -348,6 +442,10 @@ static void test_blocks(void)
 
 static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"gathers and scatters", test_gathers},
+                                         {"empty masks", test_masked},
+                                         {"compressed and expanded", test_packs},
+                                         {"xsave and xrstor", test_xsave},
+                                         {"all forms of references", test_forms},
                                          {"blocks that use the same registers again", test_blocks},
                                          {NULL, NULL}};
 TEST_SUITE(exec_translate, cases)

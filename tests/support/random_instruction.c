@@ -2,9 +2,15 @@
 
 #include "tests/support/random.h"
 
+#include <cpuid.h>
 #include <string.h>
 
-#define XSAVE_HEADER 512u
+#define XSAVE_HEADER    512u
+#define XSAVE_LEGACY    576u /* with the header */
+#define XSAVE_ALIGNMENT ((uint64_t)64)
+/* bounds and tiles, which nobody uses; keys, which would lock us out */
+#define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18)
+#define XSAVE_COMPACT   ((uint64_t)1 << 63)
 
 /* --- bytes --------------------------------------------------------------------------------------
  */
@@ -133,6 +139,19 @@ static bool decode_it(struct random_instruction *made)
                                                &made->instruction, made->operands));
 }
 
+static int number_of(ZydisRegister name)
+{
+    if (name == ZYDIS_REGISTER_NONE || name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP)
+        return -1;
+    return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name) - ZYDIS_REGISTER_RAX;
+}
+
+static bool is_xsave(const struct random_instruction *made)
+{
+    return made->instruction.meta.category == ZYDIS_CATEGORY_XSAVE ||
+           made->instruction.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
+}
+
 static uint64_t target_in(const struct region *region, uint64_t *random)
 {
     return region->address + region->size / 4 + random_below(random, region->size / 2);
@@ -148,7 +167,7 @@ static void move_displacement(struct random_instruction *made, uint64_t *random,
             operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
             operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
             continue;
-        uint64_t value = target_in(region, random);
+        uint64_t value = target_in(region, random) & ~(is_xsave(made) ? XSAVE_ALIGNMENT - 1 : 0);
         if (operand->mem.base == ZYDIS_REGISTER_RIP || operand->mem.base == ZYDIS_REGISTER_EIP)
             value -= address + made->instruction.length;
         else if (operand->mem.base != ZYDIS_REGISTER_NONE ||
@@ -195,6 +214,62 @@ void random_instruction_make_gather(struct random_instruction *made, uint64_t *r
     decode_it(made);
 }
 
+/* EVEX of map 2 with 66: elements that are compressed and expanded. */
+static void pack_encoding(uint64_t *random, uint8_t *bytes)
+{
+    static const uint8_t opcodes[] = {0x62, 0x63, 0x88, 0x89, 0x8a, 0x8b};
+    random_fill(random, bytes, 15);
+    bytes[0] = 0x62;
+    bytes[1] = (uint8_t)((bytes[1] & 0xf0) | 2);
+    bytes[2] = (uint8_t)((bytes[2] & 0x80) | 0x7d);
+    bytes[3] = (uint8_t)((bytes[3] & 0x67) | 8);
+    bytes[4] = opcodes[random_below(random, sizeof opcodes)];
+}
+
+void random_instruction_make_pack(struct random_instruction *made, uint64_t *random,
+                                  uint64_t address, const struct region *region)
+{
+    do
+        pack_encoding(random, made->bytes);
+    while (!decode_it(made) || is_excluded(made));
+    move_displacement(made, random, address, region);
+    decode_it(made);
+}
+
+/* xsave, xsaveopt, xsavec, xrstor, whose operand depends neither on rax nor on rdx. */
+static void xsave_encoding(uint64_t *random, uint8_t *bytes)
+{
+    static const uint8_t codes[][2] = {{0xae, 4}, {0xae, 6}, {0xc7, 4}, {0xae, 5}, {0xae, 5}};
+    const uint8_t *code = codes[random_below(random, sizeof codes / sizeof *codes)];
+    size_t at = 0;
+    random_fill(random, bytes, 15);
+    if (random_one_in(random, 8))
+        bytes[at++] = 0x67;
+    if (random_one_in(random, 2))
+        bytes[at++] = (uint8_t)(0x40 | random_below(random, 16));
+    bytes[at++] = 0x0f;
+    bytes[at++] = code[0];
+    bytes[at] = (uint8_t)((bytes[at] & 0xc7) | code[1] << 3);
+}
+
+static bool uses_a_or_d(const ZydisDecodedOperand *operand)
+{
+    int base = number_of(operand->mem.base), index = number_of(operand->mem.index);
+    return base == 0 || base == 2 || index == 0 || index == 2;
+}
+
+void random_instruction_make_xsave(struct random_instruction *made, uint64_t *random,
+                                   uint64_t address, const struct region *region)
+{
+    do
+        xsave_encoding(random, made->bytes);
+    while (!decode_it(made) || !is_xsave(made) ||
+           made->operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
+           made->operands[0].mem.segment == ZYDIS_REGISTER_GS || uses_a_or_d(&made->operands[0]));
+    move_displacement(made, random, address, region);
+    decode_it(made);
+}
+
 /* --- registers ----------------------------------------------------------------------------------
  */
 
@@ -220,13 +295,6 @@ void random_machine(struct machine *machine, uint64_t *random)
             random_fill(random, machine->vector + offset, size);
     }
     memcpy(machine->vector + XSAVE_HEADER, &present, sizeof present);
-}
-
-static int number_of(ZydisRegister name)
-{
-    if (name == ZYDIS_REGISTER_NONE || name == ZYDIS_REGISTER_RIP || name == ZYDIS_REGISTER_EIP)
-        return -1;
-    return ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name) - ZYDIS_REGISTER_RAX;
 }
 
 /* Where vector register `number` has its byte: in three components. */
@@ -348,12 +416,17 @@ bool random_instruction_place(const struct random_instruction *made, struct mach
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const ZydisDecodedOperand *operand = &made->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base != ZYDIS_REGISTER_RSP &&
-            !place_operand(made, machine, operand, target_in(region, random) & ~(uint64_t)15,
+            !place_operand(made, machine, operand,
+                           target_in(region, random) & ~(is_xsave(made) ? XSAVE_ALIGNMENT - 1 : 15),
                            random))
             return false;
     }
     if (is_repeated(made))
         machine->registers[1] = random_below(random, 20);
+    if (is_xsave(made)) {
+        machine->registers[0] &= ~(uint64_t)XSAVE_NOT_TRIED;
+        machine->vector[XSAVE_HEADER] &= (uint8_t)(random_next32(random) | 3);
+    }
     if (instruction->mnemonic == ZYDIS_MNEMONIC_ENTER && !random_one_in(random, 8))
         machine->registers[5] = target_in(region, random);
     if (instruction->mnemonic == ZYDIS_MNEMONIC_XLAT)
@@ -466,16 +539,16 @@ static void add_gather(struct list *list, const struct random_instruction *made,
                 write, element);
 }
 
-static bool has_fault_suppression(ZydisExceptionClass class)
+static bool has_fault_suppression(const ZydisDecodedInstruction *instruction)
 {
     static const ZydisExceptionClass without[] = {
         ZYDIS_EXCEPTION_CLASS_E1NF, ZYDIS_EXCEPTION_CLASS_E2NF,  ZYDIS_EXCEPTION_CLASS_E3NF,
         ZYDIS_EXCEPTION_CLASS_E4NF, ZYDIS_EXCEPTION_CLASS_E5NF,  ZYDIS_EXCEPTION_CLASS_E6NF,
         ZYDIS_EXCEPTION_CLASS_E9NF, ZYDIS_EXCEPTION_CLASS_E10NF, ZYDIS_EXCEPTION_CLASS_E11NF};
     for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (class == without[i])
+        if (instruction->meta.exception_class == without[i])
             return false;
-    return true;
+    return instruction->mnemonic != ZYDIS_MNEMONIC_VDBPSADBW;
 }
 
 static void add_masked(struct list *list, const struct random_instruction *made,
@@ -552,11 +625,66 @@ static void add_operand(struct list *list, const struct random_instruction *made
         add_lanes(list, made, machine, vector_mask, address, write, element, size / element);
     else if (instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX &&
              instruction->avx.mask.reg > ZYDIS_REGISTER_K0 &&
-             instruction->avx.mask.reg <= ZYDIS_REGISTER_K7 &&
-             has_fault_suppression(instruction->meta.exception_class))
+             instruction->avx.mask.reg <= ZYDIS_REGISTER_K7 && has_fault_suppression(instruction))
         add_masked(list, made, machine, operand, address, write);
     else
         add(list, address, write, size);
+}
+
+void random_instruction_fill(const struct random_instruction *made, const struct machine *machine,
+                             uint64_t *random, uint8_t *memory, const struct region *region)
+{
+    static const uint8_t control[] = {0x80, 0x1f, 0, 0, 0xff, 0xff, 0, 0}; /* MXCSR, its mask */
+    uint64_t header[8] = {random_next(random) & MACHINE_COMPONENTS};
+    if (!is_xsave(made) || random_one_in(random, 16))
+        return;
+    if (random_one_in(random, 2))
+        header[1] = XSAVE_COMPACT | header[0] | (random_next(random) & MACHINE_COMPONENTS);
+    uint64_t at = address_of(made, &made->operands[0], machine) - region->address;
+    memcpy(memory + at + 24, control, sizeof control);
+    memcpy(memory + at + XSAVE_HEADER, header, sizeof header);
+}
+
+/* Bytes in front of a component, where only those that `form` names have room. */
+static uint64_t compact_offset(unsigned component, uint64_t form)
+{
+    uint64_t offset = XSAVE_LEGACY;
+    unsigned size, standard, flags, d;
+    for (unsigned i = 2; i <= component; i++) {
+        if (!(form >> i & 1))
+            continue;
+        __cpuid_count(0xd, i, size, standard, flags, d);
+        if (flags & 2)
+            offset = (offset + XSAVE_ALIGNMENT - 1) & ~(XSAVE_ALIGNMENT - 1);
+        if (i < component)
+            offset += size;
+    }
+    return offset;
+}
+
+/* The legacy area with the header, then what is in use of what was asked for, or all of it. */
+static void add_xsave(struct list *list, const struct random_instruction *made,
+                      const struct machine *machine)
+{
+    ZydisMnemonic mnemonic = made->instruction.mnemonic;
+    bool restore = mnemonic == ZYDIS_MNEMONIC_XRSTOR || mnemonic == ZYDIS_MNEMONIC_XRSTOR64;
+    bool compact = mnemonic == ZYDIS_MNEMONIC_XSAVEC || mnemonic == ZYDIS_MNEMONIC_XSAVEC64;
+    bool all = mnemonic == ZYDIS_MNEMONIC_XSAVE || mnemonic == ZYDIS_MNEMONIC_XSAVE64;
+    uint64_t address = address_of(made, &made->operands[0], machine), header[2];
+    memcpy(header, (const uint8_t *)(uintptr_t)address + XSAVE_HEADER, sizeof header);
+    uint64_t form = (uint32_t)machine->registers[0];
+    uint64_t touched = form & (all ? UINT64_MAX : header[0]);
+    if (restore && (header[1] & XSAVE_COMPACT)) {
+        compact = true;
+        form = header[1];
+    }
+    add(list, address, !restore, XSAVE_LEGACY);
+    for (unsigned i = 2; i < 8; i++) {
+        size_t size, offset = machine_component(i, &size);
+        if (touched >> i & MACHINE_COMPONENTS >> i & 1)
+            add(list, address + (compact ? compact_offset(i, form & MACHINE_COMPONENTS) : offset),
+                !restore, (unsigned)size);
+    }
 }
 
 /* The frame pointer is pushed, those of frames that there are from it on downwards, and the new
@@ -611,6 +739,10 @@ unsigned random_instruction_references(const struct random_instruction *made,
         return 0;
     if (made->instruction.mnemonic == ZYDIS_MNEMONIC_ENTER) {
         add_enter(&list, made, before);
+        return list.count;
+    }
+    if (is_xsave(made)) {
+        add_xsave(&list, made, before);
         return list.count;
     }
     if (!is_repeated(made)) {

@@ -39,12 +39,25 @@ void random_instruction_make(struct random_instruction *made, uint64_t *random, 
 void random_instruction_make_gather(struct random_instruction *made, uint64_t *random,
                                     uint64_t address, const struct region *region);
 
+/* The same, of those that compress and expand elements. */
+void random_instruction_make_pack(struct random_instruction *made, uint64_t *random,
+                                  uint64_t address, const struct region *region);
+
+/* The same, of xsave, xsaveopt, xsavec and xrstor alone. */
+void random_instruction_make_xsave(struct random_instruction *made, uint64_t *random,
+                                   uint64_t address, const struct region *region);
+
 /* Registers of any values, vector registers among them. */
 void random_machine(struct machine *machine, uint64_t *random);
 
 /* Changes registers so that all operands lie in the region. False where that cannot be. */
 bool random_instruction_place(const struct random_instruction *made, struct machine *machine,
                               uint64_t *random, const struct region *region);
+
+/* Puts into the region's memory (as it will be) what the instruction needs to find there: mostly
+ * a header that xrstor takes. */
+void random_instruction_fill(const struct random_instruction *made, const struct machine *machine,
+                             uint64_t *random, uint8_t *memory, const struct region *region);
 
 /* The references of the instruction, with the registers before and after it; how many. */
 unsigned random_instruction_references(const struct random_instruction *made,

@@ -73,6 +73,21 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
     return machine_difference(&taken, &not_taken);
 }
 
+/* Of all, and of those that are too rare among all. */
+static void make_one(struct random_instruction *made, uint64_t *random, uint64_t address)
+{
+    bool wide = __builtin_cpu_supports("avx512f"), vectors = __builtin_cpu_supports("avx2");
+    uint64_t kind = random_below(random, 16);
+    if (kind == 0 && vectors)
+        random_instruction_make_gather(made, random, address, &region);
+    else if (kind == 1 && wide)
+        random_instruction_make_pack(made, random, address, &region);
+    else if (kind == 2)
+        random_instruction_make_xsave(made, random, address, &region);
+    else
+        random_instruction_make(made, random, address, &region);
+}
+
 /* Random valid instructions whose operands are in memory: both versions do the same. */
 static void run_random(void *context)
 {
@@ -90,7 +105,7 @@ static void run_random(void *context)
         memset(code, 0x90, sizeof code);
         for (unsigned i = 0; i < CELLS; i++) {
             do {
-                random_instruction_make(&made[i], &random, address + i * CELL, &region);
+                make_one(&made[i], &random, address + i * CELL);
                 random_machine(&before[i], &random);
                 before[i].rip = address + i * CELL;
             } while (!random_instruction_place(&made[i], &before[i], &random, &region));
@@ -99,6 +114,7 @@ static void run_random(void *context)
         aria_write(ground.aria, address, code, sizeof code);
         for (unsigned i = 0; i < CELLS; i++) {
             random_fill(&random, memory + sizeof memory / 4, sizeof memory / 2);
+            random_instruction_fill(&made[i], &before[i], &random, memory, &region);
             const char *what = try_both(&ground, state, &before[i], memory, run->ran);
             if (what)
                 print_instruction(&made[i], what);

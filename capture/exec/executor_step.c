@@ -33,3 +33,16 @@ void executor_step_through_fs(const struct block *block, const uint32_t *entries
     for (unsigned i = 0; i < block->through_fs_count; i++)
         records[block->through_fs[i]].address += (uint32_t)fs_base;
 }
+
+void executor_step_nowhere(struct executor *executor, const uint64_t *state,
+                           const struct exit *exit)
+{
+    struct exec_thread *thread = executor->thread;
+    memcpy(thread->registers, state, sizeof thread->registers);
+    thread->rip = thread->jump;
+    thread->flags = state[EXECUTOR_STATE_FLAGS];
+    thread->fs_base = executor->fs_base = state[EXECUTOR_STATE_FS_BASE];
+    executor->begun = true;
+    if (executor_can_go(executor, exit)) /* the system's half; all of the block is done */
+        executor->stop = (struct executor_stop){.reason = EXECUTOR_BRANCH, .exit = exit};
+}

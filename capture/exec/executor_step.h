@@ -28,11 +28,17 @@ enum {
     EXECUTOR_STATE_FS_BASE = EXEC_THREAD_FS_BASE / 8
 };
 
+#define EXECUTOR_ADDRESS_BITS 47 /* of a program's addresses */
+
 /* Gives a block its step_records if it can be executed so. */
 bool executor_step_prepare(const struct executor *executor, struct block *block);
 
 /* For blocks that use fs: puts the records in order that the base is added to. */
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base);
+
+/* A block was left for where no program's code can be; its branch is not done, if it cannot be. */
+void executor_step_nowhere(struct executor *executor, const uint64_t *state,
+                           const struct exit *exit);
 
 /* What the entries tell into the records. */
 static inline void executor_step_patch(const struct block *block, const uint32_t *entries,
@@ -71,6 +77,10 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
         return EXECUTOR_STEP_BEGUN;
     }
     const struct exit *exit = &block->exits[thread->exit - block->first_exit];
+    if (exit->kind == EXIT_INDIRECT && thread->jump >> EXECUTOR_ADDRESS_BITS != 0) {
+        executor_step_nowhere(executor, state, exit);
+        return EXECUTOR_STEP_BEGUN;
+    }
     state[EXECUTOR_STATE_RIP] = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
     thread->pointer = (uint64_t)(uintptr_t)entries;
     executor_step_patch(block, entries, state[EXECUTOR_STATE_FS_BASE]);

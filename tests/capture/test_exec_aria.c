@@ -196,9 +196,11 @@ static void compare_output(const char *program, const char *argument)
 
 static void test_interrupted(void)
 {
-    static const char *const ours[][2] = {
-        {"faults", NULL}, {"faults", "8"},         {"faults", "11"},         {"signals", NULL},
-        {"modify", NULL}, {"changing", "1,200,0"}, {"changing", "3,100,300"}};
+    static const char *const ours[][2] = {{"faults", NULL},          {"faults", "8"},
+                                          {"faults", "11"},          {"signals", NULL},
+                                          {"modify", NULL},          {"changing", "1,200,0"},
+                                          {"changing", "3,100,300"}, {"traps", NULL},
+                                          {"elsewhere", "alone"},    {"changing", "4,200,0,1"}};
     char folder[] = "/tmp/bustap_aria_XXXXXX", program[128], source[128];
     if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
         return;

@@ -136,7 +136,10 @@ static void clones(void)
     pid_t child = (pid_t)syscall(SYS_clone, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD,
                                  NULL, NULL, &words[1], NULL);
     if (child == 0) {
-        pthread_create(&late, NULL, be_late, &ends[0]);
+        if (pthread_create(&late, NULL, be_late, &ends[0]) != 0) {
+            words[1] = 0; /* there are no threads here */
+            _exit(6);
+        }
         (void)!write(ends[1], "x", 1);
         syscall(SYS_exit, 5);
     }

@@ -152,7 +152,7 @@ static int make_lanes(struct run *run, struct bt_error *error)
     run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
     if (!run->outputs.lanes)
         return BT_MEMORY;
-    exec_lanes_command(user.command, run->settings->arguments);
+    words_command(user.command, sizeof user.command, run->settings->arguments);
     user.process = exec_lanes_count_process(run->outputs.lanes);
     user.alive.number = getpid(); /* until there is another */
     return exec_lanes_claim(run->outputs.lanes, &user) == 0

@@ -311,6 +311,15 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
     return keep_descriptor(inside, error);
 }
 
+/* Of one that did not come about. */
+static void free_inside(struct exec_inside *inside)
+{
+    process_free(inside->process);
+    exec_symbol_clear(&inside->from);
+    exec_symbol_clear(&inside->until);
+    free(inside);
+}
+
 struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
                                     const struct exec_program *program, struct bt_error *error)
 {
@@ -323,9 +332,9 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
     inside->orders = exec_lanes_orders(lanes);
     inside->path = program->path;
     inside->follows = program->follows;
-    exec_lanes_command(inside->user.command, program->arguments);
+    words_command(inside->user.command, sizeof inside->user.command, program->arguments);
     if (load(inside, program, error) < 0) {
-        free(inside);
+        free_inside(inside);
         return NULL;
     }
     if (lane < 0) {

@@ -2,7 +2,6 @@
 #include "tools/exec_lanes.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -172,16 +171,4 @@ void exec_lanes_release(struct exec_lanes *lanes, int lane)
 {
     record_ring_at(exec_lanes_ring(lanes, lane), &lanes->taker);
     atomic_store(&lanes->shared->lanes[lane].state, FREE);
-}
-
-void exec_lanes_command(char *text, const char *const *arguments)
-{
-    size_t at = 0;
-    text[0] = '\0';
-    for (const char *const *argument = arguments; *argument && at < EXEC_COMMAND_BYTES;
-         argument++) {
-        int more =
-            snprintf(text + at, EXEC_COMMAND_BYTES - at, "%s%s", at > 0 ? " " : "", *argument);
-        at += more > 0 ? (size_t)more : 0;
-    }
 }

@@ -61,7 +61,4 @@ bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
 /* All of it has been taken: it is free again. */
 void exec_lanes_release(struct exec_lanes *lanes, int lane);
 
-/* Puts a command line into text, which has room for EXEC_COMMAND_BYTES. */
-void exec_lanes_command(char *text, const char *const *arguments);
-
 #endif

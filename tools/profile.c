@@ -112,6 +112,14 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
     return 0;
 }
 
+static void close_outputs(struct outputs *outputs)
+{
+    if (outputs->report)
+        fclose(outputs->report);
+    if (outputs->callgrind)
+        fclose(outputs->callgrind);
+}
+
 /* What was printed is in the file. */
 static int flush_output(FILE *file, const char *name, struct bt_error *error)
 {
@@ -278,6 +286,7 @@ static int profile_main(struct invocation *call)
     process_free(run.process);
     profiler_free(run.profiler);
     functions_free(run.functions);
+    close_outputs(&run.outputs);
     return exec_program_failure(&error);
 }
 

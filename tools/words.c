@@ -50,6 +50,29 @@ const char *words_file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+void words_command(char *text, size_t size, const char *const *arguments)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (; *arguments && used < size; arguments++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", *arguments);
+}
+
+const char *words_next(const char *words, char *word, size_t size)
+{
+    size_t length = strcspn(words, ",");
+    if (length >= size)
+        return NULL;
+    memcpy(word, words, length);
+    word[length] = '\0';
+    return words + length + (words[length] == ',');
+}
+
+double words_ratio(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
 uint64_t words_lost(const uint64_t lost[LOSS_STAGES])
 {
     struct loss loss = {.count = {0}};

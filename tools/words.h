@@ -26,6 +26,17 @@ void words_put(const char *text, FILE *out);
 /* The last part of a path, without folders; of NULL, NULL. */
 const char *words_file_name(const char *path);
 
+/* Arguments of a program, NULL behind them, with spaces between, as far as there is room; text of
+ * size bytes. */
+void words_command(char *text, size_t size, const char *const *arguments);
+
+/* Copies the first of words with commas between; word has room for size bytes. Returns where the
+ * next one begins; NULL: the first one is too long. */
+const char *words_next(const char *words, char *word, size_t size);
+
+/* part / whole; of nothing, 0. */
+double words_ratio(uint64_t part, uint64_t whole);
+
 /* Sum over the stages; saturates. */
 uint64_t words_lost(const uint64_t lost[LOSS_STAGES]);
 

@@ -39,6 +39,37 @@ static void test_size(void)
     CU_ASSERT_STRING_EQUAL(words_size(text, 18446744073709551615.0), "16.0 EiB");
 }
 
-static const struct test_case cases[] = {
-    {"times", test_time}, {"losses", test_loss}, {"sizes", test_size}, {NULL, NULL}};
+static void test_command(void)
+{
+    const char *const arguments[] = {"sort", "", "-n", NULL};
+    char text[9];
+    words_command(text, sizeof text, arguments);
+    CU_ASSERT_STRING_EQUAL(text, "sort  -n");
+    words_command(text, 6, arguments);
+    CU_ASSERT_STRING_EQUAL(text, "sort ");
+    words_command(text, 5, arguments);
+    CU_ASSERT_STRING_EQUAL(text, "sort");
+    words_command(text, 3, arguments);
+    CU_ASSERT_STRING_EQUAL(text, "so");
+    words_command(text, 3, arguments + 3);
+    CU_ASSERT_STRING_EQUAL(text, "");
+}
+
+static void test_next(void)
+{
+    char word[4];
+    const char *at = words_next("one,,two", word, sizeof word);
+    CU_ASSERT_STRING_EQUAL(word, "one");
+    CU_ASSERT_STRING_EQUAL(at, ",two");
+    at = words_next(at, word, sizeof word);
+    CU_ASSERT_STRING_EQUAL(word, "");
+    at = words_next(at, word, sizeof word);
+    CU_ASSERT_STRING_EQUAL(word, "two");
+    CU_ASSERT_STRING_EQUAL(at, "");
+    CU_ASSERT_PTR_NULL(words_next("four,one", word, sizeof word));
+}
+
+static const struct test_case cases[] = {{"times", test_time}, {"losses", test_loss},
+                                         {"sizes", test_size}, {"commands", test_command},
+                                         {"lists", test_next}, {NULL, NULL}};
 TEST_SUITE(words, cases)

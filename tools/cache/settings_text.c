@@ -1,6 +1,7 @@
 #include "tools/cache/settings_text.h"
 
 #include "formats/base/quantity.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -206,12 +207,10 @@ int settings_text_take(struct settings_text *text, unsigned level, enum settings
 {
     while (*words) {
         char word[WORD_BYTES];
-        size_t size = strcspn(words, ",");
-        if (size >= sizeof word)
+        const char *next = words_next(words, word, sizeof word);
+        if (!next)
             return bt_fail(error, BT_USAGE, "'%.40s...' is too long", words);
-        memcpy(word, words, size);
-        word[size] = '\0';
-        words += size + (words[size] == ',');
+        words = next;
         char *equals = strchr(word, '=');
         const char *value = equals ? equals + 1 : word;
         const char *key = equals ? word : word_key(word, &value);

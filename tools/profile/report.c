@@ -101,11 +101,6 @@ struct listing {
     size_t column_count;
 };
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void fill_function(const struct listing *listing, const struct profile_row *row,
                           unsigned column, struct table_cell *cell)
 {
@@ -178,13 +173,13 @@ static void fill_cell(const struct listing *listing, const struct profile_row *r
         cell->number = row->instructions;
         break;
     case SHARE:
-        cell->real = share(row->instructions, listing->total);
+        cell->real = words_ratio(row->instructions, listing->total);
         break;
     case INCLUSIVE:
         cell->number = row->inclusive;
         break;
     case INCLUSIVE_SHARE:
-        cell->real = share(row->inclusive, listing->total);
+        cell->real = words_ratio(row->inclusive, listing->total);
         break;
     case CALLS:
     case EXECUTIONS:

@@ -2,6 +2,7 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
+#include "tools/words.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -142,12 +143,10 @@ static int take_words(struct predictor_settings *settings, const char *words,
 {
     while (*words) {
         char word[WORD_BYTES];
-        size_t size = strcspn(words, ",");
-        if (size >= sizeof word)
+        const char *next = words_next(words, word, sizeof word);
+        if (!next)
             return bt_fail(error, BT_USAGE, "'%.40s...' is too long", words);
-        memcpy(word, words, size);
-        word[size] = '\0';
-        words += size + (words[size] == ',');
+        words = next;
         int result = take_word(settings, word, error);
         if (result < 0)
             return result;

@@ -23,11 +23,6 @@ static struct text number(uint64_t value)
     return made;
 }
 
-static double ratio(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static uint64_t all_branches(const struct front_end_totals *totals)
 {
     uint64_t sum = 0;
@@ -41,7 +36,7 @@ static void print_totals(const struct rondo_report *report, FILE *out)
     const struct rondo_results *results = report->results;
     const uint64_t branches = all_branches(report->totals);
     fprintf(out, "%s instructions, %s branches (%.1f %%)", number(results->instructions).text,
-            number(branches).text, 100 * ratio(branches, results->instructions));
+            number(branches).text, 100 * words_ratio(branches, results->instructions));
     if (results->skipped > 0)
         fprintf(out, "; %s instructions skipped before", number(results->skipped).text);
     if (results->limited)
@@ -86,7 +81,7 @@ static void print_wrong_paths(const struct rondo_report *report, FILE *out)
     add(text, &used,
         ". On them: %s instructions (%.1f %% of the right path's), %s reads, %s writes.",
         number(results->wrong_instructions).text,
-        100 * ratio(results->wrong_instructions, results->instructions),
+        100 * words_ratio(results->wrong_instructions, results->instructions),
         number(results->wrong_reads).text, number(results->wrong_writes).text);
     putc('\n', out);
     wrap_print(text, 0, out);

@@ -8,11 +8,6 @@
 static const char *const kinds[BRANCH_KINDS] = {"conditional", "jump",          "call",
                                                 "return",      "indirect jump", "indirect call"};
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 /* --- which branches, in which order ---------------------------------------------------------- */
 
 struct ranked {
@@ -87,10 +82,10 @@ static void predictor_row(void *argument, size_t row, struct table_cell *cells)
     cells[0].text = report->names[row];
     cells[1].number = predictor_settings_storage(&report->settings->predictors[row]);
     cells[2].number = wrong;
-    cells[3].real = share(executed - wrong, executed);
+    cells[3].real = words_ratio(executed - wrong, executed);
     cells[3].none = executed == 0;
-    cells[4].real = 1000 * share(wrong, instructions);
-    cells[5].real = 1000 * share(front_end_mispredicted(totals, row), instructions);
+    cells[4].real = 1000 * words_ratio(wrong, instructions);
+    cells[5].real = 1000 * words_ratio(front_end_mispredicted(totals, row), instructions);
 }
 
 struct table rondo_tables_predictors(struct rondo_tables *tables)
@@ -122,9 +117,9 @@ static void kind_row(void *argument, size_t row, struct table_cell *cells)
     cells[1].number = executed;
     cells[2].number = conditional ? totals->taken : executed;
     cells[3].number = wrong;
-    cells[4].real = share(executed - wrong, executed);
+    cells[4].real = words_ratio(executed - wrong, executed);
     cells[4].none = executed == 0;
-    cells[5].real = 1000 * share(wrong, report->results->instructions);
+    cells[5].real = 1000 * words_ratio(wrong, report->results->instructions);
     cells[6].number = totals->unknown_targets[row];
     cells[7].number = totals->looked_up[row];
     cells[8].number = totals->absent[row];
@@ -190,9 +185,9 @@ static void branch_row(void *argument, size_t row, struct table_cell *cells)
     cells[0].none = others;
     cells[1].text = others ? "others" : kinds[counts->kind];
     cells[2].number = counts->executed;
-    cells[3].real = share(counts->taken, counts->executed);
+    cells[3].real = words_ratio(counts->taken, counts->executed);
     cells[4].number = wrong;
-    cells[5].real = share(counts->executed - wrong, counts->executed);
+    cells[5].real = words_ratio(counts->executed - wrong, counts->executed);
     if (!others)
         name_cells(report, counts->address, &cells[6]);
     for (size_t i = 0; i < report->settings->predictor_count; i++)

@@ -4,6 +4,7 @@
 #include "formats/base/clock.h"
 #include "formats/capture_writer.h"
 #include "tools/own_stream.h"
+#include "tools/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,11 @@ struct wrong_path {
 
 static void describe(struct capture_info *info, const char *const *arguments)
 {
-    size_t used = 0;
     *info = (struct capture_info){.file_number = 1, .started_ns = clock_realtime_ns()};
     info->file_started_ns = info->started_ns;
     if (getrandom(info->id, sizeof info->id, 0) != (ssize_t)sizeof info->id)
         memset(info->id, 0, sizeof info->id);
-    for (; *arguments && used < sizeof info->board; arguments++)
-        used += (size_t)snprintf(info->board + used, sizeof info->board - used, "%s%s",
-                                 used ? " " : "", *arguments);
+    words_command(info->board, sizeof info->board, arguments);
     snprintf(info->bus, sizeof info->bus, "%s", CAPTURE_BUS_PROGRAM);
 }
 

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL); /* timers interrupt what is tested */
-    setvbuf(stdout, NULL, _IOLBF, 0); /* what is killed has said where it was */
+    setvbuf(stdout, NULL, _IOLBF, 0);      /* what is killed has said where it was */
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 3;
     for (const struct test_suite *s = first_suite; s; s = s->next)

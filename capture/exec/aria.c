@@ -338,10 +338,12 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     enum executor_stepped stepped = EXECUTOR_STEP_NOT;
     if (version == ARIA_TAKEN && limit == 0 && !aria->process->ended &&
         aria_is_canonical(state->fs_base))
-        stepped = executor_step(aria->process->executor, state->registers, &done);
+        stepped = executor_step(aria->process->executor, state->registers, state->vector,
+                                &aria->layout, &done);
     if (stepped != EXECUTOR_STEP_DONE)
         return execute_unusual(aria, state, version, limit, step, stepped == EXECUTOR_STEP_BEGUN,
                                error);
+    aria->process->thread->vector = aria->own_vector;
     tell_usual(&done, state, step);
     return 0;
 }

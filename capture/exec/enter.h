@@ -23,15 +23,15 @@ void exec_step_leave(void);
 /*
  * The same where the way is to be short: registers, flags and the base of fs are those of *state,
  * which begins as struct exec_thread does, and are left there, all but rip and fs. The flags must
- * be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does, and where the
- * processor has no FSGSBASE, or vector state is needed, exec_enter() is to be used.
+ * be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does and the
+ * processor has no FSGSBASE, exec_enter() is to be used. Vector is as there.
  *
  * Sets the thread's exit only where code does. Whoever is brought out by executor_save() is in
  * *thread, as from exec_enter().
  */
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u
-void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs);
+void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs, bool vector);
 extern const uint8_t exec_step_checked[], exec_step_end[];
 
 /*

@@ -5,9 +5,8 @@
 /* It is executed in one go, and ends with a branch. */
 static bool is_usual(const struct executor *executor, const struct block *block)
 {
-    return !block->vector && !block->looks && block->special_count == 0 &&
-           block->ending >= DECODE_JUMP && block->ending <= DECODE_CALL_INDIRECT &&
-           !(block->fs && executor->thread->fs_by_system);
+    return !block->looks && block->special_count == 0 && block->ending >= DECODE_JUMP &&
+           block->ending <= DECODE_CALL_INDIRECT && !(block->fs && executor->thread->fs_by_system);
 }
 
 bool executor_step_prepare(const struct executor *executor, struct block *block)

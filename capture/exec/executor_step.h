@@ -7,6 +7,7 @@
 
 #include "capture/exec/enter.h"
 #include "capture/exec/executor_parts.h"
+#include "capture/exec/vector_state.h"
 
 enum executor_stepped {
     EXECUTOR_STEP_DONE,
@@ -54,9 +55,12 @@ static inline void executor_step_patch(const struct block *block, const uint32_t
 
 /*
  * Registers, rip, flags and the base of fs, which must be a user's address, are those of *state, in
- * the order of struct exec_thread, and left there. There must be no limit.
+ * the order of struct exec_thread, and left there; so is its vector state, which the thread has
+ * instead of its own when this returns, if it needed one. There must be no limit.
  */
 static inline enum executor_stepped executor_step(struct executor *executor, uint64_t *state,
+                                                  uint8_t *vector,
+                                                  const struct vector_layout *layout,
                                                   struct executor_step *step)
 {
     struct exec_thread *thread = executor->thread;
@@ -68,7 +72,11 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
         return EXECUTOR_STEP_NOT;
     executor->faulted = false;
     thread->exit = EXEC_NOT_ENTERED;
-    exec_step(thread, block->code, state, block->fs);
+    if (block->vector) {
+        vector_state_mend(layout, vector);
+        thread->vector = vector;
+    }
+    exec_step(thread, block->code, state, block->fs, block->vector);
     if (thread->exit == EXEC_NOT_ENTERED) {
         if (!executor->faulted)
             return EXECUTOR_STEP_NOT;

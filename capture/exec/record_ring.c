@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Records; a power of two. What both sides touch stays in the second cache of a processor: with
- * eight times as many, copying takes half as long again. */
+ * eight times as many, copying took twice as long. */
 #define CAPACITY  ((size_t)1 << 15)
 #define MANY      (CAPACITY / 4) /* worth waking somebody for */
 #define MS_NS     INT64_C(1000000)

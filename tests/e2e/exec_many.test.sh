@@ -1,5 +1,6 @@
 #!/bin/bash
-# More processes at the same time than can be captured: those that are not are told, and counted in the status.
+# Processes that cannot be captured, as there are too many, or as their program cannot run here: those that are
+# not are told, and counted in the status.
 set -eu
 case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 cat >many.c <<'END_OF_C'
@@ -36,3 +37,12 @@ bustap exec -q "${few[@]}" -o more ./many 67 2>told || status=$?
 [ "$(wc -l <told)" = 4 ]
 bustap verify more*.byu.gz >verdict
 [ "$(ls more*.byu.gz | wc -l)" = 64 ]
+
+# a program that cannot be here runs as it would without
+echo 'void _start(void) { __asm__("mov $60, %eax; mov $9, %edi; syscall"); }' >high.c
+gcc -nostdlib -static -Wl,-Ttext-segment=0x200000000 -o high high.c
+status=0
+bustap exec -q "${few[@]}" -o high sh -c './high; echo $?' >got 2>told || status=$?
+[ "$status" = 1 ] || { echo "status $status"; cat told; exit 1; }
+[ "$(cat got)" = 9 ]
+[ "$(wc -l <told)" = 1 ] && grep -q '^bustap: not captured: .*4 GiB' told || { cat told; exit 1; }

@@ -167,6 +167,22 @@ struct comparison {
 /* Of GROUP records with those so many bytes before; GROUP_READS bytes can be read. */
 typedef struct comparison compare_function(const uint8_t *bytes, size_t distance);
 
+#if defined(__x86_64__)
+static inline struct comparison compare_any(const uint8_t *bytes, size_t distance)
+{
+    const __m128i none = _mm_setzero_si128();
+    uint64_t same = 0;
+    uint64_t zero = 0;
+    for (unsigned at = 0; at < GROUP_READS; at += 16) {
+        const uint8_t *then = bytes + at - distance;
+        const __m128i now = _mm_loadu_si128((const __m128i *)(const void *)(bytes + at));
+        const __m128i before = _mm_loadu_si128((const __m128i *)(const void *)then);
+        same |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, before)) << at;
+        zero |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, none)) << at;
+    }
+    return (struct comparison){~same & GROUP_BITS, zero};
+}
+#else
 static inline struct comparison compare_any(const uint8_t *bytes, size_t distance)
 {
     struct comparison result = {0, 0};
@@ -176,6 +192,7 @@ static inline struct comparison compare_any(const uint8_t *bytes, size_t distanc
     }
     return result;
 }
+#endif
 
 #if defined(__x86_64__)
 /* Shifts by a variable number of bits, of which the code is full, cost a third with BMI2. */

@@ -222,7 +222,8 @@ void code_cache_link(struct exit *exit, struct block *to)
     to->incoming = exit;
 }
 
-void code_cache_unlink(struct block *block)
+/* Sends all that goes to a block back to leaving. */
+static void unlink_block(struct block *block)
 {
     struct exit *next;
     for (struct exit *exit = block->incoming; exit; exit = next) {
@@ -238,7 +239,7 @@ void code_cache_unlink(struct block *block)
 void code_cache_unlink_all(struct code_cache *cache)
 {
     for (uint32_t i = 0; i < cache->block_count; i++)
-        code_cache_unlink(cache->blocks[i]);
+        unlink_block(cache->blocks[i]);
 }
 
 static void forget(struct code_cache *cache, struct block *block)
@@ -254,7 +255,7 @@ static void forget(struct code_cache *cache, struct block *block)
             at = next_in_page(*at, page);
         *at = *next_in_page(block, page);
     }
-    code_cache_unlink(block);
+    unlink_block(block);
 }
 
 unsigned code_cache_invalidate(struct code_cache *cache, uint64_t begin, uint64_t end)
@@ -294,11 +295,6 @@ const uint8_t *code_cache_leave(const struct code_cache *cache)
 const uint8_t *code_cache_look_again(const struct code_cache *cache)
 {
     return cache->code + LEAVE_BYTES;
-}
-
-size_t code_cache_bytes(const struct code_cache *cache)
-{
-    return (size_t)(cache->code_at - cache->code);
 }
 
 unsigned code_cache_flushes(const struct code_cache *cache)

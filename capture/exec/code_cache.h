@@ -169,8 +169,7 @@ void code_cache_enter(struct code_cache *cache, struct block *block);
 /* Sends an exit to a block, without leaving. */
 void code_cache_link(struct exit *exit, struct block *to);
 
-/* Sends all that goes to a block back to leaving; all of all blocks. */
-void code_cache_unlink(struct block *block);
+/* Sends all that goes to blocks back to leaving. */
 void code_cache_unlink_all(struct code_cache *cache);
 
 /* Forgets blocks that hold a byte of [begin, end): nothing leads to them any more. How many. */
@@ -183,8 +182,7 @@ void code_cache_flush(struct code_cache *cache);
 const uint8_t *code_cache_leave(const struct code_cache *cache);
 const uint8_t *code_cache_look_again(const struct code_cache *cache);
 
-/* Bytes of code in use, and how often all was forgotten since it was made. */
-size_t code_cache_bytes(const struct code_cache *cache);
+/* How often all was forgotten since it was made. */
 unsigned code_cache_flushes(const struct code_cache *cache);
 
 #endif

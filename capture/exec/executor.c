@@ -436,11 +436,6 @@ void executor_limit(struct executor *executor, uint64_t instructions)
     executor->limit = instructions;
 }
 
-uint64_t executor_records(const struct executor *executor)
-{
-    return executor->records;
-}
-
 void executor_define(struct executor *executor, translator_defined_function *defined, void *context)
 {
     translator_define(executor->translator, defined, context);

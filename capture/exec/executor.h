@@ -70,6 +70,8 @@ struct executor_stop {
     const struct exit *exit; /* of branches: whence; until the next run */
 };
 
+/* The settings are copied; what they point at stays the caller's. NULL with *error where memory is
+ * short. Frees with executor_free(), NULL is fine. */
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error);
 void executor_free(struct executor *executor);
 
@@ -138,8 +140,5 @@ uint64_t executor_instructions(struct executor *executor);
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end);
 
 struct code_cache *executor_cache(struct executor *executor);
-
-/* Records that were put, instructions among them. */
-uint64_t executor_records(const struct executor *executor);
 
 #endif

@@ -16,7 +16,6 @@ struct executor {
     struct trace_expander expander;
     struct bt_error error; /* of put, while translated code runs */
     int result;
-    uint64_t records;
     uint64_t limit;   /* instructions; 0: none */
     uint64_t stop_at; /* an address; 0: none */
     bool was_there;   /* has stopped at it, and not gone on yet */

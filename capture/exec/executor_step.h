@@ -93,7 +93,6 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
     thread->pointer = (uint64_t)(uintptr_t)entries;
     executor_step_patch(block, entries, state[EXECUTOR_STATE_FS_BASE]);
     executor->expander.instructions += block->instructions;
-    executor->records += block->record_count;
     step->block = block;
     step->exit = exit;
     return EXECUTOR_STEP_DONE;

@@ -12,13 +12,6 @@
 
 _Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
 
-static int count_records(void *context, struct record *records, size_t count)
-{
-    struct executor *executor = context;
-    executor->records += count;
-    return executor->settings.put(executor->settings.put_context, records, count);
-}
-
 static uint8_t *map_buffer(size_t bytes)
 {
     uint8_t *buffer =
@@ -40,8 +33,8 @@ int executor_trace_new(struct executor *executor, struct bt_error *error)
     expander->capacity = RECORDS;
     expander->records = malloc(RECORDS * sizeof *expander->records);
     expander->code = trace_code_new(settings->cache_bytes, executor->cache);
-    expander->put = count_records;
-    expander->context = executor;
+    expander->put = settings->put;
+    expander->context = settings->put_context;
     expander->take = settings->take;
     expander->take_context = settings->take_context;
     trace_expander_init(expander);

@@ -52,7 +52,8 @@ void translator_stop_at(struct translator *translator, uint64_t address)
     translator->stop_at = address;
 }
 
-bool translate_is_executed(const struct decode_instruction *instruction)
+/* In the block, and so in its trace. */
+static bool is_executed(const struct decode_instruction *instruction)
 {
     return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_DEFINED &&
            instruction->kind != DECODE_REFUSED;
@@ -213,7 +214,7 @@ static bool emit_block(struct translator *translator)
         uint64_t end = instruction->address + instruction->size;
         bool last = i + 1 == translator->count;
         note_place(translator, place, instruction);
-        if (translate_is_executed(instruction)) {
+        if (is_executed(instruction)) {
             translate_trace_before(translator, instruction);
             block->instructions++;
         }

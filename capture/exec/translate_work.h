@@ -56,9 +56,6 @@ void translate_trace_after(struct translator *translator,
 unsigned translate_trace_slots(const struct decode_instruction *instruction);
 unsigned translate_trace_records(const struct decode_instruction *instruction);
 
-/* Whether an instruction is executed in the block, and so in its trace. */
-bool translate_is_executed(const struct decode_instruction *instruction);
-
 /* What looks, at a block's beginning, whether its code is as it was; false where the cache is full.
  */
 bool translate_look(struct translator *translator);

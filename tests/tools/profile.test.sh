@@ -111,8 +111,10 @@ bustap profile ./names 2>report
 cat >threads.c <<'END'
 #include <pthread.h>
 #include <stdio.h>
+static pthread_barrier_t all; /* who comes when another has gone has its number */
 static void *work(void *times)
 {
+    pthread_barrier_wait(&all);
     for (volatile long i = 0; i < (long)times; i++)
         continue;
     return NULL;
@@ -120,6 +122,7 @@ static void *work(void *times)
 int main(void)
 {
     pthread_t threads[3];
+    pthread_barrier_init(&all, NULL, 3);
     for (long i = 0; i < 3; i++)
         if (pthread_create(&threads[i], NULL, work, (void *)((i + 1) * 1000)) != 0)
             return 1;

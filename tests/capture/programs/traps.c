@@ -6,10 +6,12 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define ROOM 4096
+#define ROOM      4096
+#define HAS_BASES 2 /* instructions for the bases of fs and gs */
 
 static sigjmp_buf back;
 static uint8_t *code;
@@ -53,7 +55,6 @@ static const struct attempt attempts[] = {
     {"lretq to a local segment", 6, {0x6a, 0x57, 0x6a, 0, 0x48, 0xcb}},
     {"lret to a local segment", 8, {0x6a, 0x57, 0x6a, 0x57, 0x6a, 0x57, 0xcb}},
     {"lretw", 5, {0x6a, 0x77, 0x66, 0xca, 8}},
-    {"lretq without a stack", 7, {0x31, 0xe4, 0x48, 0xcb}},
     {"iretq to nothing", 6, {0x6a, 0, 0x6a, 0, 0x48, 0xcf}},
     {"iretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcf}},
     {"iret", 6, {0x6a, 0x2b, 0x6a, 0, 0xcf}},
@@ -113,6 +114,8 @@ static void call(const uint8_t *at)
 static void attempt(const struct attempt *what)
 {
     static const uint8_t base[] = {0xf3, 0x48, 0x0f, 0xae};
+    if (strncmp(what->name, "wr", 2) == 0 && !(getauxval(AT_HWCAP2) & HAS_BASES))
+        return;
     memset(code, 0xcc, ROOM);
     memcpy(code, what->bytes, what->size);
     if (strncmp(what->name, "wr", 2) == 0) {
@@ -157,8 +160,11 @@ static void segments(void)
     __asm__ volatile(".byte 0x64, 0x65; movsb" : "+S"(from), "+D"(from) : : "memory");
     __asm__ volatile("mov %%gs, %0" : "=r"(to));
     __asm__ volatile("xor %%eax, %%eax; mov %%eax, %%gs" : : : "rax", "cc");
+    printf(" %d\n", (int)to);
+    if (!(getauxval(AT_HWCAP2) & HAS_BASES))
+        return;
     __asm__ volatile("rdgsbase %0" : "=r"(base));
-    printf(" %d %d", (int)to, (int)base);
+    printf("base: %d", (int)base);
     __asm__ volatile("rdgsbase %k0" : "=r"(base) : "0"(UINT64_MAX));
     __asm__ volatile("wrgsbase %q0" : : "r"((uint64_t)0));
     printf(" %d\n", (int)base);

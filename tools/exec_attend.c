@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* SI_KERNEL */
 #include "tools/exec_attend.h"
 
+#include "tools/commands.h"
 #include "tools/exec_stop.h"
 
 #include <errno.h>
@@ -25,15 +26,19 @@ static bool is_for_program(const siginfo_t *info, pid_t program)
     return sent && info->si_pid != program && info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
-/* True: the child has ended. */
+/* True: the child has ended; how, nobody knows any more if somebody else has waited for it. */
 static bool has_ended(pid_t process, int *status)
 {
-    while (waitpid(process, status, WNOHANG | WUNTRACED) == process) {
+    pid_t waited;
+    while ((waited = waitpid(process, status, WNOHANG | WUNTRACED)) == process) {
         if (!WIFSTOPPED(*status))
             return true;
         exec_stop_too(process, WSTOPSIG(*status));
     }
-    return false;
+    if (waited == 0 || errno != ECHILD)
+        return false;
+    *status = STATUS_IO << 8;
+    return true;
 }
 
 /* Looks after the captures for a moment; a signal that comes ends it. */

@@ -18,12 +18,19 @@ static bool receive(int talk, void *bytes, size_t size)
     return got == (ssize_t)size;
 }
 
+/* What the program is to find as it would without us. */
+struct inherited {
+    const sigset_t *mask;
+    struct sigaction child_ends;
+};
+
 _Noreturn static void live(const struct exec_program *program, struct exec_lanes *lanes, int lane,
-                           int talk, const sigset_t *mask)
+                           int talk, const struct inherited *inherited)
 {
     struct bt_error error = {0};
     char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would take its records */
+    sigaction(SIGCHLD, &inherited->child_ends, NULL);
     command_ignore_no_more();
     struct exec_inside *inside = exec_inside_new(lanes, lane, program, &error);
     if (inside)
@@ -32,7 +39,7 @@ _Noreturn static void live(const struct exec_program *program, struct exec_lanes
         !receive(talk, &go, sizeof go))
         _exit(STATUS_USAGE);
     close(talk);
-    sigprocmask(SIG_SETMASK, mask, NULL);
+    sigprocmask(SIG_SETMASK, inherited->mask, NULL);
     exec_inside_run(inside);
 }
 
@@ -45,14 +52,17 @@ static void wait_for(pid_t process)
 int exec_child_new(struct exec_child *child, const struct exec_program *program,
                    struct exec_lanes *lanes, int lane, const sigset_t *mask, struct bt_error *error)
 {
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    struct inherited inherited = {.mask = mask};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return bt_fail_errno(error, "cannot speak to a program");
     fflush(NULL);
+    sigaction(SIGCHLD, &usual, &inherited.child_ends); /* whoever ignores it waits in vain */
     child->process = fork();
     if (child->process == 0) {
         close(ends[0]);
-        live(program, lanes, lane, ends[1], mask);
+        live(program, lanes, lane, ends[1], &inherited);
     }
     close(ends[1]);
     child->talk = ends[0];

@@ -18,8 +18,8 @@ struct exec_child {
 
 /*
  * Makes the child, which loads the program and waits; its records will go into the lane. mask: of
- * signals, for the program. While the calling process has one thread. 0; or what is wrong with the
- * program, with no child left.
+ * signals, for the program. While the calling process has one thread, which ignores no child's end
+ * any more: the program does as before. 0; or what is wrong with the program, with no child left.
  */
 int exec_child_new(struct exec_child *child, const struct exec_program *program,
                    struct exec_lanes *lanes, int lane, const sigset_t *mask,

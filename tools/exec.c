@@ -167,17 +167,19 @@ static int choose_prefix(struct capture_settings *capture, const char *program,
     return capture->prefix[0] ? 0 : capture_option_output(capture, words_file_name(program), error);
 }
 
+static int check_outputs(const struct run *run, struct bt_error *error)
+{
+    const struct exec_settings *settings = run->settings;
+    const struct own_output own[] = {{settings->modules, settings->modules ? "the modules" : NULL},
+                                     {settings->summary, settings->summary ? "the summary" : NULL}};
+    return own_stream_check(own, 2, run->path, error);
+}
+
 static int open_summary(struct run *run, struct bt_error *error)
 {
-    const char *path = run->settings->summary, *modules = run->settings->modules;
-    if (!path)
-        return 0;
-    run->outputs.summary = fopen(path, "w");
-    if (!run->outputs.summary)
-        return bt_fail_errno(error, "cannot write %s", path);
-    if (modules && own_stream_is(fileno(run->outputs.summary), modules))
-        return bt_fail(error, BT_USAGE, "the summary and the modules cannot both go to %s", path);
-    return 0;
+    const char *path = run->settings->summary;
+    run->outputs.summary = path ? fopen(path, "w") : NULL;
+    return run->outputs.summary || !path ? 0 : bt_fail_errno(error, "cannot write %s", path);
 }
 
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
@@ -192,6 +194,8 @@ static int begin(struct run *run, struct bt_error *error)
     int result = exec_program_find(run->path, settings->arguments[0], error);
     if (result == 0)
         result = choose_prefix(&settings->capture, run->path, error);
+    if (result == 0)
+        result = check_outputs(run, error);
     if (result == 0)
         result = make_lanes(run, error);
     if (result == 0)

@@ -242,15 +242,11 @@ static int check_places(struct exec_inside *inside, struct bt_error *error)
 }
 
 /* The program may go to another folder. */
-static int check_modules_file(struct exec_inside *inside, const char *path, struct bt_error *error)
+static int find_modules_file(struct exec_inside *inside, const char *path, struct bt_error *error)
 {
     char folder[PATH_BYTES] = "";
     if (!path)
         return 0;
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return bt_fail_errno(error, "cannot write %s", path);
-    fclose(file);
     bool absolute = path[0] == '/';
     if (!absolute && !getcwd(folder, sizeof folder))
         return bt_fail_errno(error, "cannot find the current folder");
@@ -289,7 +285,7 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                 struct bt_error *error)
 {
     const struct exec_orders *orders = inside->orders;
-    if (parse_places(inside, error) < 0 || check_modules_file(inside, program->modules, error) < 0)
+    if (parse_places(inside, error) < 0 || find_modules_file(inside, program->modules, error) < 0)
         return error->code;
     const struct process_settings settings = {
         .trace = orders->only_fetch ? EXEC_TRACE_FETCHES : EXEC_TRACE_ALL,

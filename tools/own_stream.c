@@ -2,6 +2,7 @@
 #include "tools/own_stream.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,9 +48,48 @@ FILE *own_stream_on(int descriptor, struct bt_error *error)
     return stream;
 }
 
-bool own_stream_is(int descriptor, const char *path)
+/* Pipes and devices are not opened: whoever reads there would believe that it was all. */
+static int look_at(const struct own_output *output, struct stat *status, struct bt_error *error)
 {
-    struct stat a, b;
-    return fstat(descriptor, &a) == 0 && stat(path, &b) == 0 && S_ISREG(a.st_mode) &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    if (!output->path) {
+        if (fstat(STDERR_FILENO, status) != 0)
+            status->st_mode = 0;
+        return 0;
+    }
+    if (stat(output->path, status) == 0 && !S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))
+        return 0;
+    int descriptor = open(output->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0 || fstat(descriptor, status) != 0)
+        bt_fail_errno(error, "cannot write %s", output->path);
+    if (descriptor >= 0)
+        close(descriptor);
+    return descriptor < 0 ? error->code : 0;
+}
+
+static bool are_one(const struct stat *a, const struct stat *b)
+{
+    return S_ISREG(a->st_mode) && S_ISREG(b->st_mode) && a->st_dev == b->st_dev &&
+           a->st_ino == b->st_ino;
+}
+
+int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
+                     struct bt_error *error)
+{
+    struct stat before[OWN_OUTPUTS_MAX], own;
+    bool there = stat(program, &own) == 0;
+    for (size_t i = 0; i < count && i < OWN_OUTPUTS_MAX; i++) {
+        before[i].st_mode = 0;
+        if (!outputs[i].what)
+            continue;
+        if (look_at(&outputs[i], &before[i], error) < 0)
+            return error->code;
+        if (outputs[i].path && there && are_one(&before[i], &own))
+            return bt_fail(error, BT_USAGE, "%s cannot go to %s, which is the program",
+                           outputs[i].what, outputs[i].path);
+        for (size_t j = 0; j < i; j++)
+            if (are_one(&before[j], &before[i]))
+                return bt_fail(error, BT_USAGE, "%s and %s cannot both go to %s", outputs[j].what,
+                               outputs[i].what, outputs[i].path);
+    }
+    return 0;
 }

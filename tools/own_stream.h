@@ -7,7 +7,6 @@
 
 #include "formats/base/error.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 /* A file to be written anew: its descriptor, closed where another program is executed; or a
@@ -21,7 +20,21 @@ FILE *own_stream_open(const char *path, struct bt_error *error);
  * *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
-/* Whether the descriptor is of that very file, on a disk, where one would overwrite the other. */
-bool own_stream_is(int descriptor, const char *path);
+#define OWN_OUTPUTS_MAX 2
+
+/* What a command writes. */
+struct own_output {
+    const char *path; /* NULL: standard error, where it is open */
+    const char *what; /* "the report", as messages have it */
+};
+
+/*
+ * Before any of them is opened: no two, and none of them and the program, are one file on a disk,
+ * where one would overwrite the other. Those that are not wanted have no `what`. Those that are
+ * not there are made; nothing that is there is touched. 0, BT_USAGE, or BT_IO: one cannot be
+ * written.
+ */
+int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
+                     struct bt_error *error);
 
 #endif

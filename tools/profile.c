@@ -98,18 +98,18 @@ struct outputs {
 };
 
 static int open_outputs(struct outputs *outputs, const struct profile_settings *settings,
-                        struct bt_error *error)
+                        const char *program, struct bt_error *error)
 {
+    const struct own_output own[] = {
+        {settings->output, "the tables"},
+        {settings->callgrind, settings->callgrind ? "callgrind's format" : NULL}};
+    if (own_stream_check(own, 2, program, error) < 0)
+        return error->code;
     outputs->report = settings->output ? own_stream_open(settings->output, error)
                                        : own_stream_on(STDERR_FILENO, error);
     if (outputs->report && settings->callgrind)
         outputs->callgrind = own_stream_open(settings->callgrind, error);
-    if (!outputs->report || (settings->callgrind && !outputs->callgrind))
-        return error->code;
-    if (outputs->callgrind && own_stream_is(fileno(outputs->report), settings->callgrind))
-        return bt_fail(error, BT_USAGE, "the tables and callgrind's format cannot both go to %s",
-                       settings->callgrind);
-    return 0;
+    return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
 }
 
 static void close_outputs(struct outputs *outputs)
@@ -217,7 +217,7 @@ static int begin(struct run *run, struct bt_error *error)
 {
     int result = exec_program_find(run->path, run->arguments[0], error);
     if (result == 0)
-        result = open_outputs(&run->outputs, run->settings, error);
+        result = open_outputs(&run->outputs, run->settings, run->path, error);
     if (result < 0)
         return result;
     run->functions = functions_new();

@@ -177,12 +177,19 @@ static bool is_watched(void)
     return isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
 }
 
-static int open_report(struct rondo *rondo, struct bt_error *error)
+static int open_outputs(struct rondo *rondo, const char *program, struct bt_error *error)
 {
+    const char *path = rondo->wrong_path_name;
+    const struct own_output own[] = {{rondo->output, "the report"},
+                                     {path, path ? "wrong paths" : NULL}};
     struct bt_error unheard; /* there may be no standard error */
     rondo->messages = own_stream_on(STDERR_FILENO, &unheard);
+    if (own_stream_check(own, 2, program, error) < 0)
+        return error->code;
     rondo->report = rondo->output ? own_stream_open(rondo->output, error) : rondo->messages;
-    return rondo->report || !rondo->output ? 0 : error->code;
+    if (!rondo->report && rondo->output)
+        return error->code;
+    return path ? wrong_path_new(&rondo->wrong_path, path, rondo->arguments, error) : 0;
 }
 
 /* What is ours alone; -1 in the place of what is not there. */
@@ -289,14 +296,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
     rondo->engine = front_end_new(&rondo->front_end, error);
     if (!rondo->engine)
         return BT_MEMORY;
-    result = open_report(rondo, error);
-    if (result == 0 && rondo->wrong_path_name)
-        result =
-            wrong_path_new(&rondo->wrong_path, rondo->wrong_path_name, rondo->arguments, error);
-    if (result == 0 && rondo->output && rondo->wrong_path &&
-        own_stream_is(wrong_path_file(rondo->wrong_path), rondo->output))
-        result = bt_fail(error, BT_USAGE, "the report and wrong paths cannot both go to %s",
-                         rondo->output);
+    result = open_outputs(rondo, path, error);
     if (result < 0)
         return result;
     command_ignore_no_more();

@@ -36,9 +36,37 @@ refused '--callgrind: the name of a file is empty' profile --callgrind ''
 refused '--output: the name of a file is empty' rondo -o ''
 refused '--wrong-path: the name of a file is empty' rondo --wrong-path ''
 ln -s same other
-refused 'cannot both go to other' exec --modules same --summary other
-refused 'cannot both go to other' profile -o same --callgrind other
-refused 'cannot both go to same' rondo -w other -o same
+for there in 'rm -f same' 'echo kept >same'; do
+    eval "$there"
+    refused 'cannot both go to other' exec --modules same --summary other
+    eval "$there"
+    refused 'cannot both go to other' profile -o same --callgrind other
+    eval "$there"
+    refused 'cannot both go to other' rondo -w other -o same
+done
+[ "$(cat same)" = kept ] || { echo "what was there is lost"; exit 1; }
+status=0
+bustap rondo -w same /bin/echo ran 2>same >got || status=$?
+[ "$status" = 2 ] && [ ! -s got ] && grep -q 'cannot both go to same' same || { cat same; exit 1; }
+
+# nor the program's own file
+cp /bin/true program
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $options program ./program 2>told || status=$?
+    [ "$status" = 2 ] && grep -q 'cannot go to program, which is the program$' told || { cat told; exit 1; }
+    cmp program /bin/true || { echo "$options: the program is overwritten"; exit 1; }
+done
+# what is there already is not lost for a file that cannot be written
+echo kept >same
+for options in 'profile -o same --callgrind' 'rondo -o same -w' 'exec --modules same --summary'; do
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $options nonesuch/file ./program 2>told || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write nonesuch/file: ' told || { cat told; exit 1; }
+    [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
+done
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
 # their summaries and reports are lost

@@ -257,14 +257,23 @@ static int find_modules_file(struct exec_inside *inside, const char *path, struc
     return 0;
 }
 
+static void tell_missing(const struct exec_symbol *symbol)
+{
+    fprintf(stderr, "bustap: no file that the program loaded has a function %s\n", symbol->name);
+}
+
 /* What was asked for never happened. */
 static void tell_closed(const struct exec_inside *inside)
 {
-    const struct exec_symbol *from = &inside->from;
-    if (inside->detached || process_has_opened(inside->process))
+    const struct exec_symbol *from = &inside->from, *until = &inside->until;
+    if (inside->detached)
+        return;
+    if (until->text && !until->address)
+        tell_missing(until);
+    if (process_has_opened(inside->process))
         return;
     if (from->text && !from->address)
-        fprintf(stderr, "bustap: no file that the program loaded has a function %s\n", from->name);
+        tell_missing(from);
     else if (from->text)
         fprintf(stderr, "bustap: the program never came to %s\n", from->text);
     else

@@ -159,6 +159,11 @@ capture --from printf --limit 2 # in a library that is not there at the start
 capture --from no_such_function
 [ "$records" = 0 ]
 grep -q 'no file that the program loaded has a function no_such_function' told
+capture --until no_such_function
+[ "$fetches" = "$whole" ]
+grep -q 'no file that the program loaded has a function no_such_function' told
+capture --from work --until printf
+[ "$(grep -c function told)" = 0 ]
 status=0
 bustap exec -q --from work --limit 10 --exit -o ended ./part >got || status=$?
 [ "$status" = 0 ]

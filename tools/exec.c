@@ -74,7 +74,9 @@ static const struct option_row exec_rows[] = {
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
     {OPTION_CALL, 0, "threads", "WHAT",
-     "in one capture (the default), or each in its own: one, each", 0, take_threads},
+     "in one capture (the default), or each in its own, later ones in those of ended ones: one, "
+     "each",
+     0, take_threads},
     {OPTION_FLAG, 0, "follow", NULL, "capture child processes, too, and what they execute",
      OPTION(follow), NULL},
     {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",

@@ -104,6 +104,29 @@ for thread in 0 1 2 3 4; do
         { echo "thread $thread"; exit 1; }
 done
 [ "$(ls each-*.byu.gz | wc -l)" = 5 ]
+# one after the other
+cat >turns.c <<'END'
+#include <pthread.h>
+static void *work(void *argument)
+{
+    return argument;
+}
+int main(void)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0)
+            return 1;
+    }
+    return 0;
+}
+END
+gcc -pthread -o turns turns.c
+bustap exec -q -o turns --threads each ./turns
+[ "$(ls turns-*.byu.gz | cut -d _ -f 1 | tr '\n' ' ')" = "turns-t0 turns-t1 " ]
+bustap profile --by function --csv --threads -o turns.csv ./turns
+[ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $(at["thread"]) }' turns.csv |
+    sort -u | tr '\n' ' ')" = "0 1 " ]
 capture --only-data
 [ -z "$fetches" ]
 [ "$records" -gt 1000 ]

@@ -121,13 +121,16 @@ static void close_outputs(struct outputs *outputs)
         fclose(outputs->callgrind);
 }
 
-/* What was printed is in the file. */
-static int flush_output(FILE *file, const char *name, struct bt_error *error)
+/* What was printed is in the file; or what has failed is told: 0, or its code. result: of printing.
+ * */
+static int finish_output(FILE *file, const char *name, int result, struct bt_error *error)
 {
     errno = 0;
-    if (fflush(file) == 0 && !ferror(file))
-        return 0;
-    return bt_fail_errno(error, "%s", name ? name : "standard error");
+    if (result == 0 && (fflush(file) != 0 || ferror(file)))
+        result = bt_fail_errno(error, "cannot write %s", name ? name : "standard error");
+    if (result < 0)
+        dprintf(STDERR_FILENO, "bustap: %s\n", error->message);
+    return result;
 }
 
 /* What is printed next takes the place of what is there. */
@@ -173,9 +176,11 @@ static void describe_end(const struct process_end *end, char *text, size_t size)
         snprintf(text, size, "exit status %d", end->value);
 }
 
-/* ended: how. Outputs are written whole, again if need be. */
-static int write_report(struct run *run, const char *ended, struct bt_error *error)
+/* ended: how. Outputs are written whole, again if need be, and each whatever becomes of the other.
+ * 0, or the code of what has failed, which is told. */
+static int write_report(struct run *run, const char *ended)
 {
+    struct bt_error error;
     struct profile_report *report = &run->settings->report;
     report->functions = run->functions;
     report->profiler = run->profiler;
@@ -189,13 +194,14 @@ static int write_report(struct run *run, const char *ended, struct bt_error *err
     profiler_settle(run->profiler);
     if (!run->settings->raw_names)
         functions_demangle(run->functions);
-    int result = profile_report_print(report, run->outputs.report, error);
-    if (result == 0)
-        result = flush_output(run->outputs.report, run->settings->output, error);
-    if (result == 0 && run->outputs.callgrind)
-        result = profile_callgrind_write(report, run->outputs.callgrind, error);
-    if (result == 0 && run->outputs.callgrind)
-        result = flush_output(run->outputs.callgrind, run->settings->callgrind, error);
+    int result = finish_output(run->outputs.report, run->settings->output,
+                               profile_report_print(report, run->outputs.report, &error), &error);
+    FILE *callgrind = run->outputs.callgrind;
+    if (callgrind) {
+        int other = finish_output(callgrind, run->settings->callgrind,
+                                  profile_callgrind_write(report, callgrind, &error), &error);
+        result = result < 0 ? result : other;
+    }
     return result;
 }
 
@@ -204,13 +210,11 @@ static int write_report(struct run *run, const char *ended, struct bt_error *err
 static void conclude(void *context, const char *path)
 {
     struct run *run = context;
-    struct bt_error error;
     char ended[120];
     if (run->is_child)
         return;
     snprintf(ended, sizeof ended, "executes %.80s, which is not counted", *path ? path : "another");
-    if (write_report(run, ended, &error) < 0)
-        dprintf(STDERR_FILENO, "bustap: %s\n", error.message);
+    write_report(run, ended);
 }
 
 /* Everything that can fail before anything of the program has run. */
@@ -260,11 +264,9 @@ _Noreturn static void go(struct run *run)
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(result), false};
     }
     describe_end(&end, ended, sizeof ended);
-    if (!end.is_child && write_report(run, ended, &error) < 0) {
-        fprintf(stderr, "bustap: %s\n", error.message);
-        if (end.ending == PROCESS_EXITED && end.value == 0)
-            end.value = bt_exit_status(error.code);
-    }
+    result = end.is_child ? 0 : write_report(run, ended);
+    if (result < 0 && end.ending == PROCESS_EXITED && end.value == 0)
+        end.value = bt_exit_status(result);
     process_exit(&end);
 }
 

@@ -69,6 +69,20 @@ for options in 'profile -o same --callgrind' 'rondo -o same -w' 'exec --modules 
 done
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
+# one that is lost takes no other with it
+for lost in '-o /dev/full --callgrind there' '--callgrind /dev/full -o there' '-o /dev/full --callgrind /dev/full'; do
+    rm -f there
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap profile $lost ./program 2>told || status=$?
+    [ "$status" = 3 ] && ! grep -v '^bustap: cannot write /dev/full: No space left on device$' told ||
+        { echo "profile $lost: status $status"; cat told; exit 1; }
+    case $lost in
+    *there*) [ -s there ] && [ "$(wc -l <told)" = 1 ] || { echo "profile $lost: the other is lost"; exit 1; } ;;
+    *) [ "$(wc -l <told)" = 2 ] || { cat told; exit 1; } ;;
+    esac
+done
+
 # their summaries and reports are lost
 for program in exec profile rondo; do
     for stream in '2>/dev/full' '2>&-'; do

@@ -32,6 +32,7 @@ struct rondo {
     struct rondo_results results;
     bool is_child; /* that the program forked: it is not what was asked for */
     bool told;     /* there is a report already */
+    bool refused;  /* a thread was, which is told */
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -263,6 +264,19 @@ static int complain(const struct rondo *rondo, const struct bt_error *error)
     return bt_exit_status(error->code);
 }
 
+/* Once: programs may try again and again. */
+static void tell_refused(void *context)
+{
+    struct rondo *rondo = context;
+    if (rondo->refused || rondo->is_child || !rondo->messages)
+        return;
+    rondo->refused = true;
+    fputs("bustap: the program was to begin another thread, which is refused (EAGAIN): one thread "
+          "alone can be observed here\n",
+          rondo->messages);
+    fflush(rondo->messages);
+}
+
 /* Another program takes the place of the one that was asked for. If it cannot, after all, there
  * will be another report, with nothing more of wrong paths in their capture. */
 static void conclude(void *context, const char *path)
@@ -289,7 +303,9 @@ static int begin(struct rondo *rondo, struct bt_error *error)
                                            .forked = let_go,
                                            .forked_context = rondo,
                                            .executing = conclude,
-                                           .executing_context = rondo};
+                                           .executing_context = rondo,
+                                           .thread_refused = tell_refused,
+                                           .thread_refused_context = rondo};
     int result = exec_program_find(path, rondo->arguments[0], error);
     if (result < 0)
         return result;

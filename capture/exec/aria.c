@@ -69,17 +69,19 @@ static int begin(struct aria *aria, const char *path, const char *const *argumen
                  struct bt_error *error)
 {
     const struct aria_settings *settings = &aria->settings;
-    const struct process_settings process = {.trace = settings->only_fetches ? EXEC_TRACE_FETCHES
-                                                                             : EXEC_TRACE_ALL,
-                                             .cache_bytes = settings->cache_bytes,
-                                             .buffer_bytes = settings->buffer_bytes,
-                                             .start = settings->start,
-                                             .put = put,
-                                             .put_context = aria,
-                                             .forked = settings->forked,
-                                             .forked_context = settings->forked_context,
-                                             .executing = settings->executing,
-                                             .executing_context = settings->executing_context};
+    const struct process_settings process = {
+        .trace = settings->only_fetches ? EXEC_TRACE_FETCHES : EXEC_TRACE_ALL,
+        .cache_bytes = settings->cache_bytes,
+        .buffer_bytes = settings->buffer_bytes,
+        .start = settings->start,
+        .put = put,
+        .put_context = aria,
+        .forked = settings->forked,
+        .forked_context = settings->forked_context,
+        .executing = settings->executing,
+        .executing_context = settings->executing_context,
+        .thread_refused = settings->thread_refused,
+        .thread_refused_context = settings->thread_refused_context};
     aria->process = process_new(path, arguments, &process, error);
     if (!aria->process)
         return BT_USAGE;

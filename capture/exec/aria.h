@@ -96,6 +96,10 @@ struct aria_settings {
     /* Another program is about to take this one's place, and ours, as process.h has it. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
+    /* The program was to begin another thread, which has failed with EAGAIN: there is one alone.
+     * NULL: nobody wants to know. */
+    void (*thread_refused)(void *context);
+    void *thread_refused_context;
 };
 
 /*

@@ -57,8 +57,9 @@ static int open_executable(struct opened *opened, const char *path, struct bt_er
     /* not to hang where somebody has put a FIFO */
     opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened->file < 0 || fstat(opened->file, &status) != 0) {
-        bt_fail_errno(error, "cannot be opened");
-        return error->code = BT_USAGE;
+        bool is_ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+        int code = bt_fail_errno(error, "cannot be opened");
+        return error->code = is_ours ? code : BT_USAGE;
     }
     if (!S_ISREG(status.st_mode))
         return bt_fail(error, BT_USAGE, "is %s, not a program",

@@ -32,8 +32,8 @@ struct load {
  * program. arguments[0] is there, and NULL ends them; they are copied.
  *
  * NULL and *error: BT_USAGE says that it is nothing that can be run here, and why; BT_DATA that it
- * is damaged; BT_IO that it cannot be read or mapped. Only with the last can anything have been
- * mapped.
+ * is damaged; BT_IO and BT_MEMORY that it cannot be read or mapped. Only with these can anything
+ * have been mapped.
  */
 struct load *load_new(struct space *space, const char *path, const char *const *arguments,
                       struct bt_error *error);

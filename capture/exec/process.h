@@ -87,6 +87,10 @@ struct process_settings {
      * program says it, "" where a descriptor does. Not in vfork's children. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
+    /* A thread was to be begun where there can be none: process_run() does not run it. NULL: nobody
+     * wants to know. */
+    void (*thread_refused)(void *context);
+    void *thread_refused_context;
 };
 
 /*

@@ -162,6 +162,13 @@ static int64_t share(struct process *process, const struct process_clone *argume
     return child;
 }
 
+static int refuse_thread(const struct process *process)
+{
+    if (!process->is_run && process->settings.thread_refused)
+        process->settings.thread_refused(process->settings.thread_refused_context);
+    return -EAGAIN;
+}
+
 void process_clone(struct process *process, struct system_call *call)
 {
     struct process_clone arguments;
@@ -171,8 +178,9 @@ void process_clone(struct process *process, struct system_call *call)
     bool is_thread = arguments.flags & CLONE_THREAD;
     if (is_thread && (~arguments.flags & FOR_THREADS))
         call->result = -EINVAL;
-    else if (((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK) && !is_thread) ||
-             (is_thread && (!process->is_run || process->shares)))
+    else if (is_thread && (!process->is_run || process->shares))
+        call->result = refuse_thread(process);
+    else if ((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK) && !is_thread)
         call->result = -EAGAIN;
     else if (arguments.flags & CLEAR_SIGHAND) /* libraries do it themselves then */
         call->result = -ENOSYS;

@@ -178,6 +178,37 @@ bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n
 bustap rondo --skip 1G -p gshare -o none -- ls "$TOP" >/dev/null
 grep -q '^0 instructions, 0 branches' none || fail "$(cat none)"
 
+# --- a thread, which is refused ---
+cat >thread.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+static void *work(void *argument)
+{
+    return argument;
+}
+int main(void)
+{
+    pthread_t thread;
+    int refused = 0;
+    for (int i = 0; i < 3; i++)
+        refused += pthread_create(&thread, NULL, work, NULL) == EAGAIN;
+    return refused;
+}
+END
+gcc -pthread -o thread thread.c
+status=0
+bustap rondo -p taken -o report -- ./thread 2>told || status=$?
+[ "$status" = 3 ] || fail "refused: $status"
+[ "$(wc -l <told)" = 1 ] && grep -q '^bustap: .* thread, which is refused' told || fail "$(cat told)"
+
+# --- where descriptors are missing ---
+for descriptors in 5 6 7; do
+    status=0
+    (exec 3>&- 4>&- 5>&- 6>&- && ulimit -n "$descriptors" && exec bustap rondo -p taken -o report -- true) 2>told || status=$?
+    [ "$status" = 0 ] || { [ "$status" = 3 ] && grep -q 'Too many open files' told; } ||
+        fail "$descriptors descriptors: $status, $(cat told)"
+done
+
 # --- where it cannot be written ---
 status=0
 bustap rondo -p taken -o /dev/full -- true 2>told || status=$?

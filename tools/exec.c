@@ -272,6 +272,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
         return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
     if (settings->packing && !settings->board)
         return bt_fail(error, BT_USAGE, "--packing needs --board");
+    if (settings->ends && !settings->limit && !settings->until)
+        return bt_fail(error, BT_USAGE, "--exit needs --limit or --until");
     if (capture->keep && !rotates)
         return bt_fail(error, BT_USAGE, "--keep needs --rotate");
     return 0;

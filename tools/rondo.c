@@ -12,6 +12,8 @@
 extern char **environ;
 
 #define DEPTH_MAX 1000000u
+#define TOP_ROWS  20u
+#define TOP_USUAL UINT32_MAX /* not given */
 
 struct rondo {
     struct front_end_settings front_end;
@@ -67,6 +69,8 @@ static int take_pair(uint32_t *first, uint32_t *second, const char *argument,
     int result = quantity_bytes(&values[0], text, error);
     if (result == 0)
         result = quantity_bytes(&values[1], colon + 1, error);
+    if (result == 0 && (values[0] == 0 || values[1] == 0))
+        result = bt_fail(error, BT_USAGE, "'%.40s' has a number that is not above 0", argument);
     if (result == 0 && (values[0] > UINT32_MAX || values[1] > UINT32_MAX))
         result = bt_fail(error, BT_USAGE, "'%.40s' is too large", argument);
     if (result < 0)
@@ -160,6 +164,10 @@ static int complete(struct rondo *rondo, struct bt_error *error)
             result = take_predictor(rondo, usual[i], error);
     if (result < 0)
         return result;
+    if (rondo->top != TOP_USUAL && !rondo->front_end.by_branch)
+        return bt_fail(error, BT_USAGE, "--top needs --by-branch");
+    if (rondo->top == TOP_USUAL)
+        rondo->top = TOP_ROWS;
     if (rondo->csv && rondo->json)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (rondo->wrong_path_name && rondo->depth == 0)
@@ -384,7 +392,7 @@ static int rondo_main(struct invocation *call)
     struct rondo rondo = {
         .front_end.targets = {.return_stack = 16, .buffer_entries = 4096, .buffer_ways = 4},
         .depth = 64,
-        .top = 20};
+        .top = TOP_USUAL};
     struct bt_error error;
     int status;
     if (!command_options(call, &rondo, &status))

@@ -26,6 +26,16 @@ refused 'is a folder' exec -o folder/
 refused 'prefix is empty' exec -o ''
 refused '--packing needs --board' exec --packing plain
 refused '--keep needs --rotate' exec --keep 3
+refused '--exit needs --limit or --until' exec --exit
+refused '--exit needs --limit or --until' exec --exit --skip 5 --from main
+refused '--top needs --by-branch' rondo --top 5
+refused '--top needs --by-branch' rondo --top 20 --csv
+refused 'nothing behind the colon' rondo -p bimodal:
+refused 'nothing behind the colon' rondo -p taken:
+for numbers in 0:0 0:4 64:0; do
+    refused "'$numbers' has a number that is not above 0" rondo --target-buffer $numbers
+    refused "'$numbers' has a number that is not above 0" rondo --target-cache $numbers
+done
 for place in main+0x main+ main+1 +0x5 0x 0xg ''; do
     refused 'should be FUNCTION\|is no address' exec --from "$place"
 done

@@ -98,10 +98,12 @@ static void write_summary(struct exec_outputs *outputs, const struct capture_sta
 {
     struct bt_error error;
     char *text = status_json_text(status, &error);
-    if (!text || fprintf(outputs->summary, "%s\n", text) < 0 || fflush(outputs->summary) != 0) {
-        fprintf(stderr, "bustap: cannot write the summary to %s\n", outputs->settings->summary);
-        count_status(outputs, STATUS_IO);
-    }
+    if (text && (fprintf(outputs->summary, "%s\n", text) < 0 || fflush(outputs->summary) != 0))
+        bt_fail_errno(&error, "cannot write %s", outputs->settings->summary);
+    else if (text)
+        error.code = 0;
+    if (error.code)
+        count_status(outputs, command_failure(&error));
     free(text);
 }
 

@@ -79,6 +79,16 @@ for options in 'profile -o same --callgrind' 'rondo -o same -w' 'exec --modules 
 done
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
+# in the same words
+for output in 'exec -q --summary' 'exec -q --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there -w'; do
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $output /dev/full ./program 2>told || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
+        { echo "$output: status $status"; cat told; exit 1; }
+done
+rm -f program_*
+
 # one that is lost takes no other with it
 for lost in '-o /dev/full --callgrind there' '--callgrind /dev/full -o there' '-o /dev/full --callgrind /dev/full'; do
     rm -f there

@@ -2,6 +2,7 @@
 #include "tools/exec_inside.h"
 
 #include "capture/exec/process.h"
+#include "formats/base/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
@@ -356,6 +357,7 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     struct process_end end;
     struct bt_error error;
     prctl(PR_SET_NAME, words_file_name(inside->path)); /* as `ps` shows it */
+    standard_streams_let_go();
     if (process_run(inside->process, &end, &error) < 0) {
         fprintf(stderr, "bustap: %s: %s\n", inside->path, error.message);
         end = (struct process_end){PROCESS_EXITED, bt_exit_status(error.code), end.is_child};
@@ -392,6 +394,7 @@ _Noreturn void exec_inside_main(int count, char **arguments)
     if (lanes)
         exec_lanes_miss(lanes);
     fprintf(stderr, "bustap: not captured: %s\n", error.message);
+    standard_streams_let_go();
     execve(program.path, arguments + 3, environ);
     _exit(STATUS_IO);
 }

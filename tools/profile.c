@@ -2,6 +2,7 @@
 #include "tools/profile.h"
 
 #include "capture/exec/process.h"
+#include "formats/base/standard_streams.h"
 #include "tools/exec_program.h"
 #include "tools/own_stream.h"
 #include "tools/profile/callgrind.h"
@@ -256,6 +257,7 @@ _Noreturn static void go(struct run *run)
     struct bt_error error = {0};
     struct process_end end;
     char ended[80];
+    standard_streams_let_go();
     int result = process_run(run->process, &end, &error);
     signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
     signal(SIGXFSZ, SIG_IGN);

@@ -1,6 +1,7 @@
 #include "tools/rondo.h"
 
 #include "formats/base/quantity.h"
+#include "formats/base/standard_streams.h"
 #include "tools/exec_program.h"
 #include "tools/own_stream.h"
 #include "tools/rondo/report.h"
@@ -339,6 +340,7 @@ static int run(struct rondo *rondo, struct process_end *end)
     struct rondo_results *results = &rondo->results;
     struct bt_error error;
     int status = 0;
+    standard_streams_let_go();
     if (rondo_run(rondo->aria, rondo->engine, &settings, results, &error) < 0) {
         bt_fail_within(&error, "%s", rondo->arguments[0]);
         status = complain(rondo, &error);

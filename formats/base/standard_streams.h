@@ -9,4 +9,11 @@
  */
 int standard_streams_keep(void);
 
+/*
+ * Closes what the former has opened in the place of standard input and output: a program that runs
+ * in the calling process from now on finds them closed, as it would by itself. Standard error
+ * stays: a message of ours would go into whatever took its place.
+ */
+void standard_streams_let_go(void);
+
 #endif

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs under exec, profile and rondo where children's ends are ignored, as whoever started bustap left it: they
-# end as natively, and find it ignored, too.
+# Programs under exec, profile and rondo where children's ends are ignored, or streams are closed, as whoever started
+# bustap left it: they end as natively, and find it so, too.
 set -eu
 case $BUILD in *sanitize*) echo "AddressSanitizer lies where programs go"; exit 77 ;; esac
 
@@ -23,6 +23,30 @@ same true
 same sh -c 'exit 7'
 same grep SigIgn /proc/self/status
 same sh -c 'grep SigIgn /proc/self/status; (exit 3); echo $?'
+
+# which of the standard streams are closed
+cat >streams.c <<'END'
+#include <fcntl.h>
+int main(void)
+{
+    int closed = 0;
+    for (int stream = 0; stream < 3; stream++)
+        closed |= (fcntl(stream, F_GETFD) < 0) << stream;
+    return closed | (open("streams.c", O_RDONLY) << 4);
+}
+END
+gcc -o streams streams.c
+for closed in '' '<&-' '>&-' '<&- >&-'; do
+    for program in ./streams 'sh -c "exec ./streams"' 'sh -c "./streams; exit \$?"'; do
+        wanted=0
+        eval "$program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || wanted=$?
+        for way in exec 'exec --follow' 'exec --threads each' profile rondo; do
+            got=0
+            eval "bustap $way -o out -- $program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || got=$?
+            [ "$wanted" = "$got" ] || { echo "$way $program $closed: status $got, wanted $wanted"; cat told; exit 1; }
+        done
+    done
+done
 for file in out*.byu.gz; do
     bustap verify "$file" >verdict || { cat verdict; exit 1; }
 done

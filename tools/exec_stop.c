@@ -53,9 +53,11 @@ static pid_t begin_watch(pid_t program)
     if (watcher != 0)
         return watcher;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    while (getppid() == stopping && is_stopped(program))
+    while (getppid() == stopping) {
+        if (!is_stopped(program))
+            kill(stopping, SIGCONT); /* again and again: it may not have stopped yet */
         nanosleep(&time, NULL);
-    kill(stopping, SIGCONT);
+    }
     _exit(0);
 }
 
@@ -74,11 +76,12 @@ static void stop_by(int number)
     sigset_t set, old;
     sigemptyset(&set);
     sigaddset(&set, number);
-    sigaction(number, &usual, &before);
+    bool changed = sigaction(number, &usual, &before) == 0; /* not for SIGSTOP */
     raise(number);
     sigprocmask(SIG_UNBLOCK, &set, &old); /* here */
     sigprocmask(SIG_SETMASK, &old, NULL);
-    sigaction(number, &before, NULL);
+    if (changed)
+        sigaction(number, &before, NULL);
 }
 
 /* Shells continue all of a job, others bustap alone, or the program, which continues bustap. */

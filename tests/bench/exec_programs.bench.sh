@@ -59,7 +59,7 @@ program() {
     times "$(seconds bustap exec -q -o "files/$name" -- "$@")" "$native"
     rm -rf files
     one_peer "$native" valgrind --tool=cachegrind --cachegrind-out-file=out "$@"
-    [ -n "${NO_LACKEY:-}" ] || one_peer "$native" valgrind --tool=lackey --trace-mem=yes "$@"
+    [ -n "${NO_LACKEY:-}" ] || one_peer "$native" valgrind --tool=lackey --trace-mem=yes --log-file=/dev/null "$@"
     one_peer "$native" qemu-x86_64 "$@"
     echo
 }

@@ -20,8 +20,8 @@ struct exec_child {
     int status;                     /* as wait has it, without the bit of cores */
 };
 
-/* Calls run in a child, whose end is 0 if it returns; it is killed after some minutes of computing,
- * or an hour. */
+/* Calls run in a child, whose end is 0 if it returns; it is killed after five minutes of computing,
+ * or where it does not end for longer, and then what it was doing is printed. */
 void exec_child_run(struct exec_child *child, void (*run)(void *context), void *context);
 
 /* The same for a program. */

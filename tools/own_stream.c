@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DESCRIPTOR_MIN 500 /* if that many are allowed; programs like theirs low */
@@ -92,4 +93,33 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
                                outputs[i].what, outputs[i].path);
     }
     return 0;
+}
+
+static void ours(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGPIPE);
+    sigaddset(set, SIGXFSZ);
+}
+
+void own_stream_hold(struct own_signals *before)
+{
+    sigset_t set;
+    ours(&set);
+    sigpending(&before->pending);
+    sigprocmask(SIG_BLOCK, &set, &before->mask);
+}
+
+void own_stream_release(const struct own_signals *before)
+{
+    const struct timespec now = {0, 0};
+    sigset_t set;
+    ours(&set);
+    if (sigismember(&before->pending, SIGPIPE))
+        sigdelset(&set, SIGPIPE);
+    if (sigismember(&before->pending, SIGXFSZ))
+        sigdelset(&set, SIGXFSZ);
+    while (sigtimedwait(&set, NULL, &now) > 0)
+        continue;
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
 }

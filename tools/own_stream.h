@@ -7,6 +7,7 @@
 
 #include "formats/base/error.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 /* A file to be written anew: its descriptor, closed where another program is executed; or a
@@ -36,5 +37,15 @@ struct own_output {
  */
 int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
                      struct bt_error *error);
+
+/*
+ * Around what is written while the program is not at its end: a reader that went away, or a limit
+ * of files' sizes, is an answer of write(), not a signal that the program is sent. Signals before.
+ */
+struct own_signals {
+    sigset_t mask, pending;
+};
+void own_stream_hold(struct own_signals *before);
+void own_stream_release(const struct own_signals *before);
 
 #endif

@@ -233,7 +233,7 @@ static int hide(struct rondo *rondo, struct bt_error *error)
 }
 
 /* The file has the last report alone. */
-static int print(struct rondo *rondo, struct bt_error *error)
+static int print_report(struct rondo *rondo, struct bt_error *error)
 {
     struct rondo_report report = {.settings = &rondo->front_end,
                                   .names = rondo->names,
@@ -260,6 +260,15 @@ static int print(struct rondo *rondo, struct bt_error *error)
     if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
         return bt_fail_errno(error, "cannot write %s",
                              rondo->output ? rondo->output : "standard error");
+    return result;
+}
+
+static int print(struct rondo *rondo, struct bt_error *error)
+{
+    struct own_signals signals;
+    own_stream_hold(&signals);
+    int result = print_report(rondo, error);
+    own_stream_release(&signals);
     return result;
 }
 

@@ -214,6 +214,17 @@ status=0
 bustap rondo -p taken -o /dev/full -- true 2>told || status=$?
 [ "$status" = 3 ] || fail "full: $status"
 grep -q '^bustap: cannot write /dev/full: No space left on device$' told || fail "$(cat told)"
+# nor is a limit of files' sizes, or a reader that went away, the program's end
+status=0
+(ulimit -f 1 && exec bustap rondo -p taken -o /dev/null -w short.byu.gz -- true) 2>told || status=$?
+[ "$status" = 3 ] || fail "a limit: $status"
+grep -q '^bustap: cannot write short.byu.gz: File too large$' told || fail "$(cat told)"
+mkfifo pipe
+: <pipe &
+status=0
+bustap rondo -p taken --json -b --top 0 -o pipe -- sh -c 'kill -0 $$' 2>told || status=$?
+wait
+[ "$status" = 0 ] || [ "$status" = 3 ] || fail "a reader that went away: $status"
 status=0
 bustap rondo -p taken -w nonesuch/x -- true 2>told || status=$?
 [ "$status" = 3 ] || fail "no folder: $status"

@@ -108,6 +108,7 @@ int wrong_path_file(const struct wrong_path *wrong)
 static int flush(struct wrong_path *wrong, struct bt_error *error)
 {
     struct batch *batch = &wrong->batch;
+    struct own_signals signals;
     size_t size;
     if (batch->count == 0)
         return 0;
@@ -115,8 +116,10 @@ static int flush(struct wrong_path *wrong, struct bt_error *error)
     batch->host_time_ns = clock_realtime_ns();
     int result = capture_put_data_member(wrong->encoder, batch, wrong->member, wrong->member_bytes,
                                          &size, error);
+    own_stream_hold(&signals);
     if (result == 0)
         result = capture_writer_put(wrong->writer, wrong->member, size, batch, error);
+    own_stream_release(&signals);
     wrong->end_index += batch->count;
     batch->count = 0;
     return result < 0 ? fail_writing(wrong, error) : 0;
@@ -172,6 +175,7 @@ int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_e
 {
     if (wrong->closed)
         return 0;
+    struct own_signals signals;
     wrong->closed = true;
     int result = flush(wrong, error);
     struct capture_totals totals = {.end = end, .final = true};
@@ -182,6 +186,8 @@ int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_e
     totals.ended_ns = clock_realtime_ns();
     if (result < 0)
         return result;
+    own_stream_hold(&signals);
     result = capture_writer_close(wrong->writer, &totals, error);
+    own_stream_release(&signals);
     return result < 0 ? fail_writing(wrong, error) : 0;
 }

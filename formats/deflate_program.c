@@ -23,6 +23,8 @@
 #define GROUP_READS 64u /* bytes: a little more */
 #define BEHIND      7u  /* records there must be from the first on, where groups begin */
 
+_Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads stay in the block");
+
 /* A bit for the first byte of each record in a group. */
 #define FIRST_BYTES    (1u | 1u << 12 | 1u << 24 | UINT64_C(1) << 36 | UINT64_C(1) << 48)
 #define GROUP_BITS     ((UINT64_C(1) << GROUP_BYTES) - 1)
@@ -41,6 +43,7 @@
 #define HEAD_MAX      512u
 
 struct deflate_program {
+    bool wide; /* with AVX2 and BMI */
     /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
     uint16_t same_place[1u << TABLE_BITS]; /* of fetches that were jumped to */
     uint16_t same_but_low_byte[1u << TABLE_BITS];
@@ -52,7 +55,18 @@ struct deflate_program {
 
 struct deflate_program *deflate_program_new(void)
 {
-    return calloc(1, sizeof(struct deflate_program));
+    struct deflate_program *deflater = calloc(1, sizeof *deflater);
+#if defined(__x86_64__)
+    if (deflater)
+        deflater->wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                         __builtin_cpu_supports("bmi2");
+#endif
+    return deflater;
+}
+
+void deflate_program_narrow(struct deflate_program *deflater)
+{
+    deflater->wide = false;
 }
 
 void deflate_program_free(struct deflate_program *deflater)
@@ -386,7 +400,7 @@ static bool count_any(struct run *run)
 static bool put_records(struct run *run, bool counts)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+    if (run->deflater->wide)
         return counts ? count_avx2(run) : put_avx2(run);
 #endif
     return counts ? count_any(run) : put_any(run);
@@ -397,11 +411,11 @@ static bool put_records(struct run *run, bool counts)
 /* Counts the records from first to end - 1, behind some that only fill the tables. */
 static void count_piece(struct run *run, uint32_t first, uint32_t end, uint32_t warm)
 {
-    const struct deflate_counts before = run->deflater->counts;
+    const struct deflate_counts counts = run->deflater->counts;
     run->i = first;
     run->records = first + warm;
     put_records(run, true);
-    run->deflater->counts = before;
+    run->deflater->counts = counts;
     run->records = end;
     put_records(run, true);
 }

@@ -22,6 +22,9 @@ struct deflate_program;
 struct deflate_program *deflate_program_new(void);
 void deflate_program_free(struct deflate_program *deflater);
 
+/* From now on without the processor's wide registers: the same streams, more slowly. */
+void deflate_program_narrow(struct deflate_program *deflater);
+
 /*
  * Compresses size bytes, records of 12 bytes (a part record at the end is allowed), into one raw
  * deflate stream; capacity >= deflate_bound(size). Returns the stream's bytes. The result depends

@@ -202,7 +202,10 @@ static int write_modules(const char *path, const struct modules *modules)
     if (!file)
         return errno;
     modules_write(modules, file);
-    return fclose(file) == 0 ? 0 : errno;
+    bool failed = ferror(file); /* what is left may be written after all */
+    if (fclose(file) == 0 && !failed)
+        return 0;
+    return errno ? errno : EIO;
 }
 
 static void loaded(void *context, const struct modules *modules)

@@ -16,7 +16,7 @@
 /* --- what the executor asks --------------------------------------------------------------------
  */
 
-/* A file that is mapped may have become shorter. */
+/* A file that is mapped may have become shorter, or have been it all along. */
 static bool is_there(uint64_t page)
 {
     uint8_t byte;
@@ -27,8 +27,7 @@ static bool watch(struct process *process, uint64_t page)
 {
     struct space_mapping mapping;
     return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
-           space_watch(process->space, page, page + SPACE_PAGE) == 0 &&
-           (!(mapping.flags & SPACE_SHARED) || is_there(page));
+           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_there(page);
 }
 
 size_t process_readable(void *context, uint64_t address)
@@ -327,11 +326,17 @@ static void raise_fault(struct process *process, struct executor_stop *stop)
     end_if(process, signals_raise(process->signals, stop));
 }
 
+static void raise_if(struct process *process, struct executor_stop *stop)
+{
+    if (stop->reason == EXECUTOR_FAULT)
+        raise_fault(process, stop);
+}
+
 static int define(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     int result = process->define(process->define_context, stop, error);
-    if (result == 0 && stop->reason == EXECUTOR_FAULT)
-        raise_fault(process, stop);
+    if (result == 0)
+        raise_if(process, stop);
     return result;
 }
 
@@ -348,7 +353,7 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
         return 0;
     case EXECUTOR_TRAP:
         process_trap(process, stop);
-        end_if(process, signals_raise(process->signals, stop));
+        raise_if(process, stop);
         return 0;
     case EXECUTOR_DEFINED:
         return define(process, stop, error);
@@ -357,7 +362,7 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
             end_with(process, PROCESS_UNABLE, 1);
             return BT_USAGE;
         }
-        end_if(process, signals_raise(process->signals, stop));
+        raise_if(process, stop);
         return 0;
     default:
         return 0;

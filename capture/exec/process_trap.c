@@ -33,14 +33,12 @@ static void set_protection(struct executor_stop *stop, uint64_t error)
                                    .error = error};
 }
 
-static void set_page_fault(struct process *process, struct executor_stop *stop, uint64_t address,
-                           uint64_t error)
+/* Whether something is mapped there is for who raises it to find. */
+static void set_page_fault(struct executor_stop *stop, uint64_t address, uint64_t error)
 {
-    struct space_mapping mapping;
-    bool mapped = space_find(process->space, address, &mapping);
     *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
                                    .signal = SIGSEGV,
-                                   .code = mapped ? SEGV_ACCERR : SEGV_MAPERR,
+                                   .code = SEGV_MAPERR,
                                    .fault_address = address,
                                    .trap = TRAP_PAGE,
                                    .error = error};
@@ -67,7 +65,8 @@ static void set_illegal(const struct process *process, struct executor_stop *sto
 }
 
 /* Bytes that are no instruction: too many of them, or too few, or others. */
-static void set_undecodable(struct process *process, struct executor_stop *stop, size_t readable)
+static void set_undecodable(const struct process *process, struct executor_stop *stop,
+                            size_t readable)
 {
     uint64_t rip = process->thread->rip;
     ZydisDecoder decoder;
@@ -80,7 +79,7 @@ static void set_undecodable(struct process *process, struct executor_stop *stop,
         (status == ZYDIS_STATUS_NO_MORE_DATA && size == DECODE_BYTES_MAX))
         set_protection(stop, 0);
     else if (status == ZYDIS_STATUS_NO_MORE_DATA)
-        set_page_fault(process, stop, rip + readable, USER_FETCH);
+        set_page_fault(stop, rip + readable, USER_FETCH);
     else
         set_illegal(process, stop);
 }
@@ -182,7 +181,7 @@ static int far_return(struct process *process, const struct decode_instruction *
     if (interrupt && (thread->flags & NESTED_TASK))
         set_protection(stop, 0);
     else if (program_read(process->space, &selector, at, sizeof selector) != 0)
-        set_page_fault(process, stop, at, USER_READ);
+        set_page_fault(stop, at, USER_READ);
     else if (selector <= 3)
         set_protection(stop, 0);
     else if ((selector & 3) != 3 || !is_code_segment(selector))

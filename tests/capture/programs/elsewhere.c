@@ -231,11 +231,13 @@ static void no_instruction(void)
 
 static sigjmp_buf back;
 static volatile unsigned long counter;
+static uint8_t *volatile where_lost;
 
 static void lost(int number, siginfo_t *information, void *context)
 {
     const ucontext_t *where = context;
     counter = (unsigned long)where->uc_mcontext.gregs[REG_RCX];
+    where_lost = information->si_addr;
     siglongjmp(back, 1);
 }
 
@@ -260,6 +262,23 @@ static void no_file(void)
     }
 }
 
+/* The same where memory is private, and the file has never been there; and an instruction half of
+ * which is. */
+static void no_private_file(void)
+{
+    static const int places[] = {PAGE + 64, PAGE - 2};
+    uint8_t made[sizeof returns];
+    make_number(made, 99);
+    if (pwrite(file, made, 2, PAGE - 2) != 2)
+        perror("pwrite");
+    code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+    for (int i = 0; i < 2; i++)
+        if (sigsetjmp(back, 1) == 0)
+            printf("no private file: %d\n", call(code + places[i]));
+        else
+            printf("no private file: lost, %ld\n", (long)(where_lost - code));
+}
+
 int main(int count, char **arguments)
 {
     struct sigaction action = {.sa_handler = tick, .sa_flags = SA_RESTART};
@@ -280,6 +299,7 @@ int main(int count, char **arguments)
         by_a_thread();
     no_instruction();
     no_file();
+    no_private_file();
     by_a_child();
     in_a_segment();
     return 0;

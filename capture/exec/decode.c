@@ -625,7 +625,8 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
                                                .branch_register = DECODE_NONE,
                                                .adjusted = DECODE_NONE};
     if (!decode_with_zydis(&decoded, bytes, size)) {
-        instruction->bytes[0] = bytes[0];
+        if (size > 0)
+            instruction->bytes[0] = bytes[0];
         return;
     }
     instruction->size = decoded.instruction.length;

@@ -120,8 +120,8 @@ struct decode_instruction {
 
 /*
  * Decodes the instruction at bytes, of which `size` may be read, as if it were at `address`. Bytes
- * that are no instruction (or where size cuts it off) make a DECODE_TRAP of mnemonic 0 and of one
- * byte; size must not be 0.
+ * that are no instruction (or where size, which may be 0, cuts it off) make a DECODE_TRAP of
+ * mnemonic 0 and of one byte.
  */
 void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t size,
             uint64_t address);

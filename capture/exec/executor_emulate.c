@@ -38,6 +38,14 @@ static bool refuse(struct executor *executor, const struct exit *exit)
     return false;
 }
 
+/* By now there is another instruction, which somebody else has put there: it is what comes next. */
+static bool is_another(struct executor *executor, const struct exit *exit)
+{
+    undo(executor, exit, (struct executor_stop){.reason = EXECUTOR_INTERRUPTED});
+    executor_invalidate(executor, exit->from->address, exit->from->address + exit->from->size);
+    return false;
+}
+
 static bool is_canonical(uint64_t address)
 {
     return (uint64_t)((int64_t)(address << 16) >> 16) == address;
@@ -90,6 +98,8 @@ bool executor_emulate(struct executor *executor, const struct exit *exit)
     struct exec_thread *thread = executor->thread;
     struct decode_instruction instruction;
     decode_at(executor, exit->target, &instruction);
+    if (instruction.kind != DECODE_EMULATED)
+        return is_another(executor, exit);
     uint64_t value = instruction.registers_read ? source_of(thread, &instruction) : 0;
     bool done = true;
     switch (instruction.mnemonic) {
@@ -110,10 +120,12 @@ bool executor_emulate(struct executor *executor, const struct exit *exit)
         done = load_segment(executor, exit, (uint16_t)value,
                             (instruction.bytes[instruction.size - 1] >> 3 & 7) == FS);
         break;
-    default: /* xbegin aborts */
+    case ZYDIS_MNEMONIC_XBEGIN: /* aborts */
         thread->registers[DECODE_RAX] = 0;
         thread->rip = instruction.target;
         return true;
+    default:
+        return is_another(executor, exit);
     }
     if (done)
         thread->rip = exit->target + instruction.size;

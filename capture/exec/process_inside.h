@@ -57,7 +57,8 @@ void process_finish(struct process *process);
  * of a process.) From then on changes of it are noticed. */
 size_t process_readable(void *context, uint64_t address);
 
-/* Fills in the signal that the instruction at rip raises, which is none that is executed. */
+/* Fills in the signal that the instruction at rip raises, which is none that is executed; or
+ * EXECUTOR_INTERRUPTED, where by now there is another. */
 void process_trap(struct process *process, struct executor_stop *stop);
 
 /* The same for one that cannot be carried out here, where it would raise a signal; BT_USAGE with

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* si_code's values */
 /* What becomes of instructions that are never executed. */
 #include "capture/exec/decode.h"
+#include "capture/exec/emit.h"
 #include "capture/exec/process_inside.h"
 #include "capture/exec/program_memory.h"
 
@@ -42,6 +43,12 @@ static void set_page_fault(struct executor_stop *stop, uint64_t address, uint64_
                                    .fault_address = address,
                                    .trap = TRAP_PAGE,
                                    .error = error};
+}
+
+/* By now there is another instruction, which somebody else has put there: it is what comes next. */
+static void set_nothing(struct executor_stop *stop)
+{
+    *stop = (struct executor_stop){.reason = EXECUTOR_INTERRUPTED};
 }
 
 static size_t decode_here(struct process *process, struct decode_instruction *instruction)
@@ -97,6 +104,14 @@ void process_trap(struct process *process, struct executor_stop *stop)
 {
     struct decode_instruction instruction;
     size_t readable = decode_here(process, &instruction);
+    if (readable == 0) {
+        set_page_fault(stop, process->thread->rip, USER_FETCH);
+        return;
+    }
+    if (instruction.kind != DECODE_TRAP) {
+        set_nothing(stop);
+        return;
+    }
     switch (instruction.mnemonic) {
     case 0:
         set_undecodable(process, stop, readable);
@@ -194,11 +209,32 @@ static int far_return(struct process *process, const struct decode_instruction *
     return 0;
 }
 
+/* Refused is also what would be emulated with other operands, and what cannot be translated. */
+static bool is_possible(const struct decode_instruction *instruction)
+{
+    switch (instruction->kind) {
+    case DECODE_REFUSED:
+        return false;
+    case DECODE_EMULATED:
+        return instruction->mnemonic != ZYDIS_MNEMONIC_WRGSBASE &&
+               instruction->mnemonic != ZYDIS_MNEMONIC_MOV;
+    default:
+        return emit_can(instruction);
+    }
+}
+
 int process_refused(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     struct decode_instruction instruction;
     char what[64];
-    decode_here(process, &instruction);
+    if (decode_here(process, &instruction) == 0) {
+        set_page_fault(stop, process->thread->rip, USER_FETCH);
+        return 0;
+    }
+    if (is_possible(&instruction)) {
+        set_nothing(stop);
+        return 0;
+    }
     switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_INT:
         return interrupt(process, &instruction, stop, error);

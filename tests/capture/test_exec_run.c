@@ -514,6 +514,30 @@ static void test_refused(void)
     exec_rig_end(&rig);
 }
 
+/* What was to be emulated is another instruction by then, and nobody said so. */
+static void test_another(void)
+{
+    static const uint8_t code[] = {0xff, 0xc3, 0xf3, 0x48, 0x0f, 0xae, 0xd0}; /* wrfsbase rax */
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    for (unsigned from = 0; from <= 2; from += 2) { /* a block of it alone, too */
+        begin_at(&rig, code, sizeof code);
+        rig.code[sizeof code] = INT3;
+        rig.thread->rip += from;
+        CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
+        memset(rig.code + 2, 0x90, sizeof code - 2);
+        rig.thread->rip = EXEC_RIG_CODE + from;
+        struct executor_stop stop = exec_rig_run(&rig);
+        CU_ASSERT(stop.reason == EXECUTOR_INTERRUPTED && rig.thread->rip == EXEC_RIG_CODE + 2);
+        CU_ASSERT_EQUAL(rig.total, from ? 0 : 1);
+        stop = exec_rig_run(&rig);
+        CU_ASSERT(stop.reason == EXECUTOR_TRAP && rig.thread->rip == EXEC_RIG_CODE + sizeof code);
+        CU_ASSERT_EQUAL(rig.total, sizeof code - 2);
+        executor_invalidate(rig.executor, EXEC_RIG_CODE, END);
+    }
+    exec_rig_end(&rig);
+}
+
 static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"programs as single-stepped", test_samples},
                                          {"limits", test_limit},
@@ -527,5 +551,6 @@ static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"gs", test_gs},
                                          {"branches to nowhere", test_nowhere},
                                          {"refused", test_refused},
+                                         {"another instruction by then", test_another},
                                          {NULL, NULL}};
 TEST_SUITE(exec_run, cases)

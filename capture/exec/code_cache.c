@@ -38,10 +38,11 @@ static void *map(size_t bytes, int protection)
 }
 
 /* jmp *gs:[where] */
-static void write_jump(uint8_t *at, uint8_t where)
+static void write_jump(uint8_t *at, uint32_t where)
 {
-    const uint8_t jump[] = {0x65, 0xff, 0x24, 0x25, where, 0, 0, 0};
+    static const uint8_t jump[] = {0x65, 0xff, 0x24, 0x25};
     memcpy(at, jump, sizeof jump);
+    memcpy(at + sizeof jump, &where, sizeof where);
 }
 
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error)

@@ -93,17 +93,25 @@ static size_t room_for_more(struct record_ring *ring)
     return CAPACITY - (size_t)(atomic_load(&ring->put) - atomic_load(&ring->taken));
 }
 
-/* False: nobody will make room. */
+/* False: nobody will make room. To ask whether the taker is there takes a descriptor for a moment,
+ * which the program might notice: only after a second, however many signals end the waiting. */
 static bool wait_for_room(struct record_ring *ring)
 {
+    int64_t ask_at = 0;
     while (room_for_more(ring) == 0 && !atomic_load(&ring->closed)) {
         uint32_t seen = atomic_load(&ring->taken_news);
+        int64_t now = clock_monotonic_ns();
+        if (ask_at == 0)
+            ask_at = now + SECOND_NS;
+        if (now >= ask_at) {
+            if (!alive_still(&ring->taker))
+                return false;
+            ask_at = now + SECOND_NS;
+        }
         atomic_store(&ring->putter_waits, 1);
         if (room_for_more(ring) == 0 && !atomic_load(&ring->closed))
-            wait_for(&ring->taken_news, seen, SECOND_NS);
+            wait_for(&ring->taken_news, seen, ask_at - now);
         atomic_store(&ring->putter_waits, 0);
-        if (!alive_still(&ring->taker))
-            return false;
     }
     return !atomic_load(&ring->closed);
 }

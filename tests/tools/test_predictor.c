@@ -311,7 +311,7 @@ static void test_text(void)
     full("taken", "taken", 0);
     full("bimodal:entries=2K", "bimodal:entries=2048,bits=2", 4096);
     full("gshare:entries=16", "gshare:entries=16,history=4,bits=2", 36);
-    full("local:", "local:histories=1024,history=10,bits=2", 12288);
+    full("local", "local:histories=1024,history=10,bits=2", 12288);
     full("tournament", "tournament:histories=1024,local=10,local-bits=3,history=12,bits=2",
          10240 + 3072 + 16384 + 12);
     full("tage:tables=2,history=4..9,entries=1",
@@ -321,6 +321,7 @@ static void test_text(void)
          "tage:base=4096,tables=1,entries=1024,history=7,tag=9,bits=3,useful=2,period=262144",
          8192 + 7 + 14336);
     full("perceptron:entries=1,history=3", "perceptron:entries=1,history=3,bits=8", 35);
+    refused("local:", "there is nothing behind the colon of 'local:'");
     refused("gshore", "can be taken, not-taken, backward, bimodal, gshare, local, tournament, tage "
                       "or perceptron, not 'gshore'");
     refused("gshare:entries=1000", "gshare: entries is a power of two, not 1000");

@@ -211,11 +211,7 @@ static void signals(void)
 {
     struct sigaction action = {.sa_handler = handle};
     pthread_t thread;
-    sigset_t set, old;
     sigaction(SIGUSR1, &action, NULL);
-    sigemptyset(&set);
-    sigaddset(&set, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &set, &old);
     sem_init(&done, 0, 0);
     pthread_create(&thread, NULL, receive, NULL);
     sem_wait(&done);
@@ -232,7 +228,6 @@ static void signals(void)
         pthread_kill(thread, SIGUSR1);
         usleep(100);
     }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
     printf("signals: %d\n", (int)others);
 }
 
@@ -392,6 +387,11 @@ static void run(char what)
 
 int main(int argument_count, char **arguments)
 {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    /* in all threads to come: detached ones, not yet gone, would take what is for receive() */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
     for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghij"; *at; at++)
         run(*at);
     return 0;

@@ -230,6 +230,16 @@ static bool is_at_stop(struct executor *executor)
     return executor->stop_at && executor->thread->rip == executor->stop_at;
 }
 
+/* Whether what was left in the middle of a block is over; an interruption is not: it goes on. */
+static bool is_over(struct executor *executor)
+{
+    if (executor->stop.reason != EXECUTOR_INTERRUPTED)
+        return true;
+    executor_settle_part(executor);
+    executor->faulted = false;
+    return false;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -274,10 +284,8 @@ static int run(struct executor *executor, struct bt_error *error)
         executor->was_there = executor->was_there && !is_at_stop(executor);
         exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
         if (executor->faulted) {
-            if (executor->stop.reason != EXECUTOR_INTERRUPTED)
+            if (is_over(executor))
                 return 0;
-            executor_settle_part(executor);
-            executor->faulted = false;
             left = count_left(executor);
             exit = NULL;
             continue;
@@ -295,51 +303,9 @@ static int run(struct executor *executor, struct bt_error *error)
     return 0;
 }
 
-/* Whether a step that was left in its middle is over; else the rest is for run(). */
-static bool is_over(struct executor *executor)
-{
-    if (executor->stop.reason != EXECUTOR_INTERRUPTED)
-        return true;
-    executor_settle_part(executor);
-    executor->faulted = false;
-    return false;
-}
-
-/* The usual step: from one branch to the next, in a block that is there, with nothing to look out
- * for. False: it was none, or is not over. */
-static bool run_usual_step(struct executor *executor)
-{
-    struct exec_thread *thread = executor->thread;
-    if (!executor->settings.stepping || executor->limit || executor->stop_at || thread->interrupt)
-        return false;
-    const struct block *block = code_cache_find(executor->cache, thread->rip);
-    if (!block)
-        return false;
-    exec_enter(thread, block->code, block->vector);
-    if (executor->faulted)
-        return is_over(executor);
-    const struct exit *exit = code_cache_exit(executor->cache, thread->exit);
-    return exit && handle_exit(executor, exit);
-}
-
-/* What executor_flush() does, where there is no worker. */
-static int flush_alone(struct executor *executor)
-{
-    struct trace_expander *expander = &executor->expander;
-    uint64_t begin = (uint64_t)(uintptr_t)executor->buffer;
-    if (executor->settings.trace == EXEC_TRACE_NONE)
-        return 0;
-    if (executor->thread->pointer != begin)
-        executor_consume_all(executor);
-    executor->given = 0;
-    if (executor->result == 0 && expander->count > 0)
-        executor->result = trace_expander_flush(expander);
-    return executor->result;
-}
-
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error)
 {
-    bool over;
+    bool over = false;
     executor->result = 0;
     if (executor->begun) {
         executor->begun = false;
@@ -350,13 +316,12 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         if (executor->fs_base != executor->thread->fs_base)
             executor_consume_all(executor);
         executor->fs_base = executor->thread->fs_base;
-        over = run_usual_step(executor);
     }
     int result = over ? 0 : run(executor, error);
     if (executor->faulted)
         executor_settle_part(executor);
     if (!executor->worker)
-        flush_alone(executor);
+        executor_flush(executor);
     if (result == 0 && executor->result != 0)
         result = bt_fail(error, executor->result, "the trace was not taken");
     if (executor->stop.reason == EXECUTOR_FAULT) {

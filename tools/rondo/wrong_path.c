@@ -38,17 +38,6 @@ static void describe(struct capture_info *info, const char *const *arguments)
     snprintf(info->bus, sizeof info->bus, "%s", CAPTURE_BUS_PROGRAM);
 }
 
-/* The writer does not know the file's name: "cannot write: why". */
-static int fail_writing(const struct wrong_path *wrong, struct bt_error *error)
-{
-    static const char writing[] = "cannot write: ";
-    const struct bt_error inner = *error;
-    if (strncmp(inner.message, writing, sizeof writing - 1) != 0)
-        return bt_fail_within(error, "%s", wrong->path);
-    return bt_fail(error, inner.code, "cannot write %s: %s", wrong->path,
-                   inner.message + sizeof writing - 1);
-}
-
 static int begin(struct wrong_path *wrong, const char *const *arguments, struct bt_error *error)
 {
     struct capture_info info;
@@ -61,7 +50,7 @@ static int begin(struct wrong_path *wrong, const char *const *arguments, struct 
         return error->code;
     wrong->writer = capture_writer_new(wrong->file, &info, error);
     if (!wrong->writer)
-        return fail_writing(wrong, error);
+        return bt_fail_within(error, "%s", wrong->path);
     wrong->member_bytes = capture_data_member_bound(CAPTURE_BLOCK_RECORDS);
     wrong->member = malloc(wrong->member_bytes);
     wrong->batch.capacity = CAPTURE_BLOCK_RECORDS;
@@ -122,7 +111,7 @@ static int flush(struct wrong_path *wrong, struct bt_error *error)
     own_stream_release(&signals);
     wrong->end_index += batch->count;
     batch->count = 0;
-    return result < 0 ? fail_writing(wrong, error) : 0;
+    return result < 0 ? bt_fail_within(error, "%s", wrong->path) : 0;
 }
 
 void wrong_path_begin(struct wrong_path *wrong, uint64_t instructions)
@@ -189,5 +178,5 @@ int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_e
     own_stream_hold(&signals);
     result = capture_writer_close(wrong->writer, &totals, error);
     own_stream_release(&signals);
-    return result < 0 ? fail_writing(wrong, error) : 0;
+    return result < 0 ? bt_fail_within(error, "%s", wrong->path) : 0;
 }

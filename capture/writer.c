@@ -17,7 +17,8 @@ struct writer {
     struct capture *capture;
     struct capture_info info; /* of the file that is open */
     struct file_name name;
-    int descriptor; /* -1: no file is open */
+    int descriptor;                 /* -1: no file is open */
+    char path[FILE_SET_PATH_BYTES]; /* of the one that is */
     struct capture_writer *file;
     bool has_data;                        /* the open file holds a data member */
     uint64_t closed_bytes;                /* of the files before */
@@ -37,8 +38,7 @@ static void show_file(struct writer *writer)
 {
     struct capture *capture = writer->capture;
     pthread_mutex_lock(&capture->mutex);
-    file_set_path(capture->files, &writer->name, true, capture->status.file,
-                  sizeof capture->status.file);
+    snprintf(capture->status.file, sizeof capture->status.file, "%s", writer->path);
     capture->file_began_ns = clock_monotonic_ns();
     capture->status.compressed_bytes = writer->closed_bytes + capture_writer_bytes(writer->file);
     pthread_mutex_unlock(&capture->mutex);
@@ -56,11 +56,9 @@ static int open_file(struct writer *writer, struct bt_error *error)
         file_set_create(capture->files, info.file_number, info.file_started_ns, &name, error);
     if (descriptor < 0)
         return descriptor;
-    struct capture_writer *file = capture_writer_new(descriptor, &info, error);
+    file_set_path(capture->files, &name, true, writer->path, sizeof writer->path);
+    struct capture_writer *file = capture_writer_new(descriptor, writer->path, &info, error);
     if (!file) {
-        char path[FILE_SET_PATH_BYTES];
-        file_set_path(capture->files, &name, true, path, sizeof path);
-        bt_fail_within(error, "%s", path);
         close(descriptor);
         file_set_discard(capture->files, &name, NULL);
         return error->code;
@@ -85,11 +83,6 @@ static int put_closing(const struct writer *writer, enum capture_end end, struct
     if (result == BT_FULL) {
         file_set_release_reserve(writer->capture->files);
         result = capture_writer_close(writer->file, &again, error);
-    }
-    if (result < 0) {
-        char path[FILE_SET_PATH_BYTES];
-        file_set_path(writer->capture->files, &writer->name, true, path, sizeof path);
-        bt_fail_within(error, "%s", path);
     }
     return result;
 }
@@ -230,11 +223,8 @@ static int append(struct writer *writer, const uint8_t *member, size_t size,
                   const struct batch *batch, struct bt_error *error)
 {
     int result = capture_writer_put(writer->file, member, size, batch, error);
-    if (result < 0) {
-        char path[FILE_SET_PATH_BYTES];
-        file_set_path(writer->capture->files, &writer->name, false, path, sizeof path);
-        return bt_fail_within(error, "%s", path);
-    }
+    if (result < 0)
+        return result;
     writer->has_data = true;
     writer->index = batch->first_index + batch->count;
     writer->totals.capture_records += batch->count;

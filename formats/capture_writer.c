@@ -6,8 +6,9 @@
 
 struct capture_writer {
     int file;
-    off_t start;    /* where it begins: another capture file may stand in front of it */
-    uint64_t bytes; /* whole members in the file */
+    off_t start;      /* where it begins: another capture file may stand in front of it */
+    const char *name; /* the caller's */
+    uint64_t bytes;   /* whole members in the file */
     uint64_t records;
     uint64_t end_index;
     struct loss lost;
@@ -33,7 +34,7 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
                   struct bt_error *error)
 {
     if (write_all(writer->file, member, size) < 0) {
-        int result = bt_fail_errno(error, "cannot write");
+        int result = bt_fail_errno(error, "cannot write %s", writer->name);
         /* What was cut short is no block: take it back, so that the file ends with a whole one. A
          * pipe cannot be cut; its reader sees the torn block and says so. */
         off_t whole = writer->start + (off_t)writer->bytes;
@@ -45,7 +46,7 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
     return 0;
 }
 
-struct capture_writer *capture_writer_new(int fd, const struct capture_info *info,
+struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error)
 {
     struct capture_writer *writer = calloc(1, sizeof *writer);
@@ -54,6 +55,7 @@ struct capture_writer *capture_writer_new(int fd, const struct capture_info *inf
         return NULL;
     }
     writer->file = fd;
+    writer->name = name;
     writer->start = lseek(fd, 0, SEEK_CUR);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];

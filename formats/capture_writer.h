@@ -12,9 +12,9 @@ struct capture_writer;
 
 /*
  * Starts a file on fd (not closed by the writer) with a header member. NULL and *error on failure.
- * info is copied.
+ * name is what errors call the file, borrowed until it is freed; info is copied.
  */
-struct capture_writer *capture_writer_new(int fd, const struct capture_info *info,
+struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error);
 
 /*

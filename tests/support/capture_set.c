@@ -144,7 +144,7 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
     if (number > set->removed) {
         progress->file = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666);
         if (progress->file >= 0)
-            progress->writer = capture_writer_new(progress->file, &info, NULL);
+            progress->writer = capture_writer_new(progress->file, name, &info, NULL);
         if (!progress->writer)
             return -1;
     }

@@ -48,9 +48,9 @@ static int begin(struct wrong_path *wrong, const char *const *arguments, struct 
     wrong->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     if (!wrong->encoder)
         return error->code;
-    wrong->writer = capture_writer_new(wrong->file, &info, error);
+    wrong->writer = capture_writer_new(wrong->file, wrong->path, &info, error);
     if (!wrong->writer)
-        return bt_fail_within(error, "%s", wrong->path);
+        return error->code;
     wrong->member_bytes = capture_data_member_bound(CAPTURE_BLOCK_RECORDS);
     wrong->member = malloc(wrong->member_bytes);
     wrong->batch.capacity = CAPTURE_BLOCK_RECORDS;
@@ -111,7 +111,7 @@ static int flush(struct wrong_path *wrong, struct bt_error *error)
     own_stream_release(&signals);
     wrong->end_index += batch->count;
     batch->count = 0;
-    return result < 0 ? bt_fail_within(error, "%s", wrong->path) : 0;
+    return result;
 }
 
 void wrong_path_begin(struct wrong_path *wrong, uint64_t instructions)
@@ -178,5 +178,5 @@ int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_e
     own_stream_hold(&signals);
     result = capture_writer_close(wrong->writer, &totals, error);
     own_stream_release(&signals);
-    return result < 0 ? bt_fail_within(error, "%s", wrong->path) : 0;
+    return result;
 }

@@ -43,7 +43,7 @@ static int start(struct record_file *file, const char *path, struct bt_error *er
     bytes_put64(info.id + 8, (uint64_t)getpid());
     file->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     if (file->encoder)
-        file->writer = capture_writer_new(file->fd, &info, error);
+        file->writer = capture_writer_new(file->fd, path, &info, error);
     return file->writer ? 0 : error->code;
 }
 

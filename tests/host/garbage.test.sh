@@ -23,10 +23,14 @@ sed -n 4p answer | jq -e '.ok and .captures[0].name == "one"' >/dev/null
 head -c 70000 /dev/zero | tr '\0' ' ' | talk 5 >answer
 jq -e '.error == "the request is too long"' answer >/dev/null
 
-# as many clients as there are places, all silent; the next is told so
+# as many clients as there are places, all silent; the next is told so. One of them may be told so, too, where a
+# client from before has not yet left: another takes its place.
 perl -MIO::Socket::UNIX -e '
-    my @places = map { IO::Socket::UNIX->new(Peer => "socket") or die "connect: $!\n" } 1 .. 16;
-    sleep 100;' &
+    my @places;
+    while (@places < 400) {
+        push @places, IO::Socket::UNIX->new(Peer => "socket") || die "connect: $!\n";
+        select undef, undef, undef, 0.1 if @places > 16;
+    }' &
 crowd=$!
 await sh -c 'bustap ctl --socket socket status 2>&1 | grep -q "too many clients"'
 kill $crowd
@@ -41,7 +45,7 @@ flood=$!
 before=$(status '.captures[0].status.records')
 sleep 0.5
 ctl status >/dev/null || fail "no answer beside a flood"
-has_records one "$before" || fail "the capture stands still"
+await has_records one $((before + 1)) # the capture does not stand still
 wait "$flood" || true
 
 is_state one running

@@ -3,6 +3,7 @@
 
 #include "capture/exec/enter.h"
 #include "capture/exec/trace_compile.h"
+#include "capture/exec/trap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* so that they stay in the second cache */
 
-#define PAGE_FAULT   14
-#define FETCH_FAILED 0x14 /* by the program */
+#define PAGE_FAULT   TRAP_PAGE_FAULT
+#define FETCH_FAILED TRAP_USER_FETCH
 
 /* After what it depends on has changed. */
 static void note_steps(struct executor *executor)

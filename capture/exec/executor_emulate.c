@@ -1,12 +1,11 @@
-#define _GNU_SOURCE /* si_code's values */
 /* What blocks end with because it cannot be done where they are: it has to do with the registers
  * that are ours, fs and gs, or it fails in ways that translated code does not. */
 #include "capture/exec/executor_parts.h"
+#include "capture/exec/trap.h"
 
 #include <Zydis/Zydis.h>
 
-#define TRAP_PROTECTION 13 /* the processor's number */
-#define FS              4  /* as segment registers are encoded */
+#define FS 4 /* as segment registers are encoded */
 
 /* The block's last instruction is not done after all: it is in no record. */
 static void undo(struct executor *executor, const struct exit *exit, struct executor_stop stop)
@@ -23,12 +22,7 @@ static void undo(struct executor *executor, const struct exit *exit, struct exec
 /* A general protection fault, with an error code. */
 static bool protect(struct executor *executor, const struct exit *exit, uint64_t error)
 {
-    undo(executor, exit,
-         (struct executor_stop){.reason = EXECUTOR_FAULT,
-                                .signal = SIGSEGV,
-                                .code = SI_KERNEL,
-                                .trap = TRAP_PROTECTION,
-                                .error = error});
+    undo(executor, exit, trap_protection(error));
     return false;
 }
 
@@ -71,7 +65,7 @@ static bool load_segment(struct executor *executor, const struct exit *exit, uin
 {
     if (selector > 3)
         return is_segment(selector) ? refuse(executor, exit)
-                                    : protect(executor, exit, selector & ~(uint64_t)3);
+                                    : protect(executor, exit, TRAP_SELECTOR(selector));
     if (fs)
         set_fs_base(executor, 0);
     return true;

@@ -1,17 +1,13 @@
 #define _GNU_SOURCE /* registers in ucontext_t, SA_ONSTACK, MAP_ANONYMOUS */
 #include "capture/exec/enter.h"
 #include "capture/exec/executor_parts.h"
+#include "capture/exec/trap.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #define STACK_BYTES ((size_t)1 << 20)
-
-#define WRITE_FAILED 2u /* in a page fault's error code */
-#define FETCH_FAILED 16u
-#define RESUME_FLAG  0x10000u /* the processor sets it in what it saves at faults */
-#define TRAP_FLAG    0x100u
 
 #define XSAVE_HEADER  512u
 #define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
@@ -128,7 +124,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
         if (offset >= block->advance)
             thread->pointer -= 4u * block->slots;
     }
-    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(RESUME_FLAG | TRAP_FLAG);
+    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG_RESUME | TRAP_FLAG);
     thread->rip = block->address + block->places[at].offset;
     if (thread->vector_live)
         save_vector(thread, context);
@@ -145,9 +141,9 @@ void executor_save(struct executor *executor, const struct block *block, void *c
 /* Page faults say what was tried; protection errors of no address have nothing to mend. */
 static bool mend(struct executor *executor, const siginfo_t *info, uint64_t failure)
 {
-    uint32_t access = failure & FETCH_FAILED   ? PROT_EXEC
-                      : failure & WRITE_FAILED ? PROT_WRITE
-                                               : PROT_READ;
+    uint32_t access = failure & TRAP_PAGE_FETCH   ? PROT_EXEC
+                      : failure & TRAP_PAGE_WRITE ? PROT_WRITE
+                                                  : PROT_READ;
     return executor->settings.mend &&
            (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
            executor->settings.mend(executor->settings.mend_context,

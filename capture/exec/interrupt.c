@@ -1,10 +1,9 @@
 #define _GNU_SOURCE /* registers in ucontext_t */
 #include "capture/exec/enter.h"
 #include "capture/exec/executor_parts.h"
+#include "capture/exec/trap.h"
 
 #include <ucontext.h>
-
-#define TRAP_FLAG 0x100
 
 static bool within(const uint8_t *code, const uint8_t *begin, const uint8_t *end)
 {

@@ -3,6 +3,7 @@
 
 #include "capture/exec/decode.h"
 #include "capture/exec/enter.h"
+#include "capture/exec/trap.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#define FETCH_FAILED 16u /* in a page fault's error code */
 
 /* --- what the executor asks --------------------------------------------------------------------
  */
@@ -319,7 +318,7 @@ static void raise_fault(struct process *process, struct executor_stop *stop)
     struct space_mapping mapping;
     if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
         space_find(process->space, stop->fault_address, &mapping)) {
-        bool lost = (stop->error & FETCH_FAILED) && (mapping.protection & PROT_EXEC);
+        bool lost = (stop->error & TRAP_PAGE_FETCH) && (mapping.protection & PROT_EXEC);
         stop->signal = lost ? SIGBUS : SIGSEGV;
         stop->code = lost ? BUS_ADRERR : SEGV_ACCERR;
     }

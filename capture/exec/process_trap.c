@@ -4,46 +4,14 @@
 #include "capture/exec/emit.h"
 #include "capture/exec/process_inside.h"
 #include "capture/exec/program_memory.h"
+#include "capture/exec/trap.h"
 
 #include <Zydis/Zydis.h>
 #include <signal.h>
 #include <stdio.h>
 
-#define TRAP_DEBUG      1 /* the processor's numbers */
-#define TRAP_BREAKPOINT 3
-#define TRAP_OVERFLOW   4
-#define TRAP_ILLEGAL    6
-#define TRAP_PROTECTION 13
-#define TRAP_PAGE       14
-
-#define USER_READ  4u /* in a page fault's error code: the program's */
-#define USER_FETCH 0x14u
-
-#define IN_TABLE     2u /* in an error code: the number is an interrupt's */
-#define NESTED_TASK  0x4000u
 #define SYSTEM_CALLS 0x80u   /* interrupt, of 32-bit programs */
 #define CODE_SEGMENT 0x1800u /* in access rights */
-
-/* A general protection fault. */
-static void set_protection(struct executor_stop *stop, uint64_t error)
-{
-    *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
-                                   .signal = SIGSEGV,
-                                   .code = SI_KERNEL,
-                                   .trap = TRAP_PROTECTION,
-                                   .error = error};
-}
-
-/* Whether something is mapped there is for who raises it to find. */
-static void set_page_fault(struct executor_stop *stop, uint64_t address, uint64_t error)
-{
-    *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
-                                   .signal = SIGSEGV,
-                                   .code = SEGV_MAPERR,
-                                   .fault_address = address,
-                                   .trap = TRAP_PAGE,
-                                   .error = error};
-}
 
 /* By now there is another instruction, which somebody else has put there: it is what comes next. */
 static void set_nothing(struct executor_stop *stop)
@@ -68,7 +36,7 @@ static void set_illegal(const struct process *process, struct executor_stop *sto
                                    .signal = SIGILL,
                                    .code = ILL_ILLOPN,
                                    .fault_address = process->thread->rip,
-                                   .trap = TRAP_ILLEGAL};
+                                   .trap = TRAP_INVALID_OPCODE};
 }
 
 /* Bytes that are no instruction: too many of them, or too few, or others. */
@@ -84,9 +52,9 @@ static void set_undecodable(const struct process *process, struct executor_stop 
                                                       size, &instruction);
     if (status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ||
         (status == ZYDIS_STATUS_NO_MORE_DATA && size == DECODE_BYTES_MAX))
-        set_protection(stop, 0);
+        *stop = trap_protection(0);
     else if (status == ZYDIS_STATUS_NO_MORE_DATA)
-        set_page_fault(stop, rip + readable, USER_FETCH);
+        *stop = trap_page_fault(rip + readable, TRAP_USER_FETCH);
     else
         set_illegal(process, stop);
 }
@@ -105,7 +73,7 @@ void process_trap(struct process *process, struct executor_stop *stop)
     struct decode_instruction instruction;
     size_t readable = decode_here(process, &instruction);
     if (readable == 0) {
-        set_page_fault(stop, process->thread->rip, USER_FETCH);
+        *stop = trap_page_fault(process->thread->rip, TRAP_USER_FETCH);
         return;
     }
     if (instruction.kind != DECODE_TRAP) {
@@ -131,7 +99,7 @@ void process_trap(struct process *process, struct executor_stop *stop)
         set_illegal(process, stop);
         break;
     default:
-        set_protection(stop, 0);
+        *stop = trap_protection(0);
         break;
     }
 }
@@ -157,7 +125,7 @@ static int interrupt(struct process *process, const struct decode_instruction *i
     else if (number == TRAP_OVERFLOW)
         set_trap(process, stop, instruction, SIGSEGV, TRAP_OVERFLOW);
     else
-        set_protection(stop, 8 * number + IN_TABLE);
+        *stop = trap_protection(TRAP_GATE(number));
     return 0;
 }
 
@@ -193,14 +161,14 @@ static int far_return(struct process *process, const struct decode_instruction *
     const struct exec_thread *thread = process->thread;
     uint64_t at = thread->registers[DECODE_RSP] + operand_size(instruction);
     uint16_t selector;
-    if (interrupt && (thread->flags & NESTED_TASK))
-        set_protection(stop, 0);
+    if (interrupt && (thread->flags & TRAP_FLAG_NESTED_TASK))
+        *stop = trap_protection(0);
     else if (program_read(process->space, &selector, at, sizeof selector) != 0)
-        set_page_fault(stop, at, USER_READ);
+        *stop = trap_page_fault(at, TRAP_USER_READ);
     else if (selector <= 3)
-        set_protection(stop, 0);
+        *stop = trap_protection(0);
     else if ((selector & 3) != 3 || !is_code_segment(selector))
-        set_protection(stop, selector & ~(uint64_t)3);
+        *stop = trap_protection(TRAP_SELECTOR(selector));
     else
         return refuse(process,
                       interrupt ? "returns from an interrupt (iret)"
@@ -228,7 +196,7 @@ int process_refused(struct process *process, struct executor_stop *stop, struct 
     struct decode_instruction instruction;
     char what[64];
     if (decode_here(process, &instruction) == 0) {
-        set_page_fault(stop, process->thread->rip, USER_FETCH);
+        *stop = trap_page_fault(process->thread->rip, TRAP_USER_FETCH);
         return 0;
     }
     if (is_possible(&instruction)) {

@@ -1,33 +1,16 @@
 #define _GNU_SOURCE /* prctl, getpgid, getsid */
 #include "tools/exec_stop.h"
 
+#include "capture/exec/alive.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOOK_NS 20000000 /* how often it is looked whether a stopped program goes on */
-
-/* As the kernel's status file of the process says: "number (name) T ...", where the name can be
- * anything. */
-static bool is_stopped(pid_t process)
-{
-    char path[40], text[200];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return false;
-    ssize_t bytes = read(file, text, sizeof text - 1);
-    close(file);
-    text[bytes > 0 ? bytes : 0] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && strncmp(name_end, ") T", 3) == 0;
-}
 
 /* Nothing has become of the program since it was last waited for. */
 static bool is_as_before(pid_t program)
@@ -54,7 +37,7 @@ static pid_t begin_watch(pid_t program)
         return watcher;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == stopping) {
-        if (!is_stopped(program))
+        if (!alive_is_stopped(program))
             kill(stopping, SIGCONT); /* again and again: it may not have stopped yet */
         nanosleep(&time, NULL);
     }

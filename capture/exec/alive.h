@@ -1,4 +1,4 @@
-/* Whether a process is still there. Its number alone does not tell: numbers are used again. */
+/* What has become of a process. */
 #ifndef CAPTURE_EXEC_ALIVE_H
 #define CAPTURE_EXEC_ALIVE_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A process, and none that comes later. */
+/* A process, and none that comes later: numbers are used again. */
 struct alive {
     pid_t number;
     uint64_t since; /* as the kernel counts; 0: it has ended; ALIVE_UNKNOWN: nobody can tell */
@@ -20,5 +20,9 @@ struct alive alive_process(pid_t number);
 /* False: it has ended, though its parent may not know yet. A process has ended with its last
  * thread. */
 bool alive_still(const struct alive *process);
+
+/* Whether the process that has the number now is stopped by a signal, job control's or SIGSTOP. Its
+ * first thread tells for all. */
+bool alive_is_stopped(pid_t number);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,8 +96,32 @@ static void test_first_thread_ends(void)
     CU_ASSERT_FALSE(alive_still(&process));
 }
 
+/* One that names itself as if it were not. */
+static void sleep_as_another(void)
+{
+    prctl(PR_SET_NAME, "a) S 1 (b");
+    raise(SIGSTOP);
+    sleep_on();
+}
+
+static void test_stopped(void)
+{
+    siginfo_t info;
+    pid_t child = begin(sleep_as_another);
+    waitid(P_PID, (id_t)child, &info, WSTOPPED);
+    CU_ASSERT_TRUE(alive_is_stopped(child));
+    struct alive process = alive_process(child);
+    CU_ASSERT_TRUE(alive_still(&process));
+    kill(child, SIGCONT);
+    waitid(P_PID, (id_t)child, &info, WCONTINUED);
+    CU_ASSERT_FALSE(alive_is_stopped(child));
+    end(child);
+    CU_ASSERT_FALSE(alive_is_stopped(child));
+}
+
 static const struct test_case cases[] = {{"one that ends", test_ends},
                                          {"another with its number", test_another},
                                          {"its first thread ends", test_first_thread_ends},
+                                         {"stopped by a signal", test_stopped},
                                          {NULL, NULL}};
 TEST_SUITE(exec_alive, cases)

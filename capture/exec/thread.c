@@ -1,8 +1,6 @@
 #define _GNU_SOURCE /* syscall(), MAP_ANONYMOUS */
 #include "capture/exec/thread.h"
 
-#include "capture/exec/enter.h"
-
 #include <asm/prctl.h>
 #include <cpuid.h>
 #include <errno.h>
@@ -88,8 +86,6 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->has_xsaveopt = has_xsaveopt;
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
-    thread->leave = exec_leave;
-    thread->again = exec_look_again;
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */

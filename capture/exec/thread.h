@@ -51,8 +51,8 @@ struct exec_thread {
     struct executor *executor;  /* who runs it; NULL: nobody */
     volatile uint8_t interrupt; /* a signal waits: translated code is not entered */
     uint64_t *state;            /* exec_step()'s, while translated code runs */
-    void (*leave)(void);        /* where translated code goes that leaves: exec_leave(), mostly; */
-    void (*again)(void); /* and with a target that it has not found: exec_look_again(), mostly */
+    void (*leave)(void);        /* where translated code goes that leaves, and */
+    void (*again)(void);        /* with a target that it has not found; whoever enters says so */
     struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
     uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
     uint32_t remembered_count;                /* so many */

@@ -141,6 +141,22 @@ static void test_forms(void)
     }
 }
 
+/* Nothing of it may be read; and an instruction that is cut off is none. */
+static void test_sizes(void)
+{
+    struct decode_instruction instruction;
+    uint8_t bytes[DECODE_BYTES_MAX];
+    decode(&instruction, NULL, 0, ADDRESS);
+    CU_ASSERT(instruction.kind == DECODE_TRAP && instruction.mnemonic == 0);
+    CU_ASSERT_EQUAL(instruction.size, 1);
+    size_t whole = parse("48b80123456789abcdef", bytes); /* mov rax, a number */
+    for (size_t size = 0; size <= whole; size++) {
+        decode(&instruction, bytes, size, ADDRESS);
+        CU_ASSERT_EQUAL(instruction.kind == DECODE_TRAP, size < whole);
+        CU_ASSERT_EQUAL(instruction.size, size < whole ? 1 : whole);
+    }
+}
+
 static void test_branches(void)
 {
     struct decode_instruction instruction;
@@ -210,9 +226,8 @@ static void test_random(void)
     }
 }
 
-static const struct test_case cases[] = {{"memory of many forms", test_forms},
-                                         {"branches", test_branches},
-                                         {"registers", test_registers},
-                                         {"random bytes", test_random},
-                                         {NULL, NULL}};
+static const struct test_case cases[] = {
+    {"memory of many forms", test_forms}, {"sizes", test_sizes},
+    {"branches", test_branches},          {"registers", test_registers},
+    {"random bytes", test_random},        {NULL, NULL}};
 TEST_SUITE(exec_decode, cases)

@@ -39,7 +39,7 @@ static void set_illegal(const struct process *process, struct executor_stop *sto
                                    .trap = TRAP_INVALID_OPCODE};
 }
 
-/* Bytes that are no instruction: too many of them, or too few, or others. */
+/* Bytes that are no instruction: too many of them, or too few, or none, or others. */
 static void set_undecodable(const struct process *process, struct executor_stop *stop,
                             size_t readable)
 {
@@ -72,10 +72,6 @@ void process_trap(struct process *process, struct executor_stop *stop)
 {
     struct decode_instruction instruction;
     size_t readable = decode_here(process, &instruction);
-    if (readable == 0) {
-        *stop = trap_page_fault(process->thread->rip, TRAP_USER_FETCH);
-        return;
-    }
     if (instruction.kind != DECODE_TRAP) {
         set_nothing(stop);
         return;

@@ -180,8 +180,8 @@ static int check_outputs(const struct run *run, struct bt_error *error)
 static int open_summary(struct run *run, struct bt_error *error)
 {
     const char *path = run->settings->summary;
-    run->outputs.summary = path ? fopen(path, "w") : NULL;
-    return run->outputs.summary || !path ? 0 : bt_fail_errno(error, "cannot write %s", path);
+    run->outputs.summary = path ? own_stream_open(path, error) : NULL;
+    return run->outputs.summary || !path ? 0 : error->code;
 }
 
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
@@ -211,6 +211,8 @@ static int begin(struct run *run, struct bt_error *error)
         exec_child_abandon(&run->child);
         return result;
     }
+    if (run->outputs.summary)
+        own_stream_empty(run->outputs.summary);
     exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
     capture_report_begin(&run->outputs.report, !let_go_of_streams() || settings->quiet);
     exec_child_go(&run->child);

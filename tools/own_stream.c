@@ -16,9 +16,9 @@ static int out_of_the_way(int descriptor)
     return high < 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : high;
 }
 
-int own_stream_descriptor(const char *path, struct bt_error *error)
+static int open_file(const char *path, int how, struct bt_error *error)
 {
-    int low = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int low = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
     int high = low < 0 ? -1 : out_of_the_way(low);
     if (high < 0)
         bt_fail_errno(error, "cannot write %s", path);
@@ -27,15 +27,26 @@ int own_stream_descriptor(const char *path, struct bt_error *error)
     return high < 0 ? error->code : high;
 }
 
+int own_stream_descriptor(const char *path, struct bt_error *error)
+{
+    return open_file(path, O_TRUNC, error);
+}
+
 FILE *own_stream_open(const char *path, struct bt_error *error)
 {
-    int descriptor = own_stream_descriptor(path, error);
+    int descriptor = open_file(path, 0, error);
     FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (descriptor >= 0 && !stream) {
         bt_fail_errno(error, "cannot write %s", path);
         close(descriptor);
     }
     return stream;
+}
+
+void own_stream_empty(FILE *stream)
+{
+    if (ftruncate(fileno(stream), 0) == 0)
+        rewind(stream);
 }
 
 FILE *own_stream_on(int descriptor, struct bt_error *error)

@@ -14,8 +14,12 @@
  * negative code. */
 int own_stream_descriptor(const char *path, struct bt_error *error);
 
-/* The same as a stream. NULL with *error; the caller closes it. */
+/* The same as a stream, with what is there until own_stream_empty() says that it will be written:
+ * not for a program that cannot be executed. NULL with *error; the caller closes it. */
 FILE *own_stream_open(const char *path, struct bt_error *error);
+
+/* What is written next takes the place of what is there, also of what was written before. */
+void own_stream_empty(FILE *stream);
 
 /* Another stream to what is open already: standard error, which the program may close. NULL with
  * *error; the caller closes it. */

@@ -114,6 +114,15 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
     return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
 }
 
+/* What is written next takes the place of what is there. */
+static void empty_outputs(const struct outputs *outputs, const struct profile_settings *settings)
+{
+    if (settings->output)
+        own_stream_empty(outputs->report);
+    if (outputs->callgrind)
+        own_stream_empty(outputs->callgrind);
+}
+
 static void close_outputs(struct outputs *outputs)
 {
     if (outputs->report)
@@ -132,13 +141,6 @@ static int finish_output(FILE *file, const char *name, int result, struct bt_err
     if (result < 0)
         dprintf(STDERR_FILENO, "bustap: %s\n", error->message);
     return result;
-}
-
-/* What is printed next takes the place of what is there. */
-static void empty_output(FILE *file)
-{
-    if (ftruncate(fileno(file), 0) == 0)
-        rewind(file);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -187,10 +189,8 @@ static int write_report(struct run *run, const char *ended)
     report->profiler = run->profiler;
     report->program = run->arguments[0];
     report->ended = ended;
-    if (run->written && run->settings->output)
-        empty_output(run->outputs.report);
-    if (run->written && run->outputs.callgrind)
-        empty_output(run->outputs.callgrind);
+    if (run->written)
+        empty_outputs(&run->outputs, run->settings);
     run->written = true;
     profiler_settle(run->profiler);
     if (!run->settings->raw_names)
@@ -247,6 +247,8 @@ static int begin(struct run *run, struct bt_error *error)
     result = process_hide(run->process, fileno(run->outputs.report), error);
     if (result == 0 && run->outputs.callgrind)
         result = process_hide(run->process, fileno(run->outputs.callgrind), error);
+    if (result == 0)
+        empty_outputs(&run->outputs, run->settings);
     return result;
 }
 

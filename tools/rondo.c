@@ -197,9 +197,18 @@ static int open_outputs(struct rondo *rondo, const char *program, struct bt_erro
     if (own_stream_check(own, 2, program, error) < 0)
         return error->code;
     rondo->report = rondo->output ? own_stream_open(rondo->output, error) : rondo->messages;
-    if (!rondo->report && rondo->output)
+    return rondo->report || !rondo->output ? 0 : error->code;
+}
+
+/* What is there is not lost for a program that cannot be executed. */
+static int begin_outputs(struct rondo *rondo, struct bt_error *error)
+{
+    const char *path = rondo->wrong_path_name;
+    if (path && wrong_path_new(&rondo->wrong_path, path, rondo->arguments, error) < 0)
         return error->code;
-    return path ? wrong_path_new(&rondo->wrong_path, path, rondo->arguments, error) : 0;
+    if (rondo->output)
+        own_stream_empty(rondo->report);
+    return 0;
 }
 
 /* What is ours alone; -1 in the place of what is not there. */
@@ -244,8 +253,8 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
                                   .top = rondo->top};
     if (!rondo->report)
         return bt_fail(error, BT_IO, "there is no standard error for the report");
-    if (rondo->told && rondo->output && ftruncate(fileno(rondo->report), 0) == 0)
-        rewind(rondo->report);
+    if (rondo->told && rondo->output)
+        own_stream_empty(rondo->report);
     rondo->told = true;
     if (report.branches) {
         report.functions = functions_new();
@@ -335,7 +344,10 @@ static int begin(struct rondo *rondo, struct bt_error *error)
         return result;
     command_ignore_no_more();
     rondo->aria = aria_new(path, rondo->arguments, &settings, error);
-    return rondo->aria ? hide(rondo, error) : BT_USAGE;
+    if (!rondo->aria)
+        return BT_USAGE;
+    result = begin_outputs(rondo, error);
+    return result == 0 ? hide(rondo, error) : result;
 }
 
 /* Runs it, and tells. Our status, 0 if there is nothing to complain of. */

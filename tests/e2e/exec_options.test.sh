@@ -77,6 +77,34 @@ for options in 'profile -o same --callgrind' 'rondo -o same -w' 'exec --modules 
     [ "$status" = 3 ] && grep -q '^bustap: cannot write nonesuch/file: ' told || { cat told; exit 1; }
     [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
 done
+# nor for a program that cannot be executed, or is not captured
+printf 'main: _start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n.globl _start, main\n' >alone.s
+gcc -nostdlib -static -o alone alone.s
+head -c 1000 /dev/zero >none
+chmod +x none
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $options same ./none 2>told || status=$?
+    [ "$status" = 2 ] && grep -q 'neither an ELF program' told || { echo "$options: status $status"; cat told; exit 1; }
+    [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
+done
+for options in --modules --summary; do
+    for cause in '--from nonesuch' '-o /proc/nonesuch/prefix'; do
+        # shellcheck disable=SC2086 # words are what is wanted
+        ! bustap exec $cause $options same ./alone 2>told || { echo "$cause: it ran"; exit 1; }
+        grep -q 'nonesuch' told && [ "$(cat same)" = kept ] ||
+            { echo "$options $cause: what was there is lost"; cat told; exit 1; }
+    done
+done
+# but for one that can
+for output in 'exec -q --modules' 'exec -q --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+    seq 10000 >long
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $output long ./alone 2>told
+    ! grep -aq '^9999$' long || { echo "$output: what was there is there still"; exit 1; }
+done
+rm -f alone_*
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
 # in the same words

@@ -33,7 +33,8 @@ struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error
 /* More records of a step. False: no memory. */
 bool aria_add_records(struct aria *aria, const struct record *records, size_t count);
 
-/* Whether a segment's base can be this. */
+/* Whether the base of fs can be this: the system allows no others, and executor_step() wants one of
+ * a user's addresses. */
 static inline bool aria_is_canonical(uint64_t address)
 {
     return address >> 47 == 0;

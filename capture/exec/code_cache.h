@@ -117,8 +117,9 @@ struct code_cache;
 struct code_cache *code_cache_new(size_t bytes, struct bt_error *error);
 void code_cache_free(struct code_cache *cache);
 
-/* Where blocks are found by their address: does not move. Neighbours stay neighbours: what is near
- * each other is looked for at the same time. Few blocks begin within two bytes. */
+/* Where blocks are found by their address: does not move. Neighbours stay neighbours, because what
+ * is near each other is looked for at the same time; the lowest bit does not count, because few
+ * blocks begin side by side. */
 #define CODE_CACHE_HASH_ENTRIES 262144u
 struct block *const *code_cache_hash(const struct code_cache *cache);
 

@@ -6,7 +6,8 @@
 
 /*
  * Loads the registers of *thread (to which gs must point), and jumps to code. Returns when code
- * jumps to exec_leave() with the program's registers, which are then in *thread again, all but rip.
+ * jumps to the thread's `leave` with the program's registers, which are then in *thread again, all
+ * but rip.
  * With vector, the vector state is loaded too, and saved at the end; without, it stays in
  * *thread->vector, and code must not touch it.
  *
@@ -15,16 +16,19 @@
 #define EXEC_NOT_ENTERED UINT32_MAX
 void exec_enter(struct exec_thread *thread, const void *code, bool vector);
 
-/* To be jumped to, not called; exec_step_leave() by what exec_step() has entered, which sees to
- * that. */
+/* Between these exec_enter() has looked at the thread's `interrupt`, but is in no block yet. */
+extern const uint8_t exec_enter_checked[], exec_enter_end[];
+
+/* A thread's `leave`: exec_enter() puts the first one there, exec_step() the other, as `again`,
+ * too. To be jumped to, not called. */
 void exec_leave(void);
 void exec_step_leave(void);
 
 /*
- * The same where the way is to be short: registers, flags and the base of fs are those of *state,
- * which begins as struct exec_thread does, and are left there, all but rip and fs. The flags must
- * be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does and the
- * processor has no FSGSBASE, exec_enter() is to be used. Vector is as there.
+ * exec_enter() where the way is to be short: registers, flags and the base of fs are those of
+ * *state, which begins as struct exec_thread does, and are left there, all but rip and fs. The
+ * flags must be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does and
+ * the processor has no FSGSBASE, exec_enter() is to be used. Vector is as there.
  *
  * Sets the thread's exit only where code does. Whoever is brought out by executor_save() is in
  * *thread, as from exec_enter().
@@ -32,12 +36,12 @@ void exec_step_leave(void);
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u
 void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs, bool vector);
-extern const uint8_t exec_step_checked[], exec_step_end[];
+extern const uint8_t exec_step_checked[], exec_step_end[]; /* as of exec_enter() */
 
 /*
- * The same with the target of an indirect branch in the thread's `jump` that is not where the table
- * has it first: goes on there if the table has it in its second place, and leaves otherwise. The
- * program's state is not whole until `end`.
+ * A thread's `again` in what exec_enter() has entered: to be jumped to with the target of an
+ * indirect branch in `jump`, where the table does not have it in its first place. Goes on there if
+ * it is in its second one, and leaves otherwise. The program's state is not whole until `end`.
  */
 void exec_look_again(void);
 extern const uint8_t exec_look_again_end[];
@@ -45,9 +49,6 @@ extern const uint8_t exec_look_again_end[];
 /* Where a signal handler sends a thread that is to return from exec_enter(): with rsp as
  * host_stack has it, and all that is the program's in *thread already. */
 void exec_return(void);
-
-/* Between these exec_enter() has looked at the thread's `interrupt`, but is in no block yet. */
-extern const uint8_t exec_enter_checked[], exec_enter_end[];
 
 /*
  * What to install for signals: puts our own fs in place, and calls exec_signal(). Where that

@@ -1,6 +1,6 @@
 /*
- * A program and its interpreter (the dynamic loader), put into a space: found out about and checked
- * first, both of them, mapped then.
+ * A program and its interpreter (the dynamic loader), put into a space. Both are read and checked
+ * before either is mapped.
  */
 #ifndef CAPTURE_EXEC_LOAD_H
 #define CAPTURE_EXEC_LOAD_H

@@ -55,11 +55,11 @@ struct process_threads {
 struct process_threads *process_threads_new(struct process *process);
 void process_threads_free(struct process_threads *threads);
 
-/* It is the calling thread's turn, which this is, from here until it is given up. */
+/* Waits until it is the turn of the calling thread, which `self` is; until that gives it up. */
 void process_turn_take(struct process_thread *self);
 void process_turn_give(struct process_thread *self);
 
-/* Nobody interrupts the one whose turn it is, which this is; until quiet is taken back. */
+/* Nobody interrupts the one whose turn it is, which `self` is; until quiet is taken back. */
 void process_turn_keep(struct process_thread *self, bool quiet);
 
 /* Lets others have their turn first, if they wait. */

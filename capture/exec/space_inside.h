@@ -15,7 +15,7 @@ struct space {
     pthread_mutex_t mutex; /* guards what follows, and holds for the system call beside it */
     struct space_table table;
     uint64_t break_start;
-    uint64_t break_now; /* any multiple of 1 */
+    uint64_t break_now; /* not only at a page's beginning */
     uint64_t refused;
     void (*gone)(void *user, uint64_t start, uint64_t end);
     void *gone_user;

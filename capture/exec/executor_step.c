@@ -23,12 +23,9 @@ bool executor_step_prepare(const struct executor *executor, struct block *block)
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base)
 {
     struct record *records = block->step_records;
-    for (unsigned i = 0; i < block->through_fs_count; i++)
+    for (unsigned i = 0; i < block->through_fs_count; i++) /* those without an entry, too */
         records[block->through_fs[i]].address = block->records[block->through_fs[i]].address;
-    for (unsigned i = 0; i < block->patch_count; i++) {
-        const struct patch *patch = &block->patches[i];
-        records[patch->record].address = entries[patch->slot] + patch->addend;
-    }
+    executor_step_patch(block, entries);
     for (unsigned i = 0; i < block->through_fs_count; i++)
         records[block->through_fs[i]].address += (uint32_t)fs_base;
 }

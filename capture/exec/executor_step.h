@@ -16,11 +16,11 @@ enum executor_stepped {
                            before. executor_run() goes on, and has the records of what was done */
 };
 
-/* A step. */
+/* What a step has executed. */
 struct executor_step {
     const struct block *block; /* has the records, record_count of them, in step_records, until the
                                   next step or run; they have not been put */
-    const struct exit *exit;
+    const struct exit *exit;   /* of the block: the branch that it ended with */
 };
 
 enum {
@@ -34,23 +34,22 @@ enum {
 /* Gives a block its step_records if it can be executed so. */
 bool executor_step_prepare(const struct executor *executor, struct block *block);
 
-/* For blocks that use fs: puts the records in order that the base is added to. */
+/* Behind executor_step_patch(), for blocks that use fs: adds the base to addresses that go through
+ * it. */
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base);
 
-/* A block was left for where no program's code can be; its branch is not done, if it cannot be. */
+/* A block's last branch goes to where no program's code can be. The processor does it if the
+ * address is canonical, and fails there; else at the branch. executor_run() tells which it was. */
 void executor_step_nowhere(struct executor *executor, const uint64_t *state,
                            const struct exit *exit);
 
 /* What the entries tell into the records. */
-static inline void executor_step_patch(const struct block *block, const uint32_t *entries,
-                                       uint64_t fs_base)
+static inline void executor_step_patch(const struct block *block, const uint32_t *entries)
 {
     const struct patch *patch = block->patches, *end = patch + block->patch_count;
     struct record *records = block->step_records;
     for (; patch < end; patch++)
         records[patch->record].address = entries[patch->slot] + patch->addend;
-    if (block->through_fs_count > 0)
-        executor_step_through_fs(block, entries, fs_base);
 }
 
 /*
@@ -91,7 +90,9 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
     }
     state[EXECUTOR_STATE_RIP] = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
     thread->pointer = (uint64_t)(uintptr_t)entries;
-    executor_step_patch(block, entries, state[EXECUTOR_STATE_FS_BASE]);
+    executor_step_patch(block, entries);
+    if (block->through_fs_count > 0)
+        executor_step_through_fs(block, entries, state[EXECUTOR_STATE_FS_BASE]);
     executor->expander.instructions += block->instructions;
     step->block = block;
     step->exit = exit;

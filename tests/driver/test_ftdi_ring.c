@@ -35,6 +35,16 @@ static void fixture_start(struct fixture *f)
     CU_ASSERT_EQUAL_FATAL(ftdi_ring_start(f->ring, &f->error), 0);
 }
 
+/* Started in front of a chip that answers nothing yet: all transfers are queued, and stay so. */
+static void fixture_start_silent(struct fixture *f, int silence_ms)
+{
+    fixture_open(f);
+    ftdi_ring_set_silence(f->ring, silence_ms);
+    fake_usb_take()->silent = true;
+    fake_usb_give();
+    CU_ASSERT_EQUAL_FATAL(ftdi_ring_start(f->ring, &f->error), 0);
+}
+
 static void fixture_close(struct fixture *f)
 {
     CU_ASSERT_EQUAL(ftdi_ring_free(f->ring), 0);
@@ -78,12 +88,15 @@ static size_t queued_now(void)
     return queued;
 }
 
-/* Waits until so many transfers are queued. */
+/* Waits until so many transfers are queued, if only for a moment. */
 static bool comes_to_queue(size_t count)
 {
-    for (int i = 0; i < 20000 && queued_now() != count; i++)
+    for (int i = 0; i < 20000; i++) {
+        if (queued_now() == count)
+            return true;
         usleep(1000);
-    return queued_now() == count;
+    }
+    return false;
 }
 
 static void test_stream(void)
@@ -103,14 +116,11 @@ static void test_stream(void)
 static void test_close(void)
 {
     struct fixture f;
-    fixture_start(&f);
-    struct fake_usb *usb = fake_usb_take();
-    usb->silent = true;
-    fake_usb_give();
+    fixture_start_silent(&f, TIMEOUT_MS);
     size_t queued = queued_now();
     CU_ASSERT(queued >= FTDI_RING_TRANSFERS_MIN);
     CU_ASSERT_EQUAL(ftdi_ring_free(f.ring), 0);
-    usb = fake_usb_take();
+    struct fake_usb *usb = fake_usb_take();
     CU_ASSERT(usb->cancelled >= FTDI_RING_TRANSFERS_MIN && usb->cancelled <= queued);
     CU_ASSERT_EQUAL(usb->misuse, 0);
     CU_ASSERT_EQUAL(usb->queued, 0);
@@ -245,11 +255,7 @@ static void test_gone_behind(void)
 static void test_silence(void)
 {
     struct fixture f;
-    fixture_open(&f);
-    ftdi_ring_set_silence(f.ring, 50);
-    fake_usb_take()->silent = true;
-    fake_usb_give();
-    CU_ASSERT_EQUAL(ftdi_ring_start(f.ring, &f.error), 0);
+    fixture_start_silent(&f, 50);
     CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, -1, &f.error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(f.error.message,
                            "board fake: its USB chip has not answered for 0.05 s; unplug it and "
@@ -278,16 +284,16 @@ static void test_stopped(void)
 static void test_slow_reader(void)
 {
     struct fixture f;
-    fixture_open(&f);
-    ftdi_ring_set_silence(f.ring, 1000);
-    CU_ASSERT_EQUAL(ftdi_ring_start(f.ring, &f.error), 0);
+    fixture_start_silent(&f, 3000);
     /* all buffers the ring can have, and no more than the chip's packets fill */
     size_t buffers = queued_now() + 64;
+    fake_usb_take()->silent = false;
+    fake_usb_give();
     send_random(&f, buffers * (FTDI_RING_TRANSFER_BYTES / PACKET) * (PACKET - 2), 5);
     CU_ASSERT_TRUE_FATAL(comes_to_queue(0));
     fake_usb_take()->silent = true;
     fake_usb_give();
-    usleep(1100000);
+    usleep(3100000);
     receive(&f, READ_BYTES);
     CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 1, &f.error), BT_TIMEOUT);
     fake_usb_take()->silent = false;
@@ -305,7 +311,7 @@ static void test_event_error(void)
     fixture_start(&f);
     fake_usb_take()->event_error = LIBUSB_ERROR_IO;
     fake_usb_give();
-    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 2000, &f.error), BT_DEVICE);
+    CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, TIMEOUT_MS, &f.error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(f.error.message,
                            "board fake: USB events cannot be had: LIBUSB_ERROR_IO");
     unsigned before = fake_usb_take()->waits;

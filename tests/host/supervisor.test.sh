@@ -27,9 +27,13 @@ export JOURNAL_STREAM
 start_daemon
 await grep -qx 'READY=1' notices
 await grep -qx 'STATUS=2 captures: 1 running, 1 waiting' notices
-sleep 1.2
-alive=$(grep -c '^WATCHDOG=1' notices)
-[ "$alive" -ge 4 ] || fail "told to be alive $alive times in 1.2 s"
+# twice as often as it has to, whenever the machine has time for it
+is_alive() {
+    before=$(grep -c '^WATCHDOG=1' notices)
+    sleep 1.2
+    [ $(($(grep -c '^WATCHDOG=1' notices) - before)) -ge 4 ]
+}
+await is_alive
 kill -TERM "$daemon"
 wait "$daemon"
 await grep -qx 'STOPPING=1' notices

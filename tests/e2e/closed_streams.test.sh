@@ -4,10 +4,11 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-# three of the four leave the descriptor of standard error to something else
+# three of the four leave the descriptor of standard error to something else; a bus that is slow enough loses nothing
+# where the machine has no time for it, so that the status is 0
 for closed in '<&- >&- 2>&-' '<&- 2>&-' '>&- 2>&-' '2>&-'; do
     rm -rf out
-    eval "bustap capture --board virtual:smp=2,rate=200000 -o out/t $closed &"
+    eval "bustap capture --board virtual:smp=2,rate=1000 -o out/t $closed &"
     capture=$!
     await sh -c 'ls out/t_*.part'
     for _ in 1 2 3; do

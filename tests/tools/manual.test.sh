@@ -48,10 +48,8 @@ output = ./daemon/example
 END
 bustapd -c conf --socket ./control 2>log &
 daemon=$!
-for _ in $(seq 100); do
-    ! bustap ctl --socket ./control status >/dev/null 2>&1 || break
-    sleep 0.05
-done
+# it answers before its captures run
+until bustap ctl --socket ./control status 2>/dev/null | grep -q running; do sleep 0.05; done
 
 examples >script
 [ "$(grep -c 'bustap\|b2a' script)" -ge 9 ]

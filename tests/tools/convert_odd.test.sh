@@ -87,7 +87,7 @@ converter=$!
 exec 3>pipe
 echo 0 10 >&3
 for ((i = 0; i < 1000; i++)); do
-    ls -l /proc/$converter/fd >files
+    ls -l /proc/$converter/fd >files 2>/dev/null || true # what is closed meanwhile is no mistake
     if grep -q -e deleted -e part- files; then break; fi
     sleep 0.01
 done

@@ -5,10 +5,7 @@ set -eu
 
 bustap capture --board virtual:smp=2,rate=100k -o gone/f --rotate time=200ms --quiet 2>errors &
 capture=$!
-for _ in $(seq 100); do
-    ! ls gone/f_00002_*.part >/dev/null 2>&1 || break
-    sleep 0.05
-done
+until ls gone/f_00002_*.part >/dev/null 2>&1; do sleep 0.05; done
 mv gone away
 # a file may be made meanwhile
 until rm -r away 2>/dev/null || [ ! -e away ]; do :; done

@@ -6,9 +6,9 @@ fail() {
     exit 1
 }
 
-# Waits up to 20 seconds until a command succeeds.
+# Waits until a command succeeds: 100 seconds at least, which no machine should need.
 await() {
-    for _ in $(seq 200); do
+    for _ in $(seq 1000); do
         if "$@" >/dev/null 2>&1; then
             return 0
         fi

@@ -34,10 +34,7 @@ mkfifo slow
 b2a slow >out &
 exec 3>slow
 head -c 2400 t.byu >&3
-for _ in $(seq 100); do
-    [ ! -s out ] || break
-    sleep 0.05
-done
+until [ -s out ]; do sleep 0.05; done
 [ "$(head -n 1 out)" = "$(b2a -n 1 t.byu)" ]
 exec 3>&-
 wait

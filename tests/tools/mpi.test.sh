@@ -49,7 +49,7 @@ cmp alone divided
 
 # a process that fails ends all of them
 status=0
-timeout 60 mpirun --oversubscribe -n 2 "$mpi" cache missing.byu >out 2>said || status=$?
+timeout 300 mpirun --oversubscribe -n 2 "$mpi" cache missing.byu >out 2>said || status=$?
 if [ $status -eq 0 ] || [ $status -eq 124 ]; then exit 1; fi
 [ ! -s out ]
 

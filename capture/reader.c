@@ -212,12 +212,15 @@ static void take_damage(struct reader *reader, const struct bt_error *error)
 }
 
 /* The source's next answer. Only time spent here is silence of the source: it must not be blamed
- * for a queue that is full. */
+ * for a queue that is full, nor for a process that was stopped and looks only now. */
 static int listen(struct reader *reader, struct batch *part, int timeout_ms, struct bt_error *error)
 {
     int64_t before = clock_monotonic_ns();
     int result = source_next(reader->capture->source, part, timeout_ms, error);
-    reader->quiet_ns = result == BT_TIMEOUT ? reader->quiet_ns + clock_monotonic_ns() - before : 0;
+    int64_t listened = clock_monotonic_ns() - before;
+    int64_t meant = 2 * (timeout_ms * (int64_t)NS_A_MS + POLL_NS);
+    reader->quiet_ns =
+        result == BT_TIMEOUT ? reader->quiet_ns + (listened < meant ? listened : meant) : 0;
     return result;
 }
 

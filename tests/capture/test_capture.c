@@ -373,6 +373,24 @@ static void test_long_backlog(void)
     tear_down(&stopped);
 }
 
+/* A process that stands still for longer than the patience with a board that is quiet, just when it
+ * has told the board to stop: it has not listened, and the board is not given up. */
+static void test_stands_still(void)
+{
+    struct setting s;
+    set_up(&s);
+    s.script.total = 1000;
+    s.script.after_stop = 1000;
+    s.script.pause_ns = 1000000;
+    s.script.late_ns = 6000000000;
+    struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
+    capture_stop(capture);
+    check_ended(&s, capture);
+    CU_ASSERT_EQUAL(s.check.records, 1000);
+    tear_down(&s);
+}
+
 /* What somebody stops is written with all that was under way. */
 static void test_stop_by_hand(void)
 {
@@ -567,6 +585,7 @@ static const struct test_case cases[] = {
     {"a board that is away at the end", test_away_at_the_end},
     {"a limit, and a board that does not hear", test_deaf_at_a_limit},
     {"a stop, and a board with much to send", test_long_backlog},
+    {"a stop, and a process that stands still", test_stands_still},
     {"stop and rotate by hand", test_stop_by_hand},
     {"a board that is unplugged", test_unplugged},
     {"a full queue that drops", test_drop},

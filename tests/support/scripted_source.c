@@ -121,6 +121,11 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
     struct scripted_source *source = (struct scripted_source *)base;
     if (!source->started)
         return bt_fail(error, BT_USAGE, "the script was not started");
+    if (source->stopped && source->script.late_ns > 0) {
+        pause_for(source->script.late_ns);
+        source->script.late_ns = 0;
+        return bt_fail(error, BT_TIMEOUT, "the script was late");
+    }
     pause_for(source->script.pause_ns);
     if (random_below(&source->random, 100) < source->script.odd_percent)
         return odd_answer(source, error);

@@ -21,9 +21,10 @@ struct script {
     bool deaf;              /* lingers, and does not hear source_stop */
     bool away;              /* lingers, and says with BT_DATA that it knows no count, if stopped */
     long pause_ns;          /* before each batch */
-    bool impatient;         /* what is not asked for in time would be lost */
-    int start;              /* 0, or the code with which it does not start */
-    unsigned *starts;       /* counts how often it was started; may be NULL */
+    long late_ns;     /* what the first BT_TIMEOUT after source_stop takes, which comes first */
+    bool impatient;   /* what is not asked for in time would be lost */
+    int start;        /* 0, or the code with which it does not start */
+    unsigned *starts; /* counts how often it was started; may be NULL */
 };
 
 /* What the script says of one request. */

@@ -43,7 +43,7 @@ static void test_conversation(void)
     for (unsigned i = 0; i < 30; i++)
         fake_board_records(board, 300, 0);
     fake_board_heartbeat(board);
-    CU_ASSERT_EQUAL(fixture_next(&f, 1000), 1);
+    CU_ASSERT_EQUAL(fixture_next(&f, 20000), 1);
     CU_ASSERT(f.batch.count > CAPACITY - 300); /* frames are put together */
     board->counters.filtered = 7;
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);

@@ -11,6 +11,8 @@
 #define EXEC_RIG_DATA_BYTES 0x4000u
 #define EXEC_RIG_RECORDS    (1u << 20)
 
+#define EXEC_RIG_INTERRUPTIONS 5000u /* a timer that has sent so many is stopped */
+
 struct exec_rig {
     uint8_t *code; /* EXEC_RIG_CODE: what the executor may translate */
     uint8_t *data;

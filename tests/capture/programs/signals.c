@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define TICKS 200
+
 static volatile sig_atomic_t count, depth, deepest;
 static char alternate[65536];
 static volatile int on_alternate, value;
@@ -51,11 +53,15 @@ static void jumps(int number)
     siglongjmp(back, number);
 }
 
-/* Registers of all kinds must come through. */
+static const struct itimerval every = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
+
+/* Registers of all kinds must come through. The timer ends here: where a signal takes as long as
+ * its interval, nothing else would be done. */
 static void spoils(int number)
 {
     volatile double d = number;
-    count++;
+    if (++count == TICKS)
+        setitimer(ITIMER_REAL, &never, NULL);
     for (int i = 0; i < 20; i++)
         d = d * 1.5 + i;
     char bytes[256];
@@ -144,14 +150,13 @@ static void stacks(void)
 /* A timer interrupts calculations wherever they are. */
 static void timers(void)
 {
-    const struct itimerval every = {{0, 700}, {0, 700}}, never = {{0, 0}, {0, 0}};
     static char from[40000], to[40000];
     uint64_t sum = 0, other = 0;
     double real = 0;
     count = 0;
     on(SIGALRM, spoils, SA_RESTART);
     setitimer(ITIMER_REAL, &every, NULL);
-    for (uint64_t i = 0; count < 200; i++) {
+    for (uint64_t i = 0; count < TICKS; i++) {
         uint64_t a = 0, b = 1;
         double r = 1;
         for (uint64_t j = 1; j < 2000; j++) {
@@ -171,7 +176,6 @@ static void timers(void)
         other = b;
         real = r;
     }
-    setitimer(ITIMER_REAL, &never, NULL);
     printf("timer: %016llx %.12f\n", (unsigned long long)sum, real);
 }
 
@@ -208,7 +212,7 @@ static void waits(void)
     pid_t child = sender(-1);
     ssize_t got = read(ends[0], &byte, 1);
     printf("interrupted: %zd %d %d\n", got, errno == EINTR, count > 0);
-    struct timespec long_time = {50, 0}, left = {0, 0};
+    struct timespec long_time = {1000, 0}, left = {0, 0};
     int result = nanosleep(&long_time, &left);
     printf("slept: %d %d, left %d\n", result, errno == EINTR, left.tv_sec > 0);
     printf("paused: %d\n", pause());

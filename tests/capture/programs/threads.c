@@ -258,7 +258,7 @@ static void *forever(void *context)
 
 static void *fork_one(void *context)
 {
-    int status;
+    int status = 0;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {

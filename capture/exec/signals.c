@@ -53,6 +53,7 @@ struct signals {
     struct actions *actions;
     bool is_first; /* the actions go with it */
     volatile bool ticked;
+    volatile bool tick_sent; /* ever */
     uint64_t mask, mask_before;
     uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
     bool suspended;
@@ -167,10 +168,16 @@ void signals_end(struct signals *signals)
     set_kernel_mask(signals->mask_before);
 }
 
+/* Where so many signals of the user wait as may (RLIMIT_SIGPENDING), the kernel sends them without
+ * what comes with them. */
 static bool is_tick(const struct signals *signals, int number, const siginfo_t *information)
 {
-    return number == SIGTRAP && information->si_code == SI_QUEUE &&
-           information->si_pid == getpid() && information->si_value.sival_ptr == signals;
+    if (number != SIGTRAP)
+        return false;
+    if (information->si_code == SI_USER && information->si_pid == 0)
+        return signals->tick_sent;
+    return information->si_code == SI_QUEUE && information->si_pid == getpid() &&
+           information->si_value.sival_ptr == signals;
 }
 
 void signals_tick(struct signals *signals, int thread)
@@ -178,6 +185,7 @@ void signals_tick(struct signals *signals, int thread)
     siginfo_t information = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
     information.si_pid = getpid();
     information.si_value.sival_ptr = signals;
+    signals->tick_sent = true;
     syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGTRAP, &information);
 }
 

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* mkdtemp */
+#define _GNU_SOURCE /* mkdtemp, RLIMIT_SIGPENDING */
 /* Programs with children and with threads. */
 #include "capture/exec/process.h"
 #include "tests/suites.h"
@@ -6,6 +6,8 @@
 #include "tests/support/exec_ways.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define ROUNDS 15 /* of each of the four that meet in threads.c */
@@ -73,8 +75,39 @@ static void test_shares(void)
     rmdir(folder);
 }
 
+/* Where no signal of the user may wait. */
+static void run_without_queue(void *context)
+{
+    const struct rlimit none = {0, 0};
+    const char *const arguments[] = {context, "abcdh", NULL};
+    const struct process_settings settings = {.start = {.environment = exec_ways_environment}};
+    struct bt_error error;
+    struct process_end end;
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0)
+        _exit(99);
+    process_exit(&end);
+}
+
+/* Threads that do not wait for each other in system calls have their turns even so. */
+static void test_without_queue(void)
+{
+    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    static struct exec_child child;
+    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+        return;
+    CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
+    exec_child_run(&child, run_without_queue, program);
+    CU_ASSERT_EQUAL(child.status, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(child.output, "\nspinning: 40\nrobust: 1\n"));
+    unlink(program);
+    rmdir(folder);
+}
+
 static const struct test_case cases[] = {{"children", test_children},
                                          {"threads", test_threads},
                                          {"threads' processors", test_shares},
+                                         {"no signal may wait", test_without_queue},
                                          {NULL, NULL}};
 TEST_SUITE(exec_process_thread, cases)

@@ -5,6 +5,7 @@
 #define END_OF_BLOCK   256u
 #define LENGTH_SYMBOLS 29u
 #define STORED_MAX     65535u
+#define SAMPLE_PIECES  4u
 
 /* Longest codes: short enough for what is sent together to fit one 64-bit word (see packed). */
 #define LITERAL_CODE_MAX  12u
@@ -43,6 +44,18 @@ void deflate_count_match(struct deflate_counts *counts, uint32_t length, uint32_
 {
     counts->lengths[length]++;
     counts->distances[distance_code(back * RECORD_BYTES)]++;
+}
+
+void deflate_sample(const struct deflate_sample *sample, uint32_t records,
+                    deflate_count_piece *count, void *context)
+{
+    if (records <= 2 * SAMPLE_PIECES * sample->piece_records) {
+        count(context, 0, 0, records);
+        return;
+    }
+    const uint32_t step = (records - sample->piece_records) / (SAMPLE_PIECES - 1);
+    for (uint32_t first = 0, i = 0; i < SAMPLE_PIECES; first += step, i++)
+        count(context, first, first + sample->start_records, first + sample->piece_records);
 }
 
 static packed pack(uint32_t bits, uint32_t count)

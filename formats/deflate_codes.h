@@ -52,6 +52,20 @@ void deflate_count_literals(struct deflate_counts *counts, const uint8_t *bytes,
 /* length: DEFLATE_MATCH_MIN to DEFLATE_MATCH_MAX bytes; so many records back. */
 void deflate_count_match(struct deflate_counts *counts, uint32_t length, uint32_t back);
 
+/* The sample that codes are made from is pieces of a block, each with a start that only fills
+ * tables, or all of a small block, without such a start. */
+struct deflate_sample {
+    uint32_t piece_records;
+    uint32_t start_records; /* of them */
+};
+
+/* Counts what the records from `counted` to end - 1 would send; those from first on fill tables. */
+typedef void deflate_count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end);
+
+/* Calls count for each piece of a block of so many records. */
+void deflate_sample(const struct deflate_sample *sample, uint32_t records,
+                    deflate_count_piece *count, void *context);
+
 /* --- bits ------------------------------------------------------------------------------------ */
 
 struct bit_writer {

@@ -11,11 +11,7 @@
 #define KIND_BITS  8
 #define SPREAD     0x9e3779b97f4a7c15u /* odd, without a pattern */
 
-/* The sample that codes are made from: so many pieces of the block, each after a start that only
- * fills tables. */
-#define SAMPLE_PIECES       4u
-#define SAMPLE_WARM_RECORDS 500u
-#define SAMPLE_RECORDS      1300u
+static const struct deflate_sample sample = {.piece_records = 1300, .start_records = 500};
 
 /* As many records as are compared at a time: their bytes have a bit each in 64. */
 #define GROUP       5u
@@ -408,12 +404,12 @@ static bool put_records(struct run *run, bool counts)
 
 /* --- a block ---------------------------------------------------------------------------------- */
 
-/* Counts the records from first to end - 1, behind some that only fill the tables. */
-static void count_piece(struct run *run, uint32_t first, uint32_t end, uint32_t warm)
+static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end)
 {
+    struct run *run = context;
     const struct deflate_counts counts = run->deflater->counts;
     run->i = first;
-    run->records = first + warm;
+    run->records = counted;
     put_records(run, true);
     run->deflater->counts = counts;
     run->records = end;
@@ -425,13 +421,7 @@ static void take_sample(struct deflate_program *deflater, const uint8_t *in, uin
     struct run run = {.deflater = deflater, .in = in};
     deflate_counts_clear(&deflater->counts);
     forget(deflater);
-    if (records <= 2 * SAMPLE_PIECES * SAMPLE_RECORDS) {
-        count_piece(&run, 0, records, 0);
-    } else {
-        const uint32_t step = (records - SAMPLE_RECORDS) / (SAMPLE_PIECES - 1);
-        for (uint32_t piece = 0; piece < SAMPLE_PIECES; piece++)
-            count_piece(&run, piece * step, piece * step + SAMPLE_RECORDS, SAMPLE_WARM_RECORDS);
-    }
+    deflate_sample(&sample, records, count_piece, &run);
     forget(deflater);
 }
 

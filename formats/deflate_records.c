@@ -7,11 +7,7 @@
 
 #define TABLE_BITS 12
 
-/* The sample that codes are made from: so many pieces of the block, each after a start that only
- * fills tables. */
-#define SAMPLE_PIECES       4u
-#define SAMPLE_WARM_RECORDS 600u
-#define SAMPLE_RECORDS      2400u
+static const struct deflate_sample sample = {.piece_records = 2400, .start_records = 600};
 
 #define NO_LITERAL 256u /* in place of an address's low byte: it is part of the match */
 
@@ -152,28 +148,26 @@ static uint32_t count_record(struct deflate_records *deflater, const uint8_t *in
     return 1;
 }
 
-/* Counts the records from first to end - 1, behind some that only fill the tables. */
-static void count_piece(struct deflate_records *deflater, const uint8_t *in, uint32_t first,
-                        uint32_t end, uint32_t warm)
+struct block {
+    struct deflate_records *deflater;
+    const uint8_t *in;
+};
+
+static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end)
 {
-    for (uint32_t i = first; i < first + warm; i++)
-        find(deflater, in + (size_t)i * RECORD_BYTES, i);
-    for (uint32_t i = first + warm; i < end;)
-        i += count_record(deflater, in, i, end);
+    const struct block *block = context;
+    for (uint32_t i = first; i < counted; i++)
+        find(block->deflater, block->in + (size_t)i * RECORD_BYTES, i);
+    for (uint32_t i = counted; i < end;)
+        i += count_record(block->deflater, block->in, i, end);
 }
 
 static void take_sample(struct deflate_records *deflater, const uint8_t *in, uint32_t records)
 {
+    struct block block = {deflater, in};
     forget(deflater);
     deflate_counts_clear(&deflater->counts);
-    if (records <= 2 * SAMPLE_PIECES * SAMPLE_RECORDS) {
-        count_piece(deflater, in, 0, records, 0);
-    } else {
-        uint32_t step = (records - SAMPLE_RECORDS) / (SAMPLE_PIECES - 1);
-        for (uint32_t piece = 0; piece < SAMPLE_PIECES; piece++)
-            count_piece(deflater, in, piece * step, piece * step + SAMPLE_RECORDS,
-                        SAMPLE_WARM_RECORDS);
-    }
+    deflate_sample(&sample, records, count_piece, &block);
     forget(deflater);
 }
 

@@ -1,15 +1,13 @@
 /* Our deflate for executed programs: whatever goes in, zlib takes out. */
-#include "formats/deflate.h"
 #include "formats/deflate_program.h"
+#include "tests/formats/deflate_fixture.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-#define RECORDS_MAX  90000u /* more than a default block: the sample is a sample then */
 #define PATHS        64u
 #define PATH_RECORDS 300u
 
@@ -23,34 +21,6 @@ static void check_narrow(const uint8_t *in, size_t size, const uint8_t *out, siz
     CU_ASSERT_EQUAL(memcmp(other, out, packed), 0);
     free(other);
     deflate_program_free(narrow);
-}
-
-/* Compresses, has zlib decompress, compares. Returns the compressed size. */
-static size_t round_trip(struct deflate_program *deflater, const uint8_t *in, size_t size)
-{
-    size_t capacity = deflate_bound(size);
-    uint8_t *copy = malloc(size + 1); /* of that size, for the sanitizer to watch */
-    uint8_t *out = malloc(capacity);
-    uint8_t *back = malloc(size + 1);
-    memcpy(copy, in, size);
-    size_t packed = deflate_program_encode(deflater, copy, size, out, capacity);
-    CU_ASSERT(packed > 0 && packed <= capacity);
-    check_narrow(copy, size, out, packed);
-    z_stream stream = {0};
-    CU_ASSERT_EQUAL_FATAL(inflateInit2(&stream, -15), Z_OK);
-    stream.next_in = out;
-    stream.avail_in = (uInt)packed;
-    stream.next_out = back;
-    stream.avail_out = (uInt)size + 1;
-    CU_ASSERT_EQUAL(inflate(&stream, Z_FINISH), Z_STREAM_END);
-    CU_ASSERT_EQUAL(stream.total_out, size);
-    CU_ASSERT_EQUAL(stream.avail_in, 0);
-    CU_ASSERT_EQUAL(memcmp(back, in, size), 0);
-    inflateEnd(&stream);
-    free(copy);
-    free(out);
-    free(back);
-    return packed;
 }
 
 /* Instructions one behind the other, some with data. */
@@ -98,7 +68,7 @@ static void fill_like_program(struct record *records, size_t count, size_t ways,
 static void fill(struct record *records, size_t count, unsigned kind, uint64_t *random)
 {
     size_t ways = 1 + (size_t)random_below(random, PATHS);
-    switch (kind % 6) {
+    switch (kind) {
     case 0:
         fill_like_program(records, count, ways, 100000, random);
         break;
@@ -123,113 +93,50 @@ static void fill(struct record *records, size_t count, unsigned kind, uint64_t *
     }
 }
 
+static const struct deflate_fixture fixture = {
+    .engine = DEFLATE_PROGRAMS, .kinds = 6, .fill = fill, .look = check_narrow, .seed = 21};
+
 static void test_round_trips(void)
 {
-    struct deflate_program *deflater = deflate_program_new();
-    struct record *records = malloc(RECORDS_MAX * sizeof *records);
-    uint64_t random = 21;
-    for (unsigned i = 0; i < 4000; i++) {
-        size_t most = i % 100 < 6 ? RECORDS_MAX : i % 10 == 0 ? 5000 : 200;
-        size_t count = 1 + (size_t)random_below(&random, most);
-        fill(records, count, i, &random);
-        size_t size = count * sizeof *records - (size_t)random_below(&random, 12);
-        round_trip(deflater, (const uint8_t *)records, size);
-    }
-    free(records);
-    deflate_program_free(deflater);
+    deflate_check_records(&fixture);
 }
 
 /* One byte differs, anywhere in what was there twice. */
 static void test_one_byte_differs(void)
 {
     enum { COUNT = 200 };
-    struct deflate_program *deflater = deflate_program_new();
+    struct deflate_encoder *encoder = deflate_encoder_new(DEFLATE_PROGRAMS, -1, NULL);
     struct record records[COUNT];
     uint64_t random = 22;
     for (size_t byte = 0; byte < COUNT * RECORD_BYTES; byte++) {
         fill_like_program(records, COUNT / 2, 3, 100000, &random);
         memcpy(records + COUNT / 2, records, sizeof records / 2);
         ((uint8_t *)records)[byte] ^= (uint8_t)(1 + random_below(&random, 255));
-        round_trip(deflater, (const uint8_t *)records, sizeof records);
+        deflate_check(&fixture, encoder, (const uint8_t *)records, sizeof records);
     }
-    deflate_program_free(deflater);
+    deflate_encoder_free(encoder);
 }
 
 static void test_any_bytes(void)
 {
-    struct deflate_program *deflater = deflate_program_new();
-    uint64_t random = 23;
-    static uint8_t bytes[20000];
-    for (unsigned i = 0; i < 2000; i++) {
-        size_t size = (size_t)random_below(&random, i % 50 == 0 ? sizeof bytes : 1200);
-        uint64_t alphabet = 1 + random_below(&random, i % 2 ? 3 : 256);
-        for (size_t k = 0; k < size; k++)
-            bytes[k] = (uint8_t)random_below(&random, alphabet);
-        round_trip(deflater, bytes, size);
-    }
-    deflate_program_free(deflater);
+    deflate_check_any_bytes(&fixture);
 }
 
 static void test_noise_hardly_grows(void)
 {
-    struct deflate_program *deflater = deflate_program_new();
-    struct record *records = malloc(RECORDS_MAX * sizeof *records);
-    uint64_t random = 24;
-    uint8_t *bytes = (uint8_t *)records;
-    const size_t size = RECORDS_MAX * sizeof *records;
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(random_next(&random) >> 40);
-    CU_ASSERT(round_trip(deflater, bytes, size) <= size + size / 10000 + 16);
-    free(records);
-    deflate_program_free(deflater);
+    deflate_check_noise_hardly_grows(&fixture);
 }
 
 /* What a program makes gets about as small as by the others, which are slower. */
 static void test_as_small_as_others(void)
 {
-    static const enum deflate_engine others[] = {DEFLATE_ZLIB, DEFLATE_RECORDS};
-    struct deflate_program *deflater = deflate_program_new();
-    struct record *records = malloc(RECORDS_MAX * sizeof *records);
-    const size_t size = RECORDS_MAX * sizeof *records;
-    uint8_t *out = malloc(deflate_bound(size));
-    uint64_t random = 25;
-    fill_like_program(records, RECORDS_MAX, 8, 100000, &random);
-    size_t own = round_trip(deflater, (const uint8_t *)records, size);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        struct deflate_encoder *other = deflate_encoder_new(others[i], -1, NULL);
-        size_t other_size;
-        uint32_t crc;
-        CU_ASSERT_EQUAL(deflate_encode(other, (const uint8_t *)records, size, out,
-                                       deflate_bound(size), &other_size, &crc, NULL),
-                        0);
-        CU_ASSERT(own < other_size + other_size / 20);
-        deflate_encoder_free(other);
-    }
-    free(out);
-    free(records);
-    deflate_program_free(deflater);
+    deflate_check_smaller(&fixture, 0, DEFLATE_ZLIB, 105);
+    deflate_check_smaller(&fixture, 0, DEFLATE_RECORDS, 105);
 }
 
 static void test_result_depends_on_input_alone(void)
 {
-    struct deflate_program *used = deflate_program_new();
-    struct deflate_program *fresh = deflate_program_new();
-    struct record *records = malloc(2 * RECORDS_MAX * sizeof *records);
-    const size_t size = RECORDS_MAX * sizeof *records;
-    uint8_t *first = malloc(deflate_bound(size));
-    uint8_t *second = malloc(deflate_bound(size));
-    uint64_t random = 26;
-    fill_like_program(records, 2 * RECORDS_MAX, PATHS, 1000, &random);
-    deflate_program_encode(used, (uint8_t *)(records + RECORDS_MAX), size, first,
-                           deflate_bound(size));
-    size_t a = deflate_program_encode(used, (uint8_t *)records, size, first, deflate_bound(size));
-    size_t b = deflate_program_encode(fresh, (uint8_t *)records, size, second, deflate_bound(size));
-    CU_ASSERT(a == b && memcmp(first, second, a) == 0);
-    free(first);
-    free(second);
-    free(records);
-    deflate_program_free(used);
-    deflate_program_free(fresh);
+    deflate_check_input_alone(&fixture);
 }
 
 static const struct test_case cases[] = {

@@ -207,7 +207,7 @@ static void test_interrupted(void)
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         snprintf(program, sizeof program, "%s/%s", folder, ours[i][0]);
         snprintf(source, sizeof source, "tests/capture/programs/%s.c", ours[i][0]);
-        CU_ASSERT(exec_child_compile(program, source, "-O1 -w -pthread"));
+        CU_ASSERT(exec_child_compile(program, source, "-O1 -pthread"));
         compare_output(program, ours[i][1]);
         unlink(program);
     }

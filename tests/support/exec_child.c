@@ -164,6 +164,6 @@ void *exec_child_share(size_t bytes)
 bool exec_child_compile(const char *program, const char *source, const char *options)
 {
     char command[1024];
-    snprintf(command, sizeof command, "cc -w %s -o %s %s 2>/dev/null", options, program, source);
+    snprintf(command, sizeof command, "cc -w -o '%s' %s %s 2>/dev/null", program, source, options);
     return system(command) == 0;
 }

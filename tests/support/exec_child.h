@@ -31,7 +31,7 @@ void exec_child_native(struct exec_child *child, const char *const *arguments,
 /* Memory that children share with us, 0 at first; it is not given back. */
 void *exec_child_share(size_t bytes);
 
-/* Compiles a file of C with options; false: that is not possible here. */
+/* Compiles a file of C with options, which may name libraries; false: that is not possible here. */
 bool exec_child_compile(const char *program, const char *source, const char *options);
 
 #endif

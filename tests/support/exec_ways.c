@@ -74,11 +74,11 @@ static void run(void *context)
 bool exec_ways_compile(char *program, size_t room, const char *folder, const char *name,
                        const char *options)
 {
-    char command[512];
+    char source[128], all_options[128];
     snprintf(program, room, "%s/%s", folder, name);
-    snprintf(command, sizeof command, "cc -O1 -w -pthread %s -o %s tests/capture/programs/%s.c",
-             options, program, name);
-    return system(command) == 0;
+    snprintf(source, sizeof source, "tests/capture/programs/%s.c", name);
+    snprintf(all_options, sizeof all_options, "-O1 -pthread %s", options);
+    return exec_child_compile(program, source, all_options);
 }
 
 static bool compare(const char *program, const char *argument)

@@ -157,10 +157,9 @@ static void run(void *context)
 static void check(const char *folder, const char *source, const char *options)
 {
     static struct exec_child child;
-    char program[64], command[512];
+    char program[64];
     snprintf(program, sizeof program, "%s/program", folder);
-    snprintf(command, sizeof command, "cc -w %s -o %s %s", options, program, source);
-    CU_ASSERT_FATAL(system(command) == 0);
+    CU_ASSERT_FATAL(exec_child_compile(program, source, options));
     for (int trace = EXEC_TRACE_FETCHES; trace <= EXEC_TRACE_ALL; trace++) {
         struct call call = {program, (enum exec_trace)trace};
         exec_child_run(&child, run, &call);

@@ -1,11 +1,10 @@
-#define _GNU_SOURCE /* mkdtemp */
 /* Programs branch by branch under a control program: as they run freely, and natively. */
 #include "capture/exec/aria.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -201,17 +200,17 @@ static void test_interrupted(void)
                                           {"modify", NULL},          {"changing", "1,200,0"},
                                           {"changing", "3,100,300"}, {"traps", NULL},
                                           {"elsewhere", "alone"},    {"changing", "4,200,0,1"}};
-    char folder[] = "/tmp/bustap_aria_XXXXXX", program[128], source[128];
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16], source[128];
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         snprintf(program, sizeof program, "%s/%s", folder, ours[i][0]);
         snprintf(source, sizeof source, "tests/capture/programs/%s.c", ours[i][0]);
         CU_ASSERT(exec_child_compile(program, source, "-O1 -pthread"));
         compare_output(program, ours[i][1]);
-        unlink(program);
     }
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {

@@ -1,12 +1,11 @@
-#define _GNU_SOURCE /* mkdtemp */
 /* Instructions that a control program makes: done, recorded, and not taken. */
 #include "tests/suites.h"
 #include "tests/support/aria_ground.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -245,16 +244,16 @@ static void run(void *program)
 static void test_define(void)
 {
     static struct exec_child child;
-    char folder[] = "/tmp/bustap_define_XXXXXX", program[64];
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     snprintf(program, sizeof program, "%s/ground", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, "tests/capture/programs/ground.c", "-O1"));
     exec_child_run(&child, run, program);
     CU_ASSERT_EQUAL(child.status, 0);
     CU_ASSERT_STRING_EQUAL(child.output, "done\n");
-    unlink(program);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {{"new instructions", test_define}, {NULL, NULL}};

@@ -1,8 +1,8 @@
-#define _GNU_SOURCE /* mkdtemp */
 /* The files that a program's code is from, of programs that are compiled here. */
 #include "capture/exec/process.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static bool make_library(const char *folder, const char *name, int answer)
 {
     char command[512];
     snprintf(command, sizeof command,
-             "echo 'int answer(void) { return %d; }' | cc -shared -fPIC -x c -o %s/%s -", answer,
+             "echo 'int answer(void) { return %d; }' | cc -shared -fPIC -x c -o '%s/%s' -", answer,
              folder, name);
     return system(command) == 0;
 }
@@ -84,14 +84,14 @@ static bool make_library(const char *folder, const char *name, int answer)
 static bool has(const char *text, const char *prefix, const char *folder, const char *name,
                 const char *suffix)
 {
-    char line[256];
+    char line[FOLDER_PATH_BYTES + 64];
     snprintf(line, sizeof line, "%s%s/%s%s", prefix, folder, name, suffix);
     return strstr(text, line) != NULL;
 }
 
 static void check_libraries(const char *folder)
 {
-    char program[64], one[64], two[64];
+    char program[FOLDER_PATH_BYTES + 16], one[sizeof program], two[sizeof program];
     snprintf(program, sizeof program, "%s/program", folder);
     snprintf(one, sizeof one, "%s/one.so", folder);
     snprintf(two, sizeof two, "%s/two.so", folder);
@@ -107,14 +107,11 @@ static void check_libraries(const char *folder)
     CU_ASSERT(has(text, "\n", folder, "one.so", "@0x"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "/libc.so.6 1\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
-    unlink(program);
-    unlink(one);
-    unlink(two);
 }
 
 static void check_fixed(const char *folder, const char *options)
 {
-    char program[64];
+    char program[FOLDER_PATH_BYTES + 16];
     snprintf(program, sizeof program, "%s/fixed", folder);
     bool made = exec_child_compile(program, LIBRARIES, options);
     CU_ASSERT(made || strstr(options, "-static")); /* not everybody has static libraries */
@@ -122,18 +119,18 @@ static void check_fixed(const char *folder, const char *options)
         return;
     const char *text = text_of((const char *[]){program, NULL});
     CU_ASSERT(has(text, "\n", folder, "fixed", "@0x400000\n"));
-    unlink(program);
 }
 
 static void test_modules(void)
 {
-    char folder[] = "/tmp/bustap_modules_XXXXXX";
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    char folder[FOLDER_PATH_BYTES];
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     check_libraries(folder);
     check_fixed(folder, "-O1 -no-pie -ldl");
     check_fixed(folder, "-O1 -static -ldl");
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {{"files that are loaded", test_modules}, {NULL, NULL}};

@@ -1,8 +1,8 @@
-#define _GNU_SOURCE /* mkdtemp */
 /* What is not taken changes nothing but registers, and those as if it were taken. */
 #include "tests/suites.h"
 #include "tests/support/aria_ground.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 #include "tests/support/random.h"
 #include "tests/support/random_instruction.h"
 
@@ -128,11 +128,12 @@ static void run_random(void *context)
 static void test_random(void)
 {
     static struct exec_child child;
-    char folder[] = "/tmp/bustap_ground_XXXXXX", program[64];
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
     const char *count = getenv("EXEC_SEEDS");
     unsigned *results = exec_child_share(2 * sizeof *results);
-    if (!EXEC_CHILD_LOW_MEMORY || !results || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY || !results)
         return;
+    folder_make_for_programs(folder);
     struct random_run run = {program, count ? (unsigned)atoi(count) : 12800, results, results + 1};
     snprintf(program, sizeof program, "%s/ground", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, "tests/capture/programs/ground.c", "-O1"));
@@ -140,8 +141,7 @@ static void test_random(void)
     CU_ASSERT_EQUAL(child.status, 0);
     CU_ASSERT_EQUAL(*run.failed, 0);
     CU_ASSERT(*run.ran > run.count / 2);
-    unlink(program);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 /* --- wild ways ---------------------------------------------------------------------------------

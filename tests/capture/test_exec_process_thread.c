@@ -1,11 +1,11 @@
-#define _GNU_SOURCE /* mkdtemp, RLIMIT_SIGPENDING */
+#define _GNU_SOURCE /* RLIMIT_SIGPENDING */
 /* Programs with children and with threads. */
 #include "capture/exec/process.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
 #include "tests/support/exec_ways.h"
+#include "tests/support/folder.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -64,15 +64,15 @@ static void count_shares(void *context)
 
 static void test_shares(void)
 {
-    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
     static struct exec_child child;
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
     exec_child_run(&child, count_shares, program);
     CU_ASSERT_EQUAL(child.status, 0);
-    unlink(program);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 /* Where no signal of the user may wait. */
@@ -93,16 +93,16 @@ static void run_without_queue(void *context)
 /* Threads that do not wait for each other in system calls have their turns even so. */
 static void test_without_queue(void)
 {
-    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
     static struct exec_child child;
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
     exec_child_run(&child, run_without_queue, program);
     CU_ASSERT_EQUAL(child.status, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.output, "\nspinning: 40\nrobust: 1\n"));
-    unlink(program);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {{"children", test_children},

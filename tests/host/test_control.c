@@ -1,12 +1,12 @@
-#define _GNU_SOURCE /* SOCK_NONBLOCK, mkdtemp */
+#define _GNU_SOURCE /* SOCK_NONBLOCK, usleep */
 #include "capture/control_protocol.h"
 #include "host/control.h"
 #include "tests/suites.h"
+#include "tests/support/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -18,8 +18,8 @@
 #define PATIENT_MS 600000 /* nobody is idle for so long, however slow the machine */
 
 struct place {
-    char folder[64];
-    char path[96];
+    char folder[FOLDER_PATH_BYTES];
+    char path[108]; /* a socket's cannot be longer */
     struct control *control;
     struct bt_error error;
 };
@@ -27,9 +27,8 @@ struct place {
 static void place_open(struct place *place, int idle_ms)
 {
     memset(place, 0, sizeof *place);
-    strcpy(place->folder, "/tmp/bustap-control-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place->folder));
-    snprintf(place->path, sizeof place->path, "%s/socket", place->folder);
+    folder_make(place->folder);
+    snprintf(place->path, sizeof place->path, "%.100s/socket", place->folder);
     place->control = control_new(place->path, idle_ms, &place->error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(place->control);
 }

@@ -1,7 +1,8 @@
-#define _DEFAULT_SOURCE /* mkdtemp, usleep */
+#define _DEFAULT_SOURCE /* usleep */
 #include "host/hotplug.h"
 #include "tests/suites.h"
 #include "tests/support/fake_usb.h"
+#include "tests/support/folder.h"
 #include "tests/support/full_disk.h"
 
 #include <libusb.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 struct place {
-    char folder[64];
+    char folder[FOLDER_PATH_BYTES];
     struct config_capture settings;
     struct journal journal;
     int wake;
@@ -23,8 +24,7 @@ static void place_open(struct place *place, const char *board)
 {
     struct bt_error error = {0};
     memset(place, 0, sizeof *place);
-    strcpy(place->folder, "/tmp/bustap-runner-XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(place->folder));
+    folder_make(place->folder);
     strcpy(place->settings.name, "test");
     strcpy(place->settings.board, board);
     place->settings.session = session_settings_default();
@@ -43,9 +43,7 @@ static void place_close(struct place *place)
     runner_free(place->runner);
     close(place->wake);
     fclose(place->journal.stream);
-    char command[100];
-    snprintf(command, sizeof command, "rm -r %s", place->folder);
-    CU_ASSERT_EQUAL(system(command), 0);
+    folder_remove(place->folder);
 }
 
 /* Whether the runner comes to a state within 20 seconds. */

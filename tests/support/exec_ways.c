@@ -1,11 +1,10 @@
-#define _GNU_SOURCE /* mkdtemp */
 #include "tests/support/exec_ways.h"
 
 #include "capture/exec/process.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -104,12 +103,11 @@ bool exec_ways_agree(const char *name, const char *const *arguments)
 {
     static const char *const ways[] = {"", "-static", "-no-pie"};
     static const char *const none[] = {NULL};
-    char folder[] = "/tmp/bustap_process_XXXXXX", program[128];
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 32];
     bool agree = true;
     if (!EXEC_CHILD_LOW_MEMORY)
         return true;
-    if (!mkdtemp(folder))
-        return false;
+    folder_make_for_programs(folder);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (!exec_ways_compile(program, sizeof program, folder, name, ways[i])) {
             agree = agree && i > 0; /* not everybody has static libraries */
@@ -118,8 +116,7 @@ bool exec_ways_agree(const char *name, const char *const *arguments)
         agree = compare(program, NULL) && agree;
         for (const char *const *argument = arguments ? arguments : none; *argument; argument++)
             agree = compare(program, *argument) && agree;
-        unlink(program);
     }
-    rmdir(folder);
+    folder_remove(folder);
     return agree;
 }

@@ -8,23 +8,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Memory first: captures sync every file, which costs a disk milliseconds and proves nothing here.
- */
-static const char *place(void)
+static const char *usual_place(void)
 {
-    if (access("/dev/shm", W_OK) == 0)
-        return "/dev/shm";
     const char *chosen = getenv("TMPDIR");
     return chosen && chosen[0] ? chosen : P_tmpdir;
 }
 
-void folder_make(char path[FOLDER_PATH_BYTES])
+static void make(char path[FOLDER_PATH_BYTES], const char *place)
 {
-    snprintf(path, FOLDER_PATH_BYTES, "%.200s/bustap-test-XXXXXX", place());
+    snprintf(path, FOLDER_PATH_BYTES, "%.200s/bustap-test-XXXXXX", place);
     if (!mkdtemp(path)) {
         perror(path);
         abort();
     }
+}
+
+/* Memory first: captures sync every file, which costs a disk milliseconds and proves nothing here.
+ */
+void folder_make(char path[FOLDER_PATH_BYTES])
+{
+    make(path, access("/dev/shm", W_OK) == 0 ? "/dev/shm" : usual_place());
+}
+
+void folder_make_for_programs(char path[FOLDER_PATH_BYTES])
+{
+    make(path, usual_place());
 }
 
 void folder_remove(const char *path)

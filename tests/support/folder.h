@@ -10,6 +10,9 @@
 /* Makes a new empty folder, in memory where the machine has such a place; aborts on failure. */
 void folder_make(char path[FOLDER_PATH_BYTES]);
 
+/* The same in $TMPDIR or /tmp: from memory, some machines do not let programs run. */
+void folder_make_for_programs(char path[FOLDER_PATH_BYTES]);
+
 /* Removes the folder with all in it. */
 void folder_remove(const char *path);
 

@@ -1,9 +1,9 @@
-#define _GNU_SOURCE /* mkdtemp */
 /* The counts of blocks and calls against those of a slow twin that is told every record. */
 #include "capture/exec/decode.h"
 #include "capture/exec/process.h"
 #include "tests/suites.h"
 #include "tests/support/exec_child.h"
+#include "tests/support/folder.h"
 #include "tools/profile/profiler.h"
 
 #include <stdio.h>
@@ -157,7 +157,7 @@ static void run(void *context)
 static void check(const char *folder, const char *source, const char *options)
 {
     static struct exec_child child;
-    char program[64];
+    char program[FOLDER_PATH_BYTES + 16];
     snprintf(program, sizeof program, "%s/program", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, source, options));
     for (int trace = EXEC_TRACE_FETCHES; trace <= EXEC_TRACE_ALL; trace++) {
@@ -168,20 +168,20 @@ static void check(const char *folder, const char *source, const char *options)
             printf("%s %s, trace %d: wait status %x\n", source, options, trace,
                    (unsigned)child.status);
     }
-    unlink(program);
 }
 
 static void test_twin(void)
 {
-    char folder[] = "/tmp/bustap_profiler_XXXXXX";
-    if (!EXEC_CHILD_LOW_MEMORY || !mkdtemp(folder))
+    char folder[FOLDER_PATH_BYTES];
+    if (!EXEC_CHILD_LOW_MEMORY)
         return;
+    folder_make_for_programs(folder);
     check(folder, "tests/tools/programs/profiled.c", "-O2");
     check(folder, "tests/tools/programs/profiled.c", "-O0 -no-pie");
     check(folder, "tests/capture/programs/faults.c", "-O1");
     check(folder, "tests/e2e/programs/strings.c", "-O2");
     check(folder, "tests/e2e/programs/switches.c", "-O2");
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {{"every instruction and call", test_twin}, {NULL, NULL}};

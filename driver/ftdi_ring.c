@@ -70,7 +70,7 @@ struct ftdi_ring {
     unsigned deaf;       /* times in a row that libusb could not be asked for events */
     int event_error;     /* the libusb_error it answered with */
     bool gone, stopping;
-    int64_t gone_ms; /* since when it is */
+    int64_t gone_ns; /* that events were listened for since it is */
     bool heard; /* a transfer came back, or cannot be missed yet, since events were asked for */
     int64_t quiet_ns; /* that events were listened for since then, and none came */
     int silence_ms;
@@ -145,19 +145,11 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     return result;
 }
 
-/* The lock is held. */
-static void note_gone(struct ftdi_ring *ring)
-{
-    if (!ring->gone)
-        ring->gone_ms = clock_monotonic_ms();
-    ring->gone = true;
-}
-
 /* What queueing again ran into, where the ring was running. The lock is held. */
 static void note_submit(struct ftdi_ring *ring, int result)
 {
     if (result == LIBUSB_ERROR_NO_DEVICE)
-        note_gone(ring);
+        ring->gone = true;
     else if (result < 0)
         ring->submit_error = result;
 }
@@ -177,7 +169,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     if (good)
         ring->errors = 0;
     else if (transfer->status == LIBUSB_TRANSFER_NO_DEVICE)
-        note_gone(ring);
+        ring->gone = true;
     else if (transfer->status != LIBUSB_TRANSFER_CANCELLED) {
         ring->errors++;
         ring->last_error = transfer->status;
@@ -198,6 +190,7 @@ static void note_silence(struct ftdi_ring *ring, int64_t asked_ns)
     int64_t listened = clock_monotonic_ns() - asked_ns;
     if (listened > 2 * EVENT_WAIT_US * INT64_C(1000))
         listened = 2 * EVENT_WAIT_US * INT64_C(1000);
+    ring->gone_ns += ring->gone ? listened : 0;
     ring->quiet_ns = ring->heard ? 0 : ring->quiet_ns + listened;
     ring->heard = false;
 }
@@ -212,6 +205,9 @@ static void *handle_events(void *argument)
         int64_t asked_ns = clock_monotonic_ns();
         int result = libusb_handle_events_timeout_completed(ring->context, &wait, NULL);
         bool failed = result < 0 && result != LIBUSB_ERROR_INTERRUPTED;
+        /* such an error comes at once: without a pause this would be all that the processor does */
+        if (failed)
+            nanosleep(&(struct timespec){.tv_nsec = EVENT_RETRY_NS}, NULL);
         pthread_mutex_lock(&ring->mutex);
         note_silence(ring, asked_ns);
         ring->deaf = failed ? ring->deaf + 1 : 0;
@@ -220,9 +216,6 @@ static void *handle_events(void *argument)
             pthread_cond_broadcast(&ring->changed);
         more = !ring->stopping || ring->queued > 0;
         pthread_mutex_unlock(&ring->mutex);
-        /* such an error comes at once: without a pause this would be all that the processor does */
-        if (failed)
-            nanosleep(&(struct timespec){.tv_nsec = EVENT_RETRY_NS}, NULL);
     }
     return NULL;
 }
@@ -388,7 +381,7 @@ static const char *status_name(int status)
  * that are done, up to the first that was not. The lock is held. */
 static bool may_have_more(const struct ftdi_ring *ring)
 {
-    return ring->queued > 0 && clock_monotonic_ms() - ring->gone_ms < GONE_WAIT_MS;
+    return ring->queued > 0 && ring->gone_ns < GONE_WAIT_MS * INT64_C(1000000);
 }
 
 /* Why nothing more will come; 0 while it may. The lock is held. */

@@ -229,6 +229,19 @@ static void test_not_queued(void)
     fixture_close(&f);
 }
 
+/* Has whoever listens for events do nothing for a while, as if the process had been stopped. */
+static void stand_still(unsigned milliseconds)
+{
+    struct fake_usb *usb = fake_usb_take();
+    usb->stopped = milliseconds;
+    while (usb->stopped > 0) {
+        fake_usb_give();
+        usleep(1000);
+        fake_usb_take();
+    }
+    fake_usb_give();
+}
+
 /* No transfer can be queued any more, for the board is gone: what came before is still there, and
  * waited for, but not for ever. */
 static void test_gone_behind(void)
@@ -243,6 +256,8 @@ static void test_gone_behind(void)
     usb->submit_error = LIBUSB_ERROR_NO_DEVICE;
     fake_usb_give();
     for (unsigned i = 1; i < 4; i++) {
+        if (i == 3)
+            stand_still(1500); /* for longer than it is waited for: nobody has listened meanwhile */
         send_random(&f, i * 10000, i);
         receive(&f, READ_BYTES);
         CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 5, &f.error), BT_TIMEOUT);

@@ -60,9 +60,9 @@ uptime_seconds() {
     echo "${seconds%.*}"
 }
 
-# Waits until a command succeeds, for $WAIT_SECONDS (60) at the most.
+# Waits until a command succeeds, for $WAIT_SECONDS (200) at the most.
 await() {
-    until_second=$(($(uptime_seconds) + ${WAIT_SECONDS:-60}))
+    until_second=$(($(uptime_seconds) + ${WAIT_SECONDS:-200}))
     until "$@" >/dev/null 2>&1; do
         [ "$(uptime_seconds)" -le $until_second ] || fail "waited in vain for: $*"
         sleep 0.05

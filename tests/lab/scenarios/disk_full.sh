@@ -8,7 +8,7 @@ model rate 400k
 start_daemon
 await has_records 100000
 disk_lost() { [ "$(status disk)" -gt 200000 ]; }
-WAIT_SECONDS=30 await disk_lost
+await disk_lost
 mount -o remount,size=64m out
 now_written() { [ "$(status records)" -gt "$written" ]; }
 written=$(status records)

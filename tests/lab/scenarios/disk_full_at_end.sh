@@ -6,7 +6,7 @@ configure
 model rate 400k
 start_daemon
 disk_lost() { [ "$(status disk)" -gt 200000 ]; }
-WAIT_SECONDS=30 await disk_lost
+await disk_lost
 model rate 0
 finish_capture
 account bus="$(counter lost)" disk=any # a slow machine may not read 400k requests a second

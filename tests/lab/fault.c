@@ -47,8 +47,17 @@ void fault_nth(struct fault *fault, enum fault_kind kind, uint64_t n, uint64_t t
     fault->kind = kind;
     fault->one_in = 0;
     fault->countdown = fault->every = n;
-    fault->times = times;
+    fault->times = fault->all_times = times;
     fault->random = random_seed(n);
+}
+
+static void begin_session(struct fault *fault)
+{
+    fault->held = false;
+    if (fault->kind == FAULT_NONE || fault->one_in)
+        return;
+    fault_nth(fault, fault->kind, fault->every, fault->all_times);
+    fault->frames = fault->requests = 0;
 }
 
 void fault_random(struct fault *fault, enum fault_kind kind, uint64_t one_in, uint64_t seed)
@@ -190,6 +199,8 @@ static void send_frame(struct fault *fault)
     fault->frame_bytes = 0;
     if (wire_frame_get_header(&frame, bytes) < 0)
         return; /* the firmware makes no such frame */
+    if (frame.kind == WIRE_START)
+        begin_session(fault);
     if (fault->version)
         speak_version(fault, &frame, bytes);
     remember(fault, bytes, size);

@@ -35,6 +35,7 @@ struct fault {
     uint64_t every;     /* frames of records from one time to the next */
     uint64_t countdown; /* until the next time */
     uint64_t times;     /* so often yet */
+    uint64_t all_times; /* so often in a session */
     uint64_t one_in;    /* or: at random, one frame of records in so many; 0: not */
     uint64_t random;
     bool overrun;    /* the board does not look whether the FIFO is full */
@@ -71,7 +72,11 @@ void fault_power_off(struct fault *fault);
 /* The chip lost its power: the whole frames on their way are gone. */
 void fault_unplugged(struct fault *fault);
 
-/* The n-th frame of records from now on (1: the next), and each n-th behind it, times in all. */
+/*
+ * The n-th frame of records from now on (1: the next), and each n-th behind it, times in all; and
+ * so again in each session that begins, with counts of its own: a host that has no time for a
+ * board's answer arms it once more.
+ */
 void fault_nth(struct fault *fault, enum fault_kind kind, uint64_t n, uint64_t times);
 
 /* One frame of records in so many, at random, for ever. */

@@ -254,6 +254,7 @@ static bool start(struct process_thread *made)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     int result = pthread_create(&host, &attributes, run_thread, made);
     pthread_attr_destroy(&attributes);
+    signals_take_back(made->signals);
     if (result != 0)
         return false;
     while (sem_wait(&made->ready) != 0)

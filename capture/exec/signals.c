@@ -28,7 +28,8 @@
 /* What timers and files of the program still send when it has ended, and its acquaintances. */
 #define OUTLIVING                                                                                  \
     (BIT(SIGALRM) | BIT(SIGVTALRM) | BIT(SIGPROF) | BIT(SIGIO) | BIT(SIGUSR1) | BIT(SIGUSR2))
-#define REAL_TIME 32
+#define REAL_TIME    32
+#define OF_LIBRARIES 2 /* the first real-time ones */
 
 #define DEFAULT     0 /* handlers */
 #define IGNORE      1
@@ -166,6 +167,12 @@ void signals_end(struct signals *signals)
             syscall(SYS_rt_sigaction, number, before, NULL, MASK_SIZE);
     }
     set_kernel_mask(signals->mask_before);
+}
+
+void signals_take_back(const struct signals *signals)
+{
+    for (int number = REAL_TIME; number < REAL_TIME + OF_LIBRARIES; number++)
+        set_kernel_action(number, &signals->actions->now[number]);
 }
 
 /* Where so many signals of the user wait as may (RLIMIT_SIGPENDING), the kernel sends them without
@@ -485,7 +492,9 @@ void signals_go_back(struct signals *signals, const void *pointer)
 {
     const struct kept *kept = pointer;
     *signals->actions = kept->actions;
+    const bool tick_sent = signals->tick_sent; /* by others, meanwhile */
     *signals = kept->signals;
+    signals->tick_sent = tick_sent;
 }
 
 void signals_leave(struct signals *signals)

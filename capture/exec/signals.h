@@ -49,6 +49,10 @@ void signals_forget_tick(struct signals *signals);
 void signals_begin(struct signals *signals);
 void signals_end(struct signals *signals);
 
+/* To be called where a thread of ours has been made, with signals held: the C library may have
+ * taken those for itself that it keeps from programs; they are the program's again. */
+void signals_take_back(const struct signals *signals);
+
 /* The executor's note function. */
 bool signals_note(void *signals, int number, void *information, void *interrupted);
 

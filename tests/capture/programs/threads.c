@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* gettid, MAP_ANONYMOUS, pthread_tryjoin_np */
 /* Threads: what each of the argument's letters names; without one, all of them but those that end
  * the process in a way of their own. */
+#include <cpuid.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -307,16 +308,41 @@ static void generated(void)
 {
     pthread_t thread;
     long sum = 0;
+    unsigned a, b, c, d;
     code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_create(&thread, NULL, make_code, NULL);
     for (int i = 1; i <= 200; i++) {
         while (atomic_load(&made) != i)
             usleep(1);
+        __cpuid(0, a, b, c, d); /* so does whoever runs what another processor has made */
         sum += ((function *)(uintptr_t)code)();
         atomic_store(&ran, i);
     }
     pthread_join(thread, NULL);
     printf("generated: %ld\n", sum);
+}
+
+static atomic_int changed_users;
+
+static void *look(void *context)
+{
+    while (!atomic_load(&changed_users))
+        ;
+    return NULL;
+}
+
+/* The C library has all threads do it, by a signal of its own. */
+static void users(void)
+{
+    pthread_t waits, looks;
+    pthread_create(&waits, NULL, forever, NULL);
+    pthread_create(&looks, NULL, look, NULL);
+    printf("users: %d", setuid(getuid()));
+    printf(" %d\n", setgid(getgid()));
+    atomic_store(&changed_users, 1);
+    pthread_join(looks, NULL);
+    pthread_cancel(waits);
+    pthread_join(waits, NULL);
 }
 
 static void *end_process(void *context)
@@ -366,8 +392,8 @@ static void end_with(void *(*ending)(void *), int by_first)
 
 static void run(char what)
 {
-    static void (*const parts[])(void) = {mutexes,  conditions, barriers, spinning, many,
-                                          detached, signals,    robust,   forks,    generated};
+    static void (*const parts[])(void) = {mutexes, conditions, barriers, spinning,  many, detached,
+                                          signals, robust,     forks,    generated, users};
     pthread_t thread;
     if (what >= 'a' && what < 'a' + (int)(sizeof parts / sizeof *parts))
         parts[what - 'a']();
@@ -392,7 +418,7 @@ int main(int argument_count, char **arguments)
     sigaddset(&set, SIGUSR1);
     /* in all threads to come: detached ones, not yet gone, would take what is for receive() */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghij"; *at; at++)
+    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijk"; *at; at++)
         run(*at);
     return 0;
 }

@@ -234,10 +234,17 @@ bustap exec -q -o /proc/nowhere/f true 2>told || status=$?
 [ "$status" = 3 ]
 grep -q '^bustap: .*/proc/nowhere' told
 
+# until_there COMMAND...: waits until it succeeds, or bustap ends
+until_there() {
+    until "$@" >/dev/null 2>&1; do
+        kill -0 "$bustap" 2>/dev/null || { echo "ended before: $*"; cat got told; exit 1; }
+        sleep 0.05
+    done
+}
 # signals: what is sent to bustap is for the program
 bustap exec -q -o sent bash -c 'trap "echo terminated; exit 9" TERM; echo ready; while :; do :; done' >got &
 bustap=$!
-until grep -q ready got 2>/dev/null; do sleep 0.05; done
+until_there grep -q ready got
 kill -TERM $bustap
 status=0
 wait $bustap || status=$?
@@ -251,7 +258,7 @@ killed() {
     rm -f killed_*
     setsid env --default-signal bustap exec -q -o killed sleep 1000 2>told &
     bustap=$!
-    until ls killed_*.part >/dev/null 2>&1; do sleep 0.05; done
+    until_there eval 'ls killed_*.part'
     kill "-$1" -- "$2$bustap"
     wait $bustap 2>/dev/null || status=$?
     [ "$status" = $((128 + $1)) ] || { echo "signal $1 to $2: status $status"; cat told; exit 1; }

@@ -8,6 +8,7 @@ both() {
     local wanted=0 got=0
     run='' setsid -w timeout -k 5 100 bash -c "$1" >wanted 2>wanted.err || wanted=$?
     run='bustap exec -q -o stopped' setsid -w timeout -k 5 100 bash -c "$1" >got 2>got.err || got=$?
+    [ "$wanted" != 124 ] || { echo "$1: does not end"; cat wanted wanted.err; exit 1; }
     [ "$wanted" = "$got" ] || { echo "$1: status $got, wanted $wanted"; cat got got.err; exit 1; }
     cmp wanted got || { echo "$1"; cat got got.err; exit 1; }
     bustap verify stopped_*.byu.gz >verdict || { cat verdict; exit 1; }

@@ -21,7 +21,8 @@ classic() {
 }
 
 make_trace --types all --first-time-max --tail 7 30000 >t.byu
-head -c 24000 /dev/urandom >noise.byu
+# octets of no meaning, the same each time: random ones might begin as a compressed file does
+make_trace 30000 | gzip -n | tail -c 24000 >noise.byu
 : >none.byu
 printf 'eleven byte' >short.byu
 for trace in t.byu noise.byu none.byu short.byu ${SHARED:+"$SHARED/data/pentium2.byu"}; do

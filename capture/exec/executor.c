@@ -12,9 +12,6 @@
 #define CACHE_BYTES  ((size_t)64 << 20)
 #define BUFFER_BYTES ((size_t)256 << 10) /* so that they stay in the second cache */
 
-#define PAGE_FAULT   TRAP_PAGE_FAULT
-#define FETCH_FAILED TRAP_USER_FETCH
-
 /* After what it depends on has changed. */
 static void note_steps(struct executor *executor)
 {
@@ -241,6 +238,25 @@ static bool is_over(struct executor *executor)
     return false;
 }
 
+/* Whether the run ends in front of the next block, which is NULL where it is not translated yet, or
+ * where there is none. */
+static bool stops_before(struct executor *executor, const struct block *block, uint64_t left)
+{
+    const struct executor_settings *settings = &executor->settings;
+    const uint64_t rip = executor->thread->rip;
+    if (left == 0) {
+        stop_with(executor, EXECUTOR_LIMIT);
+    } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
+        executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
+    } else if (is_at_stop(executor) && !executor->was_there) {
+        executor->was_there = true;
+        stop_with(executor, EXECUTOR_PLACE);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -256,26 +272,9 @@ static int run(struct executor *executor, struct bt_error *error)
             left = count_left(executor);
             exit = NULL;
         }
-        if (left == 0) {
-            stop_with(executor, EXECUTOR_LIMIT);
-            return 0;
-        }
         struct block *block = code_cache_find(executor->cache, thread->rip);
-        if (!block &&
-            executor->settings.readable(executor->settings.readable_context, thread->rip) == 0) {
-            executor->stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
-                                                    .signal = SIGSEGV,
-                                                    .code = SEGV_MAPERR,
-                                                    .fault_address = thread->rip,
-                                                    .trap = PAGE_FAULT,
-                                                    .error = FETCH_FAILED};
+        if (stops_before(executor, block, left))
             return 0;
-        }
-        if (is_at_stop(executor) && !executor->was_there) {
-            executor->was_there = true;
-            stop_with(executor, EXECUTOR_PLACE);
-            return 0;
-        }
         block = is_at_stop(executor) ? cut_block(executor, 1)
                                      : go_on(executor, left == UINT64_MAX ? exit : NULL, block);
         if (block && block->instructions > left)

@@ -19,10 +19,11 @@ not_measured() {
 
 # --- the boards (the model listens at descriptor 3) ----------------------------------------------------
 
-# Tells the model something; its answer, "name=value ...", is then in $answer.
+# Tells the model something; its answer, "name=value ...", is then in $answer. A subshell reads it, which has no
+# children: busybox's read forgets what it has of a line when one ends or stops meanwhile.
 model() {
     echo "$*" >&3
-    read -r answer <&3
+    answer=$(read -r line <&3; echo "${line-}")
     case $answer in
     ok*) answer=${answer#ok } ;;
     *) echo "model $*: $answer" >&2; exit 1 ;;

@@ -307,9 +307,9 @@ device_is_gone() {
 
 # Has bustap keep up with the bus; $1 and $2 are run before and behind what wants the machine's speed. When bustap
 # lost requests it is lab_yardstick's turn, and then bustap's again, so that a machine whose speed comes and goes is
-# not taken for a slow bustap. It is one that loses some three times, while lab_yardstick never does.
+# not taken for a slow bustap. It is one that loses some five times, while lab_yardstick never does.
 keep_up() {
-    for attempt in 1 2 3; do
+    for attempt in 1 2 3 4 5; do
         $1
         sustain
         $2

@@ -129,6 +129,12 @@ static void conclude(struct exec_outputs *outputs, int lane)
     free(status);
     capture_free(outputs->captures[lane]);
     outputs->captures[lane] = NULL;
+}
+
+/* Not before its user has done with it: one whose capture has failed goes on, and has to find the
+ * ring closed. */
+static void release(struct exec_outputs *outputs, int lane)
+{
     outputs->users[lane].alive.number = 0;
     exec_lanes_release(outputs->lanes, lane);
 }
@@ -168,13 +174,15 @@ bool exec_outputs_look(struct exec_outputs *outputs)
             !outputs->captures[lane] && outputs->users[lane].alive.number != user.alive.number;
         if (is_new)
             begin_new(outputs, lane);
-        bool is_gone = !alive_still(&user.alive);
-        if (is_gone)
-            record_ring_end(exec_lanes_ring(outputs->lanes, lane));
+        struct record_ring *ring = exec_lanes_ring(outputs->lanes, lane);
+        if (!alive_still(&user.alive))
+            record_ring_end(ring);
+        if (outputs->captures[lane]) /* the first was opened before its process was there */
+            outputs->users[lane].alive = user.alive;
         if (outputs->captures[lane] && capture_wait(outputs->captures[lane], 0))
             conclude(outputs, lane);
-        else if (!outputs->captures[lane] && is_gone)
-            exec_lanes_release(outputs->lanes, lane);
+        if (!outputs->captures[lane] && record_ring_has_ended(ring))
+            release(outputs, lane);
         any = any || outputs->captures[lane];
     }
     return any;

@@ -141,6 +141,11 @@ void record_ring_end(struct record_ring *ring)
     tell(&ring->put_news);
 }
 
+bool record_ring_has_ended(const struct record_ring *ring)
+{
+    return atomic_load(&ring->ended);
+}
+
 /* --- taking ----------------------------------------------------------------------------------- */
 
 static size_t there_are(struct record_ring *ring)

@@ -34,6 +34,7 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
 
 /* There will be no more. Also for others, once whoever puts is gone. */
 void record_ring_end(struct record_ring *ring);
+bool record_ring_has_ended(const struct record_ring *ring);
 
 /* --- who takes --- */
 

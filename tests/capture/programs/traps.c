@@ -27,14 +27,25 @@ static void print_place(const char *name, uint64_t place)
         printf(", %s %llx", name, (unsigned long long)place);
 }
 
+/*
+ * int1 is a trap: rip is that of the next instruction (AMD64 manual, volume 3, INT1). Under some
+ * hypervisors on AMD's processors it arrives as a fault, with rip at int1 itself: 1 there.
+ */
+static unsigned lag_of_int1(const greg_t *registers)
+{
+    uint64_t offset = (uint64_t)registers[REG_RIP] - (uint64_t)(uintptr_t)code;
+    return registers[REG_TRAPNO] == 1 && offset < ROOM && code[offset] == 0xf1;
+}
+
 static void tell(int number, siginfo_t *info, void *context)
 {
     const ucontext_t *state = context;
     const greg_t *registers = state->uc_mcontext.gregs;
+    unsigned lag = lag_of_int1(registers);
     printf("signal %d, code %d, trap %d, error %x", number, info->si_code,
            (int)registers[REG_TRAPNO], (unsigned)registers[REG_ERR]);
-    print_place("at", (uint64_t)registers[REG_RIP]);
-    print_place("address", (uint64_t)(uintptr_t)info->si_addr);
+    print_place("at", (uint64_t)registers[REG_RIP] + lag);
+    print_place("address", (uint64_t)(uintptr_t)info->si_addr + lag);
     print_place("rax", (uint64_t)registers[REG_RAX]);
     uint64_t pushed = outside - (uint64_t)registers[REG_RSP];
     printf(", pushed %d\n", pushed < ROOM ? (int)pushed : -1);
@@ -54,7 +65,7 @@ static const struct attempt attempts[] = {
     {"lretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcb}},
     {"lretq to a local segment", 6, {0x6a, 0x57, 0x6a, 0, 0x48, 0xcb}},
     {"lret to a local segment", 8, {0x6a, 0x57, 0x6a, 0x57, 0x6a, 0x57, 0xcb}},
-    {"lretw", 5, {0x6a, 0x77, 0x66, 0xca, 8}},
+    {"lretw", 6, {0x6a, 0x77, 0x66, 0xca, 8, 0}},
     {"iretq to nothing", 6, {0x6a, 0, 0x6a, 0, 0x48, 0xcf}},
     {"iretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcf}},
     {"iret", 6, {0x6a, 0x2b, 0x6a, 0, 0xcf}},

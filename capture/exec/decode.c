@@ -359,11 +359,20 @@ static void describe_gather(struct decode_access *access, const struct decoded *
     }
 }
 
-/* Zydis has vdbpsadbw among those that leave out what the mask does; the processor does not. */
-static bool reads_all_under_mask(const ZydisDecodedInstruction *instruction)
+/* Whether the instruction accesses its whole memory operand whatever the mask holds: the manuals'
+ * exception types with the suffix NF (no fault suppression). Zydis 4.0 has E4 for four instructions
+ * that the manuals and processors have as E4NF. */
+static bool lacks_fault_suppression(const ZydisDecodedInstruction *instruction)
 {
-    if (instruction->mnemonic == ZYDIS_MNEMONIC_VDBPSADBW)
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_VCVTNE2PS2BF16:
+    case ZYDIS_MNEMONIC_VDBPSADBW:
+    case ZYDIS_MNEMONIC_VGF2P8AFFINEINVQB:
+    case ZYDIS_MNEMONIC_VGF2P8AFFINEQB:
         return true;
+    default:
+        break;
+    }
     switch (instruction->meta.exception_class) {
     case ZYDIS_EXCEPTION_CLASS_E1NF:
     case ZYDIS_EXCEPTION_CLASS_E2NF:
@@ -388,7 +397,7 @@ static void describe_opmask(struct decode_access *access, const struct decoded *
     const ZydisDecodedOperand *data = first_vector(decoded);
     ZydisRegister mask = instruction->avx.mask.reg;
     if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || mask <= ZYDIS_REGISTER_K0 ||
-        mask > ZYDIS_REGISTER_K7 || reads_all_under_mask(instruction))
+        mask > ZYDIS_REGISTER_K7 || lacks_fault_suppression(instruction))
         return;
     /* those that only compare memory with a constant have no vector register */
     unsigned all = data ? data->element_count

@@ -1,5 +1,6 @@
 #include "tests/support/random_instruction.h"
 
+#include "tests/support/masked_forms.h"
 #include "tests/support/random.h"
 
 #include <cpuid.h>
@@ -539,18 +540,6 @@ static void add_gather(struct list *list, const struct random_instruction *made,
                 write, element);
 }
 
-static bool has_fault_suppression(const ZydisDecodedInstruction *instruction)
-{
-    static const ZydisExceptionClass without[] = {
-        ZYDIS_EXCEPTION_CLASS_E1NF, ZYDIS_EXCEPTION_CLASS_E2NF,  ZYDIS_EXCEPTION_CLASS_E3NF,
-        ZYDIS_EXCEPTION_CLASS_E4NF, ZYDIS_EXCEPTION_CLASS_E5NF,  ZYDIS_EXCEPTION_CLASS_E6NF,
-        ZYDIS_EXCEPTION_CLASS_E9NF, ZYDIS_EXCEPTION_CLASS_E10NF, ZYDIS_EXCEPTION_CLASS_E11NF};
-    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-        if (instruction->meta.exception_class == without[i])
-            return false;
-    return instruction->mnemonic != ZYDIS_MNEMONIC_VDBPSADBW;
-}
-
 static void add_masked(struct list *list, const struct random_instruction *made,
                        const struct machine *machine, const ZydisDecodedOperand *operand,
                        uint64_t address, bool write)
@@ -625,7 +614,7 @@ static void add_operand(struct list *list, const struct random_instruction *made
         add_lanes(list, made, machine, vector_mask, address, write, element, size / element);
     else if (instruction->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX &&
              instruction->avx.mask.reg > ZYDIS_REGISTER_K0 &&
-             instruction->avx.mask.reg <= ZYDIS_REGISTER_K7 && has_fault_suppression(instruction))
+             instruction->avx.mask.reg <= ZYDIS_REGISTER_K7 && !masked_form_reads_all(instruction))
         add_masked(list, made, machine, operand, address, write);
     else
         add(list, address, write, size);

@@ -61,7 +61,7 @@ int ftdi_diagnosis_list(struct ftdi_diagnoses *found, const struct ftdi_options 
     const struct ftdi_options any = {.channel = 'A'};
     libusb_context *context;
     libusb_device **devices;
-    *found = (struct ftdi_diagnoses){NULL, 0, 0};
+    *found = (struct ftdi_diagnoses){.boards = NULL, .count = 0, .devices = 0};
     int code = libusb_init(&context);
     if (code < 0)
         return bt_fail(error, BT_DEVICE, "USB cannot be used on this machine: %s",
@@ -91,7 +91,7 @@ int ftdi_diagnosis_list(struct ftdi_diagnoses *found, const struct ftdi_options 
 void ftdi_diagnoses_free(struct ftdi_diagnoses *found)
 {
     free(found->boards);
-    *found = (struct ftdi_diagnoses){NULL, 0, 0};
+    *found = (struct ftdi_diagnoses){.boards = NULL, .count = 0, .devices = 0};
 }
 
 const char *ftdi_diagnosis_chip(const struct ftdi_diagnosis *board)

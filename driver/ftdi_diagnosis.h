@@ -7,6 +7,7 @@
 
 #include "driver/ftdi_devices.h"
 #include "driver/usb_node.h"
+#include "formats/base/named_fields.h"
 
 struct ftdi_diagnosis {
     struct ftdi_device device; /* strings are the kernel's where it cannot be opened */
@@ -17,7 +18,7 @@ struct ftdi_diagnosis {
     uint16_t eeprom;   /* its first word */
 };
 
-struct ftdi_diagnoses {
+struct NAMED_FIELDS ftdi_diagnoses {
     struct ftdi_diagnosis *boards;
     size_t count;
     size_t devices; /* on USB, of whatever kind */

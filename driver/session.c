@@ -255,12 +255,12 @@ int session_start(struct session *session, struct bt_error *error)
     if (!session->stream)
         return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
     session->base = (struct session_base){0};
-    session->gap = (struct gap){0};
+    session->gap = (struct gap){.milliseconds = 0};
     session->uncounted = false;
     int result = session_arm_again(session, error);
     if (result < 0)
         return result;
-    session->statistics.lost = (struct loss){0};
+    session->statistics.lost = (struct loss){.count = 0};
     session->statistics.records = 0;
     session->info.started_ns = clock_realtime_ns();
     return 0;

@@ -54,7 +54,7 @@ static struct loss make_loss(enum loss_stage stage, uint64_t count, uint64_t tic
  * the rest, which did not arrive. */
 static struct loss loss_before(const struct session *session, const struct wire_frame *frame)
 {
-    struct loss loss = {0};
+    struct loss loss = {.count = 0};
     uint64_t gap = frame->first_index - session->position.index;
     struct loss bus =
         make_loss(LOSS_BUS, frame->lost, frame->lost_first_tick, frame->lost_last_tick);
@@ -75,7 +75,7 @@ static void start_batch(struct session *session, struct batch *batch, const stru
     batch->lost = *loss;
     batch->gap = session->gap;
     batch->host_time_ns = session->arrival_ns;
-    session->gap = (struct gap){0};
+    session->gap = (struct gap){.milliseconds = 0};
 }
 
 /* The loss or gap in front of a frame without records: a batch of its own. 0 where there is none.
@@ -93,7 +93,7 @@ static int tell_loss(struct session *session, struct batch *batch, const struct 
 
 void session_take_spare(struct session *session, struct batch *batch)
 {
-    const struct loss none = {0};
+    const struct loss none = {.count = 0};
     size_t count = session->spare_count < batch->capacity ? session->spare_count : batch->capacity;
     const struct record *from = session->spare + session->spare_at;
     memcpy(batch->records, from, count * sizeof *from);

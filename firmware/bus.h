@@ -5,6 +5,8 @@
 #ifndef FIRMWARE_BUS_H
 #define FIRMWARE_BUS_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +29,7 @@ struct bus_phase {
 /* request_a where there is no phase, only `missed` to tell: the bus fell silent after a loss. */
 #define BUS_NO_REQUEST 0xffu
 
-struct bus_front {
+struct NAMED_FIELDS bus_front {
     /* Takes up to capacity phases that have happened; never waits. Returns how many. */
     size_t (*take)(void *context, struct bus_phase *phases, size_t capacity);
     /* The board's clock now, in ticks; not before the last phase taken. */

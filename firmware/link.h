@@ -2,10 +2,12 @@
 #ifndef FIRMWARE_LINK_H
 #define FIRMWARE_LINK_H
 
+#include "formats/base/named_fields.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-struct board_link {
+struct NAMED_FIELDS board_link {
     /* Puts up to size bytes into the FIFO to the host; returns how many it took (0: full). Never
      * waits. */
     size_t (*send)(void *context, const uint8_t *bytes, size_t size);

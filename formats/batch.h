@@ -4,6 +4,7 @@
 #ifndef FORMATS_BATCH_H
 #define FORMATS_BATCH_H
 
+#include "formats/base/named_fields.h"
 #include "formats/record.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ enum loss_stage {
 };
 
 /* Requests lost at one place in the stream. All zero where nothing was. */
-struct loss {
+struct NAMED_FIELDS loss {
     uint64_t count[LOSS_STAGES]; /* requests, by the stage that lost them */
     uint64_t first_tick;         /* the interval in which they were on the bus, in board ticks, */
     uint64_t last_tick;          /* both ends included */
@@ -26,7 +27,7 @@ struct loss {
 
 /* For how long nobody heard the source just before a batch: its board was unplugged, or had stopped
  * answering. All zero: it was heard all the time. */
-struct gap {
+struct NAMED_FIELDS gap {
     uint32_t milliseconds; /* 1 at least where there was one; GAP_MILLISECONDS_MAX: that or more */
     bool uncounted; /* the board began anew: what it saw meanwhile is in no count of losses */
 };
@@ -37,7 +38,7 @@ struct gap {
  * Records that follow one another without a hole: tick(records[i]) is first_tick plus the times of
  * records[1] to records[i]. A hole, or a time that saturated, starts a new batch.
  */
-struct batch {
+struct NAMED_FIELDS batch {
     struct record *records; /* owned by whoever made the batch; sources fill it, never replace it */
     size_t count;           /* records that are there; 0 where only a loss is told */
     size_t capacity;        /* records there is room for */

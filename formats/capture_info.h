@@ -5,6 +5,7 @@
 #ifndef FORMATS_CAPTURE_INFO_H
 #define FORMATS_CAPTURE_INFO_H
 
+#include "formats/base/named_fields.h"
 #include "formats/batch.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 #define CAPTURE_BUS_PROGRAM "program"
 
 /* What the board says of the requests it saw. accepted = records delivered or lost. */
-struct source_totals {
+struct NAMED_FIELDS source_totals {
     bool known;          /* false where the source could not say (a board that vanished) */
     uint64_t seen;       /* request phases on the bus */
     uint64_t accepted;   /* of those: passed decoder and filter */

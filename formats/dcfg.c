@@ -37,7 +37,8 @@ struct dcfg *dcfg_new(const struct dcfg_limits *limits, struct bt_error *error)
     }
     graph->limits = limits ? *limits : dcfg_limits_default();
     graph->major_version = 1;
-    graph->columns = (struct dcfg_columns){1, 3, 2, 3};
+    graph->columns =
+        (struct dcfg_columns){.process_data = 1, .image_data = 3, .nodes = 2, .loops = 3};
     return graph;
 }
 
@@ -157,7 +158,7 @@ static int add_text(struct dcfg *graph, const char *text, size_t size, uint32_t 
 int dcfg_add_file_name(struct dcfg *graph, uint32_t id, const char *name, size_t size,
                        struct bt_error *error)
 {
-    struct dcfg_file_name row = {id, 0};
+    struct dcfg_file_name row = {.id = id, .name = 0};
     struct dcfg_file_name *rows = with_row(graph, graph->file_names, &graph->room->file_names,
                                            graph->file_name_count, sizeof *rows, error);
     if (!rows)
@@ -172,7 +173,7 @@ int dcfg_add_file_name(struct dcfg *graph, uint32_t id, const char *name, size_t
 int dcfg_add_edge_type(struct dcfg *graph, uint32_t id, const char *name, size_t size,
                        struct bt_error *error)
 {
-    struct dcfg_edge_type_row row = {id, 0, dcfg_edge_type_of(name, size)};
+    struct dcfg_edge_type_row row = {.id = id, .name = 0, .type = dcfg_edge_type_of(name, size)};
     for (uint32_t i = 0; i < graph->edge_type_count; i++)
         if (graph->edge_types[i].id == id)
             return bt_fail(error, BT_DATA, "edge type id %u for the second time", id);
@@ -192,7 +193,7 @@ int dcfg_add_edge_type(struct dcfg *graph, uint32_t id, const char *name, size_t
 int dcfg_add_special_node(struct dcfg *graph, uint32_t id, const char *name, size_t size,
                           struct bt_error *error)
 {
-    struct dcfg_special_node row = {id, 0, dcfg_special_of(name, size)};
+    struct dcfg_special_node row = {.id = id, .name = 0, .special = dcfg_special_of(name, size)};
     if (dcfg_special(graph, id) != 0)
         return bt_fail(error, BT_DATA, "node id %u for the second time", id);
     if (row.special != DCFG_OTHER && graph->special_ids[row.special] != 0)
@@ -308,10 +309,10 @@ int dcfg_add_image(struct dcfg_process *process, const struct dcfg_image *image,
     process->images = rows;
     struct dcfg_image *row = &rows[process->image_count++];
     *row = *image;
-    row->symbols = (struct dcfg_range){process->symbol_count, 0};
-    row->lines = (struct dcfg_range){process->line_count, 0};
-    row->blocks = (struct dcfg_range){process->block_count, 0};
-    row->routines = (struct dcfg_range){process->routine_count, 0};
+    row->symbols = (struct dcfg_range){.first = process->symbol_count, .count = 0};
+    row->lines = (struct dcfg_range){.first = process->line_count, .count = 0};
+    row->blocks = (struct dcfg_range){.first = process->block_count, .count = 0};
+    row->routines = (struct dcfg_range){.first = process->routine_count, .count = 0};
     return 0;
 }
 
@@ -339,7 +340,7 @@ static struct dcfg_image *last_image(struct dcfg_process *process)
 int dcfg_add_symbol(struct dcfg_process *process, uint64_t offset, uint64_t size, const char *name,
                     size_t name_size, struct bt_error *error)
 {
-    struct dcfg_symbol row = {offset, size, 0};
+    struct dcfg_symbol row = {.offset = offset, .size = size, .name = 0};
     struct dcfg_symbol *rows = with_image_row(process, process->symbols, &process->room->symbols,
                                               process->symbol_count, sizeof *rows, error);
     if (!rows)

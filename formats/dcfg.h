@@ -10,6 +10,7 @@
 #define FORMATS_DCFG_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "formats/dcfg_edge_type.h"
 #include "formats/id_index.h"
 
@@ -30,46 +31,46 @@ struct dcfg_limits {
 struct dcfg_limits dcfg_limits_default(void);
 
 /* Rows of one of the process's arrays. */
-struct dcfg_range {
+struct NAMED_FIELDS dcfg_range {
     uint32_t first, count;
 };
 
 /* Names are told by where they begin in the graph's text: dcfg_text(). */
-struct dcfg_file_name {
+struct NAMED_FIELDS dcfg_file_name {
     uint32_t id, name;
 };
 
-struct dcfg_edge_type_row {
+struct NAMED_FIELDS dcfg_edge_type_row {
     uint32_t id, name;
     enum dcfg_edge_type type;
 };
 
-struct dcfg_special_node {
+struct NAMED_FIELDS dcfg_special_node {
     uint32_t id, name;
     enum dcfg_special special;
 };
 
 /* Offsets are from the image's load address, in bytes; so are sizes. */
-struct dcfg_symbol {
+struct NAMED_FIELDS dcfg_symbol {
     uint64_t offset, size;
     uint32_t name;
 };
 
-struct dcfg_line {
+struct NAMED_FIELDS dcfg_line {
     uint64_t offset;
     uint32_t size;
     uint32_t file_name_id, line;
     uint32_t instructions;
 };
 
-struct dcfg_block {
+struct NAMED_FIELDS dcfg_block {
     uint64_t offset;
     uint64_t count; /* executions, or DCFG_COUNT_UNKNOWN */
     uint32_t id, size, instructions;
     uint32_t last_instruction; /* its offset from the block's */
 };
 
-struct dcfg_node {
+struct NAMED_FIELDS dcfg_node {
     uint32_t id, dominator; /* immediate; both are blocks */
 };
 
@@ -105,7 +106,7 @@ struct dcfg_edges {
 };
 
 /* Where columns stood in the file, for paths in messages. */
-struct dcfg_columns {
+struct NAMED_FIELDS dcfg_columns {
     uint8_t process_data, image_data, nodes, loops;
 };
 

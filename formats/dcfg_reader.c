@@ -42,11 +42,12 @@ static int fail_here(struct reader *reader, int code)
 /* --- integers ----------------------------------------------------------------------------------
  */
 
-static const struct json_pull_bounds id_bounds = {1, DCFG_ID_MAX};
-static const struct json_pull_bounds id_or_none_bounds = {0, DCFG_ID_MAX};
-static const struct json_pull_bounds size_bounds = {0, UINT32_MAX};
-static const struct json_pull_bounds wide_bounds = {0, UINT64_MAX};
-static const struct json_pull_bounds count_bounds = {0, DCFG_COUNT_UNKNOWN - 1};
+static const struct json_pull_bounds id_bounds = {.minimum = 1, .maximum = DCFG_ID_MAX};
+static const struct json_pull_bounds id_or_none_bounds = {.minimum = 0, .maximum = DCFG_ID_MAX};
+static const struct json_pull_bounds size_bounds = {.minimum = 0, .maximum = UINT32_MAX};
+static const struct json_pull_bounds wide_bounds = {.minimum = 0, .maximum = UINT64_MAX};
+static const struct json_pull_bounds count_bounds = {.minimum = 0,
+                                                     .maximum = DCFG_COUNT_UNKNOWN - 1};
 
 static int read_id(struct reader *reader, uint32_t *id)
 {
@@ -231,7 +232,7 @@ static int read_nodes(struct reader *reader, struct dcfg_range *nodes)
         result = read_integers(&table, bounds, values);
         if (result < 0)
             break;
-        struct dcfg_node node = {(uint32_t)values[0], (uint32_t)values[1]};
+        struct dcfg_node node = {.id = (uint32_t)values[0], .dominator = (uint32_t)values[1]};
         result = dcfg_add_node(reader->process, nodes, &node, &reader->error);
         if (result < 0)
             return fail_here(reader, result);

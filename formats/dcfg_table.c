@@ -126,7 +126,7 @@ int dcfg_table_cell(struct dcfg_table *table)
 static uint8_t find_run(const struct dcfg_table *table,
                         const struct json_pull_bounds *const *bounds, struct json_pull_bounds *run)
 {
-    static const struct json_pull_bounds any = {0, UINT64_MAX};
+    static const struct json_pull_bounds any = {.minimum = 0, .maximum = UINT64_MAX};
     uint8_t room = 0;
     while (room < DCFG_TABLE_RUN_MAX && table->position + room < table->width) {
         uint8_t column = table->order[table->position + room];

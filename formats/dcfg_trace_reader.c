@@ -95,7 +95,7 @@ void dcfg_trace_reader_free(struct dcfg_trace_reader *reader)
     free(reader);
 }
 
-static const struct json_pull_bounds any_id = {0, UINT32_MAX};
+static const struct json_pull_bounds any_id = {.minimum = 0, .maximum = UINT32_MAX};
 
 /* A failure of a function that does not know the place, here. */
 static int fail_here(struct dcfg_trace_reader *reader, int code)
@@ -194,7 +194,7 @@ static bool good_key(const char *key, size_t size)
 static int read_dictionary(struct dcfg_trace_reader *reader)
 {
     struct json_pull_text key;
-    struct text name = {NULL, 0, 0};
+    struct text name = {.text = NULL, .length = 0, .capacity = 0};
     int result = json_pull_object(reader->pull);
     while (result >= 0 && (result = json_pull_key(reader->pull, &key)) > 0) {
         char *grown = grow_array(name.text, &name.capacity, key.size + 1, 1);
@@ -323,7 +323,7 @@ static int read_chunk_cell(struct dcfg_trace_reader *reader, int column, uint64_
 
 static void forget_chunk(struct dcfg_trace_reader *reader)
 {
-    reader->chunk = (struct dcfg_trace_chunk){0};
+    reader->chunk = (struct dcfg_trace_chunk){.preceding = 0};
     reader->chunk_started = false;
     reader->text.length = 0;
 }

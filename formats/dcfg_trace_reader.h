@@ -16,6 +16,7 @@
 #ifndef FORMATS_DCFG_TRACE_READER_H
 #define FORMATS_DCFG_TRACE_READER_H
 
+#include "formats/base/named_fields.h"
 #include "formats/json_pull.h"
 #include "formats/transition_table.h"
 
@@ -33,7 +34,7 @@ struct dcfg_trace_reader_settings {
 /* JSON's defaults; 256 MiB, 256 MiB, 1 GiB. */
 struct dcfg_trace_reader_settings dcfg_trace_reader_settings_default(void);
 
-struct dcfg_trace_chunk {
+struct NAMED_FIELDS dcfg_trace_chunk {
     uint64_t preceding;    /* PRECEDING_INSTR_COUNT */
     uint64_t instructions; /* INSTR_COUNT */
     uint64_t edges;        /* EDGE_COUNT */

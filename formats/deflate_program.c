@@ -99,7 +99,7 @@ struct origin {
 
 DEFLATE_INLINE struct origin origin_of(const struct run *run, uint32_t back)
 {
-    return (struct origin){back, run->deflater->codes.distances[back]};
+    return (struct origin){.back = back, .code = run->deflater->codes.distances[back]};
 }
 
 /* One to four bytes, of which four can be read. */
@@ -190,7 +190,7 @@ static inline struct comparison compare_any(const uint8_t *bytes, size_t distanc
         same |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, before)) << at;
         zero |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, none)) << at;
     }
-    return (struct comparison){~same & GROUP_BITS, zero};
+    return (struct comparison){.differ = ~same & GROUP_BITS, .zero = zero};
 }
 #else
 static inline struct comparison compare_any(const uint8_t *bytes, size_t distance)
@@ -226,7 +226,7 @@ ON_AVX2 static inline struct comparison compare_avx2(const uint8_t *bytes, size_
     const uint64_t same = bytes_equal(low, load256(bytes - distance)) |
                           bytes_equal(high, load256(bytes + 32 - distance)) << 32;
     const uint64_t zero = bytes_equal(low, none) | bytes_equal(high, none) << 32;
-    return (struct comparison){~same & GROUP_BITS, zero};
+    return (struct comparison){.differ = ~same & GROUP_BITS, .zero = zero};
 }
 #endif
 

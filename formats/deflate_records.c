@@ -200,7 +200,8 @@ DEFLATE_INLINE struct bits four_literals(const struct deflate_records *deflater,
     const uint64_t first = packed_bits(a) | packed_bits(b) << packed_count(a);
     const uint64_t second = packed_bits(c) | packed_bits(d) << packed_count(c);
     const unsigned half = packed_count(a) + packed_count(b);
-    return (struct bits){first | second << half, half + packed_count(c) + packed_count(d)};
+    return (struct bits){.bits = first | second << half,
+                         .count = half + packed_count(c) + packed_count(d)};
 }
 
 DEFLATE_INLINE void put_literals(const struct deflate_records *deflater, struct bit_writer *writer,

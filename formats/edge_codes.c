@@ -90,7 +90,8 @@ static void assign(struct edge_code *codes, struct tree *tree, const struct leaf
     size_t leaf = count;
     for (unsigned bits = 0; bits <= BITS_MAX; bits++)
         for (size_t i = 0; i < lengths[bits]; i++) {
-            codes[leaves[--leaf].word] = (struct edge_code){(uint32_t)code, (uint8_t)bits, true};
+            codes[leaves[--leaf].word] =
+                (struct edge_code){.code = (uint32_t)code, .bits = (uint8_t)bits, .used = true};
             code += (uint64_t)1 << (BITS_MAX - bits);
         }
 }
@@ -104,7 +105,8 @@ static void assign_all(struct edge_code *codes, const struct edge_words *words, 
     for (size_t i = 1; i < words->count; i++) {
         const struct edge_word *word = &words->words[i];
         if (word->uses > 0)
-            leaves[count++] = (struct leaf){word->uses, word->before, (uint32_t)i};
+            leaves[count++] =
+                (struct leaf){.uses = word->uses, .before = word->before, .word = (uint32_t)i};
     }
     qsort(leaves, count, sizeof *leaves, compare_leaves);
     for (size_t begin = 0, end; begin < count; begin = end) {

@@ -5,9 +5,10 @@
 #ifndef FORMATS_EDGE_CODES_H
 #define FORMATS_EDGE_CODES_H
 
+#include "formats/base/named_fields.h"
 #include "formats/edge_words.h"
 
-struct edge_code {
+struct NAMED_FIELDS edge_code {
     uint32_t code; /* its first bit is the highest */
     uint8_t bits;
     bool used; /* there is a row for it; else its parts stand for the word */

@@ -205,7 +205,7 @@ static int push_visit(struct edge_dictionary *dictionary, size_t entry)
     if (!grown)
         return -1;
     dictionary->visits = grown;
-    grown[dictionary->visit_count++] = (struct visit){entry, 0};
+    grown[dictionary->visit_count++] = (struct visit){.entry = entry, .at = 0};
     dictionary->entries[entry].state = WAITING;
     return 0;
 }

@@ -332,7 +332,7 @@ static int put_chunk(struct edge_encoder *encoder, const struct chunk *chunk,
 static int end_window(struct edge_encoder *encoder, size_t begin, size_t count,
                       struct bt_error *error)
 {
-    struct edge_grammar_text text = {NULL, 0, 0};
+    struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
     int result =
         edge_grammar_window(encoder->grammar, encoder->values, encoder->ends, count, error);
     for (size_t i = 0; i < count && result == 0; i++) {

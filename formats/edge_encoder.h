@@ -10,12 +10,13 @@
 #ifndef FORMATS_EDGE_ENCODER_H
 #define FORMATS_EDGE_ENCODER_H
 
+#include "formats/base/named_fields.h"
 #include "formats/edge_grammar.h"
 #include "formats/transition_table.h"
 
 struct edge_encoder;
 
-struct edge_encoder_settings {
+struct NAMED_FIELDS edge_encoder_settings {
     uint32_t edge_max; /* edges are 1 to edge_max, which should not be much more than there are */
     uint32_t chunk_edges; /* the most edges of a chunk; 0: a default */
     /*

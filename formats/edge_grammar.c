@@ -150,7 +150,8 @@ static uint32_t count_pair(struct edge_grammar *grammar, uint32_t a, uint32_t b)
         pair = &grammar->pairs[i];
     }
     if (pair->count == 0)
-        *pair = (struct pair){a, b, 0, edge_rules_find(&grammar->rules, a, b, false)};
+        *pair = (struct pair){
+            .a = a, .b = b, .count = 0, .rule = edge_rules_find(&grammar->rules, a, b, false)};
     pair->count++;
     return (uint32_t)i;
 }

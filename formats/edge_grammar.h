@@ -11,6 +11,7 @@
 #define FORMATS_EDGE_GRAMMAR_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 struct edge_grammar;
 
 /* Text that grows. Zeroed is empty; free(text.text). */
-struct edge_grammar_text {
+struct NAMED_FIELDS edge_grammar_text {
     char *text;
     size_t length, capacity;
 };

@@ -87,7 +87,7 @@ static uint32_t count_pair(struct edge_learner *learner, uint32_t first, uint32_
         i = (i + 1) & mask;
         pair = &learner->pairs[i];
     }
-    *pair = (struct pair){first, second, pair->count + 1, 0};
+    *pair = (struct pair){.first = first, .second = second, .count = pair->count + 1, .word = 0};
     return (uint32_t)i;
 }
 

@@ -236,7 +236,8 @@ static int number_entries(struct edge_rules *rules, struct bt_error *error)
     size_t count = 0;
     for (size_t i = 0; i < rules->count; i++)
         if (rules->rules[i].entry == CHOSEN)
-            candidates[count++] = (struct candidate){rules->worths[i].places, (uint32_t)i};
+            candidates[count++] =
+                (struct candidate){.places = rules->worths[i].places, .rule = (uint32_t)i};
     qsort(candidates, count, sizeof *candidates, compare_candidates);
     uint32_t *grown = grow_array(rules->entries, &rules->entry_capacity,
                                  rules->entry_count + count + 1, sizeof *grown);

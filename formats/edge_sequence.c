@@ -50,7 +50,7 @@ int edge_sequence_start(struct edge_sequence *sequence, const struct edge_dictio
     sequence->dictionary = edge_dictionary_nodes(dictionary);
     sequence->depth = 0;
     sequence->literal_done = 0;
-    sequence->list = (struct edge_list){EDGE_TEXT_NONE, 0, 0};
+    sequence->list = (struct edge_list){.first = EDGE_TEXT_NONE, .depth = 0, .length = 0};
     struct edge_list list;
     int result = edge_text_compile(&sequence->nodes, &list, dictionary, text, length, error);
     if (result < 0)
@@ -62,8 +62,12 @@ int edge_sequence_start(struct edge_sequence *sequence, const struct edge_dictio
     sequence->frames = grown;
     sequence->list = list;
     if (list.first != EDGE_TEXT_NONE)
-        grown[sequence->depth++] =
-            (struct frame){&sequence->nodes, list.first, list.first, 0, 0, 0};
+        grown[sequence->depth++] = (struct frame){.nodes = &sequence->nodes,
+                                                  .first = list.first,
+                                                  .node = list.first,
+                                                  .copies = 0,
+                                                  .read_call = 0,
+                                                  .began = 0};
     return 0;
 }
 
@@ -81,8 +85,12 @@ struct output {
 static void push(struct edge_sequence *sequence, const struct edge_nodes *nodes, uint32_t first,
                  uint64_t copies, const struct output *output)
 {
-    sequence->frames[sequence->depth++] =
-        (struct frame){nodes, first, first, copies - 1, sequence->read_calls, output->count};
+    sequence->frames[sequence->depth++] = (struct frame){.nodes = nodes,
+                                                         .first = first,
+                                                         .node = first,
+                                                         .copies = copies - 1,
+                                                         .read_call = sequence->read_calls,
+                                                         .began = output->count};
 }
 
 /* Gives as much of a literal as there is room for; the frame goes on behind it once all is given.
@@ -135,7 +143,7 @@ static void end_list(struct edge_sequence *sequence, struct frame *frame, struct
 
 size_t edge_sequence_read(struct edge_sequence *sequence, uint8_t *values, size_t capacity)
 {
-    struct output output = {values, 0, capacity};
+    struct output output = {.values = values, .count = 0, .capacity = capacity};
     sequence->read_calls++;
     while (sequence->depth > 0 && output.count < capacity) {
         struct frame *frame = &sequence->frames[sequence->depth - 1];

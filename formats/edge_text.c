@@ -112,7 +112,8 @@ static int append(struct compiler *compiler, enum edge_node_kind kind, uint64_t 
     nodes->nodes = grown;
     struct edge_group *group = &nodes->open[compiler->depth];
     uint32_t added = (uint32_t)nodes->count++;
-    grown[added] = (struct edge_node){count, first, EDGE_TEXT_NONE, (uint32_t)kind};
+    grown[added] = (struct edge_node){
+        .count = count, .first = first, .next = EDGE_TEXT_NONE, .kind = (uint32_t)kind};
     if (group->list.first == EDGE_TEXT_NONE)
         group->list.first = added;
     else
@@ -163,7 +164,10 @@ static int open_group(struct compiler *compiler, uint64_t copies, size_t at)
         return no_memory(compiler->error);
     nodes->open = grown;
     grown[compiler->depth] =
-        (struct edge_group){copies, at, {EDGE_TEXT_NONE, 0, 0}, EDGE_TEXT_NONE};
+        (struct edge_group){.copies = copies,
+                            .at = at,
+                            .list = {.first = EDGE_TEXT_NONE, .depth = 0, .length = 0},
+                            .last = EDGE_TEXT_NONE};
     return 0;
 }
 

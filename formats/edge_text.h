@@ -11,6 +11,7 @@
 #define FORMATS_EDGE_TEXT_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@
 
 enum edge_node_kind { EDGE_LITERAL, EDGE_REPEAT, EDGE_REFERENCE };
 
-struct edge_node {
+struct NAMED_FIELDS edge_node {
     uint64_t count; /* literal: sextets; repeat: copies */
     uint32_t first; /* literal: of its sextets; repeat: of its nodes; reference: of the entry's */
     uint32_t next;  /* the node behind this one in the same list, EDGE_TEXT_NONE: the last */
@@ -33,7 +34,7 @@ struct edge_node {
 };
 
 /* A list of nodes, what a text is compiled to. */
-struct edge_list {
+struct NAMED_FIELDS edge_list {
     uint32_t first;  /* EDGE_TEXT_NONE: the text is empty */
     uint32_t depth;  /* levels below this list */
     uint64_t length; /* sextets, UINT64_MAX if that many or more */

@@ -114,7 +114,7 @@ static uint32_t add_node(struct edge_words_tree *tree)
     if (!grown || tree->node_count >= UINT32_MAX)
         return 0;
     tree->nodes = grown;
-    grown[tree->node_count] = (struct node){0, 0, 0, 0};
+    grown[tree->node_count] = (struct node){.edge = 0, .child = 0, .word = 0, .more = 0};
     return (uint32_t)tree->node_count++;
 }
 
@@ -153,7 +153,8 @@ static uint32_t make_child(struct edge_words_tree *tree, uint32_t node, uint32_t
         return child;
     }
     from->more = 1;
-    tree->branches[branch_slot(tree, node, edge)] = (struct branch){node, edge, child};
+    tree->branches[branch_slot(tree, node, edge)] =
+        (struct branch){.node = node, .edge = edge, .child = child};
     tree->branch_count++;
     return child;
 }

@@ -6,6 +6,7 @@
 #ifndef FORMATS_FILTER_H
 #define FORMATS_FILTER_H
 
+#include "formats/base/named_fields.h"
 #include "formats/record.h"
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 #define FILTER_RANGES 8u
 #define FILTER_BYTES  80u /* in a configure command */
 
-struct filter_range {
+struct NAMED_FIELDS filter_range {
     uint32_t low, high; /* both included */
 };
 

@@ -107,7 +107,8 @@ void huffman_build(const uint32_t *frequencies, size_t count, unsigned max_lengt
     memset(codes, 0, count * sizeof *codes);
     for (size_t symbol = 0; symbol < count; symbol++)
         if (frequencies[symbol] > 0)
-            leaves[used++] = (struct leaf){frequencies[symbol], (uint16_t)symbol};
+            leaves[used++] =
+                (struct leaf){.frequency = frequencies[symbol], .symbol = (uint16_t)symbol};
     if (used == 1)
         codes[leaves[0].symbol].length = 1;
     if (used < 2)

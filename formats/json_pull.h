@@ -23,6 +23,7 @@
 #define FORMATS_JSON_PULL_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "formats/text_reader.h"
 
 #include <stdbool.h>
@@ -92,7 +93,7 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key);
  */
 int json_pull_integer(struct json_pull *pull, uint64_t *value);
 
-struct json_pull_bounds {
+struct NAMED_FIELDS json_pull_bounds {
     uint64_t minimum, maximum;
 };
 

@@ -12,6 +12,7 @@
 #define FORMATS_RECORD_H
 
 #include "formats/base/bytes.h"
+#include "formats/base/named_fields.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +54,7 @@ enum attribute {
 #define ATTRIBUTE_MASK 3u
 
 /* A record in memory: native byte order, the same 12 bytes. */
-struct record {
+struct NAMED_FIELDS record {
     uint32_t address;  /* physical address */
     uint8_t type;      /* enum request_type; a file may hold any octet */
     uint8_t size;      /* bytes transferred */

@@ -6,12 +6,13 @@
 #define FORMATS_SOURCE_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "formats/batch.h"
 #include "formats/capture_info.h"
 
 struct source;
 
-struct source_operations {
+struct NAMED_FIELDS source_operations {
     /*
      * Has the source begin: requests before this are nobody's. Called once, before next, and may
      * take as long as a board takes to answer. NULL: it has begun by itself. 0 or a negative code.

@@ -153,7 +153,7 @@ static void tell_end(const struct runner *runner)
     const struct capture_status *status = &runner->status;
     bool odd = status->error.code;
     char lost[40] = "";
-    struct loss loss = {0};
+    struct loss loss = {.count = 0};
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         loss.count[stage] = status->lost[stage];
     if (loss_total(&loss) > 0)

@@ -148,12 +148,13 @@ static int boards_main(struct invocation *call)
                               : list_boards(settings.json);
 }
 
-const struct command boards_command = {
-    "boards",
-    "",
-    "list boards that are plugged in, and the virtual ones",
-    "Lists boards as --board takes them: FTDI chips that can be one, with FTDI's ids or others.\n"
-    "'bustap doctor' says what is wrong with them.",
-    boards_options,
-    boards_main,
-    NULL};
+const struct command boards_command = {.name = "boards",
+                                       .operands = "",
+                                       .summary =
+                                           "list boards that are plugged in, and the virtual ones",
+                                       .details = "Lists boards as --board takes them: FTDI chips "
+                                                  "that can be one, with FTDI's ids or others.\n"
+                                                  "'bustap doctor' says what is wrong with them.",
+                                       .options = boards_options,
+                                       .run = boards_main,
+                                       .group = NULL};

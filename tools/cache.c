@@ -270,15 +270,18 @@ static int cache_main(struct invocation *call)
 }
 
 const struct command cache_command = {
-    "cache",
-    "[CAPTURE...]",
-    "simulate caches: misses, coherence, sweeps over sizes",
-    "Simulates one to three levels of caches with the requests of captures, and counts what\n"
-    "happens in them; bustap-cache(1) describes what can be simulated. CACHE is a size and\n"
-    "key=value pairs: line, ways, replacement, write, allocate, sub-block, prefetch, victim; and\n"
-    "words: split, shared, private, inclusive, exclusive. Without any level: 32 KiB for\n"
-    "instructions and for data of each processor (8 ways, lines of 64 bytes) above 1 MiB for all\n"
-    "(16 ways). Without CAPTURE, or where it is -, standard input is read.",
-    cache_options,
-    cache_main,
-    NULL};
+    .name = "cache",
+    .operands = "[CAPTURE...]",
+    .summary = "simulate caches: misses, coherence, sweeps over sizes",
+    .details =
+        "Simulates one to three levels of caches with the requests of captures, and counts what\n"
+        "happens in them; bustap-cache(1) describes what can be simulated. CACHE is a size and\n"
+        "key=value pairs: line, ways, replacement, write, allocate, sub-block, prefetch, victim; "
+        "and\n"
+        "words: split, shared, private, inclusive, exclusive. Without any level: 32 KiB for\n"
+        "instructions and for data of each processor (8 ways, lines of 64 bytes) above 1 MiB for "
+        "all\n"
+        "(16 ways). Without CAPTURE, or where it is -, standard input is read.",
+    .options = cache_options,
+    .run = cache_main,
+    .group = NULL};

@@ -256,13 +256,15 @@ out:
 }
 
 const struct command capture_command = {
-    "capture",
-    "--board SPEC -o PREFIX",
-    "capture from a board into rolling compressed files",
-    "Captures until a stop rule, a signal or the board ends it. SIGINT and SIGTERM stop cleanly, "
-    "a\n"
-    "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
-    "Exit status 1 means that something was lost, and was counted.",
-    capture_rows,
-    capture_main,
-    NULL};
+    .name = "capture",
+    .operands = "--board SPEC -o PREFIX",
+    .summary = "capture from a board into rolling compressed files",
+    .details =
+        "Captures until a stop rule, a signal or the board ends it. SIGINT and SIGTERM stop "
+        "cleanly, "
+        "a\n"
+        "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
+        "Exit status 1 means that something was lost, and was counted.",
+    .options = capture_rows,
+    .run = capture_main,
+    .group = NULL};

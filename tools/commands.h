@@ -4,6 +4,7 @@
 #ifndef TOOLS_COMMANDS_H
 #define TOOLS_COMMANDS_H
 
+#include "formats/base/named_fields.h"
 #include "tools/options.h"
 
 #include <stdbool.h>
@@ -24,7 +25,7 @@ struct invocation {
     char **arguments;
 };
 
-struct command {
+struct NAMED_FIELDS command {
     const char *name;
     const char *operands; /* "FILE...", for help */
     const char *summary;  /* one line, for `bustap -h` */

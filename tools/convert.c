@@ -223,13 +223,16 @@ static int convert_main(struct invocation *call)
 }
 
 const struct command convert_command = {
-    "convert",
-    "[IN...] -o OUT",
-    "turn traces into other programs' formats, and theirs into BYU's",
-    "Reads captures and traces of other programs, and writes them as one trace in another format;\n"
-    "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told.\n"
-    "Without IN, or where it is -, standard input is read: captures or BYU records unless --from\n"
-    "says what else.",
-    convert_options,
-    convert_main,
-    NULL};
+    .name = "convert",
+    .operands = "[IN...] -o OUT",
+    .summary = "turn traces into other programs' formats, and theirs into BYU's",
+    .details =
+        "Reads captures and traces of other programs, and writes them as one trace in another "
+        "format;\n"
+        "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told.\n"
+        "Without IN, or where it is -, standard input is read: captures or BYU records unless "
+        "--from\n"
+        "says what else.",
+    .options = convert_options,
+    .run = convert_main,
+    .group = NULL};

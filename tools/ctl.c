@@ -155,11 +155,11 @@ static int ctl_main(struct invocation *call)
     return status;
 }
 
-const struct command ctl_command = {
-    "ctl",
-    "status|start|stop|rotate [NAME]",
-    "speak to bustapd, the daemon",
-    "Asks bustapd for the status of its captures, or starts, stops or rotates one of them or all.",
-    ctl_options,
-    ctl_main,
-    NULL};
+const struct command ctl_command = {.name = "ctl",
+                                    .operands = "status|start|stop|rotate [NAME]",
+                                    .summary = "speak to bustapd, the daemon",
+                                    .details = "Asks bustapd for the status of its captures, or "
+                                               "starts, stops or rotates one of them or all.",
+                                    .options = ctl_options,
+                                    .run = ctl_main,
+                                    .group = NULL};

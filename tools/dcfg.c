@@ -17,12 +17,13 @@ static const struct command *const dcfg_commands[] = {
 };
 
 const struct command dcfg_command = {
-    "dcfg",
-    "COMMAND ...",
-    "make control-flow graphs of captures, and study them",
-    "Control-flow graphs (DCFG 1.00): which blocks of instructions were executed, how often,\n"
-    "and where the program went from each. Files may be compressed with gzip or bzip2; '-' is\n"
-    "standard input.",
-    NULL,
-    command_group_run,
-    dcfg_commands};
+    .name = "dcfg",
+    .operands = "COMMAND ...",
+    .summary = "make control-flow graphs of captures, and study them",
+    .details =
+        "Control-flow graphs (DCFG 1.00): which blocks of instructions were executed, how often,\n"
+        "and where the program went from each. Files may be compressed with gzip or bzip2; '-' is\n"
+        "standard input.",
+    .options = NULL,
+    .run = command_group_run,
+    .group = dcfg_commands};

@@ -140,12 +140,13 @@ static int doctor_main(struct invocation *call)
 }
 
 const struct command doctor_command = {
-    "doctor",
-    "[BOARD]",
-    "find out why a board cannot be used, and how good its link is",
-    "Examines the board that is named as --board does, or all that are plugged in: USB,\n"
-    "udev rules, permission, drivers, port, EEPROM, protocol; measures the link with a\n"
-    "test pattern. A board that is in use is left alone.",
-    doctor_options,
-    doctor_main,
-    NULL};
+    .name = "doctor",
+    .operands = "[BOARD]",
+    .summary = "find out why a board cannot be used, and how good its link is",
+    .details =
+        "Examines the board that is named as --board does, or all that are plugged in: USB,\n"
+        "udev rules, permission, drivers, port, EEPROM, protocol; measures the link with a\n"
+        "test pattern. A board that is in use is left alone.",
+    .options = doctor_options,
+    .run = doctor_main,
+    .group = NULL};

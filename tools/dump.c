@@ -273,11 +273,12 @@ static int dump_main(struct invocation *call)
 }
 
 const struct command dump_command = {
-    "dump",
-    "[FILE...]",
-    "print records as text (as b2a does), CSV or JSON lines",
-    "Prints the records of traces: capture files, raw BYU records, either of them gzipped.\n"
-    "Without FILE, or where it is -, standard input is read.",
-    dump_options,
-    dump_main,
-    NULL};
+    .name = "dump",
+    .operands = "[FILE...]",
+    .summary = "print records as text (as b2a does), CSV or JSON lines",
+    .details =
+        "Prints the records of traces: capture files, raw BYU records, either of them gzipped.\n"
+        "Without FILE, or where it is -, standard input is read.",
+    .options = dump_options,
+    .run = dump_main,
+    .group = NULL};

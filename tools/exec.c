@@ -172,8 +172,9 @@ static int choose_prefix(struct capture_settings *capture, const char *program,
 static int check_outputs(const struct run *run, struct bt_error *error)
 {
     const struct exec_settings *settings = run->settings;
-    const struct own_output own[] = {{settings->modules, settings->modules ? "the modules" : NULL},
-                                     {settings->summary, settings->summary ? "the summary" : NULL}};
+    const struct own_output own[] = {
+        {.path = settings->modules, .what = settings->modules ? "the modules" : NULL},
+        {.path = settings->summary, .what = settings->summary ? "the summary" : NULL}};
     return own_stream_check(own, 2, run->path, error);
 }
 
@@ -309,13 +310,15 @@ out:
 }
 
 const struct command exec_command = {
-    "exec",
-    "[--] PROGRAM [ARGUMENT...]",
-    "run a program, and capture its references",
-    "Runs a program of x86-64 Linux and captures what it fetches, reads and writes, instruction "
-    "by\n"
-    "instruction: processors are its threads, ticks its instructions. The program's streams, exit\n"
-    "status and signals are its own. Without -- options end where PROGRAM begins.",
-    exec_rows,
-    exec_main,
-    NULL};
+    .name = "exec",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "run a program, and capture its references",
+    .details = "Runs a program of x86-64 Linux and captures what it fetches, reads and writes, "
+               "instruction "
+               "by\n"
+               "instruction: processors are its threads, ticks its instructions. The program's "
+               "streams, exit\n"
+               "status and signals are its own. Without -- options end where PROGRAM begins.",
+    .options = exec_rows,
+    .run = exec_main,
+    .group = NULL};

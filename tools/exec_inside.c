@@ -300,20 +300,23 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
     const struct exec_orders *orders = inside->orders;
     if (parse_places(inside, error) < 0 || find_modules_file(inside, program->modules, error) < 0)
         return error->code;
-    const struct process_settings settings = {
-        .trace = orders->only_fetch ? EXEC_TRACE_FETCHES : EXEC_TRACE_ALL,
-        .window = {place_of(&inside->from), orders->skip, orders->limit, place_of(&inside->until),
-                   orders->ends},
-        .start = {.environment = program->environment},
-        .put = put,
-        .put_context = inside,
-        .forked = forked,
-        .ended = ended,
-        .forked_context = inside,
-        .execute = inside->follows ? execute : NULL,
-        .execute_context = inside,
-        .loaded = loaded,
-        .loaded_context = inside};
+    const struct process_settings settings = {.trace = orders->only_fetch ? EXEC_TRACE_FETCHES
+                                                                          : EXEC_TRACE_ALL,
+                                              .window = {.from = place_of(&inside->from),
+                                                         .skip = orders->skip,
+                                                         .limit = orders->limit,
+                                                         .until = place_of(&inside->until),
+                                                         .ends = orders->ends},
+                                              .start = {.environment = program->environment},
+                                              .put = put,
+                                              .put_context = inside,
+                                              .forked = forked,
+                                              .ended = ended,
+                                              .forked_context = inside,
+                                              .execute = inside->follows ? execute : NULL,
+                                              .execute_context = inside,
+                                              .loaded = loaded,
+                                              .loaded_context = inside};
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || check_places(inside, error) < 0)
         return error->code;
@@ -363,7 +366,9 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     standard_streams_let_go();
     if (process_run(inside->process, &end, &error) < 0) {
         fprintf(stderr, "bustap: %s: %s\n", inside->path, error.message);
-        end = (struct process_end){PROCESS_EXITED, bt_exit_status(error.code), end.is_child};
+        end = (struct process_end){.ending = PROCESS_EXITED,
+                                   .value = bt_exit_status(error.code),
+                                   .is_child = end.is_child};
     }
     ended(inside, &end);
     if (inside->modules_failure && !end.is_child) {

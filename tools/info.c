@@ -267,9 +267,9 @@ static void print_text(const struct summary *summary)
 
 static int info_main(struct invocation *call)
 {
-    struct info_settings settings = {false, false};
+    struct info_settings settings = {.json = false, .lp64 = false};
     struct transfer transfer;
-    struct trace_set set = {NULL, 0, 0};
+    struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct summary summary = {.captures = 0};
     struct bt_error error;
     int status;
@@ -297,12 +297,13 @@ static int info_main(struct invocation *call)
     return transfer.status;
 }
 
-const struct command info_command = {"info",
-                                     "[FILE...]",
-                                     "sum up traces: records, losses, ticks, sizes, counts",
-                                     "Reads whole traces and sums them up. The files of one "
-                                     "capture, in any order, are one summary.\n"
-                                     "Without FILE, or where it is -, standard input is read.",
-                                     info_options,
-                                     info_main,
-                                     NULL};
+const struct command info_command = {
+    .name = "info",
+    .operands = "[FILE...]",
+    .summary = "sum up traces: records, losses, ticks, sizes, counts",
+    .details = "Reads whole traces and sums them up. The files of one "
+               "capture, in any order, are one summary.\n"
+               "Without FILE, or where it is -, standard input is read.",
+    .options = info_options,
+    .run = info_main,
+    .group = NULL};

@@ -173,11 +173,12 @@ static int mrc_main(struct invocation *call)
 }
 
 const struct command mrc_command = {
-    "mrc",
-    "[FILE...]",
-    "miss-ratio curves: what LRU caches of every size would miss",
-    "Reads traces, several as one, and prints how many of their references miss in an LRU cache\n"
-    "of each size. Without FILE, or where it is -, standard input is read.",
-    mrc_options,
-    mrc_main,
-    NULL};
+    .name = "mrc",
+    .operands = "[FILE...]",
+    .summary = "miss-ratio curves: what LRU caches of every size would miss",
+    .details = "Reads traces, several as one, and prints how many of their references miss in an "
+               "LRU cache\n"
+               "of each size. Without FILE, or where it is -, standard input is read.",
+    .options = mrc_options,
+    .run = mrc_main,
+    .group = NULL};

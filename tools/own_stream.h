@@ -6,6 +6,7 @@
 #define TOOLS_OWN_STREAM_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ FILE *own_stream_on(int descriptor, struct bt_error *error);
 #define OWN_OUTPUTS_MAX 2
 
 /* What a command writes. */
-struct own_output {
+struct NAMED_FIELDS own_output {
     const char *path; /* NULL: standard error, where it is open */
     const char *what; /* "the report", as messages have it */
 };

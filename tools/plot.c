@@ -211,13 +211,16 @@ static int plot_main(struct invocation *call)
 }
 
 const struct command plot_command = {
-    "plot",
-    "[FILE...]",
-    "draw traces: addresses over time, mix of requests, sharing",
-    "Draws a picture of captures and other traces, or prints its data: which addresses were used\n"
-    "when; requests by type over time; or which lines of memory processors have in common.\n"
-    "The files of a capture may be given in any order. Without FILE, or where it is -, standard\n"
-    "input is read. Pictures are drawn by gnuplot.",
-    plot_options,
-    plot_main,
-    NULL};
+    .name = "plot",
+    .operands = "[FILE...]",
+    .summary = "draw traces: addresses over time, mix of requests, sharing",
+    .details =
+        "Draws a picture of captures and other traces, or prints its data: which addresses were "
+        "used\n"
+        "when; requests by type over time; or which lines of memory processors have in common.\n"
+        "The files of a capture may be given in any order. Without FILE, or where it is -, "
+        "standard\n"
+        "input is read. Pictures are drawn by gnuplot.",
+    .options = plot_options,
+    .run = plot_main,
+    .group = NULL};

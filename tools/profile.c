@@ -103,8 +103,8 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
                         const char *program, struct bt_error *error)
 {
     const struct own_output own[] = {
-        {settings->output, "the tables"},
-        {settings->callgrind, settings->callgrind ? "callgrind's format" : NULL}};
+        {.path = settings->output, .what = "the tables"},
+        {.path = settings->callgrind, .what = settings->callgrind ? "callgrind's format" : NULL}};
     if (own_stream_check(own, 2, program, error) < 0)
         return error->code;
     outputs->report = settings->output ? own_stream_open(settings->output, error)
@@ -265,7 +265,8 @@ _Noreturn static void go(struct run *run)
     signal(SIGXFSZ, SIG_IGN);
     if (result < 0 && !end.is_child) {
         fprintf(stderr, "bustap: %s: %s\n", run->path, error.message);
-        end = (struct process_end){PROCESS_EXITED, bt_exit_status(result), false};
+        end = (struct process_end){
+            .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }
     describe_end(&end, ended, sizeof ended);
     result = end.is_child ? 0 : write_report(run, ended);
@@ -298,12 +299,14 @@ static int profile_main(struct invocation *call)
 }
 
 const struct command profile_command = {
-    "profile",
-    "[--] PROGRAM [ARGUMENT...]",
-    "run a program, and count its instructions by function and line",
-    "Runs a program and counts every instruction that it executes, by function, with calls and\n"
-    "what they cost, by source line, block and module. The program's streams, signals and exit\n"
-    "status are as without.",
-    profile_options,
-    profile_main,
-    NULL};
+    .name = "profile",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "run a program, and count its instructions by function and line",
+    .details = "Runs a program and counts every instruction that it executes, by function, with "
+               "calls and\n"
+               "what they cost, by source line, block and module. The program's streams, signals "
+               "and exit\n"
+               "status are as without.",
+    .options = profile_options,
+    .run = profile_main,
+    .group = NULL};

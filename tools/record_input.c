@@ -148,7 +148,7 @@ static void skip_records(struct record_input *input, struct batch *batch)
     batch->first_index += some;
     memmove(batch->records, batch->records + some, batch->count * sizeof *batch->records);
     batch->lost = (struct loss){.first_tick = 0};
-    batch->gap = (struct gap){0};
+    batch->gap = (struct gap){.milliseconds = 0};
     input->skip -= some;
 }
 

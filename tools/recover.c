@@ -433,11 +433,12 @@ static int recover_main(struct invocation *call)
 }
 
 const struct command recover_command = {
-    "recover",
-    "FILE -o OUT",
-    "save all whole blocks of a damaged or unfinished file",
-    "Writes every whole block of FILE into OUT, a new capture file with header and closing block.\n"
-    "What is missing in between is marked as lost at its place. FILE is not changed.",
-    recover_options,
-    recover_main,
-    NULL};
+    .name = "recover",
+    .operands = "FILE -o OUT",
+    .summary = "save all whole blocks of a damaged or unfinished file",
+    .details = "Writes every whole block of FILE into OUT, a new capture file with header and "
+               "closing block.\n"
+               "What is missing in between is marked as lost at its place. FILE is not changed.",
+    .options = recover_options,
+    .run = recover_main,
+    .group = NULL};

@@ -190,8 +190,8 @@ static bool is_watched(void)
 static int open_outputs(struct rondo *rondo, const char *program, struct bt_error *error)
 {
     const char *path = rondo->wrong_path_name;
-    const struct own_output own[] = {{rondo->output, "the report"},
-                                     {path, path ? "wrong paths" : NULL}};
+    const struct own_output own[] = {{.path = rondo->output, .what = "the report"},
+                                     {.path = path, .what = path ? "wrong paths" : NULL}};
     struct bt_error unheard; /* there may be no standard error */
     rondo->messages = own_stream_on(STDERR_FILENO, &unheard);
     if (own_stream_check(own, 2, program, error) < 0)
@@ -429,13 +429,16 @@ static int rondo_main(struct invocation *call)
 }
 
 const struct command rondo_command = {
-    "rondo",
-    "[--] PROGRAM [ARGUMENT...]",
-    "try branch predictors on a program",
-    "Runs a program of x86-64 Linux, has branch predictors guess where each of its branches goes,\n"
-    "and tells how often they were wrong. What one of them predicts wrongly is executed for a\n"
-    "while, too, without any effect. The program's streams, exit status and signals are its own.\n"
-    "Without -- options end where PROGRAM begins.",
-    rondo_options,
-    rondo_main,
-    NULL};
+    .name = "rondo",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "try branch predictors on a program",
+    .details =
+        "Runs a program of x86-64 Linux, has branch predictors guess where each of its branches "
+        "goes,\n"
+        "and tells how often they were wrong. What one of them predicts wrongly is executed for a\n"
+        "while, too, without any effect. The program's streams, exit status and signals are its "
+        "own.\n"
+        "Without -- options end where PROGRAM begins.",
+    .options = rondo_options,
+    .run = rondo_main,
+    .group = NULL};

@@ -5,6 +5,8 @@
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +39,7 @@ struct table_cell {
     bool none; /* empty; null in JSON */
 };
 
-struct table {
+struct NAMED_FIELDS table {
     const struct table_column *columns;
     size_t column_count; /* TABLE_COLUMNS_MAX at most */
     size_t rows;

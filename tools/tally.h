@@ -2,12 +2,13 @@
 #ifndef TOOLS_TALLY_H
 #define TOOLS_TALLY_H
 
+#include "formats/base/named_fields.h"
 #include "formats/record.h"
 
 #include <stdbool.h>
 
 /* Counts by every value the octet can have. */
-struct tally {
+struct NAMED_FIELDS tally {
     uint64_t types[256];
     uint64_t processors[256];
     uint64_t sizes[256];

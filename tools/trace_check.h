@@ -2,6 +2,7 @@
 #ifndef TOOLS_TRACE_CHECK_H
 #define TOOLS_TRACE_CHECK_H
 
+#include "formats/base/named_fields.h"
 #include "tools/tally.h"
 #include "tools/transfer.h"
 
@@ -44,7 +45,7 @@ struct trace_file {
 };
 
 /* Files that have been read. */
-struct trace_set {
+struct NAMED_FIELDS trace_set {
     struct trace_file *files;
     size_t count;
     size_t capacity;

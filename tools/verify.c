@@ -200,9 +200,9 @@ static int report_json(const struct trace_set *set, const struct verify_settings
 
 static int verify_main(struct invocation *call)
 {
-    struct verify_settings settings = {false, false};
+    struct verify_settings settings = {.json = false, .strict = false};
     struct transfer transfer;
-    struct trace_set set = {NULL, 0, 0};
+    struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
     int status;
     if (!command_options(call, &settings, &status))
@@ -227,12 +227,14 @@ static int verify_main(struct invocation *call)
 }
 
 const struct command verify_command = {
-    "verify",
-    "FILE...",
-    "prove that every request the board saw is there or accounted for",
-    "Reads whole captures, decompressing and checking everything: blocks, counts, indices, ticks,\n"
-    "that files follow on each other, and the board's own counts. Order and mixture of files do\n"
-    "not matter. Exit status 0 only if nothing is missing but what is told as lost.",
-    verify_options,
-    verify_main,
-    NULL};
+    .name = "verify",
+    .operands = "FILE...",
+    .summary = "prove that every request the board saw is there or accounted for",
+    .details = "Reads whole captures, decompressing and checking everything: blocks, counts, "
+               "indices, ticks,\n"
+               "that files follow on each other, and the board's own counts. Order and mixture of "
+               "files do\n"
+               "not matter. Exit status 0 only if nothing is missing but what is told as lost.",
+    .options = verify_options,
+    .run = verify_main,
+    .group = NULL};

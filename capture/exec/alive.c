@@ -35,7 +35,7 @@ static bool read_status(struct status *status, pid_t number)
 
 struct alive alive_process(pid_t number)
 {
-    struct alive process = {number, 0};
+    struct alive process = {.number = number, .since = 0};
     struct status status;
     if (read_status(&status, number))
         process.since = strchr("ZX", status.state) && status.threads <= 1 ? 0 : status.since;

@@ -2,12 +2,14 @@
 #ifndef CAPTURE_EXEC_ALIVE_H
 #define CAPTURE_EXEC_ALIVE_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* A process, and none that comes later: numbers are used again. */
-struct alive {
+struct NAMED_FIELDS alive {
     pid_t number;
     uint64_t since; /* as the kernel counts; 0: it has ended; ALIVE_UNKNOWN: nobody can tell */
 };

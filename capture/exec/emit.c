@@ -16,7 +16,12 @@
 #define NO_INDEX 4u
 #define SIB      4u /* as rm: a SIB byte follows */
 
-static const struct emit_memory nothing = {DECODE_NONE, DECODE_NONE, 1, false, false, 0};
+static const struct emit_memory nothing = {.base = DECODE_NONE,
+                                           .index = DECODE_NONE,
+                                           .scale = 1,
+                                           .fs = false,
+                                           .narrow = false,
+                                           .displacement = 0};
 
 void emit_bytes(struct emitter *emitter, const uint8_t *bytes, size_t size)
 {

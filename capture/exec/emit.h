@@ -6,6 +6,7 @@
 #define CAPTURE_EXEC_EMIT_H
 
 #include "capture/exec/decode.h"
+#include "formats/base/named_fields.h"
 
 /* Where code goes; beyond `end` nothing is written, and `full` says so. */
 struct emitter {
@@ -14,7 +15,7 @@ struct emitter {
 };
 
 /* A memory operand: base + index * scale + displacement; DECODE_NONE for what is not there. */
-struct emit_memory {
+struct NAMED_FIELDS emit_memory {
     uint8_t base, index, scale;
     bool fs;
     bool narrow; /* cut to 32 bits */

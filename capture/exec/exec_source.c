@@ -70,6 +70,7 @@ struct source *exec_source_new(struct record_ring *ring, const struct capture_in
         bt_fail(error, BT_MEMORY, "no memory for a program's records");
         return NULL;
     }
-    *exec = (struct exec_source){{&operations, true}, ring, *information, 0, 0};
+    *exec = (struct exec_source){
+        .source = {&operations, true}, .ring = ring, .info = *information, .records = 0, .tick = 0};
     return &exec->source;
 }

@@ -5,6 +5,7 @@
 #include "capture/exec/aria_inside.h"
 #include "capture/exec/executor_parts.h"
 #include "capture/exec/not_taken.h"
+#include "formats/base/named_fields.h"
 
 #define NOT_TAKEN_HASH       16384u
 #define NOT_TAKEN_REFERENCES 512u /* of an instruction at most; string instructions have more */
@@ -49,7 +50,7 @@ struct not_taken_block {
     struct not_taken_block *next;
 };
 
-struct not_taken_reference {
+struct NAMED_FIELDS not_taken_reference {
     uint64_t address;
     uint16_t size;
     uint16_t offset; /* in the operand */

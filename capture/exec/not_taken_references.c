@@ -12,8 +12,8 @@ static void add(struct not_taken *not_taken, uint64_t address, unsigned size, un
                 bool write)
 {
     if (not_taken->reference_count < NOT_TAKEN_REFERENCES)
-        not_taken->references[not_taken->reference_count++] =
-            (struct not_taken_reference){address, (uint16_t)size, (uint16_t)offset, write};
+        not_taken->references[not_taken->reference_count++] = (struct not_taken_reference){
+            .address = address, .size = (uint16_t)size, .offset = (uint16_t)offset, .write = write};
 }
 
 static void add_range(struct not_taken *not_taken, uint64_t address, unsigned size, unsigned offset,

@@ -198,7 +198,8 @@ _Noreturn void process_exit(const struct process_end *end)
 
 static void end_with(struct process *process, enum process_ending ending, int value)
 {
-    process->end = (struct process_end){ending, value, process->is_child};
+    process->end =
+        (struct process_end){.ending = ending, .value = value, .is_child = process->is_child};
     process->ended = true;
 }
 

@@ -18,6 +18,7 @@
 #include "capture/exec/executor.h"
 #include "capture/exec/modules.h"
 #include "capture/exec/start.h"
+#include "formats/base/named_fields.h"
 
 struct process;
 
@@ -28,7 +29,7 @@ struct process;
  * program goes on without a trace, or ends (PROCESS_LIMITED). The children that it makes before are
  * the same.
  */
-struct process_window {
+struct NAMED_FIELDS process_window {
     uint64_t from;  /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
     uint64_t skip;  /* instructions that are not put */
     uint64_t limit; /* instructions that are; 0: all */
@@ -46,7 +47,7 @@ enum process_ending {
     PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
 };
 
-struct process_end {
+struct NAMED_FIELDS process_end {
     enum process_ending ending;
     int value;
     bool is_child; /* this is a child that fork made, not the process that began */

@@ -365,7 +365,8 @@ void process_threads_finish(struct process *process)
         process_turn_take(threads->first);
     }
     if (!process->ended)
-        process->end =
-            (struct process_end){PROCESS_EXITED, threads->first->status, process->is_child};
+        process->end = (struct process_end){.ending = PROCESS_EXITED,
+                                            .value = threads->first->status,
+                                            .is_child = process->is_child};
     process->ended = true;
 }

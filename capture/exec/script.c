@@ -25,7 +25,7 @@ bool script_parse(struct script *script, const uint8_t *bytes, size_t size)
     size_t start = strspn(line, " \t");
     size_t name = strcspn(line + start, " \t");
     size_t rest = start + name + strspn(line + start + name, " \t");
-    *script = (struct script){"", ""};
+    *script = (struct script){.interpreter = "", .argument = ""};
     /* an argument may be cut off, a name may not */
     if (name > 0 && (whole || line[start + name] != '\0')) {
         memcpy(script->interpreter, line + start, name);

@@ -2,6 +2,8 @@
 #ifndef CAPTURE_EXEC_SCRIPT_H
 #define CAPTURE_EXEC_SCRIPT_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +11,7 @@
 #define SCRIPT_HEAD_BYTES 256 /* what the kernel looks at */
 #define SCRIPT_DEPTH_MAX  5   /* scripts that are run by scripts */
 
-struct script {
+struct NAMED_FIELDS script {
     char interpreter[SCRIPT_HEAD_BYTES]; /* "": the line names none, or its name is cut off */
     char argument[SCRIPT_HEAD_BYTES];    /* all behind it, spaces included; "": none */
 };

@@ -121,7 +121,7 @@ void space_note(struct space *space, const struct space_mapping *mapping)
 
 void space_note_gone(struct space *space, uint64_t start, uint64_t end)
 {
-    struct space_mapping hole = {start, end, 0, 0};
+    struct space_mapping hole = {.start = start, .end = end, .protection = 0, .flags = 0};
     change(space, &hole, true);
 }
 
@@ -134,8 +134,10 @@ static bool note_line(struct space *space, const struct maps_line *line)
         struct space_mapping piece;
         uint64_t next = at;
         bool any = space_table_next(&space->table, &next, end, &piece);
-        struct space_mapping foreign = {at, any ? piece.start : end, line->protection,
-                                        SPACE_FOREIGN};
+        struct space_mapping foreign = {.start = at,
+                                        .end = any ? piece.start : end,
+                                        .protection = line->protection,
+                                        .flags = SPACE_FOREIGN};
         if (foreign.start < foreign.end) {
             if (!space_table_reserve(&space->table, 1))
                 return found;

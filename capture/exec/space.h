@@ -18,9 +18,10 @@
 
 #include "capture/exec/space_table.h"
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 
 /* Who gets which part; all multiples of SPACE_PAGE. */
-struct space_layout {
+struct NAMED_FIELDS space_layout {
     uint64_t lowest;    /* nothing is placed below */
     uint64_t image;     /* position-independent executables begin here, brk follows them */
     uint64_t break_end; /* as far as brk can grow */

@@ -233,7 +233,8 @@ static bool move_break(struct space *space, uint64_t from, uint64_t to)
 {
     if (to <= from)
         return unmap(space, to, from) == 0;
-    struct space_mapping mapping = {from, to, PROT_READ | PROT_WRITE, SPACE_HEAP};
+    struct space_mapping mapping = {
+        .start = from, .end = to, .protection = PROT_READ | PROT_WRITE, .flags = SPACE_HEAP};
     if (to > space->layout.break_end || !space_table_reserve(&space->table, 1) ||
         space_table_overlaps(&space->table, from, to, 0) ||
         space_map_hole(&mapping, space, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) < 0)

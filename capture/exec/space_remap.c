@@ -72,7 +72,8 @@ static int64_t move_anywhere(struct space *space, const struct move *move)
         uint64_t to = space_hole(space, move->new_size, SPACE_PAGE, 0);
         if (to == 0)
             return space_refuse(space);
-        struct space_mapping hole = {to, to + move->new_size, PROT_NONE, 0};
+        struct space_mapping hole = {
+            .start = to, .end = to + move->new_size, .protection = PROT_NONE, .flags = 0};
         int64_t result =
             space_map_hole(&hole, space, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (result == -EEXIST && space_note_foreign(space, NULL) &&
@@ -214,10 +215,12 @@ int64_t space_shmat(struct space *space, int segment, uint64_t address, uint64_t
     else if (start != 0 && space_table_reserve(&space->table, 1))
         result = space_result(syscall(SYS_shmat, segment, start, real));
     if (result >= 0) {
-        struct space_mapping mapping = {start, start + size,
-                                        PROT_READ | (flags & SHM_RDONLY ? 0u : PROT_WRITE) |
-                                            (flags & SHM_EXEC ? PROT_EXEC : 0u),
-                                        SPACE_SHARED};
+        struct space_mapping mapping = {.start = start,
+                                        .end = start + size,
+                                        .protection = PROT_READ |
+                                                      (flags & SHM_RDONLY ? 0u : PROT_WRITE) |
+                                                      (flags & SHM_EXEC ? PROT_EXEC : 0u),
+                                        .flags = SPACE_SHARED};
         space_note(space, &mapping);
     }
     pthread_mutex_unlock(&space->mutex);

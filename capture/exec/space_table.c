@@ -8,7 +8,7 @@
 void space_table_free(struct space_table *table)
 {
     free(table->mappings);
-    *table = (struct space_table){NULL, 0, 0};
+    *table = (struct space_table){.mappings = NULL, .count = 0, .capacity = 0};
 }
 
 /* A call can split one mapping in two and add one. */
@@ -73,7 +73,7 @@ static void replace(struct space_table *table, uint64_t start, uint64_t end,
         else
             added[count++] = *mapping;
     }
-    struct space_mapping rest = {end, end, 0, 0};
+    struct space_mapping rest = {.start = end, .end = end, .protection = 0, .flags = 0};
     if (first < last && table->mappings[last - 1].end > end) {
         rest = table->mappings[last - 1];
         rest.start = end;
@@ -120,11 +120,12 @@ bool space_table_next_hole(const struct space_table *table, uint64_t *at, uint64
                            struct space_mapping *hole)
 {
     while (*at < end) {
-        struct space_mapping piece = {end, end, 0, 0};
+        struct space_mapping piece = {.start = end, .end = end, .protection = 0, .flags = 0};
         uint64_t start = *at;
         if (!space_table_next(table, at, end, &piece))
             *at = end;
-        *hole = (struct space_mapping){start, piece.start, 0, 0};
+        *hole =
+            (struct space_mapping){.start = start, .end = piece.start, .protection = 0, .flags = 0};
         if (hole->start < hole->end)
             return true;
     }

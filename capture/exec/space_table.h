@@ -5,6 +5,8 @@
 #ifndef CAPTURE_EXEC_SPACE_TABLE_H
 #define CAPTURE_EXEC_SPACE_TABLE_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,14 +24,14 @@ enum space_flags {
     SPACE_STACK = 32   /* the first thread's */
 };
 
-struct space_mapping {
+struct NAMED_FIELDS space_mapping {
     uint64_t start; /* multiples of SPACE_PAGE */
     uint64_t end;
     uint32_t protection; /* PROT_*, as the program believes; what is really set may be less */
     uint32_t flags;      /* of space_flags */
 };
 
-struct space_table {
+struct NAMED_FIELDS space_table {
     struct space_mapping *mappings;
     size_t count;
     size_t capacity;

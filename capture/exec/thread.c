@@ -61,7 +61,7 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
  * Zeros, mostly, so that a table that is not used much needs no memory. */
 static struct exec_lookup unused_entry(uint64_t entry)
 {
-    return (struct exec_lookup){entry == 0 ? 1 : 0, 0};
+    return (struct exec_lookup){.minus_target = entry == 0 ? 1 : 0, .code = 0};
 }
 
 struct exec_thread *exec_thread_new(struct bt_error *error)
@@ -151,5 +151,6 @@ void exec_thread_remember(struct exec_thread *thread, uint64_t target, const voi
     uint64_t old_target = -old.minus_target;
     if (old.code != 0 && old_target != target && EXEC_LOOKUP_FIRST(old_target) == first)
         set_entry(thread, EXEC_LOOKUP_SECOND(old_target), old);
-    set_entry(thread, first, (struct exec_lookup){-target, (uint64_t)(uintptr_t)code});
+    set_entry(thread, first,
+              (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
 }

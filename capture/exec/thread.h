@@ -9,6 +9,7 @@
 #define CAPTURE_EXEC_THREAD_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,7 @@
 struct executor;
 
 /* Where an indirect branch goes on: code for one target. */
-struct exec_lookup {
+struct NAMED_FIELDS exec_lookup {
     uint64_t minus_target; /* added to the target: 0 where it is the one */
     uint64_t code;
 };

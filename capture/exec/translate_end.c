@@ -142,9 +142,24 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     struct emitter *emitter = &translator->emitter;
     const struct block *block = translator->block;
     uint8_t pointer = block->pointer, scratch = block->scratch;
-    struct emit_memory index = {DECODE_NONE, pointer, LOOKUP_SCALE, false, false, 0};
-    struct emit_memory entry = {DECODE_NONE, pointer, 2, false, false, EXEC_THREAD_LOOKUP};
-    struct emit_memory sum = {DECODE_RCX, scratch, 1, false, false, 0};
+    struct emit_memory index = {.base = DECODE_NONE,
+                                .index = pointer,
+                                .scale = LOOKUP_SCALE,
+                                .fs = false,
+                                .narrow = false,
+                                .displacement = 0};
+    struct emit_memory entry = {.base = DECODE_NONE,
+                                .index = pointer,
+                                .scale = 2,
+                                .fs = false,
+                                .narrow = false,
+                                .displacement = EXEC_THREAD_LOOKUP};
+    struct emit_memory sum = {.base = DECODE_RCX,
+                              .index = scratch,
+                              .scale = 1,
+                              .fs = false,
+                              .narrow = false,
+                              .displacement = 0};
     if (translator->trace != EXEC_TRACE_NONE)
         emit_save(emitter, EXEC_THREAD_POINTER, pointer);
     emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);

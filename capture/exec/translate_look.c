@@ -41,7 +41,12 @@ static uint8_t *emit_compare(struct translator *translator, uint64_t address, co
                              unsigned bytes)
 {
     struct emitter *emitter = &translator->emitter;
-    const struct emit_memory sum = {DECODE_RCX, translator->block->scratch, 1, false, false, 0};
+    const struct emit_memory sum = {.base = DECODE_RCX,
+                                    .index = translator->block->scratch,
+                                    .scale = 1,
+                                    .fs = false,
+                                    .narrow = false,
+                                    .displacement = 0};
     uint64_t value = 0;
     memcpy(&value, was, bytes);
     emit_load_part(translator, address, bytes);

@@ -250,7 +250,12 @@ static void store_header(struct translator *translator, const struct decode_acce
 {
     struct emit_memory memory = operand_of(access);
     uint8_t scratch = translator->block->scratch;
-    struct emit_memory header = {scratch, DECODE_NONE, 1, access->fs, false, XSAVE_HEADER};
+    struct emit_memory header = {.base = scratch,
+                                 .index = DECODE_NONE,
+                                 .scale = 1,
+                                 .fs = access->fs,
+                                 .narrow = false,
+                                 .displacement = XSAVE_HEADER};
     if (memory.base == DECODE_NONE && memory.index == DECODE_NONE)
         memory.narrow |= access->displacement > INT32_MAX;
     for (unsigned i = 0; i < 2; i++, header.displacement += 8) {

@@ -21,8 +21,11 @@ static uint32_t put(struct maker *maker, enum smp_operation operation, unsigned 
                     unsigned b, uint32_t number)
 {
     struct smp_program *program = maker->program;
-    program->text[program->count] =
-        (struct smp_instruction){(uint8_t)operation, (uint8_t)d, (uint8_t)a, (uint8_t)b, number};
+    program->text[program->count] = (struct smp_instruction){.operation = (uint8_t)operation,
+                                                             .d = (uint8_t)d,
+                                                             .a = (uint8_t)a,
+                                                             .b = (uint8_t)b,
+                                                             .number = number};
     return program->count++;
 }
 

@@ -5,6 +5,8 @@
 #ifndef FIRMWARE_VIRTUAL_SMP_PROGRAM_H
 #define FIRMWARE_VIRTUAL_SMP_PROGRAM_H
 
+#include "formats/base/named_fields.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,7 +37,7 @@ enum smp_operation {
     SMP_WRITE_BACK  /* write back and invalidate the caches */
 };
 
-struct smp_instruction {
+struct NAMED_FIELDS smp_instruction {
     uint8_t operation;
     uint8_t d, a, b; /* registers */
     uint32_t number; /* or the ordinal of an instruction */

@@ -19,13 +19,18 @@
 
 /* --- reading --- */
 
+static void add_reference(struct foreign_item *item, uint64_t address, uint64_t size, uint8_t type)
+{
+    item->references[item->count++] = (struct foreign_reference){
+        .address = address, .size = size, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
+}
+
 static void add_data(struct foreign_item *item, const uint8_t *bytes, unsigned count, uint8_t type)
 {
     for (unsigned i = 0; i < count; i++) {
         uint64_t address = bytes_get64(bytes + i * 8);
         if (address != 0)
-            item->references[item->count++] =
-                (struct foreign_reference){address, SIZE_UNTOLD, type, ATTRIBUTE_WRITE_BACK, 0};
+            add_reference(item, address, SIZE_UNTOLD, type);
     }
 }
 
@@ -71,8 +76,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     size_t count = size / CHAMPSIM_BYTES < AHEAD ? size / CHAMPSIM_BYTES : AHEAD;
     item->used = CHAMPSIM_BYTES;
     if (!champsim->inside)
-        item->references[item->count++] = (struct foreign_reference){
-            bytes_get64(bytes), length_of(bytes, count), REQUEST_FETCH, ATTRIBUTE_WRITE_BACK, 0};
+        add_reference(item, bytes_get64(bytes), length_of(bytes, count), REQUEST_FETCH);
     add_data(item, bytes + SOURCE_MEMORY, SOURCES, REQUEST_MEMREAD);
     add_data(item, bytes + DESTINATION_MEMORY, DESTINATIONS, REQUEST_MEMWRITE);
     champsim->inside = count > 1 && goes_on(bytes);

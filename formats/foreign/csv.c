@@ -59,7 +59,7 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
 bool csv_heading(const uint8_t *line, size_t size)
 {
     struct csv_reader csv = {.count = 0};
-    return take_heading(&csv, (struct foreign_line){line, line + size});
+    return take_heading(&csv, (struct foreign_line){.at = line, .end = line + size});
 }
 
 /* A type's name as bustap writes it, or a number. */
@@ -128,7 +128,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
     struct csv_reader *csv = state;
-    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_line line = {.at = bytes, .end = bytes + size};
     struct foreign_line field;
     (void)last;
     if (!csv->headed)

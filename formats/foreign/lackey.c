@@ -17,7 +17,7 @@ static bool is_told(const struct foreign_line *line)
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
-    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_line line = {.at = bytes, .end = bytes + size};
     struct foreign_reference *reference = &item->references[0];
     (void)state;
     (void)last;

@@ -49,7 +49,7 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
 bool libcachesim_csv_heading(const uint8_t *line, size_t size)
 {
     struct libcachesim_reader csv = {.count = 0};
-    return take_heading(&csv, (struct foreign_line){line, line + size});
+    return take_heading(&csv, (struct foreign_line){.at = line, .end = line + size});
 }
 
 static void begin_reading(void *state, const struct foreign_options *options)
@@ -92,7 +92,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
     struct libcachesim_reader *csv = state;
-    struct foreign_line line = {bytes, bytes + size};
+    struct foreign_line line = {.at = bytes, .end = bytes + size};
     struct foreign_line field;
     uint64_t values[COLUMN_OPERATION + 1] = {0};
     uint8_t type = REQUEST_MEMREAD;

@@ -48,7 +48,7 @@ static bool take_quoted(struct foreign_line *line, struct foreign_line *word)
     const uint8_t *end = memchr(line->at, quote, (size_t)(line->end - line->at));
     if (!end)
         return false;
-    *word = (struct foreign_line){line->at, end};
+    *word = (struct foreign_line){.at = line->at, .end = end};
     line->at = end + 1;
     return true;
 }
@@ -168,8 +168,8 @@ static int decode_head(struct npy_reader *npy, const uint8_t *bytes, size_t size
         return bt_fail(error, BT_DATA, "its head has more than %u bytes", HEAD_BYTES_MAX);
     if (size < start + length)
         return 0;
-    int result =
-        take_head(npy, (struct foreign_line){bytes + start, bytes + start + length}, error);
+    int result = take_head(
+        npy, (struct foreign_line){.at = bytes + start, .end = bytes + start + length}, error);
     item->used = result < 0 ? 0 : start + length;
     return result;
 }

@@ -6,6 +6,7 @@
 #ifndef FORMATS_FOREIGN_OBJECTS_H
 #define FORMATS_FOREIGN_OBJECTS_H
 
+#include "formats/base/named_fields.h"
 #include "formats/foreign/options.h"
 #include "formats/foreign/source.h"
 #include "formats/record.h"
@@ -15,7 +16,7 @@
 #define OBJECTS_OF_ONE_MAX  17u
 
 /* How objects and times are made. */
-struct objects {
+struct NAMED_FIELDS objects {
     unsigned shift;     /* of an address to get an object */
     uint64_t time_unit; /* times in a second; 0: times are ticks */
     uint64_t clock_hz;  /* ticks in a second; 0: unknown, and times are ticks */

@@ -2,10 +2,12 @@
 #ifndef FORMATS_FOREIGN_OPTIONS_H
 #define FORMATS_FOREIGN_OPTIONS_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-struct foreign_options {
+struct NAMED_FIELDS foreign_options {
     bool wrap;            /* reading: of addresses above 4 GiB the low 32 bits are taken */
     bool sizes;           /* writing din: with a third column, the size */
     bool one_processor;   /* writing: only requests of this one, */

@@ -108,7 +108,10 @@ static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_e
         note_time(foreign, batch->first_tick - foreign->last_tick);
     foreign->last_tick = batch->last_tick;
     foreign->written += batch->count;
-    struct foreign_run run = {batch->records, batch->count, batch->first_index, batch->first_tick};
+    struct foreign_run run = {.records = batch->records,
+                              .count = batch->count,
+                              .index = batch->first_index,
+                              .tick = batch->first_tick};
     return put_run(foreign, &run, error);
 }
 

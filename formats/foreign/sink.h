@@ -5,6 +5,7 @@
 #ifndef FORMATS_FOREIGN_SINK_H
 #define FORMATS_FOREIGN_SINK_H
 
+#include "formats/base/named_fields.h"
 #include "formats/foreign/loss.h"
 #include "formats/foreign/options.h"
 #include "formats/sink.h"
@@ -13,14 +14,14 @@
 #include <stddef.h>
 
 /* Records that follow one another: tick is that of records[0], the others add their times. */
-struct foreign_run {
+struct NAMED_FIELDS foreign_run {
     const struct record *records;
     size_t count;
     uint64_t index;
     uint64_t tick;
 };
 
-struct foreign_encoder {
+struct NAMED_FIELDS foreign_encoder {
     size_t state_bytes;  /* of what an encoder remembers; zeroed at the beginning */
     size_t record_bytes; /* the most that one record becomes, spilling included */
     size_t head_bytes;   /* the most that begin and each call of finish write */

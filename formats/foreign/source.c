@@ -394,8 +394,13 @@ static void foreign_close(struct source *source)
     free(foreign);
 }
 
-static const struct source_operations operations = {
-    NULL, foreign_next, foreign_info, foreign_totals, foreign_stop, NULL, foreign_close};
+static const struct source_operations operations = {.start = NULL,
+                                                    .next = foreign_next,
+                                                    .info = foreign_info,
+                                                    .totals = foreign_totals,
+                                                    .stop = foreign_stop,
+                                                    .absent = NULL,
+                                                    .close = foreign_close};
 
 static int open_reader(struct source **source, const struct foreign_decoder *decoder,
                        struct text_reader *reader, const struct foreign_options *options,

@@ -6,6 +6,7 @@
 #ifndef FORMATS_FOREIGN_SOURCE_H
 #define FORMATS_FOREIGN_SOURCE_H
 
+#include "formats/base/named_fields.h"
 #include "formats/foreign/options.h"
 #include "formats/source.h"
 
@@ -15,7 +16,7 @@
 #define FOREIGN_REFERENCES_MAX 8u    /* that one item can be */
 
 /* A request as foreign formats know it: wider than a record. */
-struct foreign_reference {
+struct NAMED_FIELDS foreign_reference {
     uint64_t address;
     uint64_t size;
     uint8_t type;
@@ -31,7 +32,7 @@ enum foreign_time {
 };
 
 /* One item, decoded. When decode is called all is 0 but references and clock_hz. */
-struct foreign_item {
+struct NAMED_FIELDS foreign_item {
     size_t used;    /* pieces: bytes of it; 0: more are needed */
     unsigned count; /* of references; 0: the item is none */
     bool left_out;  /* it is something that a record cannot say, and counts as that */
@@ -44,7 +45,7 @@ struct foreign_item {
     uint64_t clock_hz; /* of the trace; a decoder that learns it sets it */
 };
 
-struct foreign_decoder {
+struct NAMED_FIELDS foreign_decoder {
     bool lines;           /* items are lines, else pieces of bytes */
     const char *left_out; /* what items that are left out are: "escape and flush records" */
     size_t state_bytes;   /* of what a decoder remembers; zeroed at the beginning */

@@ -41,7 +41,7 @@ bool foreign_field(struct foreign_line *line, char separator, struct foreign_lin
         return false;
     size_t left = (size_t)(line->end - line->at);
     const uint8_t *found = left > 0 ? memchr(line->at, separator, left) : NULL;
-    *field = (struct foreign_line){line->at, found ? found : line->end};
+    *field = (struct foreign_line){.at = line->at, .end = found ? found : line->end};
     line->at = found ? found + 1 : NULL;
     foreign_skip_spaces(field);
     while (field->end > field->at && (field->end[-1] == ' ' || field->end[-1] == '\t'))

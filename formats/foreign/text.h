@@ -2,11 +2,13 @@
 #ifndef FORMATS_FOREIGN_TEXT_H
 #define FORMATS_FOREIGN_TEXT_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What is left of a line. */
-struct foreign_line {
+struct NAMED_FIELDS foreign_line {
     const uint8_t *at;
     const uint8_t *end;
 };

@@ -33,7 +33,7 @@ static void add_routine(struct dcfg_process *process, uint32_t first, struct bt_
     struct dcfg_loop loop = {.head = first + 3};
     must(dcfg_add_id(process, &routine.exits, first + ROUTINE_BLOCKS - 1, error), error);
     for (uint32_t i = 0; i < ROUTINE_BLOCKS; i++) {
-        struct dcfg_node node = {first + i, first + (i > 0 ? i - 1 : 0)};
+        struct dcfg_node node = {.id = first + i, .dominator = first + (i > 0 ? i - 1 : 0)};
         must(dcfg_add_node(process, &routine.nodes, &node, error), error);
     }
     must(dcfg_add_id(process, &loop.back_edges, first + 9, error), error);

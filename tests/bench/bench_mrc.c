@@ -197,16 +197,30 @@ static int compare(struct record *records, size_t count, const char *folder)
            "million records/s\n",
            yardstick / 1e6);
     fill_uniform(records, count);
-    struct subject subject = {"anywhere in a million lines", records, count, 1, SAMPLE_ALL, NULL};
+    struct subject subject = {.name = "anywhere in a million lines",
+                              .records = records,
+                              .count = count,
+                              .passes = 1,
+                              .sample = SAMPLE_ALL,
+                              .path = NULL};
     if (report(&subject, yardstick) == 0)
         return -1;
     const size_t some = fill_local(records, count, trace);
-    subject = (struct subject){
-        "a Pentium II trace, twice", records, some, LOCAL_PASSES, SAMPLE_ALL, NULL};
+    subject = (struct subject){.name = "a Pentium II trace, twice",
+                               .records = records,
+                               .count = some,
+                               .passes = LOCAL_PASSES,
+                               .sample = SAMPLE_ALL,
+                               .path = NULL};
     if (report(&subject, yardstick) == 0)
         return -1;
     large_trace_fill(records, count, trace);
-    subject = (struct subject){"the trace, longer", records, count, 1, SAMPLE_ALL, NULL};
+    subject = (struct subject){.name = "the trace, longer",
+                               .records = records,
+                               .count = count,
+                               .passes = 1,
+                               .sample = SAMPLE_ALL,
+                               .path = NULL};
     const double in_memory = report(&subject, yardstick);
     subject.name = "the same, one line in a hundred";
     subject.sample = SAMPLE_ALL / 100;
@@ -214,7 +228,12 @@ static int compare(struct record *records, size_t count, const char *folder)
         raw_file_write(raw, records, count) < 0 ||
         raw_capture_write(raw, prefix, capture, sizeof capture) < 0)
         return -1;
-    subject = (struct subject){"the longer one, from a capture", NULL, 0, 1, SAMPLE_ALL, capture};
+    subject = (struct subject){.name = "the longer one, from a capture",
+                               .records = NULL,
+                               .count = 0,
+                               .passes = 1,
+                               .sample = SAMPLE_ALL,
+                               .path = capture};
     const double from_disk = report(&subject, yardstick);
     printf("  from a capture: %.0f %% of the rate in memory\n", 100 * from_disk / in_memory);
     return from_disk == 0 ? -1 : 0;

@@ -15,7 +15,7 @@
 #define CELL  64u /* bytes of code for an instruction */
 #define CELLS 64u /* on a page */
 
-static const struct region region = {ARIA_GROUND_DATA, ARIA_GROUND_DATA_BYTES};
+static const struct region region = {.address = ARIA_GROUND_DATA, .size = ARIA_GROUND_DATA_BYTES};
 
 struct random_run {
     const char *program;
@@ -134,7 +134,10 @@ static void test_random(void)
     if (!EXEC_CHILD_LOW_MEMORY || !results)
         return;
     folder_make_for_programs(folder);
-    struct random_run run = {program, count ? (unsigned)atoi(count) : 12800, results, results + 1};
+    struct random_run run = {.program = program,
+                             .count = count ? (unsigned)atoi(count) : 12800,
+                             .failed = results,
+                             .ran = results + 1};
     snprintf(program, sizeof program, "%s/ground", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, "tests/capture/programs/ground.c", "-O1"));
     exec_child_run(&child, run_random, &run);
@@ -370,7 +373,8 @@ static void test_both(void)
         unsigned *results = exec_child_share(2 * sizeof *results);
         if (!EXEC_CHILD_LOW_MEMORY || access(programs[i][0], X_OK) != 0 || !results)
             continue;
-        struct both_run run = {programs[i], &results[0], &results[1]};
+        struct both_run run = {
+            .arguments = programs[i], .compared = &results[0], .failed = &results[1]};
         exec_child_run(&child, run_both, &run);
         CU_ASSERT_EQUAL(child.status, 0);
         CU_ASSERT_EQUAL(*run.failed, 0);

@@ -170,7 +170,8 @@ static void test_programs(void)
             continue;
         exec_child_native(&native, programs[i], environment);
         for (int way = 0; way < (i == 0 ? 7 : 3); way += way == 2 ? 2 : 1) {
-            struct call call = {programs[i], (enum exec_trace)(way & 3), way & 4};
+            struct call call = {
+                .arguments = programs[i], .trace = (enum exec_trace)(way & 3), .stepping = way & 4};
             exec_child_run(&child, run, &call);
             CU_ASSERT_EQUAL(child.status, native.status);
             CU_ASSERT_STRING_EQUAL(child.output, native.output);

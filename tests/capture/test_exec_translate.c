@@ -14,7 +14,7 @@
 
 #define NOWHERE 0x50000000u /* where nothing is mapped */
 
-static const struct region region = {EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES};
+static const struct region region = {.address = EXEC_RIG_DATA, .size = EXEC_RIG_DATA_BYTES};
 
 static void print_instruction(const struct random_instruction *made)
 {
@@ -161,7 +161,7 @@ static void test_gathers(void)
  * is said to touch nothing then has to come to its end. */
 static bool try_masked(struct exec_rig *rig, uint64_t *random)
 {
-    static const struct region nowhere = {NOWHERE, EXEC_RIG_DATA_BYTES};
+    static const struct region nowhere = {.address = NOWHERE, .size = EXEC_RIG_DATA_BYTES};
     static struct machine machine;
     struct random_instruction made;
     struct decode_instruction instruction;

@@ -24,8 +24,11 @@
 #define BASE          ((uint64_t)0x20000000)
 #define PAGE_AT(page) (BASE + (uint64_t)(page)*SPACE_PAGE)
 
-static const struct space_layout layout = {BASE, BASE, PAGE_AT(HEAP), PAGE_AT(PAGES),
-                                           PAGE_AT(PAGES)};
+static const struct space_layout layout = {.lowest = BASE,
+                                           .image = BASE,
+                                           .break_end = PAGE_AT(HEAP),
+                                           .map_end = PAGE_AT(PAGES),
+                                           .stack_end = PAGE_AT(PAGES)};
 
 static unsigned failures;
 
@@ -406,7 +409,7 @@ static void compare_table(const struct twin *twin)
     size_t changes = 0;
     for (size_t i = 0; i < PAGES; i++) {
         const struct page *page = &twin->pages[i];
-        struct space_mapping found = {0, 0, 0, 0};
+        struct space_mapping found = {.start = 0, .end = 0, .protection = 0, .flags = 0};
         bool there = space_find(twin->space, PAGE_AT(i) + 77, &found);
         CHECK(there == (page->state == USED));
         if (!there)
@@ -520,7 +523,7 @@ static void test_growing(void)
     CHECK(space_fault(space, top - 1, PROT_WRITE) == SPACE_FAULT_MENDED);
     CHECK(space_fault(space, top - 100000, PROT_READ) == SPACE_FAULT_MENDED);
     *(volatile char *)(top - 99999) = 1;
-    struct space_mapping grown = {0, 0, 0, 0};
+    struct space_mapping grown = {.start = 0, .end = 0, .protection = 0, .flags = 0};
     CHECK(space_find(space, top, &grown) && grown.end == top + 4096);
     CHECK(grown.start == (top - 100000) / 4096 * 4096);
     struct rlimit limit;

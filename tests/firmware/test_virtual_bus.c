@@ -48,7 +48,7 @@ static void test_ends_after_so_many_requests(void)
         struct virtual_bus *bus = virtual_bus_new(&settings, &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(bus);
         struct bus_front front = virtual_bus_front(bus, &board);
-        struct board_link none = {0};
+        struct board_link none = {.send = 0};
         struct wire_identity identity = {.clock_hz = virtual_bus_clock_hz(bus)};
         board_init(&board, &identity, &front, &none, frames, 64);
         CU_ASSERT_EQUAL(front.take(front.context, phases, 50), 0);

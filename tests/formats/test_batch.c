@@ -15,9 +15,9 @@ static void test_gap_of_ns(void)
 
 static void test_gap_add(void)
 {
-    struct gap gap = {0};
-    const struct gap five = {5, false};
-    const struct gap unknown = {GAP_MILLISECONDS_MAX - 3, true};
+    struct gap gap = {.milliseconds = 0};
+    const struct gap five = {.milliseconds = 5, .uncounted = false};
+    const struct gap unknown = {.milliseconds = GAP_MILLISECONDS_MAX - 3, .uncounted = true};
     gap_add(&gap, &five);
     CU_ASSERT_EQUAL(gap.milliseconds, 5);
     CU_ASSERT_FALSE(gap.uncounted);

@@ -30,7 +30,13 @@ static const struct capture_totals sample_totals = {.end = CAPTURE_END_LIMIT,
                                                     .end_index = 1234567890123,
                                                     .last_tick = 999,
                                                     .after_stop = 55,
-                                                    .source = {true, 1, 2, 3, 4, 5, 6},
+                                                    .source = {.known = true,
+                                                               .seen = 1,
+                                                               .accepted = 2,
+                                                               .filtered = 3,
+                                                               .above_4gib = 4,
+                                                               .undecoded = 5,
+                                                               .lost_bus = 6},
                                                     .ended_ns = 1795000200123456789,
                                                     .message = "the disk was full"};
 
@@ -46,8 +52,8 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
                             .first_index = 77,
                             .first_tick = 1000,
                             .last_tick = 5000,
-                            .lost = {{5, 6, 7, 8}, 900, 950},
-                            .gap = {3200, true},
+                            .lost = {.count = {5, 6, 7, 8}, .first_tick = 900, .last_tick = 950},
+                            .gap = {.milliseconds = 3200, .uncounted = true},
                             .host_time_ns = -1};
     enum deflate_engine engine;
     do
@@ -163,7 +169,7 @@ static void test_data_round_trip(void)
 /* An uncounted gap of no length, which nobody should write, is not overlooked. */
 static void test_uncounted_gap_without_length(void)
 {
-    const struct batch batch = {.first_index = 7, .gap = {0, true}};
+    const struct batch batch = {.first_index = 7, .gap = {.milliseconds = 0, .uncounted = true}};
     struct capture_member member;
     struct bytes bytes = {0};
     bytes_append_data(&bytes, DEFLATE_ZLIB, &batch);

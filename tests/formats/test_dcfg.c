@@ -105,10 +105,10 @@ static void test_paths(void)
     add_blocks(process, 4, 0);
     add_blocks(process, 7, 2);
     struct dcfg_routine routine = {.entry = 7};
-    struct dcfg_node node = {7, 7};
+    struct dcfg_node node = {.id = 7, .dominator = 7};
     struct dcfg_loop loop = {.head = 8};
     for (int i = 0; i < 2; i++) {
-        routine.nodes = routine.loops = (struct dcfg_range){0, 0};
+        routine.nodes = routine.loops = (struct dcfg_range){.first = 0, .count = 0};
         for (int k = 0; k < 2; k++) {
             CU_ASSERT_EQUAL(dcfg_add_node(process, &routine.nodes, &node, NULL), 0);
             CU_ASSERT_EQUAL(dcfg_add_loop(process, &routine.loops, &loop, NULL), 0);
@@ -140,7 +140,7 @@ static void test_misuse(void)
     struct bt_error error = {0};
     struct dcfg *graph = new_graph(&process);
     struct dcfg_block block = {.id = 4};
-    struct dcfg_range first = {0, 0}, second = {0, 0};
+    struct dcfg_range first = {.first = 0, .count = 0}, second = {.first = 0, .count = 0};
     CU_ASSERT_EQUAL(dcfg_add_block(process, &block, &error), BT_USAGE); /* no image */
     add_blocks(process, 4, 1);
     CU_ASSERT_EQUAL(dcfg_add_id(process, &first, 4, &error), 0);

@@ -188,8 +188,9 @@ static void test_chunk_rows(void)
              ",[0,1003408,237298,1,\"bks2hd7kB+Kdk87(9*AB)Aw3ABD9-03n38KDFi...\"],"
              "[1003408,1483936,386610,842,"
              "\"Ks83bn<a>BjS920+KkDk123(2*(6*a))45690D7Fjdkpm...\"]]]]]]}";
-    static const struct dcfg_trace_chunk rows[] = {{0, 1003408, 237298, 1},
-                                                   {1003408, 1483936, 386610, 842}};
+    static const struct dcfg_trace_chunk rows[] = {
+        {.preceding = 0, .instructions = 1003408, .edges = 237298, .first = 1},
+        {.preceding = 1003408, .instructions = 1483936, .edges = 386610, .first = 842}};
     struct opened opened;
     struct dcfg_trace_chunk chunk;
     uint64_t process;
@@ -400,8 +401,9 @@ static void write_process(struct dcfg_trace_writer *writer, const struct stream 
     struct bt_error error;
     size_t at[THREADS] = {0};
     uint64_t random = random_seed(id);
-    const struct edge_encoder_settings settings = {stream->edge_max, chunk_edges,
-                                                   stream->instructions};
+    const struct edge_encoder_settings settings = {.edge_max = stream->edge_max,
+                                                   .chunk_edges = chunk_edges,
+                                                   .instructions = stream->instructions};
     CU_ASSERT_FATAL(dcfg_trace_writer_process(writer, id, &settings, &error) == 0);
     for (int open = THREADS; open > 0;) {
         open = 0;
@@ -505,7 +507,8 @@ static void test_written(void)
     struct bt_error error;
     struct text_writer *text = text_writer_new_memory(&error);
     struct dcfg_trace_writer *writer = dcfg_trace_writer_new(text, &error);
-    const struct edge_encoder_settings settings = {4, 0, instructions};
+    const struct edge_encoder_settings settings = {
+        .edge_max = 4, .chunk_edges = 0, .instructions = instructions};
     CU_ASSERT_FATAL(text && writer);
     CU_ASSERT_FATAL(dcfg_trace_writer_process(writer, 77, &settings, &error) == 0);
     CU_ASSERT_FATAL(dcfg_trace_writer_put(writer, 3, edges, 7, &error) == 0);

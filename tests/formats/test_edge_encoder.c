@@ -27,7 +27,8 @@ static struct edge_encoder *encoder_new(uint32_t edge_max, uint32_t chunk_edges,
 {
     struct bt_error error;
     struct edge_encoder *encoder = NULL;
-    const struct edge_encoder_settings settings = {edge_max, chunk_edges, instructions};
+    const struct edge_encoder_settings settings = {
+        .edge_max = edge_max, .chunk_edges = chunk_edges, .instructions = instructions};
     CU_ASSERT_FATAL(edge_encoder_new(&encoder, &settings, &error) == 0);
     return encoder;
 }
@@ -55,7 +56,7 @@ static struct made finish(struct edge_encoder *encoder)
     struct made made = {.encoder = encoder,
                         .table = transition_table_new(TABLE_MAX),
                         .dictionary = edge_dictionary_new(DICTIONARY_MAX)};
-    struct edge_grammar_text text = {NULL, 0, 0};
+    struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
     CU_ASSERT_FATAL(made.table && made.dictionary);
     CU_ASSERT_FATAL(edge_encoder_finish(encoder, &error) == 0);
     add_rows(&made);
@@ -85,7 +86,7 @@ static void check_chunk(struct made *made, size_t i, const uint32_t *expected)
 {
     struct bt_error error;
     const struct edge_chunk *chunk = edge_encoder_chunk(made->encoder, i);
-    struct edge_grammar_text text = {NULL, 0, 0};
+    struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
     struct edge_sequence *sequence = edge_sequence_new();
     struct edge_walk *walk = edge_walk_new();
     uint32_t *edges = malloc(chunk->edges * sizeof *edges + 1);
@@ -190,9 +191,9 @@ static void test_twin(void)
         struct edge_expand_entry *entries = calloc(entry_count + 1, sizeof *entries);
         char(*keys)[EDGE_GRAMMAR_KEY_MAX + 1] = calloc(entry_count + 1, sizeof *keys);
         for (size_t i = 0; i < entry_count; i++) {
-            struct edge_grammar_text text = {NULL, 0, 0};
+            struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
             CU_ASSERT_FATAL(edge_grammar_entry(grammar, i, keys[i], &text, &error) == 0);
-            entries[i] = (struct edge_expand_entry){keys[i], text.text};
+            entries[i] = (struct edge_expand_entry){.key = keys[i], .text = text.text};
         }
         struct edge_expand_row *rows = calloc(made.row_count + 1, sizeof *rows);
         char(*codes)[33] = calloc(made.row_count + 1, sizeof *codes);
@@ -202,9 +203,10 @@ static void test_twin(void)
         for (size_t n = 0; edge_encoder_row(encoder, &position, &row, next[n]); n++) {
             for (uint32_t i = 0; i < row.bits; i++)
                 codes[n][i] = row.code >> (31 - i) & 1 ? '1' : '0';
-            rows[n] = (struct edge_expand_row){row.current, codes[n], next[n], row.count};
+            rows[n] = (struct edge_expand_row){
+                .current = row.current, .code = codes[n], .next = next[n], .count = row.count};
         }
-        struct edge_grammar_text text = {NULL, 0, 0};
+        struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
         CU_ASSERT_FATAL(edge_encoder_sequence(encoder, 0, &text, &error) == 0);
         char *expanded = edge_expand(text.text, entries, entry_count, 100000);
         CU_ASSERT_FATAL(expanded != NULL);
@@ -284,7 +286,8 @@ static void test_misuse(void)
 {
     struct bt_error error;
     struct edge_encoder *encoder = NULL;
-    const struct edge_encoder_settings none = {0, 0, NULL};
+    const struct edge_encoder_settings none = {
+        .edge_max = 0, .chunk_edges = 0, .instructions = NULL};
     const uint32_t bad[] = {1, 2, 4, 0};
     CU_ASSERT_EQUAL(edge_encoder_new(&encoder, &none, &error), BT_USAGE);
     encoder = encoder_new(3, 0, NULL);

@@ -12,8 +12,8 @@
 
 /* The dictionary of sections 3.4 and 3.7.1.3. */
 static const struct edge_expand_entry specified[] = {
-    {"a", "bks2hD7kB+KDk87(6*AB)Aw3ABD9"},
-    {"b", "KkDk123(42*(25*a))45690D<a>7Fjdkpm"},
+    {.key = "a", .text = "bks2hD7kB+KDk87(6*AB)Aw3ABD9"},
+    {.key = "b", .text = "KkDk123(42*(25*a))45690D<a>7Fjdkpm"},
 };
 
 static struct edge_dictionary *dictionary_of(const struct edge_expand_entry *entries, size_t count)
@@ -178,11 +178,13 @@ static void finish_fails(const struct edge_expand_entry *entries, size_t count,
 
 static void test_damaged_dictionary(void)
 {
-    static const struct edge_expand_entry self[] = {{"a", "B<a>"}};
-    static const struct edge_expand_entry circle[] = {
-        {"x", "A<y>"}, {"y", "(2*B)<z>"}, {"z", "<x>C"}};
-    static const struct edge_expand_entry missing[] = {{"x", "A<y>"}};
-    static const struct edge_expand_entry broken[] = {{"x", "A"}, {"y", "<x>(A"}};
+    static const struct edge_expand_entry self[] = {{.key = "a", .text = "B<a>"}};
+    static const struct edge_expand_entry circle[] = {{.key = "x", .text = "A<y>"},
+                                                      {.key = "y", .text = "(2*B)<z>"},
+                                                      {.key = "z", .text = "<x>C"}};
+    static const struct edge_expand_entry missing[] = {{.key = "x", .text = "A<y>"}};
+    static const struct edge_expand_entry broken[] = {{.key = "x", .text = "A"},
+                                                      {.key = "y", .text = "<x>(A"}};
     struct bt_error error;
     finish_fails(self, 1, "STRING_DICTIONARY, \"a\", character 2: refers to itself in a circle");
     finish_fails(circle, 3, "STRING_DICTIONARY, \"z\", character 1: refers to itself in a circle");
@@ -374,7 +376,7 @@ static void test_twin(void)
         for (size_t i = 0; i <= ENTRIES; i++)
             random_text(&random, texts[i], TEXT, i, 0);
         for (size_t i = 0; i < ENTRIES; i++)
-            entries[ENTRIES - 1 - i] = (struct edge_expand_entry){keys[i], texts[i]};
+            entries[ENTRIES - 1 - i] = (struct edge_expand_entry){.key = keys[i], .text = texts[i]};
         struct edge_dictionary *dictionary = dictionary_of(entries, ENTRIES);
         int result = edge_dictionary_finish(dictionary, &error);
         char *expected = edge_expand(texts[ENTRIES], entries, ENTRIES, 5000);

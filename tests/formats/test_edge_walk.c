@@ -12,14 +12,21 @@
 #define ROWS_MAX  1000u
 #define IDS(...)                                                                                   \
     (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
+#define NEXT(...)                                                                                  \
+    .next = (const uint32_t[]){__VA_ARGS__},                                                       \
+    .count = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
 
 /* The table of section 3.5. */
 static const struct edge_expand_row *specified(size_t *count)
 {
     static const uint32_t next[] = {124, 125, 456, 543, 542, 549, 540, 541};
     static const struct edge_expand_row rows[] = {
-        {123, "0", next, 1},     {123, "1", next + 1, 1},  {124, "", next + 2, 1},
-        {125, "0", next + 3, 1}, {125, "10", next + 4, 2}, {125, "11", next + 6, 2},
+        {.current = 123, .code = "0", .next = next, .count = 1},
+        {.current = 123, .code = "1", .next = next + 1, .count = 1},
+        {.current = 124, .code = "", .next = next + 2, .count = 1},
+        {.current = 125, .code = "0", .next = next + 3, .count = 1},
+        {.current = 125, .code = "10", .next = next + 4, .count = 2},
+        {.current = 125, .code = "11", .next = next + 6, .count = 2},
     };
     *count = sizeof rows / sizeof *rows;
     return rows;
@@ -100,8 +107,10 @@ static void test_specified(void)
 static void test_trailing_bits(void)
 {
     static const uint32_t expected[] = {1, 1, 1, 1, 1, 2, 1, 2, 2, 2, 2, 2};
-    const struct edge_expand_row rows[] = {
-        {1, "0", IDS(1)}, {1, "1", IDS(2)}, {2, "0", IDS(1)}, {2, "1", IDS(2)}};
+    const struct edge_expand_row rows[] = {{.current = 1, .code = "0", NEXT(1)},
+                                           {.current = 1, .code = "1", NEXT(2)},
+                                           {.current = 2, .code = "0", NEXT(1)},
+                                           {.current = 2, .code = "1", NEXT(2)}};
     struct walker walker = walker_new(rows, 4);
     struct bt_error error;
     uint32_t edges[16];
@@ -128,8 +137,9 @@ static void fails(struct walker *walker, const char *text, uint32_t first, const
 
 static void test_no_transition(void)
 {
-    const struct edge_expand_row rows[] = {
-        {1, "00", IDS(1)}, {1, "01", IDS(2, 3)}, {1, "10000000000000000001", IDS(1)}};
+    const struct edge_expand_row rows[] = {{.current = 1, .code = "00", NEXT(1)},
+                                           {.current = 1, .code = "01", NEXT(2, 3)},
+                                           {.current = 1, .code = "10000000000000000001", NEXT(1)}};
     struct walker walker = walker_new(rows, 3);
     fails(&walker, "AA", 1, "the EDGE_ID_SEQUENCE ends behind edge 7 of 64");
     fails(&walker, "BAAAAAAAA", 1,
@@ -158,8 +168,9 @@ static void add_fails(uint32_t current, const char *code, const uint32_t *next, 
 static void finish_fails(const char *first, const char *second, const char *expected)
 {
     struct bt_error error = {0, ""};
-    const struct edge_expand_row rows[] = {
-        {7, first, IDS(8)}, {6, "", IDS(7)}, {7, second, IDS(9)}};
+    const struct edge_expand_row rows[] = {{.current = 7, .code = first, NEXT(8)},
+                                           {.current = 6, .code = "", NEXT(7)},
+                                           {.current = 7, .code = second, NEXT(9)}};
     struct transition_table *table = table_of(rows, 3);
     CU_ASSERT_EQUAL(transition_table_finish(table, &error), BT_DATA);
     CU_ASSERT_STRING_EQUAL(error.message, expected);
@@ -207,7 +218,8 @@ static void test_limits(void)
 /* Zero bits for ever: as many edges as there shall be, and no more. */
 static void test_zero_bits(void)
 {
-    const struct edge_expand_row rows[] = {{5, "", IDS(6, 7)}, {7, "", IDS(5)}};
+    const struct edge_expand_row rows[] = {{.current = 5, .code = "", NEXT(6, 7)},
+                                           {.current = 7, .code = "", NEXT(5)}};
     struct walker walker = walker_new(rows, 2);
     struct bt_error error;
     uint32_t edges[1000];
@@ -244,7 +256,8 @@ static void random_codes(uint64_t *random, struct random_table *table, uint32_t 
             table->next[i][k] = (uint32_t)random_below(random, table->edges) + 1;
         if (!random_one_in(random, 30))
             table->next[i][count - 1] = (uint32_t)random_below(random, table->states) + 1;
-        table->rows[i] = (struct edge_expand_row){state, table->codes[i], table->next[i], count};
+        table->rows[i] = (struct edge_expand_row){
+            .current = state, .code = table->codes[i], .next = table->next[i], .count = count};
         return;
     }
     char longer[34];

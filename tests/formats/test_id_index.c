@@ -38,8 +38,8 @@ static void test_against_search(void)
         if (first > UINT32_MAX - count)
             first = UINT32_MAX - count;
         for (uint32_t i = 0; i < count; i++)
-            things[i] =
-                (struct thing){7, consecutive ? first + i : (uint32_t)random_below(&state, limit)};
+            things[i] = (struct thing){
+                .before = 7, .id = consecutive ? first + i : (uint32_t)random_below(&state, limit)};
         /* nearly, but not quite */
         if (consecutive && count > 0 && random_one_in(&state, 2))
             things[random_below(&state, count)].id = (uint32_t)random_below(&state, limit);

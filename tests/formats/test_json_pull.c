@@ -401,8 +401,8 @@ static size_t random_row(uint64_t *state, char *text, size_t room, uint64_t *val
 
 static void check_row(struct json_pull *pull, uint64_t *state, const uint64_t *values, size_t count)
 {
-    static const struct json_pull_bounds low = {0, 1000};
-    static const struct json_pull_bounds all = {0, UINT64_MAX};
+    static const struct json_pull_bounds low = {.minimum = 0, .maximum = 1000};
+    static const struct json_pull_bounds all = {.minimum = 0, .maximum = UINT64_MAX};
     size_t done = 0;
     CU_ASSERT_EQUAL_FATAL(json_pull_array(pull), 0);
     for (;;) {
@@ -464,7 +464,7 @@ static void test_no_integers(void)
                                         "[18446744073709551616]",
                                         "[123456789012345678901]",
                                         "[\"0x10000000000000000\"]"};
-    static const struct json_pull_bounds all = {0, UINT64_MAX};
+    static const struct json_pull_bounds all = {.minimum = 0, .maximum = UINT64_MAX};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct document document;
         uint64_t values[4];

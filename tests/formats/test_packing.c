@@ -51,7 +51,7 @@ static void twin_address(struct twin *twin, struct twin_slot *slot, unsigned cod
 
 static int twin_get_all(struct record *records, size_t count, const uint8_t *bytes, size_t size)
 {
-    struct twin twin = {bytes, size, 0};
+    struct twin twin = {.bytes = bytes, .left = size, .broken = 0};
     struct twin_slot slots[15];
     memset(slots, 0, sizeof slots);
     unsigned turn = 0;
@@ -74,8 +74,12 @@ static int twin_get_all(struct record *records, size_t count, const uint8_t *byt
             slot->time = twin_number(&twin, control / 64 == 2 ? 4 : control / 64 + 1);
         if (twin.broken)
             return -1;
-        records[i] = (struct record){slot->address, slot->kind[0], slot->kind[1],
-                                     slot->kind[2], slot->kind[3], slot->time};
+        records[i] = (struct record){.address = slot->address,
+                                     .type = slot->kind[0],
+                                     .size = slot->kind[1],
+                                     .attribute = slot->kind[2],
+                                     .processor = slot->kind[3],
+                                     .time = slot->time};
     }
     return twin.left == 0 ? 0 : -1;
 }
@@ -146,7 +150,7 @@ static void test_limits(void)
         struct packing packing;
         packing_reset(&packing);
         uint8_t out[PACKING_RECORD_MAX_BYTES];
-        struct record record = {0};
+        struct record record = {.address = 0};
         packing_put(&packing, &record, out);
         record.time = times[i].time;
         CU_ASSERT_EQUAL(packing_put(&packing, &record, out), times[i].bytes);
@@ -163,12 +167,42 @@ static void test_worked_example(void)
         0xc0, 0xf0,                                                                   /* 3 */
         0xbf, 0x03, 0x04, 0x00, 0x01, 0x00, 0x03, 0xe0, 0xfe, 0xa0, 0x86, 0x01, 0x00, /* 4 */
         0x81, 0x20, 0xa0, 0x86, 0x01, 0x00};                                          /* 5 */
-    static const struct record expected[] = {{0x000f1000, REQUEST_FETCH, 8, 7, 0, 96},
-                                             {0x000f1008, REQUEST_FETCH, 8, 7, 0, 110},
-                                             {0x007016c0, REQUEST_MEMWRITE, 8, 7, 1, 900},
-                                             {0x000f0ff8, REQUEST_FETCH, 8, 7, 0, 110},
-                                             {0xfee00300, REQUEST_MEMWRITE, 4, 0, 1, 100000},
-                                             {0x007016e0, REQUEST_MEMWRITE, 8, 7, 1, 100000}};
+    static const struct record expected[] = {{.address = 0x000f1000,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 96},
+                                             {.address = 0x000f1008,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 110},
+                                             {.address = 0x007016c0,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 1,
+                                              .time = 900},
+                                             {.address = 0x000f0ff8,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 110},
+                                             {.address = 0xfee00300,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 4,
+                                              .attribute = 0,
+                                              .processor = 1,
+                                              .time = 100000},
+                                             {.address = 0x007016e0,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 1,
+                                              .time = 100000}};
     struct record records[6];
     CU_ASSERT_EQUAL(packing_get_all(records, 6, bytes, sizeof bytes), 0);
     CU_ASSERT_EQUAL(memcmp(records, expected, sizeof expected), 0);
@@ -211,8 +245,8 @@ static void test_any_octets(void)
     unsigned good = 0;
     for (unsigned seed = 0; seed < 20000; seed++) {
         uint64_t random = random_seed(seed);
-        struct record ours[12] = {{0}};
-        struct record twins[12] = {{0}};
+        struct record ours[12] = {{.address = 0}};
+        struct record twins[12] = {{.address = 0}};
         uint8_t made[12 * PACKING_RECORD_MAX_BYTES];
         size_t count = random_below(&random, 13);
         size_t size = make_octets(&random, made, count);

@@ -171,8 +171,8 @@ static void test_configuration(void)
     configuration.filter.processors = 0x0b;
     configuration.filter.outside = true;
     configuration.filter.range_count = 2;
-    configuration.filter.ranges[0] = (struct filter_range){0x1000, 0x1fff};
-    configuration.filter.ranges[1] = (struct filter_range){0xfee00000, 0xffffffff};
+    configuration.filter.ranges[0] = (struct filter_range){.low = 0x1000, .high = 0x1fff};
+    configuration.filter.ranges[1] = (struct filter_range){.low = 0xfee00000, .high = 0xffffffff};
     uint8_t bytes[WIRE_CONFIGURATION_BYTES];
     wire_configuration_put(bytes, &configuration);
     CU_ASSERT_EQUAL(bytes_get32(bytes), 0x1ffff);
@@ -210,7 +210,7 @@ static void test_configuration_strict(void)
         CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes), -1);
     }
     configuration.filter.range_count = 1;
-    configuration.filter.ranges[0] = (struct filter_range){2, 1};
+    configuration.filter.ranges[0] = (struct filter_range){.low = 2, .high = 1};
     wire_configuration_put(bytes, &configuration);
     CU_ASSERT_EQUAL(wire_configuration_get(&back, bytes, sizeof bytes), -1);
 }

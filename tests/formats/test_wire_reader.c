@@ -239,12 +239,42 @@ static size_t read_example(const char *path, const char *heading, uint8_t *bytes
 /* doc/wire-protocol.md, "Worked example": the bytes that are printed there. */
 static void test_worked_example(void)
 {
-    static const struct record expected[] = {{0x000f1000, REQUEST_FETCH, 8, 7, 0, 96},
-                                             {0x000f1008, REQUEST_FETCH, 8, 7, 0, 110},
-                                             {0x007016c0, REQUEST_MEMWRITE, 8, 7, 1, 900},
-                                             {0x000f0ff8, REQUEST_FETCH, 8, 7, 0, 110},
-                                             {0xfee00300, REQUEST_MEMWRITE, 4, 0, 1, 100000},
-                                             {0x007016e0, REQUEST_MEMWRITE, 8, 7, 1, 100000}};
+    static const struct record expected[] = {{.address = 0x000f1000,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 96},
+                                             {.address = 0x000f1008,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 110},
+                                             {.address = 0x007016c0,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 1,
+                                              .time = 900},
+                                             {.address = 0x000f0ff8,
+                                              .type = REQUEST_FETCH,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 0,
+                                              .time = 110},
+                                             {.address = 0xfee00300,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 4,
+                                              .attribute = 0,
+                                              .processor = 1,
+                                              .time = 100000},
+                                             {.address = 0x007016e0,
+                                              .type = REQUEST_MEMWRITE,
+                                              .size = 8,
+                                              .attribute = 7,
+                                              .processor = 1,
+                                              .time = 100000}};
     uint8_t bytes[300];
     size_t size = read_example("doc/wire-protocol.md", "### Worked example", bytes, sizeof bytes);
     CU_ASSERT_EQUAL(size, 111);

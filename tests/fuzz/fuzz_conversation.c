@@ -536,7 +536,7 @@ static void arm(struct talk *talk, uint8_t how)
         talk->armed = true;
         talk->broken = talk->gap_due = false;
         talk->end_index = talk->records = 0;
-        talk->lost = (struct loss){0};
+        talk->lost = (struct loss){.count = 0};
     }
 }
 

@@ -69,7 +69,8 @@ static void write_and_read(const struct kept *kept)
     struct bt_error error;
     struct text_writer *text = text_writer_new_memory(&error);
     struct dcfg_trace_writer *writer = text ? dcfg_trace_writer_new(text, &error) : NULL;
-    const struct edge_encoder_settings encoder = {ID_MAX, 997, NULL};
+    const struct edge_encoder_settings encoder = {
+        .edge_max = ID_MAX, .chunk_edges = 997, .instructions = NULL};
     again.count = 0;
     if (!writer || dcfg_trace_writer_process(writer, 1, &encoder, &error) < 0)
         goto out;

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         *text++ = '\0';
         if (edge_dictionary_add(dictionary, line, strlen(line), text, strlen(text), NULL) == 0)
-            entries[count++] = (struct edge_expand_entry){line, text};
+            entries[count++] = (struct edge_expand_entry){.key = line, .text = text};
     }
     if (edge_dictionary_finish(dictionary, NULL) == 0 &&
         edge_sequence_start(sequence, dictionary, rest, strlen(rest), NULL) == 0) {

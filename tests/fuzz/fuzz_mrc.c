@@ -49,8 +49,8 @@ static struct study *run(const struct study_settings *settings, struct record *r
 /* Puts both parts together in front. False where a limit was met. */
 static bool join(struct study *front, struct study *behind)
 {
-    struct pending_list list = {NULL, 0, 0};
-    struct numbers numbers = {NULL, 0, 0};
+    struct pending_list list = {.entries = NULL, .count = 0, .capacity = 0};
+    struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
     int result = study_resolve(behind, &list, &error);
     if (result == 0)

@@ -69,8 +69,12 @@ struct board_rig *board_rig_new(uint32_t frame_count)
         abort();
     rig->link_room = SIZE_MAX;
     struct wire_identity identity = {.bus = 1, .clock_hz = 100000000, .name = "rig", .serial = "1"};
-    struct bus_front bus = {bus_take, bus_now, bus_microseconds, bus_ended, rig};
-    struct board_link link = {link_send, link_receive, rig};
+    struct bus_front bus = {.take = bus_take,
+                            .now = bus_now,
+                            .microseconds = bus_microseconds,
+                            .ended = bus_ended,
+                            .context = rig};
+    struct board_link link = {.send = link_send, .receive = link_receive, .context = rig};
     board_init(&rig->board, &identity, &bus, &link, rig->frames, frame_count);
     return rig;
 }

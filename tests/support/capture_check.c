@@ -82,7 +82,7 @@ static bool check_loss(struct state *state, const struct batch *batch)
 /* Gaps of chunks that begin behind the last batch, up to where this one does. */
 static bool check_gap(struct state *state, const struct batch *batch)
 {
-    struct gap expected = {0};
+    struct gap expected = {.milliseconds = 0};
     uint64_t chunk = state->script->chunk;
     uint64_t at = (state->gap_index + chunk - 1) / chunk * chunk;
     uint64_t end =

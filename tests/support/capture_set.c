@@ -79,7 +79,7 @@ static int put_blocks(struct progress *progress, uint32_t number)
         struct batch before = {.host_time_ns = STARTED_NS + (int64_t)block * FILE_NS};
         if (block == 1) {
             memcpy(before.lost.count, set->lost, sizeof before.lost.count);
-            before.gap = (struct gap){set->gap_ms, set->gap_uncounted};
+            before.gap = (struct gap){.milliseconds = set->gap_ms, .uncounted = set->gap_uncounted};
         }
         uint32_t count = left < set->block_records ? left : set->block_records;
         bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;

@@ -6,10 +6,12 @@
 #ifndef TESTS_SUPPORT_EDGE_EXPAND_H
 #define TESTS_SUPPORT_EDGE_EXPAND_H
 
+#include "formats/base/named_fields.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
-struct edge_expand_entry {
+struct NAMED_FIELDS edge_expand_entry {
     const char *key;
     const char *text;
 };
@@ -21,7 +23,7 @@ struct edge_expand_entry {
 char *edge_expand(const char *text, const struct edge_expand_entry *entries, size_t count,
                   size_t length_max);
 
-struct edge_expand_row {
+struct NAMED_FIELDS edge_expand_row {
     uint32_t current;
     const char *code;
     const uint32_t *next;

@@ -149,7 +149,7 @@ static void run_native(void *context)
 void exec_child_native(struct exec_child *child, const char *const *arguments,
                        const char *const *environment)
 {
-    struct native native = {arguments, environment};
+    struct native native = {.arguments = arguments, .environment = environment};
     exec_child_run(child, run_native, &native);
     if (child->status < 0)
         child->status = NEVER_BEGAN; /* no child of ours has ended like this one */

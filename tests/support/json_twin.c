@@ -185,7 +185,7 @@ static bool value(struct cursor *cursor, unsigned depth)
 
 bool json_twin_valid(const char *text, size_t size)
 {
-    struct cursor cursor = {text, text + size};
+    struct cursor cursor = {.at = text, .end = text + size};
     return value(&cursor, 0) && cursor.at == cursor.end;
 }
 

@@ -108,7 +108,9 @@ static void on_end(int number, siginfo_t *info, void *context_pointer)
     }
     if (number == SIGTRAP)
         run.machine->rip--;
-    run.end = (struct native_end){number, info->si_code, (uint64_t)(uintptr_t)info->si_addr};
+    run.end = (struct native_end){.signal = number,
+                                  .code = info->si_code,
+                                  .fault_address = (uint64_t)(uintptr_t)info->si_addr};
     memcpy(context->uc_mcontext.gregs, run.host.uc_mcontext.gregs,
            sizeof run.host.uc_mcontext.gregs);
     memcpy(area, run.host_vector, area_size(run.host_vector));

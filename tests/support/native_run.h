@@ -6,6 +6,8 @@
 #ifndef TESTS_SUPPORT_NATIVE_RUN_H
 #define TESTS_SUPPORT_NATIVE_RUN_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,7 +23,7 @@ struct machine {
     uint8_t vector[MACHINE_VECTOR_BYTES] __attribute__((aligned(64))); /* XSAVE's standard form */
 };
 
-struct native_end {
+struct NAMED_FIELDS native_end {
     int signal; /* SIGTRAP: it came to the int3 */
     int code;
     uint64_t fault_address;

@@ -96,9 +96,11 @@ static void add_image(struct maker *maker)
         must(dcfg_add_symbol(process, number(maker, 48), number(maker, 63), text, size, NULL));
     }
     for (uint64_t i = named ? below(maker, maker->size) : 0; i > 0; i--) {
-        struct dcfg_line line = {number(maker, 48), (uint32_t)number(maker, 32),
-                                 any_file_name(maker), (uint32_t)number(maker, 20),
-                                 (uint32_t)number(maker, 10)};
+        struct dcfg_line line = {.offset = number(maker, 48),
+                                 .size = (uint32_t)number(maker, 32),
+                                 .file_name_id = any_file_name(maker),
+                                 .line = (uint32_t)number(maker, 20),
+                                 .instructions = (uint32_t)number(maker, 10)};
         must(dcfg_add_line(process, &line, NULL));
     }
     uint64_t offset = 0;
@@ -134,7 +136,7 @@ static void add_routine(struct maker *maker)
     struct dcfg_routine routine = {.entry = any_block(maker)};
     add_ids(maker, &routine.exits);
     for (uint64_t i = below(maker, 5); i > 0; i--) {
-        struct dcfg_node node = {any_block(maker), any_block(maker)};
+        struct dcfg_node node = {.id = any_block(maker), .dominator = any_block(maker)};
         must(dcfg_add_node(process, &routine.nodes, &node, NULL));
     }
     for (uint64_t i = below(maker, 3); i > 0; i--) {

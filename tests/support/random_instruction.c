@@ -464,8 +464,10 @@ struct list {
 static void add(struct list *list, uint64_t address, bool write, unsigned size)
 {
     for (unsigned done = 0; done < size; done += 64)
-        list->references[list->count++] = (struct reference){
-            (uint32_t)(address + done), write, (uint8_t)(size - done < 64 ? size - done : 64)};
+        list->references[list->count++] =
+            (struct reference){.address = (uint32_t)(address + done),
+                               .write = write,
+                               .size = (uint8_t)(size - done < 64 ? size - done : 64)};
 }
 
 static bool is_vector(ZydisRegister name)

@@ -6,12 +6,13 @@
 #ifndef TESTS_SUPPORT_RANDOM_INSTRUCTION_H
 #define TESTS_SUPPORT_RANDOM_INSTRUCTION_H
 
+#include "formats/base/named_fields.h"
 #include "tests/support/native_run.h"
 
 #include <Zydis/Zydis.h>
 
 /* Where operands lie: in the middle half, so that nothing leaves the region. */
-struct region {
+struct NAMED_FIELDS region {
     uint64_t address;
     size_t size;
 };
@@ -22,7 +23,7 @@ struct random_instruction {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-struct reference {
+struct NAMED_FIELDS reference {
     uint32_t address;
     bool write;
     uint8_t size;

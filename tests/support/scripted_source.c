@@ -58,7 +58,7 @@ enum loss_stage script_lost(const struct script *script, uint64_t index)
 struct gap script_gap(const struct script *script, uint64_t index)
 {
     uint64_t bits = mix(script->seed + 17, index / script->chunk);
-    struct gap none = {0};
+    struct gap none = {.milliseconds = 0};
     if (index % script->chunk != 0 || bits % 100 >= script->gap_percent)
         return none;
     return (struct gap){.milliseconds = 1 + (uint32_t)(bits >> 32 & 0xffff),

@@ -446,9 +446,21 @@ struct slow_targets *slow_targets_new(unsigned places, unsigned entries, unsigne
                                       unsigned cache_entries, unsigned cache_history)
 {
     struct slow_targets *targets = calloc(1, sizeof *targets);
-    *targets = (struct slow_targets){
-        places, entries, ways, cache_entries, cache_history, NULL, NULL, 0, 0, NULL, 0, NULL,
-        0,      0,       0};
+    *targets = (struct slow_targets){.places = places,
+                                     .entries = entries,
+                                     .ways = ways,
+                                     .cache_entries = cache_entries,
+                                     .cache_history = cache_history,
+                                     .stack = NULL,
+                                     .old_stack = NULL,
+                                     .top = 0,
+                                     .old_top = 0,
+                                     .buffer = NULL,
+                                     .now = 0,
+                                     .cache = NULL,
+                                     .t = 0,
+                                     .t_before = 0,
+                                     .old_t = 0};
     targets->stack = calloc(places + 1, sizeof *targets->stack);
     targets->old_stack = calloc(places + 1, sizeof *targets->stack);
     targets->buffer = calloc(entries + 1, sizeof *targets->buffer);
@@ -498,7 +510,8 @@ static uint64_t buffer_look(struct slow_targets *targets, const struct branch *b
     for (unsigned way = 0; way < targets->ways && !found; way++)
         if (!victim || set[way].when < victim->when)
             victim = &set[way];
-    *(found ? found : victim) = (struct buffered){branch->address, branch->target, ++targets->now};
+    *(found ? found : victim) = (struct buffered){
+        .address = branch->address, .target = branch->target, .when = ++targets->now};
     return target;
 }
 

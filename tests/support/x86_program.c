@@ -182,12 +182,14 @@ static void note(struct x86_program *program, int source, int target, uint8_t ty
         if (pair->source != source || pair->target != target)
             continue;
         if (taken && !pair->taken)
-            *pair = (struct x86_pair){source, target, type, true};
+            *pair =
+                (struct x86_pair){.source = source, .target = target, .type = type, .taken = true};
         return;
     }
     if (program->pair_count == X86_PROGRAM_PAIRS)
         abort();
-    program->pairs[program->pair_count++] = (struct x86_pair){source, target, type, taken};
+    program->pairs[program->pair_count++] =
+        (struct x86_pair){.source = source, .target = target, .type = type, .taken = taken};
 }
 
 /* Leaves for a routine, to come back to resume. */

@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_X86_PROGRAM_H
 #define TESTS_SUPPORT_X86_PROGRAM_H
 
+#include "formats/base/named_fields.h"
 #include "formats/record.h"
 
 #include <stdbool.h>
@@ -40,7 +41,7 @@ struct x86_instruction {
 
 /* A step that was taken: from one instruction to another, with the type that DCFG has for it. A
  * type of a bypass without a count is one that was come back over. */
-struct x86_pair {
+struct NAMED_FIELDS x86_pair {
     int source;
     int target;
     uint8_t type; /* enum dcfg_edge_type */

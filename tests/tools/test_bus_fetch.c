@@ -128,8 +128,10 @@ static int take(struct sink *sink, const struct batch *batch, struct bt_error *e
         if (rig->found_count == 4 * FETCHED)
             return BT_MEMORY;
         rig->found[rig->found_count++] =
-            (struct step){record->address, record->time, record->processor,
-                          record->attribute & BUS_FETCH_ASSUMED};
+            (struct step){.address = record->address,
+                          .time = record->time,
+                          .processor = record->processor,
+                          .assumed = record->attribute & BUS_FETCH_ASSUMED};
     }
     return 0;
 }

@@ -27,9 +27,14 @@ static struct dcfg *make_graph(void)
     CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &image, &error), 0);
     for (uint32_t f = 0; f < FUNCTIONS; f++) {
         char name[2] = {(char)('a' + f)};
-        struct dcfg_block block = {16 * (f + 1), f < 6 ? 1 : 0, 4 + f, 16, 10, 4};
+        struct dcfg_block block = {.offset = 16 * (f + 1),
+                                   .count = f < 6 ? 1 : 0,
+                                   .id = 4 + f,
+                                   .size = 16,
+                                   .instructions = 10,
+                                   .last_instruction = 4};
         struct dcfg_routine routine = {.entry = 4 + f};
-        struct dcfg_node node = {4 + f, 4 + f};
+        struct dcfg_node node = {.id = 4 + f, .dominator = 4 + f};
         CU_ASSERT_EQUAL_FATAL(dcfg_add_block(process, &block, &error), 0);
         CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, block.offset, 16, name, 1, &error), 0);
         CU_ASSERT_EQUAL_FATAL(dcfg_add_node(process, &routine.nodes, &node, &error), 0);

@@ -16,9 +16,14 @@ static struct dcfg *make_graph(void)
     struct dcfg_image image = {.id = 1, .load_address = 0x1000};
     CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &image, &error), 0);
     for (uint32_t i = 0; i < ROUTINES; i++) {
-        struct dcfg_block block = {0x10 + 16 * i, 1, 4 + i, 8, 2, 4};
+        struct dcfg_block block = {.offset = 0x10 + 16 * i,
+                                   .count = 1,
+                                   .id = 4 + i,
+                                   .size = 8,
+                                   .instructions = 2,
+                                   .last_instruction = 4};
         struct dcfg_routine routine = {.entry = 4 + i};
-        struct dcfg_node node = {4 + i, 4 + i};
+        struct dcfg_node node = {.id = 4 + i, .dominator = 4 + i};
         CU_ASSERT_EQUAL_FATAL(dcfg_add_block(process, &block, &error), 0);
         /* the second main begins within its symbol, and so does big */
         uint64_t offset = block.offset - (i == 4 || i == 6 ? 4 : 0);

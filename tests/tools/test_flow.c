@@ -245,11 +245,11 @@ static void test_late_split(void)
     static const struct {
         struct flow_edge edge;
         uint64_t count;
-    } expected[] = {{{0, 1, FLOW_NEXT}, 1},
-                    {{1, 1, FLOW_JUMP}, 2},
-                    {{1, 2, FLOW_NEXT}, 1},
-                    {{2, FLOW_END, FLOW_EXIT}, 1},
-                    {{FLOW_START, 0, FLOW_ENTRY}, 1}};
+    } expected[] = {{{.source = 0, .target = 1, .kind = FLOW_NEXT}, 1},
+                    {{.source = 1, .target = 1, .kind = FLOW_JUMP}, 2},
+                    {{.source = 1, .target = 2, .kind = FLOW_NEXT}, 1},
+                    {{.source = 2, .target = FLOW_END, .kind = FLOW_EXIT}, 1},
+                    {{.source = FLOW_START, .target = 0, .kind = FLOW_ENTRY}, 1}};
     CU_ASSERT_EQUAL_FATAL(graph.edge_count, 5);
     for (size_t e = 0; e < 5; e++) {
         CU_ASSERT_EQUAL(graph.edges[e].source, expected[e].edge.source);

@@ -156,11 +156,19 @@ static unsigned wrong_returns(uint32_t places, unsigned depth, unsigned rounds)
     unsigned wrong = 0;
     for (unsigned round = 0; round < rounds; round++) {
         for (unsigned i = 0; i < depth; i++) {
-            struct branch call = {0x100 + 16 * i, 0x105 + 16 * i, 0x1000, BRANCH_CALL, true};
+            struct branch call = {.address = 0x100 + 16 * i,
+                                  .next = 0x105 + 16 * i,
+                                  .target = 0x1000,
+                                  .kind = BRANCH_CALL,
+                                  .taken = true};
             targets_put(targets, &call);
         }
         for (unsigned i = depth; i-- > 0;) {
-            struct branch back = {0x1000, 0x1001, 0x105 + 16 * i, BRANCH_RETURN, true};
+            struct branch back = {.address = 0x1000,
+                                  .next = 0x1001,
+                                  .target = 0x105 + 16 * i,
+                                  .kind = BRANCH_RETURN,
+                                  .taken = true};
             wrong += targets_put(targets, &back).target != back.target;
         }
     }
@@ -183,8 +191,11 @@ static unsigned wrong_jumps(const struct targets_settings *settings, const char 
     const size_t length = strlen(pattern);
     unsigned wrong = 0;
     for (size_t i = 0; i < 2000; i++) {
-        struct branch jump = {0x400, 0x402, 0x10000 + 0x30 * (uint64_t)pattern[i % length],
-                              BRANCH_INDIRECT_JUMP, true};
+        struct branch jump = {.address = 0x400,
+                              .next = 0x402,
+                              .target = 0x10000 + 0x30 * (uint64_t)pattern[i % length],
+                              .kind = BRANCH_INDIRECT_JUMP,
+                              .taken = true};
         wrong += targets_put(targets, &jump).target != jump.target && i >= 1000;
     }
     targets_free(targets);
@@ -213,7 +224,11 @@ static void test_target_buffer(void)
     } steps[] = {{2, false}, {4, false}, {2, true}, {6, false}, {2, true},
                  {4, false}, {3, false}, {2, true}, {4, true},  {6, false}};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        struct branch jump = {steps[i].address, 0, 0x50, BRANCH_JUMP, true};
+        struct branch jump = {.address = steps[i].address,
+                              .next = 0,
+                              .target = 0x50,
+                              .kind = BRANCH_JUMP,
+                              .taken = true};
         CU_ASSERT_EQUAL(targets_put(targets, &jump).buffered, steps[i].buffered);
     }
     targets_free(targets);

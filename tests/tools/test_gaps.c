@@ -30,21 +30,26 @@ static void expect_sentence(struct trace_gap gap, const char *wanted)
 
 static void test_sentences(void)
 {
-    expect_sentence((struct trace_gap){.gap = {3200, false}, .tick = 77, .lost = 12},
+    expect_sentence((struct trace_gap){.gap = {.milliseconds = 3200, .uncounted = false},
+                                       .tick = 77,
+                                       .lost = 12},
                     "the board was away 3.2 s at tick 77 (12 requests lost, counted)");
-    expect_sentence((struct trace_gap){.gap = {20, false}},
+    expect_sentence((struct trace_gap){.gap = {.milliseconds = 20, .uncounted = false}},
                     "the board was away 20 ms at tick 0 (nothing lost)");
-    expect_sentence((struct trace_gap){.gap = {20, true}, .tick = 1, .lost = 3},
-                    "the board was away 20 ms at tick 1, what it saw is not counted: the board "
-                    "started anew");
+    expect_sentence(
+        (struct trace_gap){.gap = {.milliseconds = 20, .uncounted = true}, .tick = 1, .lost = 3},
+        "the board was away 20 ms at tick 1, what it saw is not counted: the board "
+        "started anew");
     /* the longest of all */
     expect_sentence(
-        (struct trace_gap){
-            .gap = {GAP_MILLISECONDS_MAX, true}, .tick = UINT64_MAX, .lost = UINT64_MAX},
+        (struct trace_gap){.gap = {.milliseconds = GAP_MILLISECONDS_MAX, .uncounted = true},
+                           .tick = UINT64_MAX,
+                           .lost = UINT64_MAX},
         "the board was away at least 596.5 h at tick 18446744073709551615, what it saw is not "
         "counted: the board started anew");
     expect_sentence(
-        (struct trace_gap){.gap = {GAP_MILLISECONDS_MAX, false}, .lost = UINT64_MAX},
+        (struct trace_gap){.gap = {.milliseconds = GAP_MILLISECONDS_MAX, .uncounted = false},
+                           .lost = UINT64_MAX},
         "the board was away at least 596.5 h at tick 0 (18446744073709551615 requests lost, "
         "counted)");
 }

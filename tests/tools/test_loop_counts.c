@@ -37,8 +37,13 @@ static struct dcfg *make_graph(const struct loop_row *loops, uint32_t count)
     struct dcfg_routine routine = {.entry = 4};
     CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &image, &error), 0);
     for (uint32_t id = 4; id <= 9; id++) {
-        struct dcfg_block block = {id * 16, DCFG_COUNT_UNKNOWN, id, 8, 2, 4};
-        struct dcfg_node node = {id, id == 4 ? 4 : id - 1};
+        struct dcfg_block block = {.offset = id * 16,
+                                   .count = DCFG_COUNT_UNKNOWN,
+                                   .id = id,
+                                   .size = 8,
+                                   .instructions = 2,
+                                   .last_instruction = 4};
+        struct dcfg_node node = {.id = id, .dominator = id == 4 ? 4 : id - 1};
         CU_ASSERT_EQUAL_FATAL(dcfg_add_block(process, &block, &error), 0);
         CU_ASSERT_EQUAL_FATAL(dcfg_add_node(process, &routine.nodes, &node, &error), 0);
     }
@@ -72,7 +77,8 @@ static struct loop_count *count(const struct dcfg *graph)
 
 static void test_nested(void)
 {
-    const struct loop_row loops[] = {{6, 5, 7, {6, 7}}, {5, 0, 8, {5, 6, 7, 8}}};
+    const struct loop_row loops[] = {{.head = 6, .parent = 5, .back = 7, .nodes = {6, 7}},
+                                     {.head = 5, .parent = 0, .back = 8, .nodes = {5, 6, 7, 8}}};
     struct dcfg *graph = make_graph(loops, 2);
     struct loop_count *counts = count(graph);
     CU_ASSERT_EQUAL(counts[0].parent, 1);
@@ -92,7 +98,9 @@ static void test_nested(void)
 /* What no sound graph has: parents in a circle, a head twice, a block twice. */
 static void test_unsound(void)
 {
-    const struct loop_row loops[] = {{6, 5, 7, {6, 7, 6}}, {5, 6, 8, {5, 6}}, {6, 6, 7, {6}}};
+    const struct loop_row loops[] = {{.head = 6, .parent = 5, .back = 7, .nodes = {6, 7, 6}},
+                                     {.head = 5, .parent = 6, .back = 8, .nodes = {5, 6}},
+                                     {.head = 6, .parent = 6, .back = 7, .nodes = {6}}};
     struct dcfg *graph = make_graph(loops, 3);
     struct loop_count *counts = count(graph);
     for (unsigned i = 0; i < 3; i++)

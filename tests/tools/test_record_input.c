@@ -27,12 +27,12 @@ struct taken {
 
 static struct taken take_all(int count, char **paths, const struct record_input_settings *settings)
 {
-    struct taken taken = {malloc(8 * RECORDS * sizeof *taken.records),
-                          malloc(8 * RECORDS * sizeof *taken.ticks),
-                          0,
-                          0,
-                          0,
-                          0};
+    struct taken taken = {.records = malloc(8 * RECORDS * sizeof *taken.records),
+                          .ticks = malloc(8 * RECORDS * sizeof *taken.ticks),
+                          .count = 0,
+                          .lost = 0,
+                          .result = 0,
+                          .status = 0};
     struct record_input *input;
     struct bt_error error;
     const struct batch *batch;

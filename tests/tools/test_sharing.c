@@ -58,7 +58,7 @@ static void compare(const struct twin *twin, const struct sharing_counts *counts
         for (unsigned b = 0; b < counts->processors; b++)
             compare_pair(twin, counts, a, b);
     for (unsigned users = 1; users <= PROCESSORS; users++) {
-        struct sharing_users wanted = {0, 0, 0};
+        struct sharing_users wanted = {.lines = 0, .written = 0, .references = 0};
         for (unsigned line = 0; line < LINES; line++) {
             if (users_of(twin, line) != users)
                 continue;

@@ -186,8 +186,8 @@ static struct study *run_parts(const struct study_settings *settings, struct rec
                                size_t count, unsigned parts, uint64_t *random)
 {
     struct study *studies[PARTS];
-    struct pending_list pending = {NULL, 0, 0};
-    struct numbers numbers = {NULL, 0, 0};
+    struct pending_list pending = {.entries = NULL, .count = 0, .capacity = 0};
+    struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
     size_t cuts[PARTS + 1] = {0};
     for (unsigned i = 1; i < parts; i++)

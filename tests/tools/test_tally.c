@@ -21,8 +21,8 @@ static void test_equals_twin(void)
     struct record records[MOST];
     for (uint64_t seed = 0; seed < 2000; seed++) {
         uint64_t random = random_seed(seed);
-        struct tally tally = {{0}, {0}, {0}};
-        struct tally twin = {{0}, {0}, {0}};
+        struct tally tally = {.types = {0}, .processors = {0}, .sizes = {0}};
+        struct tally twin = {.types = {0}, .processors = {0}, .sizes = {0}};
         for (int round = 0; round < 3; round++) {
             size_t count = (size_t)random_below(&random, MOST);
             random_fill(&random, (uint8_t *)records, sizeof records);

@@ -125,7 +125,9 @@ size_t line_store_use(struct line_store *store, size_t place)
     if (place == first)
         return place;
     uint64_t entry = store->entries[place];
-    struct line_masks masks = store->masks ? store->masks[place] : (struct line_masks){0, 0, 0};
+    struct line_masks masks = store->masks
+                                  ? store->masks[place]
+                                  : (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
     shift(store, first, place);
     store->entries[first] = entry;
     if (store->masks)
@@ -179,7 +181,7 @@ size_t line_store_place(struct line_store *store, uint32_t address, struct cache
     }
     store->entries[place] = entry_of(store, address);
     if (store->masks)
-        store->masks[place] = (struct line_masks){0, 0, 0};
+        store->masks[place] = (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
     return place;
 }
 
@@ -200,7 +202,7 @@ void line_store_remove(struct line_store *store, size_t place)
     }
     store->entries[last] = 0;
     if (store->masks)
-        store->masks[last] = (struct line_masks){0, 0, 0};
+        store->masks[last] = (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
 }
 
 size_t line_store_next(const struct line_store *store, uint32_t set, size_t place)

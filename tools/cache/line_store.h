@@ -9,6 +9,7 @@
 #ifndef TOOLS_CACHE_LINE_STORE_H
 #define TOOLS_CACHE_LINE_STORE_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
 
 #define LINE_NONE           SIZE_MAX
@@ -18,7 +19,7 @@
 enum line_state { LINE_INCOHERENT, LINE_SHARED, LINE_EXCLUSIVE, LINE_OWNED, LINE_MODIFIED };
 
 /* A line as it is outside the store. Masks have a bit for each sub-block, the lowest first. */
-struct cache_line {
+struct NAMED_FIELDS cache_line {
     uint32_t address; /* of its first byte */
     enum line_state state;
     uint64_t valid; /* 0: no line */
@@ -34,7 +35,7 @@ struct cache_line {
 #define ENTRY_STATE       (7u << ENTRY_STATE_SHIFT)
 #define ENTRY_TAG         (0xffffffff00000000u | ENTRY_THERE)
 
-struct line_masks {
+struct NAMED_FIELDS line_masks {
     uint64_t valid, dirty, touched;
 };
 
@@ -103,9 +104,12 @@ static inline uint32_t line_store_sets(const struct line_store *store)
 static inline struct cache_line line_store_get(const struct line_store *store, size_t place)
 {
     uint64_t entry = store->entries[place];
-    struct cache_line line = {(uint32_t)(entry >> 32),
-                              (enum line_state)((entry & ENTRY_STATE) >> ENTRY_STATE_SHIFT), 0, 0,
-                              0};
+    struct cache_line line = {.address = (uint32_t)(entry >> 32),
+                              .state =
+                                  (enum line_state)((entry & ENTRY_STATE) >> ENTRY_STATE_SHIFT),
+                              .valid = 0,
+                              .dirty = 0,
+                              .touched = 0};
     if (store->masks) {
         line.valid = store->masks[place].valid;
         line.dirty = store->masks[place].dirty;
@@ -126,7 +130,8 @@ static inline void line_store_put(struct line_store *store, size_t place,
                             (line->dirty ? ENTRY_DIRTY : 0) | (line->touched ? ENTRY_TOUCHED : 0) |
                             (uint64_t)line->state << ENTRY_STATE_SHIFT;
     if (store->masks)
-        store->masks[place] = (struct line_masks){line->valid, line->dirty, line->touched};
+        store->masks[place] = (struct line_masks){
+            .valid = line->valid, .dirty = line->dirty, .touched = line->touched};
 }
 
 #endif

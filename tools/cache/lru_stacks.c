@@ -236,8 +236,10 @@ static void refer(struct lru_stacks *stacks, unsigned side, uint64_t *entries,
             counts->split += !first;
             counts->write_bytes += kind == REFERENCE_WRITE ? bytes : 0;
             stacks->waiting[stacks->waiting_count++] =
-                (struct waiting){entries, address >> stacks->line_shift << stacks->line_shift,
-                                 (uint8_t)(whole ? WHOLE_WRITE : (unsigned)kind), (uint8_t)side};
+                (struct waiting){.entries = entries,
+                                 .address = address >> stacks->line_shift << stacks->line_shift,
+                                 .kind = (uint8_t)(whole ? WHOLE_WRITE : (unsigned)kind),
+                                 .side = (uint8_t)side};
         }
         left -= bytes;
         address += bytes;

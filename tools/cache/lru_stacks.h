@@ -10,12 +10,13 @@
 #ifndef TOOLS_CACHE_LRU_STACKS_H
 #define TOOLS_CACHE_LRU_STACKS_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
 
 #define LRU_STACKS_DEPTH 64u /* ways at most */
 
 /* A number of sets, and the most ways that are asked for with it. */
-struct lru_depth {
+struct NAMED_FIELDS lru_depth {
     uint32_t sets; /* a power of two */
     uint32_t ways;
 };

@@ -28,9 +28,12 @@ static void add_level(struct report_tables *tables, unsigned level)
     const struct cache_level *kind = &results->settings.levels[level];
     for (unsigned side = 0; side < (kind->split ? CACHE_SIDES : 1u); side++) {
         if (several(results, level)) {
-            tables->rows[tables->row_count++] =
-                (struct cache_result){level, RESULT_ALL, (enum cache_side)side, false,
-                                      cache_results_sum(results, level, (enum cache_side)side)};
+            tables->rows[tables->row_count++] = (struct cache_result){
+                .level = level,
+                .processor = RESULT_ALL,
+                .side = (enum cache_side)side,
+                .agent = false,
+                .counters = cache_results_sum(results, level, (enum cache_side)side)};
         }
         for (size_t i = 0; i < results->cache_count; i++)
             if (results->caches[i].level == level && results->caches[i].side == side)
@@ -298,7 +301,11 @@ static void miss_table(struct report_table *made, struct report_tables *tables)
     made->columns[at++] = (struct table_column){"MISSES", "misses", TABLE_COUNT};
     made->columns[at++] = (struct table_column){"RATIO", "miss_ratio", TABLE_SHARE};
     at = add_columns(made->columns, at, by_kind, COUNT(by_kind));
-    made->table = (struct table){made->columns, at, tables->shown_count, miss_row, tables};
+    made->table = (struct table){.columns = made->columns,
+                                 .column_count = at,
+                                 .rows = tables->shown_count,
+                                 .row = miss_row,
+                                 .argument = tables};
 }
 
 void report_table_csv(struct report_table *made, struct report_tables *tables)
@@ -343,22 +350,36 @@ bool report_table_make(struct report_table *made, struct report_tables *tables,
         return true;
     case REPORT_TRAFFIC:
         at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
-        made->table = (struct table){made->columns, at, tables->row_count, traffic_row, tables};
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = at,
+                                     .rows = tables->row_count,
+                                     .row = traffic_row,
+                                     .argument = tables};
         return true;
     case REPORT_COHERENCE:
         at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
-        made->table = (struct table){made->columns, at, tables->agent_count, agent_row, tables};
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = at,
+                                     .rows = tables->agent_count,
+                                     .row = agent_row,
+                                     .argument = tables};
         return report->results->settings.coherence != CACHE_INCOHERENT;
     case REPORT_MEMORY:
         memcpy(made->columns, memory, sizeof memory);
-        made->table =
-            (struct table){made->columns, COUNT(memory), REFERENCE_KINDS, memory_row, tables};
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = COUNT(memory),
+                                     .rows = REFERENCE_KINDS,
+                                     .row = memory_row,
+                                     .argument = tables};
         return true;
     default:
         line_table_columns(made->columns);
         at = report->results->line_count;
-        made->table = (struct table){made->columns, LINES_COLUMNS,
-                                     at < report->lines ? at : report->lines, line_row, tables};
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = LINES_COLUMNS,
+                                     .rows = at < report->lines ? at : report->lines,
+                                     .row = line_row,
+                                     .argument = tables};
         return made->table.rows > 0;
     }
 }

@@ -25,10 +25,12 @@ int cache_results_take(struct cache_results *results, const struct hierarchy *hi
                 continue;
             for (unsigned side = 0; side < (kind->split ? CACHE_SIDES : 1u); side++)
                 results->caches[results->cache_count++] = (struct cache_result){
-                    level, kind->shared ? RESULT_ALL : (int)processor, (enum cache_side)side,
-                    is_agent(settings, level),
-                    hierarchy_cache_counters(hierarchy, level, (uint8_t)processor,
-                                             (enum cache_side)side)};
+                    .level = level,
+                    .processor = kind->shared ? RESULT_ALL : (int)processor,
+                    .side = (enum cache_side)side,
+                    .agent = is_agent(settings, level),
+                    .counters = hierarchy_cache_counters(hierarchy, level, (uint8_t)processor,
+                                                         (enum cache_side)side)};
         }
     }
     hierarchy_counters(hierarchy, &results->counters);

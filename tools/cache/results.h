@@ -2,11 +2,12 @@
 #ifndef TOOLS_CACHE_RESULTS_H
 #define TOOLS_CACHE_RESULTS_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
 
 #define RESULT_ALL (-1) /* in place of a processor: a shared cache */
 
-struct cache_result {
+struct NAMED_FIELDS cache_result {
     unsigned level; /* 0 is level 1 */
     int processor;  /* or RESULT_ALL */
     enum cache_side side;

@@ -12,7 +12,9 @@ struct head {
 static int send_results(const struct cache_results *results, struct cluster *cluster,
                         struct bt_error *error)
 {
-    struct head head = {results->cache_count, results->line_count, results->counters};
+    struct head head = {.cache_count = results->cache_count,
+                        .line_count = results->line_count,
+                        .counters = results->counters};
     size_t caches = results->cache_count * sizeof *results->caches;
     size_t lines = results->line_count * sizeof *results->lines;
     char *message = malloc(sizeof head + caches + lines);

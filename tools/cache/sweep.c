@@ -176,7 +176,7 @@ static unsigned make_depths(const struct sweep *sweep, unsigned first, unsigned 
     unsigned made = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct sweep_point *point = &sweep->points[first + i];
-        depths[i] = (struct lru_depth){sets_of(point), ways_of(point)};
+        depths[i] = (struct lru_depth){.sets = sets_of(point), .ways = ways_of(point)};
     }
     qsort(depths, count, sizeof *depths, compare_depths);
     for (unsigned i = 0; i < count; i++)

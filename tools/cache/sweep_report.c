@@ -73,8 +73,11 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
 
 static struct table make_table(const struct sweep_report *report)
 {
-    return (struct table){columns, sizeof columns / sizeof *columns, report->count * sides(report),
-                          fill_row, (void *)(uintptr_t)report};
+    return (struct table){.columns = columns,
+                          .column_count = sizeof columns / sizeof *columns,
+                          .rows = report->count * sides(report),
+                          .row = fill_row,
+                          .argument = (void *)(uintptr_t)report};
 }
 
 /* --- for people and programs --- */

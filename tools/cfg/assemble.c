@@ -291,8 +291,8 @@ static int add_routine(struct assembly *assembly, const struct routine *routine,
                          routine->exit_count, error);
     for (uint32_t i = 0; i < routine->node_count && result == 0; i++) {
         uint32_t node = routines->nodes[routine->first_node + i];
-        const struct dcfg_node pair = {block_id(assembly, node),
-                                       block_id(assembly, routines->dominator[node])};
+        const struct dcfg_node pair = {.id = block_id(assembly, node),
+                                       .dominator = block_id(assembly, routines->dominator[node])};
         result = dcfg_add_node(assembly->process, &row.nodes, &pair, error);
     }
     if (result == 0)

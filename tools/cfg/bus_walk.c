@@ -131,7 +131,8 @@ static bool branch(struct way *way, uint64_t target, uint64_t end)
     if (later_in_run(way, target, end)) {
         doubt(way);
         if (way->turn_count < TURNS)
-            way->turns[way->turn_count++] = (struct turn){way->count, target, way->stack};
+            way->turns[way->turn_count++] =
+                (struct turn){.count = way->count, .target = target, .stack = way->stack};
     }
     way->at = end;
     return true;
@@ -219,7 +220,8 @@ static bool follow(struct way *way, struct bus_decoder *decoder)
             return false;
         if (way->at + instruction.size > run->end)
             return true;
-        way->walk->places[way->count++] = (struct bus_place){(uint32_t)way->at, instruction.size};
+        way->walk->places[way->count++] =
+            (struct bus_place){.address = (uint32_t)way->at, .size = instruction.size};
         going = step(way, &instruction);
     }
     return going;

@@ -2,6 +2,7 @@
 #ifndef TOOLS_CFG_BUS_WALK_H
 #define TOOLS_CFG_BUS_WALK_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cfg/image.h"
 
 #define BUS_RUN_CHUNKS   64u
@@ -31,7 +32,7 @@ struct bus_next {
     bool follows; /* it goes on where the run ends, which is only too long to be kept */
 };
 
-struct bus_place {
+struct NAMED_FIELDS bus_place {
     uint32_t address;
     uint8_t size;
 };

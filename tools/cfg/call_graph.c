@@ -45,9 +45,11 @@ static struct member member_of(const struct profile *profile, const struct names
         routine == DCFG_NONE ? block : dcfg_find_block(process, process->routines[routine].entry);
     struct names_place place;
     names_of_block(names, entry, &place);
-    return (struct member){place.image_offset - (place.symbol ? place.symbol_offset : 0),
-                           process->blocks[block].offset, dcfg_image_of_block(process, entry),
-                           block, place.symbol != NULL};
+    return (struct member){.start = place.image_offset - (place.symbol ? place.symbol_offset : 0),
+                           .offset = process->blocks[block].offset,
+                           .image = dcfg_image_of_block(process, entry),
+                           .block = block,
+                           .symbol = place.symbol != NULL};
 }
 
 static bool is_entry(const struct profile *profile, uint32_t block)

@@ -108,7 +108,8 @@ static void check_twice(struct check *check, const struct check_process *view, u
     uint32_t count = view->first_out[node + 1] - first;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t e = view->out[first + i];
-        ends[i] = (struct end){view->targets[e], e, view->process->edges.types[e]};
+        ends[i] = (struct end){
+            .target = view->targets[e], .edge = e, .type = view->process->edges.types[e]};
     }
     qsort(ends, count, sizeof *ends, compare_ends);
     for (uint32_t i = 1; i < count; i++)

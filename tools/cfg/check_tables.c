@@ -231,10 +231,15 @@ static size_t list_known(const struct check_process *view, struct known *known)
         uint32_t image = view->image_of[b];
         if (wrong_instructions(block))
             continue;
-        known[count++] = (struct known){block->offset + block->last_instruction, image,
-                                        block->size - block->last_instruction, b};
+        known[count++] = (struct known){.offset = block->offset + block->last_instruction,
+                                        .image = image,
+                                        .size = block->size - block->last_instruction,
+                                        .block = b};
         if (block->instructions == 2)
-            known[count++] = (struct known){block->offset, image, block->last_instruction, b};
+            known[count++] = (struct known){.offset = block->offset,
+                                            .image = image,
+                                            .size = block->last_instruction,
+                                            .block = b};
     }
     return count;
 }

@@ -353,8 +353,10 @@ static void fill_edges(struct trace_check *trace)
 {
     const struct check_process *view = &trace->view;
     for (uint32_t e = 0; e < view->process->edges.count; e++) {
-        trace->graph_edges[e] = (struct trace_edge){view->sources[e], view->targets[e],
-                                                    check_instructions_of(view, view->sources[e])};
+        trace->graph_edges[e] =
+            (struct trace_edge){.source = view->sources[e],
+                                .target = view->targets[e],
+                                .instructions = check_instructions_of(view, view->sources[e])};
         if (view->sources[e] == check_start(view) && view->targets[e] < view->blocks)
             trace->starts[view->targets[e]] = true;
     }

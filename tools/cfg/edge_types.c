@@ -244,7 +244,8 @@ static int add_bypass(struct finding *finding, uint32_t source, uint32_t target,
     if (!rows)
         return BT_MEMORY;
     types->bypasses = rows;
-    rows[types->bypass_count++] = (struct edge_bypass){source, target, (uint8_t)type};
+    rows[types->bypass_count++] =
+        (struct edge_bypass){.source = source, .target = target, .type = (uint8_t)type};
     return 0;
 }
 

@@ -15,10 +15,11 @@
 #ifndef TOOLS_CFG_EDGE_TYPES_H
 #define TOOLS_CFG_EDGE_TYPES_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cfg/flow.h"
 #include "tools/cfg/image.h"
 
-struct edge_bypass {
+struct NAMED_FIELDS edge_bypass {
     uint32_t source; /* blocks */
     uint32_t target;
     uint8_t type; /* enum dcfg_edge_type */

@@ -69,7 +69,7 @@ static unsigned find_near(struct near near[NAMED], const struct dcfg_process *pr
         unsigned at = found < NAMED ? found++ : NAMED - 1;
         for (; at > 0 && near[at - 1].distance > now; at--)
             near[at] = near[at - 1];
-        near[at] = (struct near){i, now};
+        near[at] = (struct near){.routine = i, .distance = now};
     }
     return found;
 }

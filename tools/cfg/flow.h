@@ -12,6 +12,7 @@
 #define TOOLS_CFG_FLOW_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "formats/batch.h"
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ struct flow_block {
     uint8_t last_size;     /* bytes of the last instruction */
 };
 
-struct flow_edge {
+struct NAMED_FIELDS flow_edge {
     uint32_t source; /* index of a block, or FLOW_START */
     uint32_t target; /* index of a block, or FLOW_END */
     uint8_t kind;    /* enum flow_kind */
@@ -92,7 +93,7 @@ int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *er
  */
 struct flow_replay;
 
-struct flow_step {
+struct NAMED_FIELDS flow_step {
     uint32_t thread;
     uint32_t edge; /* index in the graph */
 };

@@ -117,8 +117,8 @@ static int add_line(struct flow *flow, uint32_t instruction)
         free(had);
     }
     flow->line_count++;
-    put_line(flow,
-             (struct line){flow->instructions[instruction].address / LINE_BYTES, instruction});
+    put_line(flow, (struct line){.line = flow->instructions[instruction].address / LINE_BYTES,
+                                 .instruction = instruction});
     return 0;
 }
 

@@ -78,7 +78,8 @@ static struct leader *sorted_leaders(struct flow *flow)
         const struct instruction *instruction = &flow->instructions[i];
         if (instruction->tag & TAG_LEADER)
             leaders[flow->block_count++] = (struct leader){
-                (uint64_t)instruction->address << 8 | (instruction->tag & 0xffu), i};
+                .key = (uint64_t)instruction->address << 8 | (instruction->tag & 0xffu),
+                .instruction = i};
     }
     qsort(leaders, count, sizeof *leaders, by_key);
     return leaders;
@@ -190,14 +191,16 @@ static void place_edges(const struct flow *flow, struct placed *places, uint32_t
         first[b] += first[b - 1];
     for (uint32_t b = 0; b < blocks; b++)
         if (falls(flow, b))
-            places[first[b + 1]++] =
-                (struct placed){flow->block_of[flow->last_of[b] + 1], 0, FLOW_NEXT};
+            places[first[b + 1]++] = (struct placed){
+                .target = flow->block_of[flow->last_of[b] + 1], .edge = 0, .kind = FLOW_NEXT};
     for (uint32_t e = 1; e < flow->edge_count; e++) {
         const struct edge *edge = &flow->edges[e];
         uint32_t source = source_block(flow, edge);
         if (!edge->inside)
             places[first[(source == FLOW_START ? blocks : source) + 1]++] =
-                (struct placed){target_block(flow, edge), e, (uint8_t)kind_of(flow, edge)};
+                (struct placed){.target = target_block(flow, edge),
+                                .edge = e,
+                                .kind = (uint8_t)kind_of(flow, edge)};
     }
 }
 
@@ -210,7 +213,8 @@ static void number_edges(struct flow *flow, struct placed *places, const uint32_
         qsort(places + first[b], first[b + 1] - first[b], sizeof *places, by_target);
         for (uint32_t i = first[b]; i < first[b + 1]; i++) {
             uint32_t source = b == flow->block_count ? FLOW_START : b;
-            flow->graph_edges[i] = (struct flow_edge){source, places[i].target, places[i].kind};
+            flow->graph_edges[i] = (struct flow_edge){
+                .source = source, .target = places[i].target, .kind = places[i].kind};
             if (places[i].edge != 0)
                 flow->graph_edge[places[i].edge] = i;
             else

@@ -67,7 +67,8 @@ int flow_replay_put(struct flow_replay *replay, const struct batch *batch, struc
                            "trace that it was made of",
                            record->processor, record->address);
         if (edge != FLOW_NO_EDGE)
-            steps[(*count)++] = (struct flow_step){replay->number[record->processor], edge};
+            steps[(*count)++] =
+                (struct flow_step){.thread = replay->number[record->processor], .edge = edge};
     }
     return 0;
 }
@@ -91,7 +92,7 @@ int flow_replay_end(struct flow_replay *replay, struct flow_step *steps, size_t 
                            "processor %u does not end where it did when the graph was made: this "
                            "is not the trace that it was made of",
                            flow->processors[t]);
-        steps[(*count)++] = (struct flow_step){t, flow->graph_edge[edge]};
+        steps[(*count)++] = (struct flow_step){.thread = t, .edge = flow->graph_edge[edge]};
     }
     return 0;
 }

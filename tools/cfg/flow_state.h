@@ -10,6 +10,7 @@
 #ifndef TOOLS_CFG_FLOW_STATE_H
 #define TOOLS_CFG_FLOW_STATE_H
 
+#include "formats/base/named_fields.h"
 #include "tools/cfg/flow.h"
 
 /* The first two instructions are none: where every thread starts, and where it ends. */
@@ -43,7 +44,7 @@ struct edge {
 };
 
 /* A run in a line of memory. */
-struct line {
+struct NAMED_FIELDS line {
     uint32_t line;
     uint32_t instruction; /* the run's first one there; 0 in an empty slot */
 };

@@ -133,15 +133,23 @@ static void collect(struct comparison *comparison, unsigned side, enum graph_dif
                                                process->routine_count};
     for (uint32_t i = 0; i < counts[kind]; i++) {
         if (kind == GRAPH_DIFF_BLOCKS)
-            entries[i] = (struct entry){comparison->images[side][dcfg_image_of_block(process, i)],
-                                        process->blocks[i].offset, process->blocks[i].size, i};
+            entries[i] =
+                (struct entry){.high = comparison->images[side][dcfg_image_of_block(process, i)],
+                               .low = process->blocks[i].offset,
+                               .tie = process->blocks[i].size,
+                               .row = i};
         else if (kind == GRAPH_DIFF_EDGES)
-            entries[i] = (struct entry){node_of(comparison, side, process->edges.sources[i]),
-                                        node_of(comparison, side, process->edges.targets[i]),
-                                        process->edges.types[i], i};
+            entries[i] =
+                (struct entry){.high = node_of(comparison, side, process->edges.sources[i]),
+                               .low = node_of(comparison, side, process->edges.targets[i]),
+                               .tie = process->edges.types[i],
+                               .row = i};
         else
             entries[i] =
-                (struct entry){0, node_of(comparison, side, process->routines[i].entry), 0, i};
+                (struct entry){.high = 0,
+                               .low = node_of(comparison, side, process->routines[i].entry),
+                               .tie = 0,
+                               .row = i};
     }
     comparison->entry_counts[side] = counts[kind];
     if (counts[kind] > 0)

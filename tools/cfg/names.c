@@ -12,7 +12,8 @@ struct names {
 
 static struct span span_of(uint64_t start, uint64_t size, uint32_t row)
 {
-    return (struct span){start, start + size < start ? UINT64_MAX : start + size, row};
+    return (struct span){
+        .start = start, .end = start + size < start ? UINT64_MAX : start + size, .row = row};
 }
 
 static int cut_image(struct names *names, uint32_t number, struct span *spans)

@@ -51,14 +51,14 @@ static uint32_t cut(struct piece *pieces, const struct span *spans, uint32_t cou
         while (depth > 0 && at < next) {
             const struct span *top = &spans[open[depth - 1]];
             if (top->end > at) {
-                pieces[made++] = (struct piece){at, top->row};
+                pieces[made++] = (struct piece){.start = at, .row = top->row};
                 at = top->end;
             }
             if (top->end <= next)
                 depth--;
         }
         if (at < next)
-            pieces[made++] = (struct piece){at, NOTHING};
+            pieces[made++] = (struct piece){.start = at, .row = NOTHING};
     }
     return made;
 }

@@ -6,10 +6,12 @@
 #ifndef TOOLS_CFG_PIECES_H
 #define TOOLS_CFG_PIECES_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-struct span {
+struct NAMED_FIELDS span {
     uint64_t start, end; /* end is behind it; start: it reaches to the next that begins elsewhere */
     uint32_t row;        /* the caller's number for it */
 };

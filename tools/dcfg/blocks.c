@@ -116,8 +116,11 @@ static int print_blocks(const struct view *view, enum blocks_order order, uint64
         return BT_MEMORY;
     size_t count = view->process->block_count;
     struct listing listing = {view, rows};
-    struct table table = {columns, sizeof columns / sizeof columns[0],
-                          top < count ? (size_t)top : count, fill_row, &listing};
+    struct table table = {.columns = columns,
+                          .column_count = sizeof columns / sizeof columns[0],
+                          .rows = top < count ? (size_t)top : count,
+                          .row = fill_row,
+                          .argument = &listing};
     int result = view_print(view, form, &table, "blocks", "block_count", count);
     free(rows);
     return result;
@@ -148,11 +151,12 @@ static int blocks_main(struct invocation *call)
 }
 
 const struct command dcfg_blocks_command = {
-    "blocks",
-    "FILE",
-    "the hot blocks: executions, instructions, symbol, source line",
-    "Lists the basic blocks of a graph, those executed most often first: how often, how many\n"
-    "instructions that makes and which share of all, where they are and what is there.",
-    blocks_options,
-    blocks_main,
-    NULL};
+    .name = "blocks",
+    .operands = "FILE",
+    .summary = "the hot blocks: executions, instructions, symbol, source line",
+    .details =
+        "Lists the basic blocks of a graph, those executed most often first: how often, how many\n"
+        "instructions that makes and which share of all, where they are and what is there.",
+    .options = blocks_options,
+    .run = blocks_main,
+    .group = NULL};

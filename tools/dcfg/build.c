@@ -276,12 +276,14 @@ static int build_main(struct invocation *call)
 }
 
 const struct command dcfg_build_command = {
-    "build",
-    "CAPTURE... -o OUT",
-    "make the graph of the instructions that were fetched, and its trace",
-    "Makes a control-flow graph of the instruction fetches in captures; processors are threads.\n"
-    "With --image, blocks end behind branches and edges, symbols and source lines are known.\n"
-    "With --trace, the captures are read twice; standard input cannot be.",
-    build_options,
-    build_main,
-    NULL};
+    .name = "build",
+    .operands = "CAPTURE... -o OUT",
+    .summary = "make the graph of the instructions that were fetched, and its trace",
+    .details =
+        "Makes a control-flow graph of the instruction fetches in captures; processors are "
+        "threads.\n"
+        "With --image, blocks end behind branches and edges, symbols and source lines are known.\n"
+        "With --trace, the captures are read twice; standard input cannot be.",
+    .options = build_options,
+    .run = build_main,
+    .group = NULL};

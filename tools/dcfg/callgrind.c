@@ -193,12 +193,13 @@ static int callgrind_main(struct invocation *call)
 }
 
 const struct command dcfg_callgrind_command = {
-    "callgrind",
-    "FILE",
-    "a profile for KCachegrind and callgrind_annotate",
-    "Prints a graph as a profile in Callgrind's format: instructions by function, line and\n"
-    "address, and calls. What a function costs with all it calls is shared among its callers\n"
-    "by how often they call it, because a graph does not know stacks.",
-    callgrind_options,
-    callgrind_main,
-    NULL};
+    .name = "callgrind",
+    .operands = "FILE",
+    .summary = "a profile for KCachegrind and callgrind_annotate",
+    .details =
+        "Prints a graph as a profile in Callgrind's format: instructions by function, line and\n"
+        "address, and calls. What a function costs with all it calls is shared among its callers\n"
+        "by how often they call it, because a graph does not know stacks.",
+    .options = callgrind_options,
+    .run = callgrind_main,
+    .group = NULL};

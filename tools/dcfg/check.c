@@ -253,14 +253,17 @@ static int check_main(struct invocation *call)
 }
 
 const struct command dcfg_check_command = {
-    "check",
-    "FILE",
-    "whether a graph, and its trace, keep to the rules of the formats",
-    "Checks every rule of DCFG 1.00: tables and ids, counts of instructions, that each thread\n"
-    "leaves each node as often as it enters it, routines, dominators and loops, which are found\n"
-    "again; of DCFG-trace 1.00, with --trace, that its edges are one way through the graph, as\n"
-    "often as the graph says. Tells each failure with its place in the file. Exit status 1 if\n"
-    "there is any.",
-    check_rows,
-    check_main,
-    NULL};
+    .name = "check",
+    .operands = "FILE",
+    .summary = "whether a graph, and its trace, keep to the rules of the formats",
+    .details =
+        "Checks every rule of DCFG 1.00: tables and ids, counts of instructions, that each thread\n"
+        "leaves each node as often as it enters it, routines, dominators and loops, which are "
+        "found\n"
+        "again; of DCFG-trace 1.00, with --trace, that its edges are one way through the graph, "
+        "as\n"
+        "often as the graph says. Tells each failure with its place in the file. Exit status 1 if\n"
+        "there is any.",
+    .options = check_rows,
+    .run = check_main,
+    .group = NULL};

@@ -72,7 +72,11 @@ static void print_totals(const struct diff_rows *rows)
         {"DIFFERENT", NULL, TABLE_COUNT}};
     struct total totals[TOTALS];
     make_totals(rows, totals);
-    struct table table = {columns, sizeof columns / sizeof columns[0], TOTALS, fill_total, totals};
+    struct table table = {.columns = columns,
+                          .column_count = sizeof columns / sizeof columns[0],
+                          .rows = TOTALS,
+                          .row = fill_total,
+                          .argument = totals};
     table_print(&table, stdout);
 }
 
@@ -196,11 +200,12 @@ static int diff_main(struct invocation *call)
 }
 
 const struct command dcfg_diff_command = {
-    "diff",
-    "A B",
-    "what differs between two graphs",
-    "Compares two graphs: instructions, blocks by image and offset, edges by their ends,\n"
-    "routines by their entries; the largest changes first. Exit status 1 if they differ.",
-    diff_options,
-    diff_main,
-    NULL};
+    .name = "diff",
+    .operands = "A B",
+    .summary = "what differs between two graphs",
+    .details =
+        "Compares two graphs: instructions, blocks by image and offset, edges by their ends,\n"
+        "routines by their entries; the largest changes first. Exit status 1 if they differ.",
+    .options = diff_options,
+    .run = diff_main,
+    .group = NULL};

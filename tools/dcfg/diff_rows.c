@@ -220,8 +220,11 @@ static void fill_any_kind(void *argument, size_t number, struct table_cell *cell
 struct table diff_rows_table(struct diff_rows *rows, enum graph_diff_kind kind)
 {
     rows->kind = kind;
-    return (struct table){kind == GRAPH_DIFF_EDGES ? edge_columns : block_columns, CELLS,
-                          rows->shown[kind], fill_one_kind, rows};
+    return (struct table){.columns = kind == GRAPH_DIFF_EDGES ? edge_columns : block_columns,
+                          .column_count = CELLS,
+                          .rows = rows->shown[kind],
+                          .row = fill_one_kind,
+                          .argument = rows};
 }
 
 struct table diff_rows_all(struct diff_rows *rows)
@@ -229,7 +232,11 @@ struct table diff_rows_all(struct diff_rows *rows)
     size_t all = 0;
     for (int kind = 0; kind < GRAPH_DIFF_KINDS; kind++)
         all += rows->shown[kind];
-    return (struct table){all_columns, CELLS, all, fill_any_kind, rows};
+    return (struct table){.columns = all_columns,
+                          .column_count = CELLS,
+                          .rows = all,
+                          .row = fill_any_kind,
+                          .argument = rows};
 }
 
 const char *diff_rows_name(enum graph_diff_kind kind)

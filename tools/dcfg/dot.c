@@ -46,12 +46,13 @@ static int dot_main(struct invocation *call)
 }
 
 const struct command dcfg_dot_command = {
-    "dot",
-    "FILE",
-    "a picture of a graph, for Graphviz",
-    "Prints a graph in the language of Graphviz: a cluster for each routine, blocks with\n"
-    "address, symbol, source line and executions, edges with their types and counts. Make a\n"
-    "picture of it with dot -Tsvg.",
-    dot_options,
-    dot_main,
-    NULL};
+    .name = "dot",
+    .operands = "FILE",
+    .summary = "a picture of a graph, for Graphviz",
+    .details =
+        "Prints a graph in the language of Graphviz: a cluster for each routine, blocks with\n"
+        "address, symbol, source line and executions, edges with their types and counts. Make a\n"
+        "picture of it with dot -Tsvg.",
+    .options = dot_options,
+    .run = dot_main,
+    .group = NULL};

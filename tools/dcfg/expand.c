@@ -329,12 +329,14 @@ static int expand_main(struct invocation *call)
 }
 
 const struct command dcfg_expand_command = {
-    "expand",
-    "FILE",
-    "the edges of a trace, one by one",
-    "Prints the edges that threads took, in their order: the edge and its nodes, what it is, and\n"
-    "the address and symbol of the block that it leads to. Chunks of the trace that are not\n"
-    "wanted are passed over.",
-    expand_rows,
-    expand_main,
-    NULL};
+    .name = "expand",
+    .operands = "FILE",
+    .summary = "the edges of a trace, one by one",
+    .details =
+        "Prints the edges that threads took, in their order: the edge and its nodes, what it is, "
+        "and\n"
+        "the address and symbol of the block that it leads to. Chunks of the trace that are not\n"
+        "wanted are passed over.",
+    .options = expand_rows,
+    .run = expand_main,
+    .group = NULL};

@@ -73,8 +73,10 @@ static void sort_loops(struct listing *listing, enum loops_order order)
         uint64_t key = order == BY_INSTRUCTIONS ? count->instructions
                        : order == BY_COUNT      ? iterations(count)
                                                 : 0;
-        listing->rows[i] =
-            (struct row){key, dcfg_block_address(process, head_of(process, i)), i, count->depth};
+        listing->rows[i] = (struct row){.key = key,
+                                        .address = dcfg_block_address(process, head_of(process, i)),
+                                        .loop = i,
+                                        .depth = count->depth};
     }
     if (process->loop_count > 0)
         qsort(listing->rows, process->loop_count, sizeof *listing->rows, compare_rows);
@@ -136,8 +138,11 @@ static int print_loops(const struct view *view, enum loops_order order, uint64_t
 {
     size_t count = view->process->loop_count;
     struct listing listing = {.view = view};
-    struct table table = {columns, sizeof columns / sizeof columns[0],
-                          top < count ? (size_t)top : count, fill_row, &listing};
+    struct table table = {.columns = columns,
+                          .column_count = sizeof columns / sizeof columns[0],
+                          .rows = top < count ? (size_t)top : count,
+                          .row = fill_row,
+                          .argument = &listing};
     int result = BT_MEMORY;
     listing.counts = loop_counts_make(&view->profile, error);
     listing.rows = malloc((count + 1) * sizeof *listing.rows);
@@ -172,12 +177,13 @@ static int loops_main(struct invocation *call)
 }
 
 const struct command dcfg_loops_command = {
-    "loops",
-    "FILE",
-    "the loops: how often entered, iterations, nesting",
-    "Lists the loops of a graph, those with most instructions first: executed in their blocks\n"
-    "and those of the loops within, not in what they call. Entries come to the head from\n"
-    "outside; each time through the head is an iteration.",
-    loops_options,
-    loops_main,
-    NULL};
+    .name = "loops",
+    .operands = "FILE",
+    .summary = "the loops: how often entered, iterations, nesting",
+    .details =
+        "Lists the loops of a graph, those with most instructions first: executed in their blocks\n"
+        "and those of the loops within, not in what they call. Entries come to the head from\n"
+        "outside; each time through the head is an iteration.",
+    .options = loops_options,
+    .run = loops_main,
+    .group = NULL};

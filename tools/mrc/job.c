@@ -157,7 +157,7 @@ static int resolve(struct job *job, struct part *parts, unsigned count, unsigned
                    struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
-    struct pending_list list = {NULL, 0, 0};
+    struct pending_list list = {.entries = NULL, .count = 0, .capacity = 0};
     void *bytes = NULL;
     size_t size = 0;
     if (rank + 1 < cluster_size(job->cluster) &&
@@ -180,7 +180,7 @@ static int resolve(struct job *job, struct part *parts, unsigned count, unsigned
 /* Adds the counts of this process's other parts to those of its first. */
 static int add_parts(struct part *parts, unsigned count, unsigned line, struct bt_error *error)
 {
-    struct numbers numbers = {NULL, 0, 0};
+    struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     int result = 0;
     for (unsigned i = 1; i < count && result == 0; i++) {
         numbers.count = 0;
@@ -196,7 +196,7 @@ static int add_parts(struct part *parts, unsigned count, unsigned line, struct b
 static int gather(struct job *job, struct study *study, struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
-    struct numbers numbers = {NULL, 0, 0};
+    struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     int result = 0;
     if (rank > 0) {
         result = study_pack(study, &numbers, error);
@@ -232,9 +232,10 @@ static int gather_clocks(struct job *job, struct bt_error *error)
             return error->code;
         memcpy(theirs, bytes, size < sizeof theirs ? size : sizeof theirs);
         free(bytes);
-        const struct part part = {.clock_hz = theirs[0],
-                                  .window = {(enum window_unit)theirs[1], theirs[2]},
-                                  .started = theirs[3] != 0};
+        const struct part part = {
+            .clock_hz = theirs[0],
+            .window = {.unit = (enum window_unit)theirs[1], .length = theirs[2]},
+            .started = theirs[3] != 0};
         if (agree(job, &part, error) < 0)
             return error->code;
     }

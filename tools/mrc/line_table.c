@@ -120,8 +120,8 @@ static int move_runs(struct line_table *map, size_t old_capacity, struct moving 
 
 static int enlarge(struct line_table *map, size_t capacity, struct bt_error *error)
 {
-    struct moving around = {NULL, 0, 0};
-    struct moving run = {NULL, 0, 0};
+    struct moving around = {.entries = NULL, .count = 0, .capacity = 0};
+    struct moving run = {.entries = NULL, .count = 0, .capacity = 0};
     uint64_t *entries =
         large_memory_grow(map->entries, line_table_bytes(map), capacity * sizeof *entries);
     if (!entries)

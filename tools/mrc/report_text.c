@@ -107,8 +107,16 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
         return error->code;
     put_what(report, study, number);
     put_footprint(report, study, &curve);
-    struct curve_table rows = {&curve, settings->line_bytes, settings->sets, NULL, {0}};
-    struct table table = {columns, sampled ? 5 : 4, 0, curve_row, &rows};
+    struct curve_table rows = {.curve = &curve,
+                               .line_bytes = settings->line_bytes,
+                               .sets = settings->sets,
+                               .sizes = NULL,
+                               .text = {0}};
+    struct table table = {.columns = columns,
+                          .column_count = sampled ? 5 : 4,
+                          .rows = 0,
+                          .row = curve_row,
+                          .argument = &rows};
     rows.sizes = list_sizes(&curve, report->steps, &table.rows);
     if (rows.sizes && curve.references > 0)
         table_print(&table, stdout);
@@ -225,8 +233,11 @@ static int put_windows(const struct mrc_report *report, unsigned study, unsigned
         choose_sizes(&rows);
     for (unsigned i = 0; i < rows.size_count; i++)
         columns[2 + i] = (struct table_column){rows.headings[i], rows.headings[i], TABLE_SHARE};
-    const struct table table = {columns, curves ? 2 + rows.size_count : 4, (size_t)rows.windows,
-                                curves ? window_row : working_set_row, &rows};
+    const struct table table = {.columns = columns,
+                                .column_count = curves ? 2 + rows.size_count : 4,
+                                .rows = (size_t)rows.windows,
+                                .row = curves ? window_row : working_set_row,
+                                .argument = &rows};
     put_what(report, study, number);
     puts(curves ? "miss ratio by cache size" : "lines that each window references");
     table_print(&table, stdout);
@@ -277,7 +288,8 @@ static int put_times(const struct mrc_report *report, unsigned study, unsigned n
     const struct series *series = study_series(report->studies[study], number);
     (void)error;
     for (size_t i = 0; i < series->window_count; i++) {
-        struct time_table rows = {series->windows + i * (BUCKETS_TIME + 1), 0, 0};
+        struct time_table rows = {
+            .counts = series->windows + i * (BUCKETS_TIME + 1), .references = 0, .powers = 0};
         rows.references = sum(rows.counts, BUCKETS_TIME + 1);
         for (unsigned digits = 0; digits <= 64; digits++)
             rows.powers = times_with_digits(&rows, digits) > 0 ? digits + 1 : rows.powers;
@@ -289,7 +301,11 @@ static int put_times(const struct mrc_report *report, unsigned study, unsigned n
         printf("%" PRIu64 " references, %" PRIu64 " of them first ones; reuse times in %s\n",
                rows.references, rows.counts[BUCKETS_TIME],
                settings->ticks ? "ticks" : "references");
-        const struct table table = {columns, 4, rows.powers, time_row, &rows};
+        const struct table table = {.columns = columns,
+                                    .column_count = 4,
+                                    .rows = rows.powers,
+                                    .row = time_row,
+                                    .argument = &rows};
         table_print(&table, stdout);
     }
     return 0;

@@ -2,6 +2,7 @@
 #ifndef TOOLS_MRC_SERIES_H
 #define TOOLS_MRC_SERIES_H
 
+#include "formats/base/named_fields.h"
 #include "tools/mrc/histogram.h"
 
 #include <stdbool.h>
@@ -27,7 +28,7 @@ uint64_t *series_window(struct series *series, uint64_t window, unsigned buckets
                         struct bt_error *error);
 
 /* A growing row of numbers. All zero is empty; free values with free(). */
-struct numbers {
+struct NAMED_FIELDS numbers {
     uint64_t *values;
     size_t count, capacity;
 };

@@ -154,7 +154,7 @@ int study_resolve(struct study *study, struct pending_list *list, struct bt_erro
     }
     free(list->entries);
     *list = study->pending;
-    study->pending = (struct pending_list){NULL, 0, 0};
+    study->pending = (struct pending_list){.entries = NULL, .count = 0, .capacity = 0};
     return result;
 }
 

@@ -10,6 +10,7 @@
 #ifndef TOOLS_MRC_STUDY_H
 #define TOOLS_MRC_STUDY_H
 
+#include "formats/base/named_fields.h"
 #include "formats/batch.h"
 #include "tools/mrc/bank.h"
 #include "tools/mrc/series.h"
@@ -20,7 +21,7 @@
 enum window_unit { WINDOW_NONE, WINDOW_TICKS, WINDOW_REQUESTS };
 
 /* Windows of time: the first one begins with tick 0, or with the first request. */
-struct window {
+struct NAMED_FIELDS window {
     enum window_unit unit;
     uint64_t length; /* not 0, unless there are none */
 };
@@ -45,7 +46,7 @@ struct pending {
     uint64_t time; /* tick, or references since the part's beginning */
 };
 
-struct pending_list {
+struct NAMED_FIELDS pending_list {
     struct pending *entries; /* from malloc */
     size_t count, capacity;
 };

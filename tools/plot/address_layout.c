@@ -136,7 +136,7 @@ size_t address_layout_ticks(const struct address_layout *layout, size_t apart,
                             struct figure_tick ticks[ADDRESS_LAYOUT_TICKS],
                             char labels[ADDRESS_LAYOUT_TICKS][ADDRESS_LAYOUT_LABEL])
 {
-    struct tick_list list = {ticks, labels, 0, apart};
+    struct tick_list list = {.ticks = ticks, .labels = labels, .count = 0, .apart = apart};
     size_t largest = 0;
     for (size_t i = 0; i < layout->band_count; i++)
         if (band_rows(&layout->bands[i]) > largest)

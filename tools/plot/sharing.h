@@ -6,6 +6,7 @@
 #define TOOLS_PLOT_SHARING_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "formats/batch.h"
 #include "formats/filter.h"
 
@@ -22,7 +23,7 @@ struct sharing_settings {
 };
 
 /* Lines with the same number of users. */
-struct sharing_users {
+struct NAMED_FIELDS sharing_users {
     uint64_t lines;
     uint64_t written;    /* of those: by anyone */
     uint64_t references; /* to them */

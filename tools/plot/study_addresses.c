@@ -172,8 +172,11 @@ static int print_data(struct address_study *study, struct bt_error *error)
     list_missing(study);
     for (size_t i = 0; i < study->layout.band_count; i++)
         list_band(study, &study->layout.bands[i]);
-    const struct table table = {columns, sizeof columns / sizeof columns[0], study->listed_count,
-                                fill_row, study};
+    const struct table table = {.columns = columns,
+                                .column_count = sizeof columns / sizeof columns[0],
+                                .rows = study->listed_count,
+                                .row = fill_row,
+                                .argument = study};
     return study_report_data(study->settings->form, &table, "cells", put_members, error);
 }
 

@@ -98,8 +98,11 @@ static int print_data(struct mix_study *study, struct bt_error *error)
         columns[2 + type] = (struct table_column){NULL, type_name(type), TABLE_COUNT};
     columns[2 + REQUEST_MIX_TYPES] = (struct table_column){NULL, "lost", TABLE_COUNT};
     columns[3 + REQUEST_MIX_TYPES] = (struct table_column){NULL, "missing", TABLE_COUNT};
-    const struct table table = {columns, sizeof columns / sizeof columns[0], study->bins, fill_row,
-                                study};
+    const struct table table = {.columns = columns,
+                                .column_count = sizeof columns / sizeof columns[0],
+                                .rows = study->bins,
+                                .row = fill_row,
+                                .argument = study};
     return study_report_data(study->settings->form, &table, "time", put_members, error);
 }
 

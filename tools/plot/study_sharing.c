@@ -120,7 +120,11 @@ static int print_data(struct sharing_study *study, struct bt_error *error)
         study->rows[i] = processors * processors + processors;
         rows += study->rows[i];
     }
-    const struct table table = {columns, sizeof columns / sizeof columns[0], rows, fill_row, study};
+    const struct table table = {.columns = columns,
+                                .column_count = sizeof columns / sizeof columns[0],
+                                .rows = rows,
+                                .row = fill_row,
+                                .argument = study};
     return study_report_data(study->settings->form, &table, "sharing", put_members, error);
 }
 

@@ -79,7 +79,7 @@ static void put_block(struct profile_file *file, const struct profile_block *blo
 {
     struct functions *functions = file->report->functions;
     uint64_t bias = functions_bias(functions, block->module);
-    struct function_line line = {NULL, 0, 0};
+    struct function_line line = {.file = NULL, .line = 0, .number = 0};
     uint64_t address = block->address;
     for (unsigned i = 0; i < block->instruction_count; i++) {
         struct profile_row row = profile_instruction_row(block, i);

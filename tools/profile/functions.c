@@ -86,7 +86,8 @@ static int cut_symbols(struct file *file)
     }
     for (size_t i = 0; i < count; i++) {
         const struct image_symbol *symbol = &file->names.symbols[i];
-        spans[i] = (struct span){symbol->address, symbol->address + symbol->size, (uint32_t)i};
+        spans[i] = (struct span){
+            .start = symbol->address, .end = symbol->address + symbol->size, .row = (uint32_t)i};
         file->functions[i] = FUNCTION_NONE;
     }
     int result = pieces_make(&file->symbols, spans, (uint32_t)count);
@@ -177,8 +178,11 @@ static uint32_t add(struct functions *functions, const struct module *module, ui
             free((char *)(uintptr_t)name);
         return FUNCTION_NONE;
     }
-    larger[functions->count] =
-        (struct function){module, start, name, symbol != NULL, symbol == NULL};
+    larger[functions->count] = (struct function){.module = module,
+                                                 .start = start,
+                                                 .name = name,
+                                                 .symbol = symbol != NULL,
+                                                 .allocated = symbol == NULL};
     return (uint32_t)functions->count++;
 }
 
@@ -313,7 +317,8 @@ static void read_lines(struct functions *functions, struct file *file)
     functions->sources += (uint32_t)file->line_names.file_count;
     for (size_t i = 0; spans && i < count; i++) {
         const struct image_line *line = &file->line_names.lines[i];
-        spans[i] = (struct span){line->address, line->address + line->size, (uint32_t)i};
+        spans[i] = (struct span){
+            .start = line->address, .end = line->address + line->size, .row = (uint32_t)i};
     }
     if (spans)
         pieces_make(&file->lines, spans, (uint32_t)count);
@@ -329,10 +334,11 @@ struct function_line functions_line(struct functions *functions, const struct mo
     if (file && !file->lines_read)
         read_lines(functions, file);
     if (!file || !pieces_find(&file->lines, address, &row, &end))
-        return (struct function_line){NULL, 0, 0};
+        return (struct function_line){.file = NULL, .line = 0, .number = 0};
     const struct image_line *line = &file->line_names.lines[row];
-    return (struct function_line){file->line_names.files[line->file], line->line,
-                                  file->first_source + line->file};
+    return (struct function_line){.file = file->line_names.files[line->file],
+                                  .line = line->line,
+                                  .number = file->first_source + line->file};
 }
 
 uint32_t functions_sources(const struct functions *functions)

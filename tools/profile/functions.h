@@ -7,11 +7,12 @@
 #define TOOLS_PROFILE_FUNCTIONS_H
 
 #include "capture/exec/modules.h"
+#include "formats/base/named_fields.h"
 #include "tools/cfg/image_names.h"
 
 #define FUNCTION_NONE UINT32_MAX
 
-struct function {
+struct NAMED_FIELDS function {
     const struct module *module; /* NULL: its code is from no file */
     uint64_t start;
     const char *name; /* "0x1234", its place in its file, where there is no symbol */
@@ -53,7 +54,7 @@ uint64_t functions_bias(struct functions *functions, const struct module *module
 
 /* The source line of an address of a module, from now on until the functions are freed: file NULL,
  * it is not known. Lines are read when they are first asked for. */
-struct function_line {
+struct NAMED_FIELDS function_line {
     const char *file;
     uint32_t line;
     uint32_t number; /* of the file, among the source files of all modules; 0: not known */

@@ -163,7 +163,8 @@ static void describe(struct profile_block *block, const struct meeting *meeting)
         const struct record *record = &meeting->block->records[i];
         if (record->type == REQUEST_FETCH) {
             instruction = instruction ? instruction + 1 : block->instructions;
-            *instruction = (struct profile_instruction){record->address, record->size, 0, 0};
+            *instruction = (struct profile_instruction){
+                .address = record->address, .size = record->size, .reads = 0, .writes = 0};
             block->end = (uint64_t)record->address + record->size;
         } else if (instruction && record->type == REQUEST_MEMWRITE) {
             instruction->writes++;
@@ -263,7 +264,10 @@ static struct profile_block *learn(struct profiler *profiler, struct thread *thr
         thread->known = larger;
         thread->known_count = count;
     }
-    struct meeting meeting = {block, block->record_count, block->instructions, ending_of(block)};
+    struct meeting meeting = {.block = block,
+                              .records = block->record_count,
+                              .instructions = block->instructions,
+                              .ending = ending_of(block)};
     return thread->known[number] = meet(profiler, thread, &meeting);
 }
 
@@ -515,8 +519,10 @@ static int take_part(struct profiler *profiler, struct thread *thread,
         specials = block->places[instructions].specials;
     }
     struct meeting meeting = {
-        block, records, instructions < block->instructions ? instructions : block->instructions,
-        instructions < block->place_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
+        .block = block,
+        .records = records,
+        .instructions = instructions < block->instructions ? instructions : block->instructions,
+        .ending = instructions < block->place_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
     if (meeting.instructions == 0)
         return 0;
     struct profile_block *known = meet(profiler, thread, &meeting);

@@ -13,9 +13,10 @@
 #define TOOLS_PROFILE_PROFILER_H
 
 #include "capture/exec/trace_expand.h"
+#include "formats/base/named_fields.h"
 #include "tools/profile/functions.h"
 
-struct profile_instruction {
+struct NAMED_FIELDS profile_instruction {
     uint32_t address;
     uint8_t size;
     uint8_t reads, writes; /* of each execution */

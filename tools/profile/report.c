@@ -272,9 +272,11 @@ static int print_table(const struct profile_report *report, enum profile_by by, 
     int result = profile_rows_make(&listing.rows, report, by);
     if (result == 0 && !is_idle(&listing, by)) {
         size_t count = listing.rows.count;
-        struct table table = {chosen, listing.column_count,
-                              report->top < count ? (size_t)report->top : count, fill_row,
-                              &listing};
+        struct table table = {.columns = chosen,
+                              .column_count = listing.column_count,
+                              .rows = report->top < count ? (size_t)report->top : count,
+                              .row = fill_row,
+                              .argument = &listing};
         if (json)
             table_json(&table, keys[by], json, out);
         else if (report->csv)

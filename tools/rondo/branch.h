@@ -2,6 +2,8 @@
 #ifndef TOOLS_RONDO_BRANCH_H
 #define TOOLS_RONDO_BRANCH_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,7 +17,7 @@ enum branch_kind {
     BRANCH_KINDS
 };
 
-struct branch {
+struct NAMED_FIELDS branch {
     uint64_t address;
     uint64_t next;   /* the address behind it */
     uint64_t target; /* where it goes if it is taken */

@@ -43,8 +43,8 @@ static bool remember(struct local_histories *local, const struct branch *branch)
     if (!grown)
         return false;
     local->changes = grown;
-    grown[local->change_count++] =
-        (struct local_change){branch->address & local->places, *history_of(local, branch)};
+    grown[local->change_count++] = (struct local_change){.place = branch->address & local->places,
+                                                         .history = *history_of(local, branch)};
     return true;
 }
 

@@ -3,11 +3,12 @@
 #ifndef TOOLS_RONDO_LOCAL_HISTORIES_H
 #define TOOLS_RONDO_LOCAL_HISTORIES_H
 
+#include "formats/base/named_fields.h"
 #include "tools/rondo/branch.h"
 #include "tools/rondo/counters.h"
 
 /* What a history was before it took an outcome on a wrong path. */
-struct local_change {
+struct NAMED_FIELDS local_change {
     uint64_t place;
     uint32_t history;
 };

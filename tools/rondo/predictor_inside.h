@@ -2,9 +2,10 @@
 #ifndef TOOLS_RONDO_PREDICTOR_INSIDE_H
 #define TOOLS_RONDO_PREDICTOR_INSIDE_H
 
+#include "formats/base/named_fields.h"
 #include "tools/rondo/predictor.h"
 
-struct predictor_operations {
+struct NAMED_FIELDS predictor_operations {
     bool (*predict)(struct predictor *predictor, const struct branch *branch);
     /* NULL where there is nothing to do, as is each of those that follow */
     void (*train)(struct predictor *predictor, const struct branch *branch);

@@ -184,8 +184,13 @@ static void tage_clear(struct predictor *predictor)
 
 struct predictor *tage_new(const struct predictor_settings *settings)
 {
-    static const struct predictor_operations operations = {
-        tage_predict, tage_train, tage_shift, tage_flip, tage_save, tage_restore, tage_clear};
+    static const struct predictor_operations operations = {.predict = tage_predict,
+                                                           .train = tage_train,
+                                                           .shift = tage_shift,
+                                                           .flip = tage_flip,
+                                                           .save = tage_save,
+                                                           .restore = tage_restore,
+                                                           .clear = tage_clear};
     struct tage *tage = calloc(1, sizeof *tage);
     if (!tage)
         return NULL;

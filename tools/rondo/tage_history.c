@@ -17,9 +17,10 @@ void tage_history_make(struct tage_history *history, const struct predictor_sett
     predictor_lengths(settings, lengths);
     *history = (struct tage_history){.table_count = settings->tables};
     for (unsigned i = 0; i < settings->tables; i++)
-        history->tables[i] = (struct tage_table_folds){
-            fold_of(lengths[i], power_log2(settings->entries)),
-            fold_of(lengths[i], settings->tag_bits), fold_of(lengths[i], settings->tag_bits - 1)};
+        history->tables[i] =
+            (struct tage_table_folds){.place = fold_of(lengths[i], power_log2(settings->entries)),
+                                      .tag = fold_of(lengths[i], settings->tag_bits),
+                                      .shorter_tag = fold_of(lengths[i], settings->tag_bits - 1)};
 }
 
 /* The one that came, and the one that is too old now, which was the oldest of those folded. */

@@ -2,6 +2,7 @@
 #ifndef TOOLS_RONDO_TAGE_HISTORY_H
 #define TOOLS_RONDO_TAGE_HISTORY_H
 
+#include "formats/base/named_fields.h"
 #include "tools/rondo/predictor_settings.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@ struct tage_fold {
     uint8_t last; /* the bit of the oldest outcome, when it goes: length % bits */
 };
 
-struct tage_table_folds {
+struct NAMED_FIELDS tage_table_folds {
     struct tage_fold place, tag, shorter_tag;
 };
 

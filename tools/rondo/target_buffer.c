@@ -49,6 +49,7 @@ uint64_t target_buffer_put(struct target_buffer *buffer, uint64_t address, uint6
         if (set[way].used < oldest->used)
             oldest = &set[way];
     }
-    *oldest = (struct target_buffer_entry){address, target, ++buffer->now};
+    *oldest =
+        (struct target_buffer_entry){.address = address, .target = target, .used = ++buffer->now};
     return found;
 }

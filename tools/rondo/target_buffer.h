@@ -2,10 +2,12 @@
 #ifndef TOOLS_RONDO_TARGET_BUFFER_H
 #define TOOLS_RONDO_TARGET_BUFFER_H
 
+#include "formats/base/named_fields.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-struct target_buffer_entry {
+struct NAMED_FIELDS target_buffer_entry {
     uint64_t address, target;
     uint64_t used; /* when; 0: it is empty */
 };

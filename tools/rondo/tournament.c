@@ -68,8 +68,13 @@ static void clear(struct predictor *predictor)
 
 struct predictor *local_new(const struct predictor_settings *settings)
 {
-    static const struct predictor_operations operations = {local_predict, local_train, shift, flip,
-                                                           save,          restore,     clear};
+    static const struct predictor_operations operations = {.predict = local_predict,
+                                                           .train = local_train,
+                                                           .shift = shift,
+                                                           .flip = flip,
+                                                           .save = save,
+                                                           .restore = restore,
+                                                           .clear = clear};
     struct tournament *tournament = calloc(1, sizeof *tournament);
     if (!tournament)
         return NULL;
@@ -83,8 +88,13 @@ struct predictor *local_new(const struct predictor_settings *settings)
 
 struct predictor *tournament_new(const struct predictor_settings *settings)
 {
-    static const struct predictor_operations operations = {
-        tournament_predict, tournament_train, shift, flip, save, restore, clear};
+    static const struct predictor_operations operations = {.predict = tournament_predict,
+                                                           .train = tournament_train,
+                                                           .shift = shift,
+                                                           .flip = flip,
+                                                           .save = save,
+                                                           .restore = restore,
+                                                           .clear = clear};
     struct tournament *tournament = calloc(1, sizeof *tournament);
     if (!tournament)
         return NULL;

@@ -94,7 +94,8 @@ static int check_size(struct stepper *stepper, struct count *row, uint64_t next)
 static int count_step(struct stepper *stepper, const struct thread *thread, struct count *row)
 {
     struct stepper_totals *totals = stepper->totals;
-    struct step step = {row->address, row->size, (uint8_t)(thread - stepper->threads)};
+    struct step step = {
+        .address = row->address, .size = row->size, .thread = (uint8_t)(thread - stepper->threads)};
     row->count++;
     totals->instructions++;
     totals->by_kind[row->kind]++;

@@ -15,6 +15,7 @@
 #define TESTS_E2E_STEP_STEPPER_H
 
 #include "formats/base/error.h"
+#include "formats/base/named_fields.h"
 #include "tests/e2e/step/code.h"
 #include "tests/e2e/step/counts.h"
 
@@ -22,7 +23,7 @@
 
 #define STEPPER_THREADS 256u /* a processor id is an octet */
 
-struct step {
+struct NAMED_FIELDS step {
     uint32_t address;
     uint8_t size;   /* bytes */
     uint8_t thread; /* by appearance; the first is 0 */

@@ -208,14 +208,25 @@ static void note_general(uint16_t *registers, ZydisRegister name)
         *registers |= (uint16_t)(1u << number);
 }
 
+/* String instructions move the pointers to their operands; Zydis 4.0 leaves that out for scas and
+ * cmps. */
+static bool moves_pointers(const ZydisDecodedInstruction *instruction)
+{
+    return instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
+           instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+}
+
 static void find_registers(struct decode_instruction *instruction, const struct decoded *decoded)
 {
+    bool moves = moves_pointers(&decoded->instruction);
     instruction->vector = is_vector_extension(decoded->instruction.meta.isa_ext);
     for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
             note_general(&instruction->registers_read, operand->mem.base);
             note_general(&instruction->registers_read, operand->mem.index);
+            if (moves)
+                note_general(&instruction->registers_written, operand->mem.base);
         }
         if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
             continue;

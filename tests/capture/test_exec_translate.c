@@ -240,6 +240,8 @@ static void test_forms(void)
 #define BASE_2 13u
 #define INDEX  6u /* rsi counts */
 
+#define DIRECTION_FLAG 0x400u
+
 struct code {
     uint8_t bytes[512];
     size_t size;
@@ -386,28 +388,21 @@ static void print_difference(const struct exec_rig *rig, const struct record *re
     printf("%zu records, expected %zu\n", rig->count, count);
 }
 
-static bool try_block(struct exec_rig *rig, uint64_t *random, uint64_t address)
+/* The code natively and translated, with the same registers and memory. True: both the same. */
+static bool same_block(struct exec_rig *rig, const struct code *code, const struct machine *before,
+                       const uint8_t *memory)
 {
-    static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
-    static struct machine before, native, translated;
+    static uint8_t expected[EXEC_RIG_DATA_BYTES];
+    static struct machine native, translated;
     static struct record records[4096];
     struct native_end end;
-    struct code code;
-    make_code(&code, random);
-    random_machine(&before, random);
-    before.flags &= ~(uint64_t)0x400;
-    before.rip = address;
-    before.registers[BASE] = EXEC_RIG_DATA + 0x1800;
-    before.registers[BASE_2] = EXEC_RIG_DATA + 0x2000;
-    before.registers[4] = EXEC_RIG_DATA + 0x2800;
-    memcpy(rig->code + (address - EXEC_RIG_CODE), code.bytes, code.size);
-    random_fill(random, memory, sizeof memory);
-    memcpy(rig->data, memory, sizeof memory);
-    native = before;
+    memcpy(rig->code + (before->rip - EXEC_RIG_CODE), code->bytes, code->size);
+    memcpy(rig->data, memory, sizeof expected);
+    native = *before;
     size_t count = exec_oracle_run(&native, records, 4096, &end);
     memcpy(expected, rig->data, sizeof expected);
-    memcpy(rig->data, memory, sizeof memory);
-    exec_rig_load(rig, &before);
+    memcpy(rig->data, memory, sizeof expected);
+    exec_rig_load(rig, before);
     exec_rig_run(rig);
     exec_rig_save(rig, &translated);
     const char *difference = machine_difference(&native, &translated);
@@ -417,11 +412,27 @@ static bool try_block(struct exec_rig *rig, uint64_t *random, uint64_t address)
         difference = "records";
     if (!difference)
         return true;
-    for (size_t i = 0; i < code.size; i++)
-        printf("%02x", code.bytes[i]);
+    for (size_t i = 0; i < code->size; i++)
+        printf("%02x", code->bytes[i]);
     printf(": %s, signal %d: ", difference, end.signal);
     print_difference(rig, records, count);
     return false;
+}
+
+static bool try_block(struct exec_rig *rig, uint64_t *random, uint64_t address)
+{
+    static uint8_t memory[EXEC_RIG_DATA_BYTES];
+    static struct machine before;
+    struct code code;
+    make_code(&code, random);
+    random_machine(&before, random);
+    before.flags &= ~(uint64_t)DIRECTION_FLAG;
+    before.rip = address;
+    before.registers[BASE] = EXEC_RIG_DATA + 0x1800;
+    before.registers[BASE_2] = EXEC_RIG_DATA + 0x2000;
+    before.registers[4] = EXEC_RIG_DATA + 0x2800;
+    random_fill(random, memory, sizeof memory);
+    return same_block(rig, &code, &before, memory);
 }
 
 static void test_blocks(void)
@@ -440,6 +451,67 @@ static void test_blocks(void)
     exec_rig_end(&rig);
 }
 
+/* --- string instructions between accesses through the registers that they move ------------------
+ */
+
+#define COUNT 3u /* repetitions at most */
+
+/* One of movs, cmps, stos, lods, scas: repeated or not, of every width, of 32-bit addresses too. */
+static void put_string(struct code *code, unsigned which)
+{
+    static const uint8_t opcodes[] = {0xa4, 0xa6, 0xaa, 0xac, 0xae}, repeat[] = {0, 0xf3, 0xf2};
+    unsigned width = which % 4, prefix = which / 4 % 3;
+    uint8_t opcode = (uint8_t)(opcodes[which / 12 % 5] | (width > 0));
+    if (which / 60)
+        put(code, 1, (const uint8_t[]){0x67});
+    if (width == 1)
+        put(code, 1, (const uint8_t[]){0x66});
+    if (prefix)
+        put(code, 1, &repeat[prefix]);
+    if (width == 3)
+        put(code, 1, (const uint8_t[]){0x48});
+    put(code, 1, &opcode);
+}
+
+static bool try_string(struct exec_rig *rig, unsigned which, unsigned how, uint64_t *random)
+{
+    static const uint8_t accesses[] = {0x8b, 0x57, 0x08, 0x8b, 0x56, 0xf8}; /* [rdi+8], [rsi-8] */
+    static uint8_t memory[EXEC_RIG_DATA_BYTES];
+    static struct machine before;
+    struct code code = {.size = 0};
+    put(&code, sizeof accesses, accesses);
+    put_string(&code, which);
+    put(&code, sizeof accesses, accesses);
+    put_string(&code, which);
+    put(&code, sizeof accesses, accesses);
+    put(&code, 1, (const uint8_t[]){INT3});
+    random_machine(&before, random);
+    before.rip = EXEC_RIG_CODE + 64 * (which + 1);
+    before.flags &= ~(uint64_t)DIRECTION_FLAG;
+    before.flags |= how & 1 ? DIRECTION_FLAG : 0;
+    before.registers[DECODE_RCX] = how >> 1 & 1 ? COUNT : 0;
+    before.registers[DECODE_RAX] = 0;
+    before.registers[DECODE_RSI] = EXEC_RIG_DATA + 0x1800;
+    before.registers[DECODE_RDI] = EXEC_RIG_DATA + 0x2000;
+    memset(memory, 0, sizeof memory); /* all are the same, or hardly any */
+    if (how >> 2)
+        random_fill(random, memory, sizeof memory);
+    return same_block(rig, &code, &before, memory);
+}
+
+static void test_strings(void)
+{
+    struct exec_rig rig;
+    unsigned failed = 0;
+    uint64_t random = random_seed(64);
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    for (unsigned which = 0; which < 120; which++)
+        for (unsigned how = 0; how < 8; how++)
+            failed += !try_string(&rig, which, how, &random);
+    CU_ASSERT_EQUAL(failed, 0);
+    exec_rig_end(&rig);
+}
+
 static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"gathers and scatters", test_gathers},
                                          {"empty masks", test_masked},
@@ -447,5 +519,6 @@ static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"xsave and xrstor", test_xsave},
                                          {"all forms of references", test_forms},
                                          {"blocks that use the same registers again", test_blocks},
+                                         {"accesses after string instructions", test_strings},
                                          {NULL, NULL}};
 TEST_SUITE(exec_translate, cases)

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
-#define CLIENT_IDLE_MS        60000
+#define CLIENT_TURN_MS        60000
 
 struct arguments {
     const char *configuration;
@@ -129,7 +129,7 @@ static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_err
     if (daemon->wake < 0)
         return bt_fail_errno(error, "cannot make an event descriptor");
     /* the socket first: a second daemon must not touch the boards of the one that runs */
-    daemon->control = control_new(socket, CLIENT_IDLE_MS, error);
+    daemon->control = control_new(socket, CLIENT_TURN_MS, error);
     if (!daemon->control)
         return error->code;
     daemon->service = service_new(daemon->config, &daemon->journal, daemon->wake, error);

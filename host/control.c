@@ -28,13 +28,13 @@ struct client {
     bool ended; /* it will say nothing more */
     char *out;  /* what it has not taken yet */
     size_t out_size, out_sent;
-    int64_t active_ms;
+    int64_t since_ms; /* when its turn began: to ask a whole request, or to take a whole answer */
 };
 
 struct control {
     int fd;
     int lock;
-    int idle_ms;
+    int turn_ms;
     int64_t accept_ms; /* nobody is let in before: there was no descriptor for them */
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
@@ -63,7 +63,7 @@ static int listen_at(struct control *control, struct bt_error *error)
     return 0;
 }
 
-struct control *control_new(const char *path, int idle_ms, struct bt_error *error)
+struct control *control_new(const char *path, int turn_ms, struct bt_error *error)
 {
     struct control *control = calloc(1, sizeof *control);
     if (!control) {
@@ -71,7 +71,7 @@ struct control *control_new(const char *path, int idle_ms, struct bt_error *erro
         return NULL;
     }
     control->fd = control->lock = -1;
-    control->idle_ms = idle_ms;
+    control->turn_ms = turn_ms;
     control->address.sun_family = AF_UNIX;
     for (size_t i = 0; i < CONTROL_CLIENTS; i++)
         control->clients[i].fd = -1;
@@ -121,10 +121,11 @@ static bool is_done(const struct client *client)
     return client->ended && !client->waits && !client->out;
 }
 
-/* It says or takes nothing more, or it never did. One that waits for us is not idle. */
-static bool is_idle(const struct control *control, const struct client *client, int64_t now)
+/* Parts of a request or an answer do not renew its time: a client must not hold a place for ever by
+ * a byte now and then. One that waits for us is not late. */
+static bool is_late(const struct control *control, const struct client *client, int64_t now)
 {
-    return !client->waits && now - client->active_ms >= control->idle_ms;
+    return !client->waits && now - client->since_ms >= control->turn_ms;
 }
 
 size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms)
@@ -147,7 +148,7 @@ size_t control_polls(struct control *control, struct pollfd *polls, int *timeout
         /* without a wish of ours poll would still report a hang-up, again and again */
         polls[count++] = (struct pollfd){.fd = events ? client->fd : -1, .events = events};
         bool at_once = is_done(client) || (client->waits && !client->begun);
-        int64_t left = at_once ? 0 : client->active_ms + control->idle_ms - now;
+        int64_t left = at_once ? 0 : client->since_ms + control->turn_ms - now;
         if ((at_once || !client->waits) && (*timeout_ms < 0 || left < *timeout_ms))
             *timeout_ms = left > 0 ? (int)left : 0;
     }
@@ -175,7 +176,7 @@ static void welcome(struct control *control, int fd)
         struct client *client = &control->clients[i];
         if (client->fd >= 0)
             continue;
-        *client = (struct client){.fd = fd, .active_ms = clock_monotonic_ms()};
+        *client = (struct client){.fd = fd, .since_ms = clock_monotonic_ms()};
         client->in = malloc(CONTROL_LINE_BYTES_MAX);
         if (!client->in)
             hang_up(client);
@@ -186,12 +187,23 @@ static void welcome(struct control *control, int fd)
     close(fd);
 }
 
+/* Lines without anything in them ask nothing, and renew nothing. */
+static void skip_blank_lines(struct client *client)
+{
+    size_t blank = 0;
+    while (blank < client->in_size && client->in[blank] == '\n')
+        blank++;
+    client->in_size -= blank;
+    memmove(client->in, client->in + blank, client->in_size);
+}
+
 /* Sees whether a whole line has come. */
 static void find_line(struct client *client)
 {
     static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\"}";
     if (client->waits || client->out)
         return;
+    skip_blank_lines(client);
     const char *newline = memchr(client->in, '\n', client->in_size);
     if (newline) {
         client->line_size = (size_t)(newline - client->in);
@@ -211,7 +223,7 @@ static void find_line(struct client *client)
 }
 
 /* False: the client is gone. */
-static bool read_client(struct client *client, int64_t now)
+static bool read_client(struct client *client)
 {
     if (client->ended || client->waits || client->out || client->in_size == CONTROL_LINE_BYTES_MAX)
         return true;
@@ -221,8 +233,6 @@ static bool read_client(struct client *client, int64_t now)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0)
         client->ended = true;
-    else
-        client->active_ms = now;
     client->in_size += (size_t)got;
     return true;
 }
@@ -235,9 +245,9 @@ static bool write_client(struct client *client, int64_t now)
                         client->out_size - client->out_sent, MSG_NOSIGNAL);
     if (sent < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-    client->active_ms = now;
     client->out_sent += (size_t)sent;
     if (client->out_sent == client->out_size) {
+        client->since_ms = now;
         free(client->out);
         client->out = NULL;
     }
@@ -266,14 +276,14 @@ void control_step(struct control *control)
         struct client *client = &control->clients[i];
         if (client->fd < 0)
             continue;
-        if (!write_client(client, now) || !read_client(client, now)) {
+        if (!write_client(client, now) || !read_client(client)) {
             hang_up(client);
             continue;
         }
         find_line(client);
         if (client->fd < 0)
             continue;
-        if (is_done(client) || is_idle(control, client, now))
+        if (is_done(client) || is_late(control, client, now))
             hang_up(client);
     }
 }
@@ -293,13 +303,13 @@ void control_answer(struct control *control, size_t i, const char *text, size_t 
     client->waits = false;
     client->in_size -= client->line_end;
     memmove(client->in, client->in + client->line_end, client->in_size);
-    client->active_ms = clock_monotonic_ms();
+    client->since_ms = clock_monotonic_ms();
     if (!put_line(client, text, size)) {
         hang_up(client);
         return;
     }
     /* most answers go out at once; what does not waits for poll */
-    if (!write_client(client, client->active_ms)) {
+    if (!write_client(client, client->since_ms)) {
         hang_up(client);
         return;
     }

@@ -25,17 +25,18 @@ struct control_request {
 };
 
 /*
- * Listens on path (mode 0660), in place of what a dead daemon left there. A client that says
- * nothing, or takes nothing, for idle_ms is hung up on. NULL and *error on failure; BT_BUSY names
+ * Listens on path (mode 0660), in place of what a dead daemon left there. A client
+ * has turn_ms to send a whole request, and as long to take a whole answer, before it is hung up on;
+ * empty lines are no requests. NULL and *error on failure; BT_BUSY names
  * the process that listens there.
  */
-struct control *control_new(const char *path, int idle_ms, struct bt_error *error);
+struct control *control_new(const char *path, int turn_ms, struct bt_error *error);
 
 /* Hangs up, and removes the socket. NULL is allowed. */
 void control_free(struct control *control);
 
 /* Fills polls (room for CONTROL_POLLS) for poll(2), returns how many. *timeout_ms is lowered to
- * when the next client becomes idle; to 0 while a request stands that nobody has begun. */
+ * when the next client is late; to 0 while a request stands that nobody has begun. */
 size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms);
 
 /* Accepts, reads, writes and hangs up, as far as it goes without waiting. Call after every poll. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,8 +15,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define IDLE_MS    200
-#define PATIENT_MS 600000 /* nobody is idle for so long, however slow the machine */
+#define TURN_MS    200
+#define PATIENT_MS 600000 /* nobody takes so long, however slow the machine */
 
 struct place {
     char folder[FOLDER_PATH_BYTES];
@@ -24,12 +25,12 @@ struct place {
     struct bt_error error;
 };
 
-static void place_open(struct place *place, int idle_ms)
+static void place_open(struct place *place, int turn_ms)
 {
     memset(place, 0, sizeof *place);
     folder_make(place->folder);
     snprintf(place->path, sizeof place->path, "%.100s/socket", place->folder);
-    place->control = control_new(place->path, idle_ms, &place->error);
+    place->control = control_new(place->path, turn_ms, &place->error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(place->control);
 }
 
@@ -186,7 +187,7 @@ static void test_slow(void)
     char text[200];
     memset(line, 'y', sizeof line - 1);
     line[sizeof line - 1] = '\n';
-    place_open(&place, IDLE_MS);
+    place_open(&place, TURN_MS);
     int slow = connect_to(&place);
     size_t sent = 0;
     for (int i = 0; i < 200; i++) {
@@ -201,7 +202,7 @@ static void test_slow(void)
     CU_ASSERT_EQUAL(turn(&place, 1000), 1);
     CU_ASSERT_TRUE(hear(other, text, sizeof text) > 0);
     CU_ASSERT_STRING_EQUAL(text, "[hello]\n");
-    usleep(1000 * (IDLE_MS + 20));
+    usleep(1000 * (TURN_MS + 20));
     turn(&place, 1000);
     while (recv(slow, line, sizeof line, 0) > 0)
         continue;
@@ -238,6 +239,69 @@ static void test_many(void)
     close(fd);
     for (size_t i = 1; i <= CONTROL_CLIENTS; i++)
         close(fds[i]);
+    place_close(&place);
+}
+
+/* Bytes now and then, empty lines, answers taken in bits: none of it holds a place for longer. */
+static void test_trickle(void)
+{
+    static char line[20000];
+    static const char *const trickles[] = {" ", "\n", "x", NULL};
+    struct place place;
+    char text[200];
+    memset(line, 'y', sizeof line - 1);
+    line[sizeof line - 1] = '\n';
+    for (const char *const *trickle = trickles; *trickle; trickle++) {
+        int fds[CONTROL_CLIENTS];
+        bool gone[CONTROL_CLIENTS] = {false};
+        size_t left = CONTROL_CLIENTS;
+        place_open(&place, TURN_MS);
+        for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+            fds[i] = connect_to(&place);
+        for (int round = 0; round < 1000 && left > 0; round++) {
+            for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+                if (gone[i])
+                    continue;
+                (void)send(fds[i], *trickle, 1, MSG_NOSIGNAL);
+                gone[i] = hear(fds[i], text, sizeof text) == 0;
+                left -= gone[i];
+            }
+            turn(&place, TURN_MS / 10);
+            usleep(1000 * TURN_MS / 10);
+        }
+        CU_ASSERT_EQUAL(left, 0);
+        for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+            close(fds[i]);
+        place_close(&place);
+    }
+}
+
+/* An answer is taken in its time, too, not a little of it each time. */
+static void test_sip(void)
+{
+    static char answer[4 << 20];
+    struct place place;
+    struct control_request request;
+    place_open(&place, TURN_MS);
+    int fd = connect_to(&place);
+    say(fd, "x\n");
+    control_step(place.control); /* lets it in */
+    for (int i = 0; i < 1000 && !control_request(place.control, 0, &request); i++)
+        control_step(place.control);
+    CU_ASSERT_TRUE_FATAL(control_request(place.control, 0, &request));
+    memset(answer, 'z', sizeof answer);
+    control_answer(place.control, 0, answer, sizeof answer);
+    size_t taken = 0;
+    ssize_t got = -1;
+    while (got != 0 && taken < sizeof answer) {
+        turn(&place, 0);
+        got = recv(fd, answer, 60000, 0); /* enough for more to come */
+        taken += got > 0 ? (size_t)got : 0;
+        usleep(1000 * TURN_MS / 10);
+    }
+    CU_ASSERT_EQUAL(got, 0);
+    CU_ASSERT_TRUE(taken < sizeof answer);
+    close(fd);
     place_close(&place);
 }
 
@@ -322,6 +386,8 @@ static const struct test_case cases[] = {{"requests and answers", test_talk},
                                          {"a line too long", test_too_long},
                                          {"a client that does not listen", test_slow},
                                          {"more clients than there are places", test_many},
+                                         {"a byte now and then", test_trickle},
+                                         {"an answer taken in bits", test_sip},
                                          {"one daemon a socket", test_one_daemon},
                                          {"no descriptors left", test_no_descriptors},
                                          {"what others left behind", test_left_behind},

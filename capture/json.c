@@ -1,52 +1,58 @@
 #include "capture/json.h"
 
+#include "formats/base/utf8.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char replacement[] = "\xef\xbf\xbd";
-#define REPLACEMENT_BYTES (sizeof replacement - 1)
+/* The longest that a character becomes: "\u001B". */
+#define ESCAPE_BYTES_MAX 6u
 
-/* Bytes of the UTF-8 character at text (RFC 3629, section 4), 0 if there is none. */
-static size_t utf8_length(const unsigned char *text)
+/* The character of length octets at text (0: it is no UTF-8), as it may be in a string and on a
+ * terminal. Returns how many octets were put. */
+static size_t put_character(char *to, const char *text, size_t length)
 {
-    if (text[0] < 0x80)
-        return 1;
-    size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] < 0xc2 || text[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    bool surrogate = text[0] == 0xed && text[1] > 0x9f;
-    bool too_large = text[0] == 0xf4 && text[1] > 0x8f;
-    return overlong || surrogate || too_large ? 0 : length;
+    static const char named[] = "\"\\\b\f\n\r\t";
+    static const char names[] = "\"\\bfnrt";
+    unsigned char octet = (unsigned char)*text;
+    const char *found = strchr(named, octet);
+    bool c1 = length == 2 && octet == 0xc2 && (unsigned char)text[1] < 0xa0;
+    if (length == 0)
+        return (size_t)sprintf(to, "\xef\xbf\xbd");
+    if (found)
+        return (size_t)sprintf(to, "\\%c", names[found - named]);
+    if (octet < 0x20 || octet == 0x7f || c1)
+        return (size_t)sprintf(to, "\\u00%02X", c1 ? (unsigned char)text[1] : octet);
+    memcpy(to, text, length);
+    return length;
 }
 
 void json_string(yajl_gen json, const char *text)
 {
-    char *clean = malloc(REPLACEMENT_BYTES * strlen(text) + 1);
-    if (!clean) {
+    const char *end = text + strlen(text);
+    char *literal = malloc(ESCAPE_BYTES_MAX * (size_t)(end - text) + 3);
+    if (!literal) {
         yajl_gen_null(json);
         return;
     }
     size_t size = 0;
-    while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
-        size_t put = length ? length : REPLACEMENT_BYTES;
-        memcpy(clean + size, length ? text : replacement, put);
-        size += put;
+    literal[size++] = '"';
+    while (text < end) {
+        size_t length = utf8_length(text, end);
+        size += put_character(literal + size, text, length);
         text += length ? length : 1;
     }
-    yajl_gen_string(json, (const unsigned char *)clean, size);
-    free(clean);
+    literal[size++] = '"';
+    /* yajl would put DEL and the C1 characters as they are; a number it puts as it is */
+    yajl_gen_number(json, literal, size);
+    free(literal);
 }
 
 void json_key(yajl_gen json, const char *key)
 {
-    json_string(json, key);
+    yajl_gen_string(json, (const unsigned char *)key, strlen(key));
 }
 
 void json_text(yajl_gen json, const char *key, const char *value)

@@ -166,14 +166,24 @@ static void put_escaped(struct json_put *put, unsigned char octet)
     if (found) {
         *put->at++ = '\\';
         *put->at++ = names[found - named];
-    } else if (octet < 0x20) {
+    } else if (octet < 0xa0) { /* a control character, a C1 one by its second octet */
         memcpy(put->at, "\\u00", 4);
         put->at[4] = letters[octet >> 4];
         put->at[5] = letters[octet & 15];
         put->at += 6;
-    } else {
-        put->at += json_scan_put_utf8(put->at, 0xfffd);
     }
+}
+
+/* What may be in a string, but would be obeyed by a terminal that the file is shown on: DEL, and
+ * the C1 characters. Returns where the first one is, or end. */
+static const char *find_control(const char *text, const char *end)
+{
+    const char *del = memchr(text, 0x7f, (size_t)(end - text));
+    end = del ? del : end;
+    for (const char *at = text; (at = memchr(at, 0xc2, (size_t)(end - at))); at++)
+        if ((unsigned char)at[1] < 0xa0)
+            return at;
+    return end;
 }
 
 /* Octets that may be in a string as they are, any number. */
@@ -195,12 +205,19 @@ void json_put_string_more(struct json_put *put, const char *text, size_t size)
 {
     const char *end = text + size;
     while (text < end) {
-        const char *stop = json_scan_string(text, end);
+        const char *plain = json_scan_string(text, end);
+        const char *stop = find_control(text, plain);
         put_plain(put, text, (size_t)(stop - text));
         text = stop;
-        if (text < end) {
-            if (put->at >= put->end)
-                flush(put);
+        if (text == end)
+            continue;
+        if (put->at >= put->end)
+            flush(put);
+        if (stop == plain && (unsigned char)*text >= 0x80) {
+            put->at += json_scan_put_utf8(put->at, 0xfffd);
+            text++;
+        } else {
+            text += (unsigned char)*text == 0xc2;
             put_escaped(put, (unsigned char)*text++);
         }
     }

@@ -1,6 +1,7 @@
 #include "formats/json_scan.h"
 
 #include "formats/base/bytes.h"
+#include "formats/base/utf8.h"
 
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
@@ -19,23 +20,6 @@ static inline uint64_t specials(uint64_t word)
     return ((control | word) & HIGHS) | zeros(word ^ ONES * '"') | zeros(word ^ ONES * '\\');
 }
 
-size_t json_scan_utf8(const char *text, const char *end)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    size_t left = (size_t)(end - text);
-    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    if (size > left || (at[0] >= 0x80 && at[0] < 0xc2) || at[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    /* the ranges of the second octet that would be longer than need be, surrogates, or too large */
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return size;
-}
-
 const char *json_scan_string(const char *at, const char *end)
 {
     while (at < end) {
@@ -50,7 +34,7 @@ const char *json_scan_string(const char *at, const char *end)
         unsigned char octet = (unsigned char)*at;
         if (octet == '"' || octet == '\\' || octet < 0x20)
             return at;
-        size_t size = octet < 0x80 ? 1 : json_scan_utf8(at, end);
+        size_t size = octet < 0x80 ? 1 : utf8_length(at, end);
         if (size == 0)
             return at;
         at += size;

@@ -37,8 +37,4 @@ static inline int json_scan_hex_digit(char c)
 /* Writes the character (up to 0x10ffff) as UTF-8; how many octets, at most 4. */
 size_t json_scan_put_utf8(char *to, uint32_t character);
 
-/* The length of the character at text as UTF-8 (RFC 3629: shortest form, no surrogates), 0 if the
- * octets up to end are none. */
-size_t json_scan_utf8(const char *text, const char *end);
-
 #endif

@@ -1,6 +1,6 @@
 #include "tools/callgrind_file.h"
 
-#include "tools/words.h"
+#include "formats/base/printable.h"
 
 #include <inttypes.h>
 
@@ -18,7 +18,7 @@ void callgrind_put_head(const struct callgrind_head *head, FILE *out)
             "# callgrind format\nversion: 1\ncreator: bustap " BUSTAP_VERSION "\npid: %" PRIu64
             "\ncmd: ",
             head->process);
-    words_put(head->command, out);
+    printable_put(head->command, out);
     fputs("\npart: 1\n\npositions: instr line\nevent: Ir : Instruction Fetch\n", out);
     if (head->data)
         fputs("event: Dr : Data Read\nevent: Dw : Data Write\n", out);
@@ -37,7 +37,7 @@ void callgrind_put_name(const char *key, uint32_t number, const char *name, bool
     fprintf(out, "%s=(%" PRIu32 ")", key, number);
     if (!*told) {
         putc(' ', out);
-        words_put(name, out);
+        printable_put(name, out);
     }
     putc('\n', out);
     *told = true;

@@ -1,7 +1,7 @@
 #include "tools/table.h"
 
+#include "formats/base/printable.h"
 #include "tools/json.h"
-#include "tools/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static void put_cell(const char *text, const char *tail, bool left, size_t width
     size_t padding = width > length ? width - length : 0;
     if (length > 0) {
         put_spaces(*owed + (left ? 0 : padding), out);
-        words_put(text, out);
+        printable_put(text, out);
         fputs(tail, out);
         *owed = left ? padding : 0;
     } else {

@@ -79,9 +79,3 @@ uint64_t words_lost(const uint64_t lost[LOSS_STAGES])
     memcpy(loss.count, lost, sizeof loss.count);
     return loss_total(&loss);
 }
-
-void words_put(const char *text, FILE *out)
-{
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
-}

@@ -20,9 +20,6 @@ char *words_loss(char *text, const uint64_t lost[LOSS_STAGES]);
 /* "1.5 MiB"; text has room for WORDS_SIZE_BYTES. */
 char *words_size(char *text, double bytes);
 
-/* Puts text; octets that a terminal would take for commands are shown as '?'. */
-void words_put(const char *text, FILE *out);
-
 /* The last part of a path, without folders; of NULL, NULL. */
 const char *words_file_name(const char *path);
 

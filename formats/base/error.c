@@ -1,25 +1,11 @@
 #include "formats/base/error.h"
 
+#include "formats/base/printable.h"
+
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Names and strings from anywhere may be in a message: what would move a terminal's cursor, or
- * begin a line of its own in a log, becomes '?'. */
-static void make_printable(char *message)
-{
-    unsigned char before = 0;
-    for (unsigned char *at = (unsigned char *)message; *at; at++) {
-        bool c1 = before == 0xc2 && *at >= 0x80 && *at < 0xa0; /* U+0080 to U+009F */
-        if (c1)
-            at[-1] = '?';
-        if (c1 || *at < 0x20 || *at == 0x7f)
-            *at = '?';
-        before = *at;
-    }
-}
 
 int bt_fail(struct bt_error *error, int code, const char *format, ...)
 {
@@ -28,7 +14,7 @@ int bt_fail(struct bt_error *error, int code, const char *format, ...)
         va_start(arguments, format);
         vsnprintf(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
-        make_printable(error->message);
+        printable_make(error->message);
         error->code = code;
     }
     return code;
@@ -62,7 +48,7 @@ int bt_fail_errno(struct bt_error *error, const char *format, ...)
         if (strerror_r(saved, text, sizeof text) != 0)
             snprintf(text, sizeof text, "error %d", saved);
         snprintf(error->message + used, sizeof error->message - used, ": %s", text);
-        make_printable(error->message);
+        printable_make(error->message);
         error->code = code;
     }
     return code;
@@ -80,7 +66,7 @@ int bt_fail_within(struct bt_error *error, const char *format, ...)
     va_end(arguments);
     size_t used = strlen(error->message);
     snprintf(error->message + used, sizeof error->message - used, ": %s", inner);
-    make_printable(error->message);
+    printable_make(error->message);
     return error->code;
 }
 

@@ -34,6 +34,10 @@ static void test_text_of_any_octets(void)
     check_text("\x1b[2J", "{\"k\":\"\\u001B[2J\"}");
     check_text("\xc3\xbc \xe2\x82\xac \xf0\x9f\x99\x82",
                "{\"k\":\"\xc3\xbc \xe2\x82\xac \xf0\x9f\x99\x82\"}");
+    check_text("a\x7f\xc2\x9b"
+               "31m\xc2\xa0",
+               "{\"k\":\"a\\u007F\\u009B31m\xc2\xa0\"}");
+    check_text("\b\f\r\t\x01", "{\"k\":\"\\b\\f\\r\\t\\u0001\"}");
     check_text("\xff", "{\"k\":\"\xef\xbf\xbd\"}");
     check_text("\xc3", "{\"k\":\"\xef\xbf\xbd\"}");
     check_text("\xe2\x82", "{\"k\":\"\xef\xbf\xbd\xef\xbf\xbd\"}");

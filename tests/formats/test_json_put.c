@@ -95,7 +95,8 @@ static void test_strings(void)
     check_string("", 0, "\"\"");
     check_string("plain text, longer than a word", 30, "\"plain text, longer than a word\"");
     check_string("\"\\/\b\f\n\r\t\x01\x1f\x7f", 11,
-                 "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\x7f\"");
+                 "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
+    check_string("\xc2\x9b[\xc2\xa0\x7f\xc2\x80", 8, "\"\\u009b[\xc2\xa0\\u007f\\u0080\"");
     check_string("a\0b", 3, "\"a\\u0000b\"");
     check_string("\xc3\xa9\xf0\x9f\x98\x80", 6, "\"\xc3\xa9\xf0\x9f\x98\x80\"");
     check_string("\xe9 \xed\xa0\x80", 5, "\"\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");

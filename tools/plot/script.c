@@ -1,6 +1,6 @@
 #include "tools/plot/script.h"
 
-#include "formats/json_scan.h"
+#include "formats/base/utf8.h"
 #include "formats/text_writer.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ void script_number(struct script *script, double number)
 /* The octets of the character at text, 1 for what is not UTF-8. */
 static size_t character_size(const char *text, const char *end)
 {
-    size_t size = (unsigned char)*text < 0x80 ? 1 : json_scan_utf8(text, end);
+    size_t size = (unsigned char)*text < 0x80 ? 1 : utf8_length(text, end);
     return size > 0 ? size : 1;
 }
 

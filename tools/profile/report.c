@@ -1,5 +1,6 @@
 #include "tools/profile/report.h"
 
+#include "formats/base/printable.h"
 #include "tools/json.h"
 #include "tools/profile/rows.h"
 #include "tools/table.h"
@@ -291,7 +292,7 @@ static int print_table(const struct profile_report *report, enum profile_by by, 
 static void print_summary(const struct profile_report *report, FILE *out)
 {
     fputs("bustap profile: ", out);
-    words_put(report->program, out);
+    printable_put(report->program, out);
     fprintf(out, ": %s, %" PRIu64 " instructions, %" PRIu64 " blocks executed", report->ended,
             total_of(report), executions_of(report));
     if (profiler_threads(report->profiler) > 1)

@@ -1,5 +1,6 @@
 #include "tools/rondo/report.h"
 
+#include "formats/base/printable.h"
 #include "formats/base/quantity.h"
 #include "tools/json.h"
 #include "tools/rondo/report_tables.h"
@@ -44,7 +45,7 @@ static void print_totals(const struct rondo_report *report, FILE *out)
     putc('\n', out);
     if (results->executed[0]) {
         fputs("Then the program executes ", out);
-        words_put(results->executed, out);
+        printable_put(results->executed, out);
         fputs(" in its place, of which nothing is known.\n", out);
     }
     putc('\n', out);

@@ -4,9 +4,12 @@
  * bustapd(8).
  */
 #include "capture/control_protocol.h"
+#include "capture/signal_guard.h"
 #include "formats/base/clock.h"
+#include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "host/control.h"
+#include "host/notices.h"
 #include "host/service.h"
 
 #include <errno.h>
@@ -18,12 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
 #define CLIENT_TURN_MS        60000
+#define NOTICE_RETRY_MS       200
+#define LAST_WORDS_MS         500 /* for the reader of the log to take what is said last */
 
 struct arguments {
     const char *configuration;
@@ -37,12 +41,13 @@ struct bustapd {
     struct config *config;
     struct service *service;
     struct control *control;
-    int signals;
+    struct signal_guard *signals;
     int wake;
     bool stopping;
     int watchdog_ms; /* between notices to the supervisor; -1: it wants none */
     int64_t next_notice_ms;
-    char told[160]; /* the summary the supervisor knows */
+    char told[160]; /* the notice about captures that the supervisor has */
+    bool ready_told, stopping_told;
 };
 
 static void print_usage(FILE *stream)
@@ -96,38 +101,43 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
     }
     if (optind < argc) {
         fprintf(stderr, "bustapd: there is nothing to do with '%s'\nsee 'bustapd --help'\n",
-                argv[optind]);
+                PRINTABLE(argv[optind]));
         return BT_USAGE;
     }
     return 0;
 }
 
-/* Signals come as events; threads made later inherit that they are blocked. */
-static int catch_signals(struct bustapd *daemon, struct bt_error *error)
+/* The guard's thread: what holds the rest up does not hold this up. */
+static void end_at_once(void *context, int number)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    /* a file-size limit is told by the write that meets it */
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0 ||
-        (daemon->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC)) < 0)
-        return bt_fail_errno(error, "cannot receive signals");
-    return 0;
+    struct bustapd *daemon = context;
+    journal_write(&daemon->journal, JOURNAL_ERROR,
+                  "%s; files that are not complete have no end, 'bustap recover' gives them one",
+                  number ? "ended at once by a second signal" : "did not stop in time, and ends");
+    journal_close(&daemon->journal, LAST_WORDS_MS);
+    if (number)
+        signal_guard_die(number);
+    _exit(bt_exit_status(BT_IO));
 }
 
-static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_error *error)
+/* What is there from the first moment: messages that wait for nobody, and signals. */
+static int begin_daemon(struct bustapd *daemon, struct bt_error *error)
 {
-    uint64_t watchdog_us;
-    int result = catch_signals(daemon, error);
+    int result = journal_open(&daemon->journal, error);
     if (result < 0)
         return result;
     daemon->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (daemon->wake < 0)
         return bt_fail_errno(error, "cannot make an event descriptor");
+    const struct signal_guard_rules rules = {
+        .wake = daemon->wake, .limit_ms = CONFIG_STOP_MS, .end = end_at_once, .context = daemon};
+    daemon->signals = signal_guard_new(&rules, error);
+    return daemon->signals ? 0 : error->code;
+}
+
+static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_error *error)
+{
+    uint64_t watchdog_us;
     /* the socket first: a second daemon must not touch the boards of the one that runs */
     daemon->control = control_new(socket, CLIENT_TURN_MS, error);
     if (!daemon->control)
@@ -139,7 +149,6 @@ static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_err
         sd_watchdog_enabled(0, &watchdog_us) > 0 ? (int)(watchdog_us / 2000) + 1 : -1;
     journal_write(&daemon->journal, JOURNAL_INFO, "ready: %zu capture%s, control socket %s",
                   daemon->config->count, daemon->config->count == 1 ? "" : "s", socket);
-    sd_notify(0, "READY=1");
     return 0;
 }
 
@@ -148,23 +157,25 @@ static void close_daemon(struct bustapd *daemon)
     service_free(daemon->service);
     control_free(daemon->control);
     config_free(daemon->config);
-    if (daemon->wake >= 0)
-        close(daemon->wake);
-    if (daemon->signals >= 0)
-        close(daemon->signals);
 }
 
-static void take_signals(struct bustapd *daemon)
+/* The last that is done: the guard sees to it that all before it ends. */
+static void end_daemon(struct bustapd *daemon)
 {
-    struct signalfd_siginfo info;
-    while (read(daemon->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo == SIGHUP) {
-            service_rotate_all(daemon->service);
-        } else if (!daemon->stopping) {
-            daemon->stopping = true;
-            sd_notify(0, "STOPPING=1");
-            service_stop_all(daemon->service);
-        }
+    signal_guard_free(daemon->signals);
+    if (daemon->wake >= 0)
+        close(daemon->wake);
+    journal_close(&daemon->journal, LAST_WORDS_MS);
+}
+
+static void obey_signals(struct bustapd *daemon)
+{
+    if (signal_guard_take(daemon->signals, SIGHUP))
+        service_rotate_all(daemon->service);
+    if (!daemon->stopping && signal_guard_stops(daemon->signals)) {
+        daemon->stopping = true;
+        daemon->stopping_told = notices_send("STOPPING=1");
+        service_stop_all(daemon->service);
     }
 }
 
@@ -186,41 +197,66 @@ static void answer_requests(struct bustapd *daemon)
     }
 }
 
-/* Tells the supervisor that the loop goes round, and how the captures are. */
-static void notify_supervisor(struct bustapd *daemon)
+/* Tells the supervisor that the loop goes round, and how the captures are. *timeout_ms is lowered
+ * to when there is something to tell next. */
+static void notify_supervisor(struct bustapd *daemon, int *timeout_ms)
 {
-    char summary[sizeof daemon->told];
+    char notice[sizeof daemon->told];
+    const size_t head = (size_t)sprintf(notice, "STATUS=");
     int64_t now = clock_monotonic_ms();
+    if (!daemon->ready_told)
+        daemon->ready_told = notices_send("READY=1");
+    if (daemon->stopping && !daemon->stopping_told)
+        daemon->stopping_told = notices_send("STOPPING=1");
     if (daemon->watchdog_ms >= 0 && now >= daemon->next_notice_ms) {
-        sd_notify(0, "WATCHDOG=1");
+        notices_send("WATCHDOG=1");
         daemon->next_notice_ms = now + daemon->watchdog_ms;
     }
-    service_summary(daemon->service, summary, sizeof summary);
-    if (strcmp(summary, daemon->told) != 0) {
-        memcpy(daemon->told, summary, sizeof summary);
-        sd_notifyf(0, "STATUS=%s", summary);
-    }
+    service_summary(daemon->service, notice + head, sizeof notice - head);
+    bool told = strcmp(notice, daemon->told) == 0 || notices_send(notice);
+    if (told)
+        memcpy(daemon->told, notice, sizeof notice);
+    if (daemon->watchdog_ms >= 0)
+        *timeout_ms = daemon->watchdog_ms;
+    if ((!daemon->ready_told || daemon->stopping != daemon->stopping_told || !told) &&
+        (*timeout_ms < 0 || *timeout_ms > NOTICE_RETRY_MS))
+        *timeout_ms = NOTICE_RETRY_MS;
 }
 
-/* Until a signal says stop and every capture has. */
+/* Until a signal says stop and every capture has. Nothing here waits but poll. */
 static int serve(struct bustapd *daemon, struct bt_error *error)
 {
     while (!(daemon->stopping && service_is_quiet(daemon->service))) {
-        struct pollfd polls[2 + CONTROL_POLLS] = {{.fd = daemon->signals, .events = POLLIN},
-                                                  {.fd = daemon->wake, .events = POLLIN}};
-        int timeout_ms = daemon->watchdog_ms;
-        size_t count = 2 + control_polls(daemon->control, polls + 2, &timeout_ms);
+        struct pollfd polls[1 + CONTROL_POLLS] = {{.fd = daemon->wake, .events = POLLIN}};
+        int timeout_ms = -1;
+        notify_supervisor(daemon, &timeout_ms);
+        size_t count = 1 + control_polls(daemon->control, polls + 1, &timeout_ms);
         uint64_t woken;
         if (poll(polls, (nfds_t)count, timeout_ms) < 0 && errno != EINTR)
             return bt_fail_errno(error, "cannot wait for clients");
         if (read(daemon->wake, &woken, sizeof woken) < 0 && errno != EAGAIN)
             return bt_fail_errno(error, "cannot read an event");
-        take_signals(daemon);
+        obey_signals(daemon);
         control_step(daemon->control);
         answer_requests(daemon);
-        notify_supervisor(daemon);
     }
     return 0;
+}
+
+/* --check: in the foreground of somebody who reads the answer. */
+static int check(const struct arguments *arguments, struct bt_error *error)
+{
+    const char *path = arguments->configuration;
+    struct config *config;
+    int result = config_read(&config, path, error);
+    if (result == 0)
+        result = config_check_boards(config, path, error);
+    if (result == 0)
+        printf("%s: %zu captures, no mistakes\n", PRINTABLE(path), config->count);
+    else
+        fprintf(stderr, "bustapd: %s\n", error->message);
+    config_free(config);
+    return result;
 }
 
 static int run(const struct arguments *arguments, struct bustapd *daemon, struct bt_error *error)
@@ -229,35 +265,50 @@ static int run(const struct arguments *arguments, struct bustapd *daemon, struct
     int result = config_read(&daemon->config, arguments->configuration, error);
     if (result < 0)
         return result;
-    if (arguments->check) {
-        result = config_check_boards(daemon->config, arguments->configuration, error);
-        if (result < 0)
-            return result;
-        printf("%s: %zu captures, no mistakes\n", arguments->configuration, daemon->config->count);
-        return 0;
-    }
+    signal_guard_limit(daemon->signals, daemon->config->stop_ms);
+    if (signal_guard_stops(daemon->signals))
+        return 0; /* before anything was begun */
     if (!socket)
         socket = daemon->config->socket[0] ? daemon->config->socket : CONTROL_SOCKET_DEFAULT;
     result = open_daemon(daemon, socket, error);
     return result < 0 ? result : serve(daemon, error);
 }
 
+static int run_daemon(const struct arguments *arguments)
+{
+    struct bustapd daemon = {.wake = -1, .watchdog_ms = -1};
+    struct bt_error error = {0};
+    /* a limit of files' sizes is reported by the write that meets it */
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    int result = begin_daemon(&daemon, &error);
+    if (result < 0)
+        fprintf(stderr, "bustapd: %s\n", error.message);
+    else
+        result = run(arguments, &daemon, &error);
+    if (result < 0)
+        journal_write(&daemon.journal, JOURNAL_ERROR, "%s", error.message);
+    close_daemon(&daemon);
+    if (result == 0)
+        journal_write(&daemon.journal, JOURNAL_INFO, "stopped");
+    end_daemon(&daemon);
+    return result;
+}
+
 int main(int argc, char **argv)
 {
-    struct bustapd daemon = {.signals = -1, .wake = -1, .watchdog_ms = -1};
     struct arguments arguments;
     struct bt_error error = {0};
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, NULL, &before);
+    signal_guard_block(); /* those that come from now on are the daemon's to obey */
     if (standard_streams_keep() < 0)
         return bt_exit_status(BT_IO);
     int result = parse_arguments(argc, argv, &arguments);
-    if (result == 0 && !arguments.done) {
-        daemon.journal = journal_standard_error();
-        result = run(&arguments, &daemon, &error);
-        if (result < 0)
-            journal_write(&daemon.journal, JOURNAL_ERROR, "%s", error.message);
-        close_daemon(&daemon);
-        if (result == 0 && !arguments.check)
-            journal_write(&daemon.journal, JOURNAL_INFO, "stopped");
-    }
-    return bt_exit_status(result);
+    if (result < 0 || arguments.done)
+        return bt_exit_status(result);
+    if (!arguments.check)
+        return bt_exit_status(run_daemon(&arguments));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return bt_exit_status(check(&arguments, &error));
 }

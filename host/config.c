@@ -197,7 +197,8 @@ struct parser {
     struct config_capture *capture; /* of the section the line is in */
     bool in_daemon;
     bool daemon_seen;
-    uint32_t keys_seen; /* bit n: capture_keys[n] stood in this section */
+    uint32_t daemon_keys_seen; /* bit n: key n of set_daemon_key stood there */
+    uint32_t keys_seen;        /* bit n: capture_keys[n] stood in this section */
 };
 
 static int begin_capture(struct parser *parser, const struct ini_line *line, struct bt_error *error)
@@ -248,17 +249,40 @@ static int begin_section(struct parser *parser, const struct ini_line *line, str
     return 0;
 }
 
+static int set_socket(struct config *config, const char *value, struct bt_error *error)
+{
+    return copy_text(config->socket, sizeof config->socket, value, error);
+}
+
+static int set_stop_timeout(struct config *config, const char *value, struct bt_error *error)
+{
+    int64_t time;
+    int result = quantity_duration(&time, value, error);
+    if (result == 0 && (time < SECOND_NS / 10 || time > 3600 * SECOND_NS))
+        result = bt_fail(error, BT_USAGE, "the time is 100ms to 1h");
+    if (result == 0)
+        config->stop_ms = (int)(time / (SECOND_NS / 1000));
+    return result;
+}
+
 static int set_daemon_key(struct parser *parser, const struct ini_line *line,
                           struct bt_error *error)
 {
-    if (strcmp(line->key, "socket") != 0)
-        return bt_fail(error, BT_USAGE, "unknown key \"%s\" in [daemon]; there is socket",
-                       line->key);
-    if (parser->config->socket[0])
-        return bt_fail(error, BT_USAGE, "socket stands here twice");
-    int result =
-        copy_text(parser->config->socket, sizeof parser->config->socket, line->value, error);
-    return result < 0 ? bt_fail_within(error, "socket") : 0;
+    static const struct {
+        const char *name;
+        int (*set)(struct config *config, const char *value, struct bt_error *error);
+    } keys[] = {{"socket", set_socket}, {"stop-timeout", set_stop_timeout}};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strcmp(line->key, keys[i].name) != 0)
+            continue;
+        if (parser->daemon_keys_seen & 1u << i)
+            return bt_fail(error, BT_USAGE, "%s stands twice in [daemon]", keys[i].name);
+        parser->daemon_keys_seen |= 1u << i;
+        int result = keys[i].set(parser->config, line->value, error);
+        return result < 0 ? bt_fail_within(error, "%s", keys[i].name) : 0;
+    }
+    return bt_fail(error, BT_USAGE,
+                   "unknown key \"%s\" in [daemon]; there are socket, stop-timeout", line->key);
 }
 
 static int set_capture_key(struct parser *parser, const struct ini_line *line,
@@ -330,6 +354,7 @@ int config_parse(struct config **config, const char *name, const char *text, siz
         result = bt_fail(error, BT_MEMORY, "no memory for the configuration");
         goto out;
     }
+    parser.config->stop_ms = CONFIG_STOP_MS;
     ini_begin(&ini, text, size);
     while ((result = ini_next(&ini, line, error)) > 0)
         if ((result = parse_line(&parser, line, error)) < 0)

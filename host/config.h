@@ -11,7 +11,8 @@
 #define CONFIG_CAPTURES_MAX 64u
 #define CONFIG_NAME_BYTES   64u
 #define CONFIG_BOARD_BYTES  4352u
-#define CONFIG_SOCKET_BYTES 108u /* a Unix socket's address has no room for more */
+#define CONFIG_SOCKET_BYTES 108u  /* a Unix socket's address has no room for more */
+#define CONFIG_STOP_MS      45000 /* less than systemd's patience in doc/bustapd.service */
 
 /* One [capture NAME] section. */
 struct config_capture {
@@ -27,6 +28,7 @@ struct config_capture {
 
 struct config {
     char socket[CONFIG_SOCKET_BYTES]; /* empty: not given */
+    int stop_ms; /* from the signal that stops the daemon to its end, whatever holds it up */
     size_t count;
     struct config_capture *captures;
 };

@@ -1,25 +1,33 @@
 /*
- * What the daemon tells its operator, one line each, on a stream of its choice; with the priorities
- * of the system's journal where that is who reads (sd-daemon(3)). Any thread.
+ * What the daemon reports to its operator, one line each; with the priorities of the system's
+ * journal where that reads them (sd-daemon(3)). Any thread; nobody waits for the reader.
  */
 #ifndef HOST_JOURNAL_H
 #define HOST_JOURNAL_H
 
+#include "capture/line_queue.h"
+
 #include <stdbool.h>
-#include <stdio.h>
 
 /* syslog(3)'s numbers */
 enum journal_level { JOURNAL_ERROR = 3, JOURNAL_WARNING = 4, JOURNAL_INFO = 6 };
 
 struct journal {
-    FILE *stream;
-    bool priorities; /* each line starts with <N> */
+    struct line_queue *lines; /* NULL: nothing is written */
+    bool priorities;          /* each line starts with <N> */
 };
 
-/* For standard error, as it is connected now. */
-struct journal journal_standard_error(void);
+/* To standard error, as it is connected now. 0 or BT_MEMORY with *error. */
+int journal_open(struct journal *journal, struct bt_error *error);
 
+/* Waits up to timeout_ms for the reader to take what is written. */
+void journal_close(struct journal *journal, int timeout_ms);
+
+/* Control characters are replaced: a message is one line. */
 void journal_write(const struct journal *journal, enum journal_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Lines that were dropped because nobody read them. */
+uint64_t journal_dropped(const struct journal *journal);
 
 #endif

@@ -21,6 +21,7 @@ struct service {
     bool closing;                /* nothing starts any more */
     struct runner_report report; /* room for one, too large for a stack */
     int64_t started_ns;          /* monotonic */
+    const struct journal *journal;
 };
 
 struct service *service_new(const struct config *config, const struct journal *journal, int wake,
@@ -35,6 +36,7 @@ struct service *service_new(const struct config *config, const struct journal *j
         return NULL;
     }
     service->started_ns = clock_monotonic_ns();
+    service->journal = journal;
     for (size_t i = 0; i < config->count; i++) {
         service->runners[i] = runner_new(&config->captures[i], journal, wake, error);
         if (!service->runners[i]) {
@@ -133,6 +135,7 @@ static void put_captures(struct service *service, yajl_gen json, const struct co
     json_text(json, "version", BUSTAP_VERSION);
     json_count(json, "pid", (uint64_t)getpid());
     json_seconds(json, "uptime_s", (double)(clock_monotonic_ns() - service->started_ns) / 1e9);
+    json_count(json, "log_lines_dropped", journal_dropped(service->journal));
     json_key(json, "captures");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < service->count; i++) {

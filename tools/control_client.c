@@ -1,8 +1,10 @@
 #include "tools/control_client.h"
 
 #include "capture/control_protocol.h"
+#include "formats/base/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +13,11 @@
 #include <unistd.h>
 
 #define ANSWER_SECONDS 60 /* a board may take its time to start */
+
+static int late(struct bt_error *error)
+{
+    return bt_fail(error, BT_TIMEOUT, "bustapd did not answer in %d s", ANSWER_SECONDS);
+}
 
 static int connect_to(const char *path, struct bt_error *error)
 {
@@ -22,10 +29,12 @@ static int connect_to(const char *path, struct bt_error *error)
     int file = socket(AF_UNIX, SOCK_STREAM, 0);
     if (file < 0)
         return bt_fail_errno(error, "cannot make a socket");
-    setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    /* also of connect(), which waits where many others do */
+    setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(file, (const struct sockaddr *)&address, sizeof address) == 0)
         return file;
-    int result = errno == ENOENT || errno == ECONNREFUSED
+    int result = errno == EAGAIN ? late(error)
+                 : errno == ENOENT || errno == ECONNREFUSED
                      ? bt_fail(error, BT_IO, "no bustapd listens at %s", path)
                      : bt_fail_errno(error, "cannot connect to %s", path);
     close(file);
@@ -39,6 +48,8 @@ static int send_all(int file, const char *text, struct bt_error *error)
         ssize_t sent = write(file, text, size);
         if (sent < 0 && errno == EINTR)
             continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return late(error);
         if (sent < 0)
             return bt_fail_errno(error, "cannot write to bustapd");
         text += sent;
@@ -51,12 +62,18 @@ static int send_all(int file, const char *text, struct bt_error *error)
 static int receive_line(int file, char *answer, struct bt_error *error)
 {
     size_t size = 0;
+    const int64_t until = clock_monotonic_ms() + ANSWER_SECONDS * 1000; /* of the whole answer */
     while (size < CONTROL_ANSWER_BYTES_MAX) {
+        struct pollfd answered = {.fd = file, .events = POLLIN};
+        int64_t left = until - clock_monotonic_ms();
+        int ready = left > 0 ? poll(&answered, 1, (int)left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready == 0)
+            return late(error);
         ssize_t got = read(file, answer + size, CONTROL_ANSWER_BYTES_MAX - size);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return bt_fail(error, BT_TIMEOUT, "bustapd did not answer in %d s", ANSWER_SECONDS);
         if (got < 0)
             return bt_fail_errno(error, "cannot read from bustapd");
         if (got == 0)

@@ -1,6 +1,7 @@
 #include "tools/ctl.h"
 
 #include "capture/control_protocol.h"
+#include "formats/base/printable.h"
 #include "tools/control_client.h"
 #include "tools/json.h"
 
@@ -61,11 +62,11 @@ static void print_capture(yajl_val capture)
 {
     const char *error = why(capture);
     double rate = strtod(number_at(capture, "status", "records_per_s", NULL), NULL);
-    printf("%-16s %-9s %14s %10s %7.2f %6s  %s%s%s\n", text_at(capture, "name"),
-           text_at(capture, "state"), number_at(capture, "status", "records", NULL),
+    printf("%-16s %-9s %14s %10s %7.2f %6s  %s%s%s\n", PRINTABLE(text_at(capture, "name")),
+           PRINTABLE(text_at(capture, "state")), number_at(capture, "status", "records", NULL),
            number_at(capture, "status", "lost", "total"), rate / 1e6,
-           number_at(capture, "status", "files", NULL), text_at(capture, "output"),
-           *error ? ": " : "", error);
+           number_at(capture, "status", "files", NULL), PRINTABLE(text_at(capture, "output")),
+           *error ? ": " : "", PRINTABLE(error));
 }
 
 static void print_captures(yajl_val answer)
@@ -78,10 +79,13 @@ static void print_captures(yajl_val answer)
            "OUTPUT");
     for (size_t i = 0; i < captures->u.array.len; i++)
         print_capture(captures->u.array.values[i]);
+    const char *dropped = number_at(answer, "log_lines_dropped", NULL, NULL);
+    if (strcmp(dropped, "0") != 0)
+        printf("%s lines of the log were dropped: nobody read it\n", dropped);
 }
 
 /* Prints an answer. Returns the exit status. */
-static int print_answer(const char *text, bool as_json)
+static int print_answer(char *text, bool as_json)
 {
     char why[128];
     yajl_val answer = yajl_tree_parse(text, why, sizeof why);
@@ -92,12 +96,12 @@ static int print_answer(const char *text, bool as_json)
     }
     bool good = YAJL_IS_TRUE(yajl_tree_get(answer, path, yajl_t_true));
     if (as_json)
-        puts(text);
+        puts(printable_make(text));
     else
         print_captures(answer);
+    const char *error = text_at(answer, "error");
     if (!good)
-        fprintf(stderr, "bustap: %s\n",
-                *text_at(answer, "error") ? text_at(answer, "error") : "bustapd refused");
+        fprintf(stderr, "bustap: %s\n", *error ? PRINTABLE(error) : "bustapd refused");
     yajl_tree_free(answer);
     return good ? 0 : STATUS_IO;
 }

@@ -101,8 +101,12 @@ static void test_places(void)
     refused("[daemon x]\n",
             "test.conf:1: unknown section [daemon x]; there are [daemon] and [capture NAME]");
     refused("[daemon]\n[daemon]\n", "test.conf:2: there is a section [daemon] already");
-    refused("[daemon]\nport=1\n", "test.conf:2: unknown key \"port\" in [daemon]; there is socket");
-    refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: socket stands here twice");
+    refused("[daemon]\nport=1\n",
+            "test.conf:2: unknown key \"port\" in [daemon]; there are socket, stop-timeout");
+    refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: socket stands twice in [daemon]");
+    refused("[daemon]\nstop-timeout=2s\nstop-timeout=2s\n",
+            "test.conf:3: stop-timeout stands twice in [daemon]");
+    refused("[daemon]\nstop-timeout=1ms\n", "test.conf:2: stop-timeout: the time is 100ms to 1h");
     refused(GOOD "colour=red\n",
             "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "

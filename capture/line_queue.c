@@ -1,0 +1,214 @@
+#include "capture/line_queue.h"
+
+#include "formats/base/clock.h"
+#include "formats/base/thread.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct line {
+    char *text;
+    size_t size;
+};
+
+struct line_queue {
+    int descriptor;
+    const char *notice;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards what follows */
+    pthread_cond_t changed;
+    struct line lines[LINE_QUEUE_LINES]; /* a ring */
+    size_t first, count;                 /* the first one is being written */
+    uint64_t dropped;
+    uint64_t untold; /* dropped, all of them behind the last line, and no line says so yet */
+    bool closed;
+    bool orphan; /* nobody waits for the thread any more: it frees */
+};
+
+/* A descriptor may be in non-blocking mode: whoever shares it chose that. False: it refuses. */
+static bool write_all(int descriptor, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(descriptor, text, size);
+        if (written >= 0) {
+            text += written;
+            size -= (size_t)written;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            struct pollfd room = {.fd = descriptor, .events = POLLOUT};
+            poll(&room, 1, -1);
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void destroy(struct line_queue *queue)
+{
+    for (; queue->count > 0; queue->count--) {
+        free(queue->lines[queue->first].text);
+        queue->first = (queue->first + 1) % LINE_QUEUE_LINES;
+    }
+    pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->mutex);
+    free(queue);
+}
+
+/* The next thing to write; call with the mutex. False: there is nothing. */
+static bool next(struct line_queue *queue, char *notice, size_t notice_size, struct line *line)
+{
+    if (queue->count > 0) {
+        *line = queue->lines[queue->first];
+        return true;
+    }
+    if (queue->untold == 0)
+        return false;
+    int size = snprintf(
+        notice, notice_size, "%s%" PRIu64 " %s dropped here: nobody read what was written\n",
+        queue->notice, queue->untold, queue->untold == 1 ? "line was" : "lines were");
+    *line = (struct line){NULL, (size_t)size < notice_size ? (size_t)size : notice_size - 1};
+    return true;
+}
+
+/* The line at next() is written, or refused; call with the mutex. */
+static void finish(struct line_queue *queue, const struct line *line, uint64_t told, bool written)
+{
+    if (line->text) {
+        free(line->text);
+        queue->first = (queue->first + 1) % LINE_QUEUE_LINES;
+        queue->count--;
+        queue->dropped += !written;
+    } else {
+        queue->untold -= told;
+    }
+    pthread_cond_broadcast(&queue->changed);
+}
+
+static void *run(void *argument)
+{
+    struct line_queue *queue = argument;
+    struct line line;
+    char notice[120];
+    thread_set_name("lines");
+    pthread_mutex_lock(&queue->mutex);
+    while (!queue->orphan) {
+        if (next(queue, notice, sizeof notice, &line)) {
+            uint64_t told = queue->untold;
+            pthread_mutex_unlock(&queue->mutex);
+            bool written = write_all(queue->descriptor, line.text ? line.text : notice, line.size);
+            pthread_mutex_lock(&queue->mutex);
+            finish(queue, &line, told, written);
+        } else if (queue->closed) {
+            break;
+        } else {
+            pthread_cond_wait(&queue->changed, &queue->mutex);
+        }
+    }
+    bool orphan = queue->orphan;
+    pthread_mutex_unlock(&queue->mutex);
+    if (orphan)
+        destroy(queue);
+    return NULL;
+}
+
+/* No signal comes to the thread: it is others' to take. */
+static int start_thread(struct line_queue *queue)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int result = pthread_create(&queue->thread, NULL, run, queue);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+struct line_queue *line_queue_new(int descriptor, const char *notice, struct bt_error *error)
+{
+    struct line_queue *queue = calloc(1, sizeof *queue);
+    if (!queue) {
+        bt_fail(error, BT_MEMORY, "no memory for messages");
+        return NULL;
+    }
+    queue->descriptor = descriptor;
+    queue->notice = notice;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&queue->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&queue->mutex, NULL);
+    if (start_thread(queue) == 0)
+        return queue;
+    bt_fail(error, BT_MEMORY, "cannot start a thread for messages");
+    destroy(queue);
+    return NULL;
+}
+
+bool line_queue_put(struct line_queue *queue, const char *text, size_t size)
+{
+    char *copy = malloc(size + 1);
+    pthread_mutex_lock(&queue->mutex);
+    /* behind dropped lines comes the line about them first, once all before it is written */
+    bool put = copy && queue->count < LINE_QUEUE_LINES && queue->untold == 0;
+    if (put) {
+        memcpy(copy, text, size);
+        queue->lines[(queue->first + queue->count++) % LINE_QUEUE_LINES] =
+            (struct line){copy, size};
+    } else {
+        queue->dropped++;
+        queue->untold++;
+    }
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
+    if (!put)
+        free(copy);
+    return put;
+}
+
+uint64_t line_queue_dropped(struct line_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    uint64_t dropped = queue->dropped;
+    pthread_mutex_unlock(&queue->mutex);
+    return dropped;
+}
+
+bool line_queue_wait(struct line_queue *queue, int timeout_ms)
+{
+    int64_t until = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
+    struct timespec deadline = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+    int result = 0;
+    pthread_mutex_lock(&queue->mutex);
+    while ((queue->count > 0 || queue->untold > 0) && result == 0)
+        result = pthread_cond_timedwait(&queue->changed, &queue->mutex, &deadline);
+    bool done = queue->count == 0 && queue->untold == 0;
+    pthread_mutex_unlock(&queue->mutex);
+    return done;
+}
+
+void line_queue_free(struct line_queue *queue, int timeout_ms)
+{
+    if (!queue)
+        return;
+    bool done = line_queue_wait(queue, timeout_ms);
+    pthread_t thread = queue->thread;
+    pthread_mutex_lock(&queue->mutex);
+    queue->closed = true;
+    queue->orphan = !done;
+    pthread_cond_broadcast(&queue->changed);
+    pthread_mutex_unlock(&queue->mutex);
+    if (done) {
+        pthread_join(thread, NULL);
+        destroy(queue);
+    } else {
+        pthread_detach(thread);
+    }
+}

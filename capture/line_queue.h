@@ -1,0 +1,39 @@
+/*
+ * Lines for a descriptor whose reader may stall: a terminal that is stopped, a pipe that nobody
+ * reads. A thread writes them, so that nobody else waits. The queue is bounded: a line that finds
+ * no room is dropped and counted, and once the reader is back a line says so at its place.
+ */
+#ifndef CAPTURE_LINE_QUEUE_H
+#define CAPTURE_LINE_QUEUE_H
+
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LINE_QUEUE_LINES 256u /* that may wait */
+
+struct line_queue;
+
+/*
+ * descriptor stays the caller's, its flags as they are: others share them. notice is what the line
+ * about dropped ones begins with; it must outlive the queue. NULL and *error on failure.
+ */
+struct line_queue *line_queue_new(int descriptor, const char *notice, struct bt_error *error);
+
+/* Puts size octets, whatever they are, to be written in one piece. False: dropped. Any thread;
+ * never waits for the reader. */
+bool line_queue_put(struct line_queue *queue, const char *text, size_t size);
+
+/* Lines that were dropped, or that the descriptor refused. */
+uint64_t line_queue_dropped(struct line_queue *queue);
+
+/* Waits up to timeout_ms until nothing is to be written any more. False: the reader stalls. */
+bool line_queue_wait(struct line_queue *queue, int timeout_ms);
+
+/* Waits up to timeout_ms for what is to be written, and frees. A thread that does not return from
+ * its write is left to the end of the process. NULL is allowed. */
+void line_queue_free(struct line_queue *queue, int timeout_ms);
+
+#endif

@@ -1,0 +1,70 @@
+#!/bin/bash
+# Nobody reads the log: clients are answered, signals obeyed, captures complete; what was dropped is counted, in the
+# status and, once somebody reads again, in the log.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+cat >conf <<END
+[capture one]
+board = virtual:smp=2,rate=200000
+output = out/one
+# a file is a line
+[capture noise]
+board = virtual:smp=2,rate=200000
+output = noise/n
+rotate = size=4K
+keep = 3
+END
+mkfifo fifo
+
+# A reader that does not read until it is told to; from a pipe that a page fills.
+perl -e '
+    open(my $pipe, "<", "fifo") or die;
+    fcntl($pipe, 1031, 4096) or die "F_SETPIPE_SZ: $!";
+    $SIG{USR1} = sub { };
+    sleep 1000;
+    open(my $log, ">", "log") or die;
+    while (sysread($pipe, my $text, 4096)) { syswrite($log, $text) }' &
+reader=$!
+trap 'kill $reader 2>/dev/null || true' EXIT
+bustapd -c conf --socket socket 2>fifo &
+daemon=$!
+await ctl status
+await has_records one 1000
+
+dropped() { [ "$(status .log_lines_dropped)" -gt 0 ]; }
+await dropped
+ctl rotate one >/dev/null || fail "no answer while nobody reads the log"
+await sh -c 'ls out/one_00001_*.byu.gz'
+ctl status | grep -qx '[0-9]* lines of the log were dropped: nobody read it' || fail "the table does not say so"
+ctl stop >/dev/null || fail "stop was not answered"
+is_state one stopped
+
+# somebody reads again
+kill -USR1 "$reader"
+await grep -q '^bustapd: [0-9]* lines\? w[a-z]* dropped here: nobody read what was written$' log
+# what is written from then on is there
+ctl start one
+await has_records one 1000
+count=$(status .log_lines_dropped)
+stop_daemon
+await grep -q '^bustapd: stopped$' log
+told=$(sed -n 's/^bustapd: \([0-9]*\) lines\? w.* dropped here: .*/\1/p' log | awk '{ n += $1 } END { print n }')
+[ "$told" -eq "$count" ] || fail "$count lines were dropped, the log says $told"
+wait "$reader"
+bustap verify out/one_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"
+
+# SIGTERM while nobody reads
+rm -rf out
+perl -e '
+    open(my $pipe, "<", "fifo") or die;
+    fcntl($pipe, 1031, 4096) or die "F_SETPIPE_SZ: $!";
+    sleep 1000' &
+reader=$!
+bustapd -c conf --socket socket 2>fifo &
+daemon=$!
+await ctl status
+await has_records one 1000
+await dropped
+stop_daemon
+bustap verify out/one_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"

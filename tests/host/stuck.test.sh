@@ -1,0 +1,100 @@
+#!/bin/bash
+# Something never returns: a board, the configuration, the supervisor, the file system. SIGTERM ends the daemon within
+# the time that is set all the same, a second one at once; other captures are complete, and what was written is there.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+# Ends it by SIGTERM, and leaves its status in $ended.
+end_it() {
+    ended=0
+    kill -TERM "$daemon"
+    wait "$daemon" || ended=$?
+}
+
+# a board that cannot even be opened: nobody writes into the pipe
+mkfifo never
+cat >conf <<END
+[daemon]
+stop-timeout = 2s
+[capture stuck]
+board = virtual:replay=never
+output = out/stuck
+[capture good]
+board = virtual:smp=2,rate=200000
+output = out/good
+rotate = size=20K
+END
+start_daemon
+await has_records good 1000
+await is_state stuck starting
+end_it
+[ "$ended" -eq 3 ] || fail "a board that never answers: $ended"
+grep -q "^bustapd: did not stop in time, and ends; files that are not complete have no end, 'bustap recover' " log
+[ -z "$(ls out | grep 'good.*part$')" ] || fail "the good capture was not completed: $(ls out)"
+bustap verify out/good_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"
+
+# a second signal does not wait
+sed -i 's/^stop-timeout.*/stop-timeout = 1h/' conf
+start_daemon
+await is_state stuck starting
+kill -TERM "$daemon"
+await is_state stuck stopping
+end_it
+[ "$ended" -eq 143 ] || fail "the second signal: $ended"
+grep -q '^bustapd: ended at once by a second signal; ' log
+
+# the configuration
+bustapd -c never 2>>log &
+daemon=$!
+takes_signals() { grep -q signals /proc/"$daemon"/task/*/comm; }
+await takes_signals
+kill -TERM "$daemon"
+is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$daemon"/status; }
+await is_heard
+end_it
+[ "$ended" -eq 143 ] || fail "the configuration: $ended"
+
+# a supervisor that does not read what it is told
+perl -MSocket -e '
+    socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
+    bind($s, pack_sockaddr_un("notify")) or die;
+    sleep 1000' &
+supervisor=$!
+trap 'kill $supervisor' EXIT
+await test -S notify
+cat >conf <<END
+[capture good]
+board = virtual:smp=2,rate=200000
+output = out/good
+END
+export NOTIFY_SOCKET="$PWD/notify" WATCHDOG_USEC=4000
+start_daemon
+sleep 1 # there is room for a few hundred
+ctl status >/dev/null || fail "no answer while the supervisor does not read"
+stop_daemon
+unset NOTIFY_SOCKET WATCHDOG_USEC
+
+# a file system: what is in it of a file can be recovered
+cat >stuck.c <<END
+int pause(void);
+int fsync(int descriptor)
+{
+    for (;;)
+        pause();
+    return descriptor;
+}
+END
+gcc -shared -fPIC -o stuck.so stuck.c
+sed -i '1i [daemon]\nstop-timeout = 2s' conf
+rm -rf out
+ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" LD_PRELOAD="$PWD/stuck.so" \
+    bustapd -c conf --socket socket 2>>log &
+daemon=$!
+await ctl status
+await has_records good 1000
+end_it
+[ "$ended" -eq 3 ] || fail "a file system: $ended"
+for part in out/*.part; do
+    bustap recover "$part" -o recovered.byu.gz || fail "$part cannot be recovered"
+    [ "$(bustap info --json recovered.byu.gz | jq .records)" -ge 1000 ] || fail "records are missing"
+done

@@ -114,6 +114,7 @@ static bool goes_on(const struct batch *batch, const struct batch *part)
         return !batch_tells(batch) || part->first_index - lost == batch->first_index;
     return part->count > 0 && !batch_tells(part) &&
            part->first_index == batch->first_index + batch->count &&
+           part->records[0].time != UINT32_MAX &&
            part->first_tick - batch->last_tick == part->records[0].time;
 }
 

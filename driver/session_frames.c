@@ -1,6 +1,8 @@
 /* Frames become batches here: what is lost, told twice or makes no sense is found and counted. */
 #include "driver/session_state.h"
 
+#include "formats/base/saturating.h"
+
 #include <string.h>
 
 /* More requests than any bus has in a year at one go: a board that says so has lost its mind. */
@@ -42,10 +44,9 @@ static void note_sequence(struct session *session, const struct wire_frame *fram
     session->position.sequence = frame->sequence + 1;
 }
 
-static struct loss make_loss(enum loss_stage stage, uint64_t count, uint64_t tick, uint64_t other)
+static struct loss make_loss(enum loss_stage stage, uint64_t count, uint64_t first, uint64_t last)
 {
-    struct loss loss = {.first_tick = tick < other ? tick : other,
-                        .last_tick = tick < other ? other : tick};
+    struct loss loss = {.first_tick = first, .last_tick = last};
     loss.count[stage] = count;
     return loss;
 }
@@ -88,6 +89,7 @@ static int tell_loss(struct session *session, struct batch *batch, const struct 
     loss_add(&session->statistics.lost, &loss);
     start_batch(session, batch, &loss, frame->first_index, session->position.tick);
     session->position.index = frame->first_index;
+    session->position.after_record = false;
     return 1;
 }
 
@@ -115,6 +117,25 @@ static void accept_records(struct session *session, const struct wire_frame *fra
     session->statistics.records += frame->count;
     session->position.index = frame->first_index + frame->count;
     session->position.tick = last_tick;
+    session->position.after_record = true;
+}
+
+/* Why records cannot have been on the bus when the frame says; NULL if they can. A time counts from
+ * the last record that the board kept, which is the last one received unless something is missing.
+ */
+static const char *mistimed(const struct session *session, const struct record *records)
+{
+    const struct wire_frame *frame = &session->frame;
+    const struct session_position *position = &session->position;
+    uint64_t passed = frame->first_tick - position->tick;
+    bool follows = position->after_record && session->gap.milliseconds == 0 &&
+                   frame->first_index == position->index;
+    if (records_until_saturated(records, frame->count) < frame->count)
+        return "a time that saturated is not its first";
+    if (follows &&
+        (passed < records[0].time || (passed > records[0].time && records[0].time != UINT32_MAX)))
+        return "its first tick contradicts its first record's time";
+    return NULL;
 }
 
 /* A frame of records whose place in the stream is right. */
@@ -131,8 +152,11 @@ static int take_records(struct session *session, struct batch *batch, struct bt_
     if (__builtin_add_overflow(frame->first_tick, records_time(records + 1, frame->count - 1u),
                                &last_tick))
         return nonsense(session, batch, "its ticks overflow", error);
-    if (batch->count > 0 && batch->last_tick + records[0].time != frame->first_tick)
-        return hand_out(session);
+    const char *wrong = mistimed(session, records);
+    if (wrong)
+        return nonsense(session, batch, wrong, error);
+    if (batch->count > 0 && records[0].time == UINT32_MAX)
+        return hand_out(session); /* only a batch's first tick says how long that was */
     struct loss loss = loss_before(session, frame);
     loss_add(&session->statistics.lost, &loss);
     accept_records(session, frame, last_tick);
@@ -152,45 +176,37 @@ static int take_records(struct session *session, struct batch *batch, struct bt_
     return batch->count == batch->capacity;
 }
 
-/* HEARTBEAT and END. good: the counters could be read. */
-static void take_counters(struct session *session, const struct wire_counters *counters, bool good,
-                          bool end)
+/* Whether the counters of an end agree with each other and with what the board sent. accepted: what
+ * the board's stream came to. */
+static bool counters_agree(const struct session *session, const struct wire_counters *counters,
+                           uint64_t accepted)
 {
-    if (good) {
-        session->counters = *counters;
-        session->counters_known = true;
-    }
-    if (end)
-        session_ended(session, good, session->frame.flags & WIRE_FLAG_BUS_ENDED);
+    uint64_t seen = counters->accepted;
+    bool overflows = __builtin_add_overflow(seen, counters->filtered, &seen) ||
+                     __builtin_add_overflow(seen, counters->above_4gib, &seen) ||
+                     __builtin_add_overflow(seen, counters->undecoded, &seen);
+    uint64_t lost;
+    overflows =
+        overflows || __builtin_add_overflow(session->base.counters.lost, counters->lost, &lost);
+    return !overflows && counters->seen == seen && counters->lost <= counters->accepted &&
+           saturating_add(session->base.index, counters->accepted) == accepted &&
+           (session->uncounted || lost >= session->statistics.lost.count[LOSS_BUS]);
 }
 
-int session_take_late_end(struct session *session, struct batch *batch)
+/* The session ended with these counters, which are final if they can be believed. */
+static void end_with(struct session *session, const struct wire_counters *counters,
+                     uint64_t accepted, bool bus_ended)
 {
-    struct wire_frame end = {.first_index = session->counters.accepted,
-                             .first_tick = session->counters.tick};
-    session->end_waits = false;
-    session_rebase(session, &end);
-    bool sane = end.first_index >= session->position.index &&
-                end.first_index - session->position.index <= GAP_MAX;
-    session_ended(session, sane, false);
-    return sane ? tell_loss(session, batch, &end) : 0;
-}
-
-/* A frame without records whose place in the stream is right. */
-static int take_word(struct session *session, struct batch *batch, bool end, struct bt_error *error)
-{
-    const struct wire_frame *frame = &session->frame;
-    bool counts = end || frame->kind == WIRE_HEARTBEAT;
-    struct wire_counters counters;
-    bool good = wire_counters_get(&counters, frame->payload, frame->payload_bytes) == 0;
-    if (counts && !good && !end)
-        return nonsense(session, batch, "its counters are cut short", error);
-    note_sequence(session, frame);
-    int told = tell_loss(session, batch, frame);
-    if (counts)
-        take_counters(session, &counters, good, end);
-    session->statistics.bad_frames += end && !good;
-    return told;
+    bool good = counters && counters_agree(session, counters, accepted);
+    session_ended(session, good, bus_ended);
+    if (good)
+        return;
+    session->statistics.bad_frames++;
+    if (session->reason.code == 0)
+        bt_fail(&session->reason, BT_DATA,
+                "board %s counted at its end what contradicts what it sent; some requests may be "
+                "missing",
+                session->name);
 }
 
 /* Why the frame cannot be where it says it is; NULL if it can. */
@@ -205,7 +221,47 @@ static const char *misplaced(const struct session *session, const struct wire_fr
         return "its index is beyond belief";
     if (frame->lost > gap)
         return "it says more is lost than is missing";
+    if (frame->first_tick < session->position.tick)
+        return "its first tick lies before the last one";
+    if (frame->lost > 0 && (frame->lost_first_tick < session->position.tick ||
+                            frame->lost_last_tick < frame->lost_first_tick ||
+                            frame->lost_last_tick > frame->first_tick))
+        return "the ticks of its loss do not lie in order before its own";
     return NULL;
+}
+
+int session_take_late_end(struct session *session, struct batch *batch)
+{
+    struct wire_frame end = {.first_index = session->counters.accepted,
+                             .first_tick = session->counters.tick};
+    session->end_waits = false;
+    session_rebase(session, &end);
+    end.version = WIRE_VERSION;
+    bool sane = !misplaced(session, &end);
+    int told = sane ? tell_loss(session, batch, &end) : 0;
+    end_with(session, sane ? &session->counters : NULL, end.first_index, false);
+    return told;
+}
+
+/* A frame without records whose place in the stream is right. */
+static int take_word(struct session *session, struct batch *batch, bool end, struct bt_error *error)
+{
+    const struct wire_frame *frame = &session->frame;
+    bool counts = end || frame->kind == WIRE_HEARTBEAT;
+    struct wire_counters counters;
+    bool good = wire_counters_get(&counters, frame->payload, frame->payload_bytes) == 0;
+    if (counts && !good && !end)
+        return nonsense(session, batch, "its counters are cut short", error);
+    note_sequence(session, frame);
+    int told = tell_loss(session, batch, frame);
+    if (counts && good) {
+        session->counters = counters;
+        session->counters_known = true;
+    }
+    if (end)
+        end_with(session, good ? &counters : NULL, frame->first_index,
+                 frame->flags & WIRE_FLAG_BUS_ENDED);
+    return told;
 }
 
 /* Records are judged by their place alone: it decides whether any is missing or there twice. */

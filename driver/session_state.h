@@ -18,7 +18,8 @@ enum session_phase {
 /* Where the stream of requests has come to: everything before is delivered or told as lost. */
 struct session_position {
     uint64_t index;
-    uint64_t tick; /* last one known */
+    uint64_t tick;     /* last one known */
+    bool after_record; /* tick is that of the last record, and nothing is missing after it */
     uint32_t sequence;
 };
 

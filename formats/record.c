@@ -76,3 +76,16 @@ uint64_t records_time(const struct record *records, size_t count)
         sum += records[i].time;
     return sum;
 }
+
+size_t records_until_saturated(const struct record *records, size_t count)
+{
+    size_t saturated = 0;
+    for (size_t i = 1; i < count; i++)
+        saturated += records[i].time == UINT32_MAX;
+    if (saturated == 0)
+        return count;
+    size_t i = 1;
+    while (records[i].time != UINT32_MAX)
+        i++;
+    return i;
+}

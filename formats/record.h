@@ -112,4 +112,8 @@ const char *request_type_name(uint8_t type);
 /* Sum of the time fields of count records, in ticks. */
 uint64_t records_time(const struct record *records, size_t count);
 
+/* How many of the records, from the first on, may share a batch: all before the next one whose time
+ * saturated. count >= 1; returns 1 to count. */
+size_t records_until_saturated(const struct record *records, size_t count);
+
 #endif

@@ -180,20 +180,6 @@ static void count_too_wide(struct trace_records *records, const uint8_t *bytes, 
     }
 }
 
-/* How many records can go into one batch: a time that saturated starts a new one. */
-static size_t until_saturated(const struct record *records, size_t count)
-{
-    size_t saturated = 0;
-    for (size_t i = 1; i < count; i++)
-        saturated += records[i].time == UINT32_MAX;
-    if (saturated == 0)
-        return count;
-    size_t i = 1;
-    while (records[i].time != UINT32_MAX)
-        i++;
-    return i;
-}
-
 int trace_records_next(struct trace_records *records, struct batch *batch, struct bt_error *error)
 {
     const uint8_t *bytes;
@@ -214,7 +200,7 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
         records_get(batch->records, bytes, count);
     else
         get_lp64(batch->records, bytes, count);
-    count = until_saturated(batch->records, count);
+    count = records_until_saturated(batch->records, count);
     if (records->record_bytes == RECORD_LP64_BYTES)
         count_too_wide(records, bytes, count);
     uint32_t first = batch->records[0].time;

@@ -185,6 +185,8 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
     size_t straight = smaller(there, CAPACITY - at);
     memcpy(records, ring->records + at, straight * sizeof *records);
     memcpy(records + straight, ring->records, (there - straight) * sizeof *records);
+    if (there > 0)
+        there = records_until_saturated(records, there);
     atomic_store(&ring->taken, taken + there);
     if (atomic_load(&ring->putter_waits) && room_for_more(ring) >= MANY)
         tell(&ring->taken_news);

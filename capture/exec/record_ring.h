@@ -40,8 +40,8 @@ bool record_ring_has_ended(const struct record_ring *ring);
 
 /*
  * Takes at most capacity records, *count of them: as soon as there are many or an end, else what is
- * there when timeout_ms have passed (< 0: waits for one at least). False: there are none, and
- * there will be none.
+ * there when timeout_ms have passed (< 0: waits for one at least). Only the first of them may have
+ * a time that saturated. False: there are none, and there will be none.
  */
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
                       int timeout_ms, size_t *count);

@@ -107,6 +107,27 @@ static void test_all_come(void)
     free(records);
 }
 
+/* A time that saturated is the first of its batch: nothing within a batch may hide how long it was.
+ */
+static void test_saturated(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    struct record records[7] = {{.time = UINT32_MAX}, {.time = 1}, {.time = UINT32_MAX},
+                                {.time = UINT32_MAX}, {.time = 2}, {.time = 3},
+                                {.time = UINT32_MAX}};
+    const size_t expected[] = {2, 1, 3, 1};
+    struct record taken[8];
+    size_t count;
+    CU_ASSERT_EQUAL(record_ring_put(ring, records, 7), 0);
+    record_ring_end(ring);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count));
+        CU_ASSERT_EQUAL(count, expected[i]);
+    }
+    CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count));
+    record_ring_free(ring);
+}
+
 /* Who puts is killed; who takes finds all that was put. */
 static void test_killed(void)
 {
@@ -195,8 +216,11 @@ static void test_bus(void)
     record_ring_free(ring);
 }
 
-static const struct test_case cases[] = {
-    {"all records come, in order", test_all_come}, {"who puts is killed", test_killed},
-    {"nobody takes any more", test_closed},        {"who takes is killed", test_taker_killed},
-    {"pieces that a bus can carry", test_bus},     {NULL, NULL}};
+static const struct test_case cases[] = {{"all records come, in order", test_all_come},
+                                         {"who puts is killed", test_killed},
+                                         {"nobody takes any more", test_closed},
+                                         {"who takes is killed", test_taker_killed},
+                                         {"pieces that a bus can carry", test_bus},
+                                         {"times that saturated", test_saturated},
+                                         {NULL, NULL}};
 TEST_SUITE(exec_source, cases)

@@ -489,6 +489,7 @@ static void test_nonsense(void)
         struct wire_frame frame = wrong[i];
         frame.version = frame.version ? frame.version : WIRE_VERSION;
         frame.kind = WIRE_RECORDS;
+        frame.first_tick = FAKE_TICK(10);
         frame.session = board->session;
         frame.sequence = board->sequence++;
         frame.payload = payload;
@@ -510,6 +511,7 @@ static void test_nonsense(void)
                                                .session = board->session,
                                                .sequence = board->sequence++,
                                                .first_index = 10,
+                                               .first_tick = FAKE_TICK(10),
                                                .payload = payload,
                                                .payload_bytes = 24};
     fake_board_frame(board, &short_heartbeat);
@@ -521,6 +523,124 @@ static void test_nonsense(void)
     CU_ASSERT_EQUAL(f.records, 20);
     CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
     fixture_end(&f);
+}
+
+/* Puts on the line a frame of the records of requests 10 and 11, which come after those before: as
+ * the caller changed it. */
+static void send_lie(struct fake_board *board, struct wire_frame frame, const uint32_t times[2])
+{
+    uint8_t payload[2 * RECORD_BYTES];
+    for (unsigned i = 0; i < 2; i++) {
+        struct record record = fake_record(10 + i);
+        record.time = times[i];
+        record_put(payload + i * RECORD_BYTES, &record);
+    }
+    frame.version = WIRE_VERSION;
+    frame.kind = WIRE_RECORDS;
+    frame.session = board->session;
+    frame.sequence = board->sequence++;
+    frame.count = 2;
+    frame.payload = payload;
+    frame.payload_bytes = sizeof payload;
+    fake_board_frame(board, &frame);
+}
+
+/* Ticks that contradict what came before, or the frame's own records: the frame is refused with the
+ * reason, and its records are counted as lost on the link. */
+static void test_lying_ticks(void)
+{
+    const uint64_t next = FAKE_TICK(10);
+    const struct {
+        struct wire_frame frame;
+        uint32_t times[2];
+        const char *reason;
+    } lies[] = {
+        {{.first_index = 10, .first_tick = FAKE_TICK(8)}, {10, 10}, "before the last one"},
+        {{.first_index = 10, .first_tick = 0}, {10, 10}, "before the last one"},
+        {{.first_index = 10, .first_tick = next + 1}, {10, 10}, "contradicts"},
+        {{.first_index = 10, .first_tick = next}, {9, 10}, "contradicts"},
+        {{.first_index = 10, .first_tick = next + (UINT64_C(1) << 63)}, {10, 10}, "contradicts"},
+        {{.first_index = 10, .first_tick = next}, {UINT32_MAX, 10}, "contradicts"},
+        {{.first_index = 10, .first_tick = next}, {10, UINT32_MAX}, "saturated"},
+        {{.first_index = 10, .first_tick = UINT64_MAX - 5}, {UINT32_MAX, 10}, "overflow"},
+        {{.first_index = 12,
+          .first_tick = next + 50,
+          .lost = 2,
+          .lost_first_tick = next + 20,
+          .lost_last_tick = next + 10},
+         {10, 10},
+         "ticks of its loss"},
+        {{.first_index = 12,
+          .first_tick = next + 50,
+          .lost = 2,
+          .lost_first_tick = FAKE_TICK(9) - 1,
+          .lost_last_tick = next + 10},
+         {10, 10},
+         "ticks of its loss"},
+        {{.first_index = 12,
+          .first_tick = next + 50,
+          .lost = 2,
+          .lost_first_tick = next,
+          .lost_last_tick = next + 51},
+         {10, 10},
+         "ticks of its loss"},
+    };
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        struct fixture f;
+        struct fake_board *board = fake_board_new();
+        fixture_arm(&f, board);
+        fake_board_records(board, 10, 0);
+        send_lie(board, lies[i].frame, lies[i].times);
+        CU_ASSERT_EQUAL(fixture_next(&f, 100), 1);
+        CU_ASSERT_EQUAL(source_next(f.source, &f.batch, 100, &f.error), BT_DATA);
+        CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, lies[i].reason));
+        board->accepted = 14;
+        fake_board_records(board, 6, 0);
+        fake_board_end(board, 0, 0);
+        CU_ASSERT_EQUAL(fixture_drain(&f), 0);
+        CU_ASSERT_EQUAL(f.records, 16);
+        CU_ASSERT_EQUAL(f.lost.count[LOSS_LINK], 4);
+        CU_ASSERT_EQUAL(statistics(&f).bad_frames, 1);
+        struct source_totals totals;
+        source_totals(f.source, &totals);
+        CU_ASSERT_TRUE(totals.known);
+        CU_ASSERT_EQUAL(totals.accepted, 20);
+        fixture_end(&f);
+    }
+}
+
+/* Counters at the end, in END or in a late STATUS, that contradict each other or what came: they
+ * are not believed, and that is told. */
+static void test_lying_counters(void)
+{
+    const struct wire_counters lies[] = {
+        {.seen = 1, .accepted = 1},
+        {.accepted = UINT64_MAX},
+        {.seen = 1},
+        {.seen = UINT64_MAX - 10, .filtered = UINT64_MAX},
+        {.lost = 100},
+        {.lost = UINT64_MAX},
+    };
+    for (size_t i = 0; i < 2 * sizeof lies / sizeof lies[0]; i++) {
+        struct fixture f;
+        struct fake_board *board = fake_board_new();
+        board->impatient = true;
+        board->loses_end = i & 1;
+        fixture_arm(&f, board);
+        fake_board_records(board, 10, 0);
+        fake_board_records(board, 10, 5);
+        board->counters = lies[i / 2];
+        CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
+        CU_ASSERT_EQUAL(fixture_end_of(&f), 0);
+        CU_ASSERT_EQUAL(f.records, 20);
+        bool believed = i == 1; /* nothing else says how far an END went that is lost */
+        CU_ASSERT_EQUAL(f.damaged, !believed);
+        struct source_totals totals;
+        source_totals(f.source, &totals);
+        CU_ASSERT_EQUAL(totals.known, believed);
+        CU_ASSERT_EQUAL(loss_total(&f.lost), believed ? 6 : 5);
+        fixture_end(&f);
+    }
 }
 
 static void test_absurd_end(void)
@@ -710,6 +830,8 @@ static const struct test_case cases[] = {
     {"board gone", test_board_gone},
     {"bus ended", test_bus_ended},
     {"nonsense", test_nonsense},
+    {"ticks that lie", test_lying_ticks},
+    {"counters that lie", test_lying_counters},
     {"absurd END", test_absurd_end},
     {"small batches", test_small_batches},
     {"tick discontinuity", test_tick_discontinuity},

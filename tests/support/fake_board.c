@@ -100,7 +100,7 @@ static void put_counters(struct fake_board *board, uint8_t *out)
 {
     struct wire_counters counters = board->counters;
     counters.tick = FAKE_TICK(board->accepted);
-    counters.seen += board->accepted;
+    counters.seen += board->accepted + counters.filtered + counters.above_4gib + counters.undecoded;
     counters.accepted += board->accepted;
     counters.lost += board->lost;
     counters.frames += board->sequence;

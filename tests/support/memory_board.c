@@ -69,7 +69,8 @@ static void put_end(struct memory_board *board)
     struct wire_frame frame = {.kind = WIRE_END,
                                .flags = WIRE_FLAG_BUS_ENDED,
                                .first_index = board->total,
-                               .first_tick = board->round * board->round_ticks,
+                               .first_tick = board->round * board->round_ticks +
+                                             board->frames[board->frame].tick,
                                .payload_bytes = sizeof payload};
     put_small(board, &frame, payload);
     board->armed = false;

@@ -126,7 +126,7 @@ static int begin_path(struct wrong_path *wrong, struct record *record, struct bt
 {
     const uint64_t time = record->time + wrong->gap;
     int result = 0;
-    if (time > UINT32_MAX)
+    if (time >= UINT32_MAX)
         result = flush(wrong, error);
     record->time = time < UINT32_MAX ? (uint32_t)time : UINT32_MAX;
     wrong->tick += time - record->time;

@@ -6,13 +6,15 @@
 /* --- reading --- */
 
 #define SIZE_UNTOLD 4u
+#define WORD_BYTES  4u /* of plain din: Dinero makes a word of each address */
 
 #define LEFT_OUT 0xfeu
 #define NO_LABEL 0xffu
 
+/* Of a label, digit or letter; capitals are letters, too. */
 static uint8_t type_of_label(uint8_t label)
 {
-    switch (label) {
+    switch (label >= 'A' && label <= 'Z' ? label - 'A' + 'a' : label) {
     case '0':
     case 'r':
         return REQUEST_MEMREAD;
@@ -38,39 +40,52 @@ static bool at_space(const struct foreign_line *line)
     return line->at == line->end || *line->at == ' ' || *line->at == '\t';
 }
 
-/* The third column, where it is a number. */
-static uint64_t take_size(struct foreign_line *line)
+/* A hexadecimal number, with 0x or without; false where there is something else. */
+static bool take_number(struct foreign_line *line, uint64_t *number)
 {
-    uint64_t size;
     foreign_skip_spaces(line);
-    return foreign_hexadecimal(line, &size) && at_space(line) ? size : SIZE_UNTOLD;
+    if (line->end - line->at > 2 && line->at[0] == '0' &&
+        (line->at[1] == 'x' || line->at[1] == 'X'))
+        line->at += 2;
+    return foreign_hexadecimal(line, number) && at_space(line);
+}
+
+/* The size behind an address of extended din, which may be missing. False where there is something
+ * else. */
+static bool take_size(struct foreign_line *line, uint64_t *size)
+{
+    foreign_skip_spaces(line);
+    *size = SIZE_UNTOLD;
+    return line->at == line->end || take_number(line, size);
 }
 
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
     struct foreign_line line = {.at = bytes, .end = bytes + size};
-    struct foreign_reference *reference = &item->references[0];
+    uint64_t address;
+    uint64_t told;
     (void)state;
     (void)last;
     foreign_skip_spaces(&line);
     if (line.at == line.end)
         return 0;
-    uint8_t type = type_of_label(*line.at++);
+    uint8_t label = *line.at++;
+    uint8_t type = type_of_label(label);
     if (type == NO_LABEL || !at_space(&line))
         return bt_fail(error, BT_DATA, "it begins with no label of din (0 to 4, or r w i m c v)");
-    foreign_skip_spaces(&line);
-    if (line.end - line.at > 2 && line.at[0] == '0' && (line.at[1] == 'x' || line.at[1] == 'X'))
-        line.at += 2;
-    if (!foreign_hexadecimal(&line, &reference->address) || !at_space(&line))
+    if (!take_number(&line, &address))
         return bt_fail(error, BT_DATA, "there is no hexadecimal address behind the label");
     if (type == LEFT_OUT) {
         item->left_out = true;
         return 0;
     }
-    reference->type = type;
-    reference->size = line.at < line.end ? take_size(&line) : SIZE_UNTOLD;
-    reference->attribute = ATTRIBUTE_WRITE_BACK;
+    if (label <= '9')
+        told = WORD_BYTES - address % WORD_BYTES;
+    else if (!take_size(&line, &told))
+        return bt_fail(error, BT_DATA, "its size is no hexadecimal number");
+    item->references[0] = (struct foreign_reference){
+        .address = address, .size = told, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
     item->count = 1;
     return 0;
 }

@@ -1,8 +1,12 @@
 /*
- * Dinero's din: a line "LABEL ADDRESS" for each reference, the address hexadecimal; what stands
- * behind them is a comment. Labels: 0 read, 1 write, 2 fetch; 3 (unknown) and 4 (flush) are no
- * references. Dinero IV's extended din has letters for labels, r w i m c v, and a hexadecimal size
- * behind the address.
+ * Dinero's two text formats; a line is a reference.
+ *
+ * Plain din, "LABEL ADDRESS": labels 0 read, 1 write, 2 fetch; 3 (unknown) and 4 (flush) are no
+ * references. The address is hexadecimal, the rest of the line a comment. Dinero takes addresses
+ * down to a multiple of 4, and each reference for 4 bytes.
+ *
+ * Extended din, "LABEL ADDRESS SIZE": labels r w i, and m c v, which are no references. Address and
+ * size are hexadecimal, the rest of the line a comment.
  */
 #ifndef FORMATS_FOREIGN_DIN_H
 #define FORMATS_FOREIGN_DIN_H
@@ -10,7 +14,9 @@
 #include "formats/foreign/sink.h"
 #include "formats/foreign/source.h"
 
-/* Reads both forms. A reference without a size has 4 bytes, as in Dinero. */
+/* Reads both; the label tells which one a line is in. A reference of plain din keeps its address,
+ * and its size is what is left of the aligned word of 4 bytes: it touches what Dinero's does. In
+ * extended din one without a size has 4 bytes. */
 extern const struct foreign_decoder din_decoder;
 
 /* Writes extended din where options ask for sizes. */

@@ -4,6 +4,8 @@
  */
 #include "formats/trace_format.h"
 
+#include "formats/foreign/din.h"
+
 #include "tests/suites.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
@@ -122,7 +124,7 @@ static int read_trace(struct trace *trace, const char *path, const char *format,
 struct expectation {
     const char *format;
     bool all;       /* records as they are */
-    bool size;      /* else 4 */
+    bool size;      /* else up to the end of a word */
     bool times;     /* of absolute ticks, else 0 */
     bool processor; /* else 0 */
     bool attribute; /* uncacheable or not, else write back */
@@ -194,8 +196,9 @@ static void expect(struct trace *expected, const struct expectation *format,
                 last = object;
             }
         } else if (is_wanted(record)) {
+            uint8_t rest = (uint8_t)(4 - record->address % 4); /* of the word: din without sizes */
             expect_one(expected, format, record, trace->ticks[i], record->address,
-                       format->size ? record->size : 4);
+                       format->size ? record->size : rest);
         }
     }
 }
@@ -274,6 +277,51 @@ static void test_extended_din(void)
         CU_ASSERT(same(&got, &expected, true));
     }
     folder_remove(folder);
+}
+
+/* What is behind an address is a comment where labels are digits, and the size where they are
+ * letters, as in Dinero's two formats. */
+static void test_din_columns(void)
+{
+    static const char text[] = "0 1000 add\n"
+                               "1 2002 dead beef\n"
+                               "2 0x3003 8\n"
+                               "  2\t3004\tff\n"
+                               "r 4001 add\n"
+                               "W 0X5000 0x8 comment\n"
+                               "i 6003\n"
+                               "3 7000 4\n"
+                               "M 7000 4\n"
+                               "r 8000 text\n"
+                               "r 8000 4x\n";
+    static const struct record wanted[] = {
+        {.address = 0x1000, .type = REQUEST_MEMREAD, .size = 4, .attribute = 3},
+        {.address = 0x2002, .type = REQUEST_MEMWRITE, .size = 2, .attribute = 3},
+        {.address = 0x3003, .type = REQUEST_FETCH, .size = 1, .attribute = 3},
+        {.address = 0x3004, .type = REQUEST_FETCH, .size = 4, .attribute = 3},
+        {.address = 0x4001, .type = REQUEST_MEMREAD, .size = 255, .attribute = 3},
+        {.address = 0x5000, .type = REQUEST_MEMWRITE, .size = 8, .attribute = 3},
+        {.address = 0x6003, .type = REQUEST_FETCH, .size = 4, .attribute = 3}};
+    const struct foreign_options options = {.sizes = false};
+    struct record records[16];
+    struct batch batch = {.records = records, .capacity = 16};
+    struct source *source;
+    struct bt_error error;
+    CU_ASSERT_EQUAL_FATAL(
+        foreign_source_memory(&source, &din_decoder, text, sizeof text - 1, &options, &error), 0);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), 1);
+    CU_ASSERT_EQUAL_FATAL(batch.count, sizeof wanted / sizeof *wanted);
+    CU_ASSERT_EQUAL(memcmp(records, wanted, sizeof wanted), 0);
+    for (int line = 10; line <= 11; line++) {
+        char why[100];
+        snprintf(why, sizeof why, "memory: line %d: its size is no hexadecimal number", line);
+        CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_DATA);
+        CU_ASSERT_STRING_EQUAL(error.message, why);
+    }
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE); /* of lines left out */
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE);
+    CU_ASSERT_STRING_EQUAL(error.message, "memory: sizes above 255 that became 255: 1");
+    source_close(source);
 }
 
 /* gem5 has picoseconds; of a clock that is known, the same ticks come back. */
@@ -699,6 +747,7 @@ static void test_sentences(void)
 static const struct test_case cases[] = {
     {"formats hold what they hold", test_round_trips},
     {"extended din has sizes", test_extended_din},
+    {"din has sizes behind letters alone", test_din_columns},
     {"gem5's picoseconds become ticks again", test_gem5_clocks},
     {"oracleGeneral knows the future", test_oracle_future},
     {"ChampSim's instructions have their data", test_champsim},

@@ -80,6 +80,22 @@ bustap convert --time-unit us one.lcs.csv -o clock.gem5
 bustap convert clock.gem5 trace.byu --to libcachesim-csv -o - 2>told >/dev/null
 grep -q 'different clocks' told
 
+# din with an instruction's name behind each address, as disassemblers write it: names that could be
+# hexadecimal numbers are no sizes, and the counts are those of the same file without them
+bustap convert trace.byu --to din -o plain.din 2>/dev/null
+awk '{ split("add dead c 8 lw bee ff sub", name, " "); print $0, name[NR % 8 + 1] }' plain.din >named.din
+bustap convert named.din --to byu -o named.byu
+bustap convert plain.din --to byu -o plain.byu
+cmp named.byu plain.byu
+bustap convert named.byu --to din -o - | cmp - plain.din
+bustap cache --json named.din >named.json
+bustap cache --json plain.din | sed 's/plain/named/g' | cmp - named.json
+# and each reference is in one word of 4 bytes, as in Dinero, wherever it begins
+printf '0 1f\n0 20\n1 3d\n' >unaligned.din
+printf '0 1c\n0 20\n1 3c\n' >aligned.din
+bustap cache --json unaligned.din | sed 's/unaligned/aligned/g' >unaligned.json
+bustap cache --json aligned.din | cmp - unaligned.json
+
 # killed in the middle it leaves nothing, where the file system has files without a name
 mkfifo pipe
 bustap convert --from din pipe -o killed.byu &

@@ -184,7 +184,9 @@ int trace_format_open(struct source **source, const char *name, const char *path
     if (format->decoder)
         return foreign_source_open(source, format->decoder, path, options, error);
     struct trace_reader *reader;
-    int result = trace_reader_open(&reader, path, format == &formats[FORMAT_BYU_LP64], error);
+    unsigned reading =
+        (name ? TRACE_INSIST : 0u) | (format == &formats[FORMAT_BYU_LP64] ? TRACE_LP64 : 0u);
+    int result = trace_reader_open(&reader, path, reading, error);
     if (result == 0)
         *source = trace_reader_source(reader);
     return result;

@@ -15,7 +15,6 @@ struct trace_reader {
     struct trace_members *members; /* TRACE_CAPTURE */
     struct trace_records *records; /* the other kinds */
     struct capture_info no_info;   /* what is known of a trace without a header: nothing */
-    struct bt_error refused;       /* why there are no records; code 0: there are */
 };
 
 /* A source is the first member of its reader. */
@@ -35,11 +34,6 @@ static int reader_next(struct source *source, struct batch *batch, int timeout_m
     }
     if (batch->capacity == 0)
         return bt_fail(error, BT_USAGE, "a batch without room for records");
-    if (reader->refused.code < 0) {
-        if (error)
-            *error = reader->refused;
-        return reader->refused.code;
-    }
     return reader->members ? trace_members_next(reader->members, batch, error)
                            : trace_records_next(reader->records, batch, error);
 }
@@ -92,7 +86,7 @@ static enum trace_kind recognise(const struct trace_input *input)
 }
 
 /* What no records begin with, and people try all the same. */
-static void refuse_compressed(const struct trace_input *input, struct bt_error *error)
+static int refuse_compressed(const struct trace_input *input, struct bt_error *error)
 {
     static const struct {
         const char *magic;
@@ -103,17 +97,18 @@ static void refuse_compressed(const struct trace_input *input, struct bt_error *
     const uint8_t *bytes = trace_input_bytes(input);
     size_t available = trace_input_available(input);
     if (available < RECORD_BYTES)
-        return;
+        return 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (available >= others[i].size && memcmp(bytes, others[i].magic, others[i].size) == 0 &&
             (others[i].size > 4 || request_type_ordinal(bytes[4]) == REQUEST_TYPE_UNKNOWN))
-            bt_fail(error, BT_IO,
-                    "%.300s is compressed with %s, and records are read plain or gzipped: "
-                    "decompress it first",
-                    trace_input_name(input), others[i].name);
+            return bt_fail(error, BT_IO,
+                           "%.300s is compressed with %s, and records are read plain or gzipped: "
+                           "decompress it first",
+                           trace_input_name(input), others[i].name);
+    return 0;
 }
 
-int trace_reader_open(struct trace_reader **out, const char *path, bool lp64,
+int trace_reader_open(struct trace_reader **out, const char *path, unsigned reading,
                       struct bt_error *error)
 {
     struct bt_error local;
@@ -128,12 +123,14 @@ int trace_reader_open(struct trace_reader **out, const char *path, bool lp64,
         trace_input_fill(reader->input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error) < 0)
         goto failed;
     reader->kind = recognise(reader->input);
-    if (reader->kind == TRACE_RAW)
-        refuse_compressed(reader->input, &reader->refused);
+    if (reader->kind == TRACE_RAW && !(reading & TRACE_INSIST) &&
+        refuse_compressed(reader->input, error) < 0)
+        goto failed;
     if (reader->kind == TRACE_CAPTURE)
         reader->members = trace_members_new(reader->input, error);
     else
-        reader->records = trace_records_new(reader->input, reader->kind == TRACE_GZIP, lp64, error);
+        reader->records =
+            trace_records_new(reader->input, reader->kind == TRACE_GZIP, reading, error);
     if (!reader->members && !reader->records)
         goto failed;
     *out = reader;

@@ -7,17 +7,23 @@
 
 #include "formats/source.h"
 
-#include <stdbool.h>
-
 enum trace_kind { TRACE_RAW, TRACE_GZIP, TRACE_CAPTURE };
 
 struct trace_reader;
 
+/* How what has no header, raw or gzipped, is read. */
+enum trace_reading {
+    TRACE_LP64 = 1,  /* it holds 24-byte records */
+    TRACE_INSIST = 2 /* it is a trace, whatever it looks like */
+};
+
 /*
- * Opens path, "-" for standard input. lp64: raw and gzipped input holds 24-byte records. 0 or a
- * negative bt_code; *reader is closed with source_close(trace_reader_source(reader)).
+ * Opens path, "-" for standard input. reading: enum trace_reading, or 0. Input that cannot be a
+ * trace (formats/record_judge.h) is BT_IO, here or, where it comes from a pipe, with a later call;
+ * an empty file is a trace without records, which a BT_NOTE says once. 0 or a negative bt_code;
+ * *reader is closed with source_close(trace_reader_source(reader)).
  */
-int trace_reader_open(struct trace_reader **reader, const char *path, bool lp64,
+int trace_reader_open(struct trace_reader **reader, const char *path, unsigned reading,
                       struct bt_error *error);
 
 /* The reader as a source; it owns the reader. Messages name the file and the offset. */

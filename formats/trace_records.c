@@ -1,5 +1,8 @@
 #include "formats/trace_records.h"
 
+#include "formats/record_judge.h"
+#include "formats/trace_reader.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,10 @@ struct trace_records {
     uint64_t too_wide; /* LP64 records whose values need more than 32 bits, */
     uint64_t first_too_wide;
     bool too_wide_told;
+    bool judging;              /* whether this is a trace is still open */
+    struct record_judge judge; /* of the first records; */
+    size_t judged;             /* those at the front that it has seen, and nobody yet */
+    bool empty;                /* there is not a byte, which is to be told */
     /* gzip only */
     bool gzip;
     z_stream zlib;
@@ -26,38 +33,6 @@ struct trace_records {
     bool gzip_ended;
     struct bt_error pending; /* why, if it did not end well; code 0: nothing to tell */
 };
-
-struct trace_records *trace_records_new(struct trace_input *input, bool gzip, bool lp64,
-                                        struct bt_error *error)
-{
-    struct trace_records *records = calloc(1, sizeof *records);
-    if (records) {
-        records->input = input;
-        records->record_bytes = lp64 ? RECORD_LP64_BYTES : RECORD_BYTES;
-        records->gzip = gzip;
-    }
-    if (records && gzip) {
-        records->output = malloc(GZIP_OUTPUT_BYTES);
-        if (!records->output || inflateInit2(&records->zlib, ZLIB_GZIP_WINDOW) != Z_OK) {
-            free(records->output);
-            free(records);
-            records = NULL;
-        }
-    }
-    if (!records)
-        bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
-    return records;
-}
-
-void trace_records_free(struct trace_records *records)
-{
-    if (!records)
-        return;
-    if (records->gzip)
-        inflateEnd(&records->zlib);
-    free(records->output);
-    free(records);
-}
 
 /* Between two gzip members: starts the next one, or ends the stream and says what else is there. */
 static int next_member(struct trace_records *records, struct bt_error *error)
@@ -107,42 +82,152 @@ static int gunzip_some(struct trace_records *records, struct bt_error *error)
     return 0;
 }
 
-/* Sees to it that a whole record is there, if there is one; tells what is there. */
-static int look(struct trace_records *records, const uint8_t **bytes, size_t *available,
-                struct bt_error *error)
+/* Sees to it that wanted bytes are there, or all there still are; says what is there. */
+static int fetch(struct trace_records *records, size_t wanted, const uint8_t **bytes,
+                 size_t *available, struct bt_error *error)
 {
     int result = 0;
     if (!records->gzip) {
-        result = trace_input_fill(records->input, records->record_bytes, SIZE_MAX, error);
+        result = trace_input_fill(records->input, wanted, SIZE_MAX, error);
         *bytes = trace_input_bytes(records->input);
         *available = trace_input_available(records->input);
         return result;
     }
-    if (records->end - records->begin < records->record_bytes && records->begin > 0) {
+    if (records->end - records->begin < wanted && records->begin > 0) {
         memmove(records->output, records->output + records->begin, records->end - records->begin);
         records->end -= records->begin;
         records->begin = 0;
     }
-    while (records->end - records->begin < records->record_bytes && !records->gzip_ended &&
-           result == 0)
+    while (records->end - records->begin < wanted && !records->gzip_ended && result == 0)
         result = gunzip_some(records, error);
     *bytes = records->output + records->begin;
     *available = records->end - records->begin;
     return result;
 }
 
+static bool is_lp64(const struct trace_records *records)
+{
+    return records->record_bytes == RECORD_LP64_BYTES;
+}
+
+/* All there is has been judged. What is cut off before its first record is told as that. */
+static int judge_end(struct trace_records *records, const uint8_t *bytes, size_t available,
+                     struct bt_error *error)
+{
+    bool nothing = records->judge.judged == 0;
+    bool cut = records->pending.code == BT_DATA;
+    if ((nothing && (available == 0 || cut)) ||
+        (!nothing && record_judge_accepts(&records->judge))) {
+        records->judging = false;
+        records->empty = nothing && !cut;
+        return 0;
+    }
+    bool all = records->judge.judged == records->judged;
+    return record_judge_explain(&records->judge, trace_input_name(records->input),
+                                all ? bytes : NULL, available, is_lp64(records), error);
+}
+
+/*
+ * Judges the first records, at least so many that some can be handed out: a pipe is not waited for
+ * longer than that. wanted: bytes to have before the first verdict. 0, BT_IO where this is no
+ * trace, or why it cannot be read.
+ */
+static int judge(struct trace_records *records, size_t wanted, struct bt_error *error)
+{
+    while (records->judging) {
+        const uint8_t *bytes;
+        size_t available;
+        size_t width = records->record_bytes;
+        int result = fetch(records, wanted, &bytes, &available, error);
+        if (result < 0)
+            return result;
+        size_t whole = available / width;
+        record_judge_add(&records->judge, bytes + records->judged * width, whole - records->judged,
+                         is_lp64(records));
+        records->judged = whole;
+        if (record_judge_refuses(&records->judge))
+            return record_judge_explain(&records->judge, trace_input_name(records->input),
+                                        records->ordinal == 0 ? bytes : NULL, available,
+                                        is_lp64(records), error);
+        if (records->judge.judged == RECORD_JUDGE_MAX)
+            records->judging = false;
+        else if (available < wanted)
+            return judge_end(records, bytes, available, error);
+        else if (whole > 0 && record_judge_accepts(&records->judge))
+            return 0;
+        wanted = available + width;
+    }
+    return 0;
+}
+
+/* Sees to it that a whole record is there that may be handed out, if there is one; says what is
+ * there. */
+static int look(struct trace_records *records, const uint8_t **bytes, size_t *available,
+                struct bt_error *error)
+{
+    int result = judge(records, records->record_bytes, error);
+    return result < 0 ? result : fetch(records, records->record_bytes, bytes, available, error);
+}
+
 static void consume(struct trace_records *records, size_t size)
 {
+    if (records->judging)
+        records->judged -= size / records->record_bytes;
     if (records->gzip)
         records->begin += size;
     else
         trace_input_consume(records->input, size);
 }
 
+void trace_records_free(struct trace_records *records)
+{
+    if (!records)
+        return;
+    if (records->gzip)
+        inflateEnd(&records->zlib);
+    free(records->output);
+    free(records);
+}
+
+struct trace_records *trace_records_new(struct trace_input *input, bool gzip, unsigned reading,
+                                        struct bt_error *error)
+{
+    struct trace_records *records = calloc(1, sizeof *records);
+    if (records) {
+        records->input = input;
+        records->record_bytes = reading & TRACE_LP64 ? RECORD_LP64_BYTES : RECORD_BYTES;
+        records->judging = !(reading & TRACE_INSIST);
+        records->gzip = gzip;
+    }
+    if (records && gzip) {
+        records->output = malloc(GZIP_OUTPUT_BYTES);
+        if (!records->output || inflateInit2(&records->zlib, ZLIB_GZIP_WINDOW) != Z_OK) {
+            free(records->output);
+            free(records);
+            records = NULL;
+        }
+    }
+    if (!records) {
+        bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
+        return NULL;
+    }
+    /* a file has what it has: the verdict is there before the first record */
+    if (trace_input_size(input) > 0 &&
+        judge(records, RECORD_JUDGE_MAX * records->record_bytes, error) < 0) {
+        trace_records_free(records);
+        return NULL;
+    }
+    return records;
+}
+
 /* No whole record is left: tells, one a call, what there is to tell; then 0. */
 static int finish(struct trace_records *records, size_t stray, struct bt_error *error)
 {
     const char *name = trace_input_name(records->input);
+    if (records->empty) {
+        records->empty = false;
+        return bt_fail(error, BT_NOTE, "%s is empty", name);
+    }
     if (stray > 0 && !records->tail_told) {
         records->tail_told = true;
         return bt_fail(error, BT_NOTE, "%s: %zu stray bytes behind record %" PRIu64 " are left out",

@@ -7,8 +7,12 @@
 
 struct trace_records;
 
-/* Reads from input (which stays the caller's). NULL and *error on failure. */
-struct trace_records *trace_records_new(struct trace_input *input, bool gzip, bool lp64,
+/*
+ * Reads from input (which stays the caller's). reading: enum trace_reading. Unless that says so,
+ * bytes that cannot be a trace are refused: those of a regular file here, those of a pipe as they
+ * come. NULL and *error on failure.
+ */
+struct trace_records *trace_records_new(struct trace_input *input, bool gzip, unsigned reading,
                                         struct bt_error *error);
 void trace_records_free(struct trace_records *records);
 

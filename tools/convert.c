@@ -19,6 +19,7 @@ struct convert_settings {
     uint64_t object_size;
     struct foreign_options options;
     bool time_unit_given;
+    struct record_input_settings input; /* how it is read */
 };
 
 static int take_processor(void *settings, const char *argument, struct bt_error *error)
@@ -57,6 +58,8 @@ static const struct option_row convert_options[] = {
      offsetof(struct convert_settings, output), NULL},
     {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name of IN tells",
      offsetof(struct convert_settings, from), NULL},
+    TRANSFER_READING_OPTIONS(struct convert_settings, input.reading),
+    CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
     {OPTION_CALL, 'p', "processor", "N", "only requests of this one", 0, take_processor},
     {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
      offsetof(struct convert_settings, options.sizes), NULL},
@@ -180,10 +183,11 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
 static int convert(struct conversion *conversion, const struct transfer_paths *paths)
 {
     const struct convert_settings *settings = conversion->settings;
-    const struct record_input_settings input = {.from = settings->from,
-                                                .quiet_output = strcmp(settings->output, "-") != 0,
-                                                .count = UINT64_MAX,
-                                                .foreign = settings->options};
+    struct record_input_settings input = settings->input;
+    input.from = settings->from;
+    input.quiet_output = strcmp(settings->output, "-") != 0;
+    input.count = UINT64_MAX;
+    input.foreign = settings->options;
     struct bt_error error;
     int result =
         overwrite_check(settings->output, paths->count, paths->paths, "what is converted", &error);

@@ -3,6 +3,7 @@
 #include "formats/capture_file.h"
 #include "formats/filter_text.h"
 #include "formats/record_text.h"
+#include "tools/captures.h"
 #include "tools/gaps.h"
 #include "tools/output.h"
 #include "tools/trace_set.h"
@@ -15,7 +16,8 @@
 #define DUMP_RECORDS (OUTPUT_RESERVE_MAX / RECORD_TEXT_MAX_BYTES)
 
 struct dump_settings {
-    bool csv, json, lp64;
+    bool csv, json;
+    struct transfer_reading reading;
     uint64_t from, count;
     bool filtered;
     struct filter filter;
@@ -39,8 +41,7 @@ static const struct option_row dump_options[] = {
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, only what matches: 'type=FETCH and processor=0'", 0, take_filter},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct dump_settings, lp64), NULL},
+    TRANSFER_READING_OPTIONS(struct dump_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Prints records. */
@@ -173,17 +174,10 @@ static void tell_missing(struct dump_sink *dump)
     struct bt_error error;
     trace_set_sort(&dump->files);
     for (size_t i = 1; i < dump->files.count; i++) {
-        char missing[TRACE_SET_MISSING_BYTES];
-        if (!capture_info_same_capture(&files[i - 1].info, &files[i].info) ||
-            !trace_set_missing(missing, files[i - 1].info.file_number + 1,
-                               files[i].info.file_number))
-            continue;
-        if (strcmp(files[i - 1].path, files[i].path) == 0)
-            bt_fail(&error, BT_DATA, "%.400s: %s", files[i].path, missing);
-        else
-            bt_fail(&error, BT_DATA, "%s between %.200s and %.200s", missing, files[i - 1].path,
-                    files[i].path);
-        transfer_tell(&dump->transfer, &error);
+        const struct captures_seam before = {.path = files[i - 1].path, .info = files[i - 1].info};
+        const struct captures_seam next = {.path = files[i].path, .info = files[i].info};
+        if (captures_missing(&before, &next, &error) < 0)
+            transfer_tell(&dump->transfer, &error);
     }
 }
 
@@ -225,7 +219,7 @@ static int dump_files(struct dump_sink *dump, const struct dump_settings *settin
                       const struct transfer_paths *paths, struct bt_error *error)
 {
     struct transfer *transfer = &dump->transfer;
-    int result = transfer_begin(transfer, settings->lp64, false, error);
+    int result = transfer_begin(transfer, &settings->reading, false, error);
     if (result < 0)
         return command_failure(error);
     uint64_t from = settings->from;

@@ -1,6 +1,7 @@
 #include "tools/info.h"
 
 #include "formats/base/saturating.h"
+#include "tools/captures.h"
 #include "tools/gaps.h"
 #include "tools/trace_set.h"
 #include "tools/words.h"
@@ -9,13 +10,13 @@
 #include <string.h>
 
 struct info_settings {
-    bool json, lp64;
+    bool json;
+    struct transfer_reading reading;
 };
 
 static const struct option_row info_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct info_settings, json), NULL},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct info_settings, lp64), NULL},
+    TRANSFER_READING_OPTIONS(struct info_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* All that was read, summed up. */
@@ -70,6 +71,23 @@ static void summarise(struct summary *summary, const struct trace_set *set)
     }
 }
 
+/* Calls show for each capture, in the order of the set. */
+static void each_capture(const struct summary *summary,
+                         void (*show)(void *context, uint64_t ordinal,
+                                      const struct trace_file *first,
+                                      const struct trace_verdict *capture),
+                         void *context)
+{
+    const struct trace_set *set = summary->set;
+    uint64_t ordinal = 0;
+    size_t count;
+    for (size_t first = 0; (count = trace_set_capture(set, first)) > 0; first += count) {
+        struct trace_verdict capture;
+        trace_set_judge(&capture, set->files + first, count);
+        show(context, ++ordinal, &set->files[first], &capture);
+    }
+}
+
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 static const char *type_key(char text[8], unsigned type)
@@ -118,13 +136,39 @@ static void json_source(yajl_gen json, const struct capture_totals *totals)
     yajl_gen_map_close(json);
 }
 
-static void json_description(yajl_gen json, const struct summary *summary)
+static void json_id(yajl_gen json, const struct capture_info *info)
 {
-    const struct capture_info *info = &summary->first->info;
     char id[2 * CAPTURE_ID_BYTES + 1];
     for (unsigned i = 0; i < CAPTURE_ID_BYTES; i++)
         snprintf(id + 2 * i, 3, "%02x", info->id[i]);
     json_text(json, "id", id);
+}
+
+static void json_capture(void *context, uint64_t ordinal, const struct trace_file *first,
+                         const struct trace_verdict *capture)
+{
+    yajl_gen json = context;
+    (void)ordinal;
+    yajl_gen_map_open(json);
+    json_text(json, "path", first->path);
+    json_id(json, &first->info);
+    json_text(json, "board", first->info.board);
+    json_time(json, "started", first->info.started_ns);
+    json_count(json, "clock_hz", first->info.clock_hz);
+    json_count(json, "files", capture->files);
+    json_count(json, "records", capture->records);
+    json_count(json, "lost", words_lost(capture->lost));
+    json_count(json, "first_tick", capture->first_tick);
+    json_count(json, "last_tick", capture->last_tick);
+    json_bool(json, "complete", capture->complete);
+    json_text(json, "incomplete_because", capture->why);
+    yajl_gen_map_close(json);
+}
+
+static void json_description(yajl_gen json, const struct summary *summary)
+{
+    const struct capture_info *info = &summary->first->info;
+    json_id(json, info);
     json_text(json, "board", info->board);
     json_text(json, "bus", info->bus);
     json_text(json, "filter", info->filter);
@@ -150,9 +194,11 @@ static int print_json(const struct summary *summary)
     json_text(json, "incomplete_because", total->why);
     json_count(json, "files", total->files);
     json_count(json, "captures", summary->captures);
-    json_count(json, "first_tick", total->first_tick);
-    json_count(json, "last_tick", total->last_tick);
-    json_count(json, "clock_hz", summary->first->info.clock_hz);
+    if (summary->captures == 1) {
+        json_count(json, "first_tick", total->first_tick);
+        json_count(json, "last_tick", total->last_tick);
+        json_count(json, "clock_hz", summary->first->info.clock_hz);
+    }
     json_count(json, "raw_bytes", total->records * RECORD_BYTES);
     json_count(json, "compressed_bytes", total->bytes);
     json_counts(json, "by_type", summary->tally.types, true);
@@ -162,7 +208,12 @@ static int print_json(const struct summary *summary)
     gaps_json(json, summary->set->files, summary->set->count);
     json_count(json, "removed_files", total->removed_files);
     json_count(json, "removed_requests", total->removed);
-    json_description(json, summary);
+    if (summary->captures == 1)
+        json_description(json, summary);
+    json_key(json, "each_capture");
+    yajl_gen_array_open(json);
+    each_capture(summary, json_capture, json);
+    yajl_gen_array_close(json);
     yajl_gen_map_close(json);
     json_print(json);
     yajl_gen_free(json);
@@ -202,8 +253,6 @@ static void print_description(const struct summary *summary)
         printf("%-13s %s, bus %s\n", "board", info->board, info->bus);
     if (info->filter[0])
         printf("%-13s %s\n", "filter", info->filter);
-    if (summary->captures > 1)
-        return;
     if (info->started_ns)
         printf("%-13s %s\n", "started", words_time(text, info->started_ns));
     if (summary->last)
@@ -236,6 +285,20 @@ static void print_gaps(const struct summary *summary)
         gaps_print(&summary->set->files[i], "              ", true);
 }
 
+static void print_capture(void *context, uint64_t ordinal, const struct trace_file *first,
+                          const struct trace_verdict *capture)
+{
+    char label[32];
+    char name[CAPTURES_NAME_BYTES];
+    (void)context;
+    snprintf(label, sizeof label, "capture %" PRIu64, ordinal);
+    printf("%-13s %s\n", label,
+           captures_name(name, sizeof name, first->path, &first->info, capture->files));
+    printf("%-13s %" PRIu64 " records, %" PRIu64 " lost, ticks %" PRIu64 " to %" PRIu64 ", %s%s\n",
+           "", capture->records, words_lost(capture->lost), capture->first_tick, capture->last_tick,
+           capture->complete ? "complete" : "not complete: ", capture->why);
+}
+
 static void print_text(const struct summary *summary)
 {
     const struct trace_verdict *total = &summary->total;
@@ -258,8 +321,12 @@ static void print_text(const struct summary *summary)
     if (total->bytes > 0)
         printf(": %.2f to 1", raw_bytes / (double)total->bytes);
     putchar('\n');
-    print_ticks(summary);
-    print_description(summary);
+    if (summary->captures > 1) {
+        each_capture(summary, print_capture, NULL);
+    } else {
+        print_ticks(summary);
+        print_description(summary);
+    }
     print_counts("by type", summary->tally.types, total->records, true);
     print_counts("by processor", summary->tally.processors, total->records, false);
     print_counts("by size", summary->tally.sizes, total->records, false);
@@ -267,7 +334,7 @@ static void print_text(const struct summary *summary)
 
 static int info_main(struct invocation *call)
 {
-    struct info_settings settings = {.json = false, .lp64 = false};
+    struct info_settings settings = {.json = false};
     struct transfer transfer;
     struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct summary summary = {.captures = 0};
@@ -275,7 +342,7 @@ static int info_main(struct invocation *call)
     int status;
     if (!command_options(call, &settings, &status))
         return status;
-    if (transfer_begin(&transfer, settings.lp64, true, &error) < 0)
+    if (transfer_begin(&transfer, &settings.reading, true, &error) < 0)
         return command_failure(&error);
     struct transfer_paths paths;
     transfer_take_paths(&paths, call->count, call->arguments);

@@ -4,9 +4,7 @@
 #include "formats/capture_file.h"
 #include "formats/trace_format.h"
 #include "formats/trace_reader.h"
-#include "tools/captures.h"
 #include "tools/progress.h"
-#include "tools/transfer.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,12 +49,13 @@ struct record_input {
 
     /* the thread's own */
     uint64_t skip, left;
-    uint64_t tick_base;          /* added to the ticks of the trace being read */
-    uint64_t last_tick;          /* of all so far */
-    uint64_t index_base;         /* added to the indexes of the trace being read */
-    uint64_t next_index;         /* behind all so far */
-    struct capture_info last_id; /* header of the trace before */
+    uint64_t tick_base;        /* added to the ticks of the trace being read */
+    uint64_t last_tick;        /* of all so far */
+    uint64_t index_base;       /* added to the indexes of the trace being read */
+    uint64_t next_index;       /* behind all so far */
+    struct captures_seam seam; /* the file that is being read */
     const struct capture_info *info;
+    struct bt_error met; /* with a header: files are missing, or another trace begins; code 0: no */
 };
 
 /* --- one trace --- */
@@ -66,6 +65,14 @@ struct trace {
     struct trace_reader *reader; /* the same, where the trace is one of ours */
     int path;
 };
+
+/* How a trace of that format is read, if it is one of ours; a format that was named is that. */
+static unsigned reading_of(const struct record_input_settings *settings,
+                           const struct trace_format *format)
+{
+    return transfer_flags(&settings->reading) | (settings->from ? TRACE_INSIST : 0u) |
+           (strcmp(format->name, "byu-lp64") == 0 ? TRACE_LP64 : 0u);
+}
 
 static int trace_open(struct trace *trace, const char *path,
                       const struct record_input_settings *settings, struct bt_error *error)
@@ -77,8 +84,7 @@ static int trace_open(struct trace *trace, const char *path,
         return error->code;
     if (format->decoder)
         return trace_format_open(&trace->source, format->name, path, &settings->foreign, error);
-    bool lp64 = settings->lp64 || strcmp(format->name, "byu-lp64") == 0;
-    int result = trace_reader_open(&trace->reader, path, lp64, error);
+    int result = trace_reader_open(&trace->reader, path, reading_of(settings, format), error);
     if (result == 0)
         trace->source = trace_reader_source(trace->reader);
     return result;
@@ -105,22 +111,30 @@ static void give_slot(struct record_input *input)
     pthread_mutex_unlock(&input->mutex);
 }
 
-/* Where another capture begins its time and its count of requests go on where the last one ended.
+/*
+ * Another file begins. Where that is another trace its time and its count of requests go on where
+ * the last one ended. What is wrong with it is in input->met.
  */
-static void begin_capture(struct record_input *input, const struct capture_info *info)
+static void begin_file(struct record_input *input, const struct capture_info *info,
+                       const char *path)
 {
-    if (!info || !capture_info_same_capture(info, &input->last_id)) {
+    const struct captures_seam before = input->seam;
+    int same = captures_join(&input->seam, info, path, input->settings.concatenate, &input->met);
+    if (same < 0)
+        return;
+    if (same == 0) {
         input->tick_base = input->last_tick;
         input->index_base = input->next_index;
     }
-    input->last_id = info ? *info : (struct capture_info){.clock_hz = 0};
-    input->info = info ? &input->last_id : NULL;
+    input->info = info ? &input->seam.info : NULL;
+    captures_missing(&before, &input->seam, &input->met);
 }
 
 static void member_met(void *context, const struct capture_member *member)
 {
-    if (member->kind == CAPTURE_MEMBER_HEADER)
-        begin_capture(context, &member->info);
+    struct record_input *input = context;
+    if (member->kind == CAPTURE_MEMBER_HEADER && input->met.code == 0)
+        begin_file(input, &member->info, input->seam.path);
 }
 
 static void shift(struct record_input *input, struct batch *batch)
@@ -174,6 +188,32 @@ static void describe(struct record_input *input, struct slot *slot, const struct
         slot->info = *input->info;
 }
 
+/* Has the study's side tell something. False: nothing more is wanted. */
+static bool tell(struct record_input *input, const struct trace *trace,
+                 const struct bt_error *error)
+{
+    struct slot *slot = next_slot(input);
+    if (!slot)
+        return false;
+    slot->result = error->code;
+    slot->error = *error;
+    describe(input, slot, trace);
+    give_slot(input);
+    return true;
+}
+
+/* Tells what was met with a header. 0, or why it ends the study. */
+static int tell_met(struct record_input *input, const struct trace *trace, struct bt_error *error)
+{
+    const struct bt_error met = input->met;
+    input->met.code = 0;
+    if (met.code == BT_DATA)
+        (void)tell(input, trace, &met);
+    else if (met.code < 0)
+        *error = met;
+    return met.code == BT_DATA ? 0 : met.code;
+}
+
 /* Reads a trace to its end, or as far as it is wanted. 0, or why it cannot be read on. */
 static int read_source(struct record_input *input, const struct trace *trace,
                        struct bt_error *error)
@@ -187,6 +227,8 @@ static int read_source(struct record_input *input, const struct trace *trace,
         uint64_t wanted = input->skip == 0 ? input->left : piece;
         slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
         slot->result = source_next(trace->source, &slot->batch, -1, &slot->error);
+        if (input->met.code == BT_USAGE)
+            return tell_met(input, trace, error);
         if (slot->result == 1) {
             shift(input, &slot->batch);
             skip_records(input, &slot->batch);
@@ -198,22 +240,9 @@ static int read_source(struct record_input *input, const struct trace *trace,
         }
         describe(input, slot, trace);
         give_slot(input);
+        tell_met(input, trace, error);
     }
     return 0;
-}
-
-/* Has the study's side tell something. False: nothing more is wanted. */
-static bool tell(struct record_input *input, const struct trace *trace,
-                 const struct bt_error *error)
-{
-    struct slot *slot = next_slot(input);
-    if (!slot)
-        return false;
-    slot->result = error->code;
-    slot->error = *error;
-    describe(input, slot, trace);
-    give_slot(input);
-    return true;
 }
 
 /* Hops over records that are not wanted. 0, or why the trace cannot be read on. */
@@ -236,10 +265,14 @@ static int read_trace(struct record_input *input, int path, struct bt_error *err
     if (result != 0)
         return result;
     trace.path = path;
-    begin_capture(input, source_info(trace.source));
+    begin_file(input, source_info(trace.source), input->captures.paths[path]);
     if (trace.reader)
         trace_reader_watch(trace.reader, member_met, input);
-    result = hop(input, &trace, error);
+    result = tell_met(input, &trace, error);
+    if (result == 0)
+        result = hop(input, &trace, error);
+    if (result == 0)
+        result = tell_met(input, &trace, error);
     if (result == 0)
         result = read_source(input, &trace, error);
     source_close(trace.source);
@@ -317,11 +350,12 @@ static int input_new(struct record_input **out, int count, char **paths,
         settings->from ? trace_format_find(settings->from, error) : NULL;
     if (settings->from && !from)
         return error->code;
-    if (from && settings->lp64 && from->decoder)
+    if (from && settings->reading.lp64 && from->decoder)
         return bt_fail(error, BT_USAGE, "--lp64 is for BYU records, and --from says %s",
                        from->name);
-    return captures_order(&input->captures, input->operands.count, input->operands.paths, NULL,
-                          settings->lp64, error);
+    const struct captures_settings one = {.concatenate = settings->concatenate};
+    return captures_order(&input->captures, input->operands.count, input->operands.paths, &one,
+                          error);
 }
 
 int record_input_open(struct record_input **input, int count, char **paths,

@@ -1,6 +1,6 @@
 /*
- * Records for a study: traces of any kind, one behind the other as one stream. A thread of its own
- * reads and decompresses ahead, so that the study has a processor to itself.
+ * Records for a study: a trace of any kind, of one file or several, as one stream. A thread of its
+ * own reads and decompresses ahead, so that the study has a processor to itself.
  */
 #ifndef TOOLS_RECORD_INPUT_H
 #define TOOLS_RECORD_INPUT_H
@@ -8,6 +8,8 @@
 #include "formats/capture_info.h"
 #include "formats/foreign/options.h"
 #include "formats/sink.h"
+#include "tools/captures.h"
+#include "tools/transfer.h"
 
 #include <stddef.h>
 
@@ -16,9 +18,10 @@ struct record_input;
 struct record_input_settings {
     const char *from; /* the traces' format, by its name in formats/trace_format.h; NULL: content or
                          name tells */
-    bool lp64;        /* raw records have 24 bytes */
-    bool silent;      /* nothing is told on standard error: another process reads the same */
-    bool hold_damage; /* damage is not told, but raises the exit status: all will be read again */
+    struct transfer_reading reading; /* naming BYU records in `from` insists on them, too */
+    bool concatenate;                /* several traces are read as one, one after the other */
+    bool silent;       /* nothing is told on standard error: another process reads the same */
+    bool hold_damage;  /* damage is not told, but raises the exit status: all will be read again */
     bool quiet_output; /* standard output gets nothing while records are read */
     uint64_t first;    /* records to skip, of all traces together */
     uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
@@ -37,15 +40,14 @@ struct record_input_settings {
      "what is read; without it content or name tells",                                             \
      offsetof(type, member.from),                                                                  \
      NULL},                                                                                        \
-    {                                                                                              \
-        OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",  \
-            offsetof(type, member.lp64), NULL                                                      \
-    }
+        TRANSFER_READING_OPTIONS(type, member.reading),                                            \
+        CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
 
 /*
- * Opens the traces, "-" being standard input, which is also meant where count is 0. Files of one
- * capture are put together and in their order. The paths stay the caller's and must live on. 0 or a
- * negative code.
+ * Opens the trace, "-" being standard input, which is also meant where count is 0. The files of a
+ * capture are put in their order; several traces are refused with BT_USAGE, here or, where a pipe
+ * or a file holds them, by record_input_next, unless settings->concatenate. The paths stay the
+ * caller's and must live on. 0 or a negative code.
  */
 int record_input_open(struct record_input **input, int count, char **paths,
                       const struct record_input_settings *settings, struct bt_error *error);

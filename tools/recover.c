@@ -15,6 +15,7 @@
 struct recover_settings {
     const char *output;
     bool force;
+    struct transfer_reading reading;
 };
 
 static const struct option_row recover_options[] = {
@@ -22,6 +23,7 @@ static const struct option_row recover_options[] = {
      offsetof(struct recover_settings, output), NULL},
     {OPTION_FLAG, 0, "force", NULL, "replace OUT if it is there",
      offsetof(struct recover_settings, force), NULL},
+    TRANSFER_READING_OPTIONS(struct recover_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Of all files that stand one behind the other. */
@@ -328,12 +330,13 @@ static bool saved_all(const struct recover_sink *recover, const struct transfer 
 }
 
 /* Reads all of path into file. Returns the exit status. */
-static int recover_into(const char *path, int file, const char *output)
+static int recover_into(const char *path, const struct transfer_reading *reading, int file,
+                        const char *output)
 {
     struct recover_sink recover = {.sink = {&recover_operations}, .file = file, .name = output};
     struct transfer transfer;
     struct bt_error error;
-    int result = transfer_begin(&transfer, false, true, &error);
+    int result = transfer_begin(&transfer, reading, true, &error);
     if (result < 0)
         return command_failure(&error);
     recover.reader = transfer_open(&transfer, path);
@@ -406,7 +409,7 @@ static int recover_to_file(const char *path, const struct recover_settings *sett
     int file = open_output(name, sizeof name, settings, &error);
     if (file < 0)
         return command_failure(&error);
-    int status = recover_into(path, file, settings->output);
+    int status = recover_into(path, &settings->reading, file, settings->output);
     if (status > STATUS_DATA)
         unlink(name);
     else if (finish_output(name, file, settings, &error) < 0) {
@@ -419,7 +422,7 @@ static int recover_to_file(const char *path, const struct recover_settings *sett
 
 static int recover_main(struct invocation *call)
 {
-    struct recover_settings settings = {NULL, false};
+    struct recover_settings settings = {.output = NULL};
     int status;
     if (!command_options(call, &settings, &status))
         return status;
@@ -428,7 +431,8 @@ static int recover_main(struct invocation *call)
     if (!settings.output)
         return command_usage(call, "-o OUT is missing");
     if (strcmp(settings.output, "-") == 0)
-        return recover_into(call->arguments[0], STDOUT_FILENO, "standard output");
+        return recover_into(call->arguments[0], &settings.reading, STDOUT_FILENO,
+                            "standard output");
     return recover_to_file(call->arguments[0], &settings);
 }
 

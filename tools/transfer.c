@@ -11,10 +11,16 @@
 /* Other traces come in pieces that stay in the processor's nearest cache. */
 #define TRANSFER_RECORDS_RAW 2048u
 
-int transfer_begin(struct transfer *transfer, bool lp64, bool quiet_output, struct bt_error *error)
+unsigned transfer_flags(const struct transfer_reading *reading)
+{
+    return (reading->lp64 ? TRACE_LP64 : 0u) | (reading->raw ? TRACE_INSIST : 0u);
+}
+
+int transfer_begin(struct transfer *transfer, const struct transfer_reading *reading,
+                   bool quiet_output, struct bt_error *error)
 {
     memset(transfer, 0, sizeof *transfer);
-    transfer->lp64 = lp64;
+    transfer->reading = reading ? transfer_flags(reading) : 0;
     transfer->batch.records = malloc(TRANSFER_RECORDS * sizeof(struct record));
     if (!transfer->batch.records)
         return bt_fail(error, BT_MEMORY, "no memory for %u records", TRANSFER_RECORDS);
@@ -42,7 +48,7 @@ struct trace_reader *transfer_open(struct transfer *transfer, const char *path)
 {
     struct bt_error error;
     struct trace_reader *reader;
-    if (trace_reader_open(&reader, path, transfer->lp64, &error) == 0)
+    if (trace_reader_open(&reader, path, transfer->reading, &error) == 0)
         return reader;
     transfer_tell(transfer, &error);
     return NULL;

@@ -9,17 +9,44 @@
 #include "formats/trace_reader.h"
 #include "tools/progress.h"
 
+/* How what has no header is read, as a command's options say it: part of its settings. */
+struct transfer_reading {
+    bool lp64; /* raw records have 24 bytes */
+    bool raw;  /* they are a trace, whatever they look like */
+};
+
+/* The rows of that for the table of a command's options (tools/options.h): its settings are of that
+ * type, and have a struct transfer_reading as that member. */
+#define TRANSFER_READING_OPTIONS(type, member)                                                     \
+    {OPTION_FLAG,                                                                                  \
+     0,                                                                                            \
+     "lp64",                                                                                       \
+     NULL,                                                                                         \
+     "raw records have 24 bytes, as 64-bit programs write them",                                   \
+     offsetof(type, member.lp64),                                                                  \
+     NULL},                                                                                        \
+    {                                                                                              \
+        OPTION_FLAG, 0, "raw", NULL,                                                               \
+            "take what has no header for records, whatever it looks like",                         \
+            offsetof(type, member.raw), NULL                                                       \
+    }
+
+/* The same for trace_reader_open. */
+unsigned transfer_flags(const struct transfer_reading *reading);
+
 struct transfer {
-    int status;       /* the worst exit status so far */
-    uint64_t damaged; /* BT_DATA answers so far */
-    uint64_t notes;   /* BT_NOTE answers so far */
-    bool lp64;
+    int status;         /* the worst exit status so far */
+    uint64_t damaged;   /* BT_DATA answers so far */
+    uint64_t notes;     /* BT_NOTE answers so far */
+    unsigned reading;   /* enum trace_reading */
     struct batch batch; /* the buffer batches are pulled into */
     struct progress progress;
 };
 
-/* quiet_output: standard output gets no lines while records are read. 0 or BT_MEMORY. */
-int transfer_begin(struct transfer *transfer, bool lp64, bool quiet_output, struct bt_error *error);
+/* reading: NULL for that of all false; quiet_output: standard output gets no lines while records
+ * are read. 0 or BT_MEMORY. */
+int transfer_begin(struct transfer *transfer, const struct transfer_reading *reading,
+                   bool quiet_output, struct bt_error *error);
 void transfer_end(struct transfer *transfer);
 
 /* Opens a file, "-" for standard input; NULL where that failed, which has been told. */

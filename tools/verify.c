@@ -8,12 +8,14 @@
 
 struct verify_settings {
     bool json, strict;
+    struct transfer_reading reading;
 };
 
 static const struct option_row verify_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct verify_settings, json), NULL},
     {OPTION_FLAG, 0, "strict", NULL, "losses that are accounted for give exit status 1 too",
      offsetof(struct verify_settings, strict), NULL},
+    TRANSFER_READING_OPTIONS(struct verify_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* A trace without header cannot be proved complete: nothing says what should be in it. */
@@ -200,7 +202,7 @@ static int report_json(const struct trace_set *set, const struct verify_settings
 
 static int verify_main(struct invocation *call)
 {
-    struct verify_settings settings = {.json = false, .strict = false};
+    struct verify_settings settings = {.json = false};
     struct transfer transfer;
     struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
@@ -209,7 +211,7 @@ static int verify_main(struct invocation *call)
         return status;
     if (call->count == 0)
         return command_usage(call, "FILE is missing");
-    if (transfer_begin(&transfer, false, true, &error) < 0)
+    if (transfer_begin(&transfer, &settings.reading, true, &error) < 0)
         return command_failure(&error);
     struct transfer_paths paths;
     transfer_take_paths(&paths, call->count, call->arguments);

@@ -83,7 +83,7 @@ perl -e 'print pack("VCCCCV", 64 * ($_ % 7), 3, 8, 3, $_ & 255, 5) for 1 .. 2000
 perl -e 'print pack("VCCCCV", $_ % 2 ? 0 : 0xffffffff, 0, 8, 3, 0, 5) for 1 .. 100' >ends.byu
 perl -e 'print pack("VCCCCV", 997 * $_, 238 * ($_ & 1), 8, 3, 0, 0xffffffff) for 1 .. 3000' >years.byu
 for odd in {empty,one,address,processors,ends,years}/addresses {empty,one,years}/mix {empty,one,processors}/sharing; do
-    bustap plot --of "${odd#*/}" -o odd.svg "${odd%/*}.byu"
+    bustap plot --of "${odd#*/}" --raw -o odd.svg "${odd%/*}.byu"
     check_picture odd.svg 1200 800
 done
 

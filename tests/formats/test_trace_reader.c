@@ -7,8 +7,10 @@
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define RECORDS 1000
@@ -65,14 +67,14 @@ static void read_all(struct trace_reader *reader, struct reading *reading, size_
 }
 
 /* Opens bytes as a file or a pipe, seeks if asked to, and reads all. */
-static struct reading read_bytes(const void *bytes, size_t size, bool pipe, bool lp64,
+static struct reading read_bytes(const void *bytes, size_t size, bool pipe, unsigned how,
                                  uint64_t from, size_t capacity)
 {
     static struct reading reading;
     struct trace_reader *reader = NULL;
     struct test_path *path = pipe ? test_path_pipe(bytes, size) : test_path_file(bytes, size);
     struct bt_error error;
-    int result = trace_reader_open(&reader, test_path_name(path), lp64, &error);
+    int result = trace_reader_open(&reader, test_path_name(path), how, &error);
     CU_ASSERT_EQUAL_FATAL(result, 0);
     if (from > 0)
         CU_ASSERT_EQUAL(trace_reader_seek(reader, from, &error), 0);
@@ -120,8 +122,7 @@ static struct bytes gzipped(const void *bytes, size_t size, size_t member)
 static void test_raw(void)
 {
     for (unsigned i = 0; i < 8; i++) {
-        struct reading r =
-            read_bytes(sample(), RECORDS * RECORD_BYTES, i & 1, false, 0, 1 + 97 * i);
+        struct reading r = read_bytes(sample(), RECORDS * RECORD_BYTES, i & 1, 0, 0, 1 + 97 * i);
         CU_ASSERT_TRUE(is_sample(&r, 0));
         CU_ASSERT(r.damage == 0 && r.notes == 0 && r.result == 0);
         CU_ASSERT_EQUAL(r.indices[RECORDS - 1], RECORDS - 1);
@@ -133,20 +134,25 @@ static void test_stray_tail_is_a_note(void)
 {
     uint8_t bytes[10 * RECORD_BYTES + 2];
     memcpy(bytes, sample(), sizeof bytes);
-    struct reading r = read_bytes(bytes, sizeof bytes, false, false, 0, 100);
+    struct reading r = read_bytes(bytes, sizeof bytes, false, 0, 0, 100);
     CU_ASSERT_EQUAL(r.count, 10);
     CU_ASSERT(r.notes == 1 && r.damage == 0 && r.result == 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes behind record 10"));
     struct bytes packed = gzipped(bytes, sizeof bytes, sizeof bytes);
-    r = read_bytes(packed.bytes, packed.size, false, false, 0, 100);
+    r = read_bytes(packed.bytes, packed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 10 && r.notes == 1 && r.damage == 0);
     free(packed.bytes);
 }
 
 static void test_empty(void)
 {
-    struct reading r = read_bytes("", 0, false, false, 0, 10);
-    CU_ASSERT(r.count == 0 && r.notes == 0 && r.damage == 0 && r.result == 0);
+    for (unsigned pipe = 0; pipe < 2; pipe++) {
+        struct reading r = read_bytes("", 0, pipe, 0, 0, 10);
+        CU_ASSERT(r.count == 0 && r.notes == 1 && r.damage == 0 && r.result == 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "is empty"));
+        r = read_bytes("", 0, pipe, TRACE_INSIST, 0, 10);
+        CU_ASSERT(r.count == 0 && r.notes == 0 && r.damage == 0 && r.result == 0);
+    }
 }
 
 static void test_saturated_times(void)
@@ -155,7 +161,7 @@ static void test_saturated_times(void)
     memcpy(records, sample(), sizeof records);
     records[0].time = UINT32_MAX;
     records[3].time = UINT32_MAX;
-    struct reading r = read_bytes(records, sizeof records, false, false, 0, 10);
+    struct reading r = read_bytes(records, sizeof records, false, 0, 0, 10);
     CU_ASSERT_EQUAL_FATAL(r.count, 6);
     CU_ASSERT_EQUAL(memcmp(r.records, records, sizeof records), 0);
     CU_ASSERT_EQUAL(r.ticks[0], 0);
@@ -179,13 +185,13 @@ static void test_lp64(void)
 {
     static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
     fill_lp64(bytes);
-    struct reading r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
+    struct reading r = read_bytes(bytes, sizeof bytes, false, TRACE_LP64, 0, 333);
     CU_ASSERT_TRUE(is_sample(&r, 0));
     CU_ASSERT_EQUAL(r.damage, 0);
-    r = read_bytes(bytes, sizeof bytes, true, true, 500, 333);
+    r = read_bytes(bytes, sizeof bytes, true, TRACE_LP64, 500, 333);
     CU_ASSERT_TRUE(is_sample(&r, 500));
     bytes[7 * RECORD_LP64_BYTES + 4] = 1; /* an address above 4 GiB */
-    r = read_bytes(bytes, sizeof bytes, false, true, 0, 333);
+    r = read_bytes(bytes, sizeof bytes, false, TRACE_LP64, 0, 333);
     CU_ASSERT_TRUE(is_sample(&r, 0));
     CU_ASSERT_EQUAL(r.damage, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "1 records, the first is number 7"));
@@ -204,15 +210,15 @@ static void test_gzip(void)
         struct bytes packed = gzipped(sample(), RECORDS * RECORD_BYTES, member_sizes[i]);
         for (unsigned pipe = 0; pipe < 2; pipe++)
             for (uint64_t from = 0; from < RECORDS; from += 499) {
-                struct reading r = read_bytes(packed.bytes, packed.size, pipe, false, from, 77);
+                struct reading r = read_bytes(packed.bytes, packed.size, pipe, 0, from, 77);
                 CU_ASSERT_TRUE(is_sample(&r, (size_t)from));
                 CU_ASSERT(r.damage == 0 && r.notes == 0);
             }
-        struct reading cut = read_bytes(packed.bytes, packed.size - 9, false, false, 0, 77);
+        struct reading cut = read_bytes(packed.bytes, packed.size - 9, false, 0, 0, 77);
         CU_ASSERT_EQUAL(cut.damage, 1);
         CU_ASSERT_EQUAL(memcmp(cut.records, sample(), cut.count * RECORD_BYTES), 0);
         bytes_append(&packed, "garbage", 7);
-        struct reading r = read_bytes(packed.bytes, packed.size, false, false, 0, 77);
+        struct reading r = read_bytes(packed.bytes, packed.size, false, 0, 0, 77);
         CU_ASSERT_TRUE(is_sample(&r, 0));
         CU_ASSERT(r.damage == 0 && r.notes == 1);
         free(packed.bytes);
@@ -225,7 +231,7 @@ static void test_capture(void)
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     static const size_t capacities[] = {1, 10, BLOCK, 100, RECORDS};
     for (unsigned i = 0; i < 10; i++) {
-        struct reading r = read_bytes(file.bytes, file.size, i & 1, false, 0, capacities[i / 2]);
+        struct reading r = read_bytes(file.bytes, file.size, i & 1, 0, 0, capacities[i / 2]);
         CU_ASSERT_TRUE(is_sample(&r, 0));
         CU_ASSERT(r.damage == 0 && r.notes == 0 && r.result == 0 && r.closed);
         CU_ASSERT_EQUAL(r.ticks[0], 100);
@@ -240,16 +246,16 @@ static void test_capture_seek(void)
     struct bytes file = {0};
     uint64_t random = 3;
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
-    struct reading whole = read_bytes(file.bytes, file.size, false, false, 0, 50);
+    struct reading whole = read_bytes(file.bytes, file.size, false, 0, 0, 50);
     for (unsigned i = 0; i < 300; i++) {
         size_t from = (size_t)random_below(&random, RECORDS + 1);
-        struct reading r = read_bytes(file.bytes, file.size, i & 1, false, from, 1 + i % 100);
+        struct reading r = read_bytes(file.bytes, file.size, i & 1, 0, from, 1 + i % 100);
         CU_ASSERT_TRUE(is_sample(&r, from));
         CU_ASSERT_TRUE(r.damage == 0 && r.closed);
         CU_ASSERT(memcmp(r.ticks, whole.ticks + from, r.count * sizeof *r.ticks) == 0);
         CU_ASSERT(memcmp(r.indices, whole.indices + from, r.count * sizeof *r.indices) == 0);
     }
-    struct reading behind = read_bytes(file.bytes, file.size, false, false, RECORDS + 999, 50);
+    struct reading behind = read_bytes(file.bytes, file.size, false, 0, RECORDS + 999, 50);
     CU_ASSERT(behind.count == 0 && behind.damage == 0 && behind.closed);
     free(file.bytes);
 }
@@ -265,7 +271,7 @@ static void test_seeking_back_and_forth(void)
         struct trace_reader *reader;
         struct record room[40];
         struct batch batch = {.records = room, .capacity = 40};
-        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), false, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), 0, NULL), 0);
         for (unsigned i = 0; i < 1000; i++) {
             size_t from = (size_t)random_below(&random, RECORDS);
             batch.capacity = 1 + (size_t)random_below(&random, 40);
@@ -304,7 +310,7 @@ static void test_every_flipped_byte_costs_one_block(void)
         if (at < offsets[0] || at >= closing)
             from = to = 0;
         file.bytes[at] ^= (uint8_t)(1u << at % 8);
-        struct reading r = read_bytes(file.bytes, file.size, at & 1, false, 0, 100);
+        struct reading r = read_bytes(file.bytes, file.size, at & 1, 0, 0, 100);
         file.bytes[at] ^= (uint8_t)(1u << at % 8);
         CU_ASSERT(r.damage > 0);
         CU_ASSERT_EQUAL(r.result, 0);
@@ -321,7 +327,7 @@ static void test_every_cut_keeps_whole_blocks(void)
     size_t offsets[RECORDS / BLOCK + 1];
     size_t members = bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     for (size_t cut = 1; cut < file.size; cut += 3) {
-        struct reading r = read_bytes(file.bytes, cut, cut & 1, false, 0, 100);
+        struct reading r = read_bytes(file.bytes, cut, cut & 1, 0, 0, 100);
         size_t whole = 0;
         while (whole + 1 < members && offsets[whole + 1] <= cut)
             whole++;
@@ -345,19 +351,19 @@ static void test_missing_and_doubled_blocks_are_told(void)
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     bytes_append(&changed, file.bytes, offsets[3]);
     bytes_append(&changed, file.bytes + offsets[5], file.size - offsets[5]);
-    struct reading r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    struct reading r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT_TRUE(has_all_but(&r, 3 * BLOCK, 5 * BLOCK));
     CU_ASSERT_EQUAL(r.damage, 2);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.first.message, "128 requests (192 to 319) are missing"));
     changed.size = 0;
     bytes_append(&changed, file.bytes, offsets[3]);
     bytes_append(&changed, file.bytes + offsets[2], file.size - offsets[2]);
-    r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == RECORDS + BLOCK && r.damage == 2);
     changed.size = 0; /* without its last data member: only the closing member knows of it */
     bytes_append(&changed, file.bytes, offsets[RECORDS / BLOCK]);
     bytes_append(&changed, file.bytes + file.size - 370, 370);
-    r = read_bytes(changed.bytes, changed.size, false, false, 0, 100);
+    r = read_bytes(changed.bytes, changed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == RECORDS / BLOCK * BLOCK && r.damage == 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "counts 1000 records; 960 are here"));
     free(file.bytes);
@@ -369,9 +375,9 @@ static void test_files_one_behind_the_other(void)
     struct bytes file = {0};
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     bytes_append_capture(&file, sample(), RECORDS, 10, NULL);
-    struct reading r = read_bytes(file.bytes, file.size, false, false, 0, 100);
+    struct reading r = read_bytes(file.bytes, file.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 2 * RECORDS && r.damage == 0 && r.closed);
-    r = read_bytes(file.bytes, file.size, false, false, RECORDS, 100);
+    r = read_bytes(file.bytes, file.size, false, 0, RECORDS, 100);
     CU_ASSERT_TRUE(is_sample(&r, 0));
     free(file.bytes);
 }
@@ -382,14 +388,14 @@ static void test_seeking_in_a_pipe(void)
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, NULL);
     const size_t places[] = {1, BLOCK - 1, BLOCK, 5 * BLOCK + 7, RECORDS - 1, RECORDS, 2 * RECORDS};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        struct reading r = read_bytes(file.bytes, file.size, true, false, places[i], 100);
+        struct reading r = read_bytes(file.bytes, file.size, true, 0, places[i], 100);
         CU_ASSERT_TRUE(is_sample(&r, places[i] < RECORDS ? places[i] : RECORDS));
         CU_ASSERT(r.damage == 0 && r.closed);
     }
     struct test_path *path = test_path_pipe(file.bytes, file.size);
     struct trace_reader *reader;
     struct bt_error error;
-    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), false, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, &error), 0);
     CU_ASSERT_EQUAL(trace_reader_seek(reader, 500, &error), 0);
     CU_ASSERT_EQUAL(trace_reader_position(reader), 500);
     CU_ASSERT_EQUAL(trace_reader_seek(reader, 499, &error), BT_USAGE); /* a pipe has no way back */
@@ -415,7 +421,7 @@ static void test_seeking_past_what_is_buffered(void)
         struct trace_reader *reader;
         struct record room[10];
         struct batch batch = {.records = room, .capacity = 10};
-        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), false, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(paths[p]), 0, NULL), 0);
         CU_ASSERT_EQUAL(trace_reader_seek(reader, LARGE + 5, NULL), 0);
         CU_ASSERT_EQUAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
         CU_ASSERT_EQUAL(batch.first_index, LARGE + 5);
@@ -435,7 +441,7 @@ static void test_seeking_over_damage(void)
     bytes_append_capture(&file, sample(), RECORDS, BLOCK, offsets);
     file.bytes[offsets[2] + 40] ^= 1;
     for (unsigned pipe = 0; pipe < 2; pipe++) {
-        struct reading r = read_bytes(file.bytes, file.size, pipe, false, 5 * BLOCK + 7, 100);
+        struct reading r = read_bytes(file.bytes, file.size, pipe, 0, 5 * BLOCK + 7, 100);
         CU_ASSERT_EQUAL(r.count, RECORDS - 6 * BLOCK - 7);
         CU_ASSERT_EQUAL(memcmp(r.records, sample() + 6 * BLOCK + 7, r.count * RECORD_BYTES), 0);
         CU_ASSERT_EQUAL(r.indices[0], 6 * BLOCK + 7);
@@ -464,7 +470,7 @@ static void test_files_are_told_to_a_watcher(void)
     struct trace_reader *reader;
     struct reading *reading = malloc(sizeof *reading);
     char told[8] = "";
-    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), false, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
     trace_reader_watch(reader, watch, told);
     read_all(reader, reading, 100);
     CU_ASSERT_EQUAL(reading->count, 2 * RECORDS);
@@ -479,10 +485,128 @@ static void test_what_cannot_be_opened(void)
 {
     struct trace_reader *reader;
     struct bt_error error;
-    CU_ASSERT_EQUAL(trace_reader_open(&reader, "no/such/file", false, &error), BT_IO);
+    CU_ASSERT_EQUAL(trace_reader_open(&reader, "no/such/file", 0, &error), BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "no/such/file"));
-    CU_ASSERT_EQUAL(trace_reader_open(&reader, ".", false, &error), BT_IO);
+    CU_ASSERT_EQUAL(trace_reader_open(&reader, ".", 0, &error), BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "folder"));
+}
+
+/* Why bytes are refused, as a file and through a pipe, plain and gzipped; "" where they are not. */
+static const char *refusal(const void *bytes, size_t size, unsigned reading)
+{
+    static struct bt_error errors[4];
+    struct bytes packed = gzipped(bytes, size, size);
+    for (unsigned i = 0; i < 4; i++) {
+        const void *given = i < 2 ? bytes : packed.bytes;
+        struct test_path *path = i & 1 ? test_path_pipe(given, i < 2 ? size : packed.size)
+                                       : test_path_file(given, i < 2 ? size : packed.size);
+        struct trace_reader *reader;
+        errors[i] = (struct bt_error){.code = 0};
+        if (trace_reader_open(&reader, test_path_name(path), reading, &errors[i]) == 0) {
+            struct record room[100];
+            struct batch batch = {.records = room, .capacity = 100};
+            int result;
+            while ((result = source_next(trace_reader_source(reader), &batch, -1, &errors[i])) ==
+                       1 ||
+                   result == BT_NOTE)
+                errors[i].code = 0;
+            source_close(trace_reader_source(reader));
+        }
+        CU_ASSERT(errors[i].code == 0 || errors[i].code == BT_IO);
+        CU_ASSERT_EQUAL(errors[i].code, errors[0].code);
+        test_path_free(path);
+    }
+    free(packed.bytes);
+    return errors[0].code ? errors[0].message : "";
+}
+
+/* Records of which some say what cannot be. */
+static void make_odd(struct record *records, size_t from, size_t count)
+{
+    for (size_t i = from; i < from + count; i++)
+        records[i] = (struct record){.address = 1, .type = 0x47, .size = 8, .time = 1};
+}
+
+static void test_what_cannot_be_a_trace_is_refused(void)
+{
+    static uint8_t bytes[3 * RECORDS * RECORD_BYTES];
+    uint64_t random = random_seed(12);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(" etaoinshr\n0123"[i % 15]);
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, 79 * RECORD_BYTES + 5, 0),
+                                  "of its first 79 records have unknown types, sizes or"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "--raw"));
+    CU_ASSERT_STRING_EQUAL(refusal(bytes, sizeof bytes, TRACE_INSIST), "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal("hello\n", 6, 0), "it has 6 bytes"));
+    random_fill(&random, bytes, sizeof bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "not a trace"));
+    memset(bytes, 0, sizeof bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "not a trace"));
+    for (uint32_t i = 0; i < sizeof bytes / 8; i++) /* small numbers of 64 bits */
+        bytes_put64(bytes + 8 * i, i % 97);
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "not a trace"));
+}
+
+/* At most 50 of the first 1,000 records may be odd, wherever they are; what follows may be
+ * anything.
+ */
+static void test_a_trace_may_have_odd_records(void)
+{
+    static struct record records[2 * RECORDS];
+    memcpy(records, sample(), RECORDS * RECORD_BYTES);
+    make_odd(records, RECORDS, RECORDS);
+    for (size_t at = 0; at <= RECORDS - 50; at += 190) {
+        memcpy(records, sample(), RECORDS * RECORD_BYTES);
+        make_odd(records, at, 50);
+        CU_ASSERT_STRING_EQUAL(refusal(records, sizeof records, 0), "");
+        make_odd(records, at == 0 ? 50 : at - 1, 1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(refusal(records, sizeof records, 0), "51 of its first"));
+    }
+    memcpy(records, sample(), RECORDS * RECORD_BYTES);
+    make_odd(records, 7, 1);
+    CU_ASSERT_STRING_EQUAL(refusal(records, 20 * RECORD_BYTES, 0), "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(records, 19 * RECORD_BYTES, 0), "1 of its first 19"));
+}
+
+static void test_the_other_width_is_recognised(void)
+{
+    static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
+    fill_lp64(bytes);
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "with --lp64"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, 10 * RECORD_LP64_BYTES, 0), "with --lp64"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(refusal(sample(), RECORDS * RECORD_BYTES, TRACE_LP64), "without --lp64"));
+}
+
+/* A pipe on which records come one by one is read one by one. */
+static void test_a_slow_pipe_is_not_waited_for(void)
+{
+    struct record records[200];
+    memcpy(records, sample(), sizeof records);
+    make_odd(records, 100, 1);
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    char path[32];
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    CU_ASSERT_EQUAL_FATAL(write(ends[1], records, 90 * RECORD_BYTES), 90 * RECORD_BYTES);
+    struct trace_reader *reader;
+    struct record room[300];
+    struct batch batch = {.records = room, .capacity = 300};
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, path, 0, NULL), 0);
+    size_t taken = 0;
+    for (size_t put = 90; put <= 200; put++) {
+        while (taken < put) { /* would wait for ever, were more needed */
+            CU_ASSERT_EQUAL_FATAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
+            CU_ASSERT_EQUAL(memcmp(room, records + taken, batch.count * RECORD_BYTES), 0);
+            taken += batch.count;
+        }
+        if (put < 200)
+            CU_ASSERT_EQUAL_FATAL(write(ends[1], &records[put], RECORD_BYTES), RECORD_BYTES);
+    }
+    close(ends[1]);
+    CU_ASSERT_EQUAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 0);
+    source_close(trace_reader_source(reader));
+    close(ends[0]);
 }
 
 static const struct test_case cases[] = {
@@ -504,5 +628,9 @@ static const struct test_case cases[] = {
     {"missing and doubled blocks are told", test_missing_and_doubled_blocks_are_told},
     {"capture files one behind the other", test_files_one_behind_the_other},
     {"what cannot be opened", test_what_cannot_be_opened},
+    {"what cannot be a trace is refused", test_what_cannot_be_a_trace_is_refused},
+    {"a trace may have odd records", test_a_trace_may_have_odd_records},
+    {"records of the other width are recognised", test_the_other_width_is_recognised},
+    {"a slow pipe is not waited for", test_a_slow_pipe_is_not_waited_for},
     {NULL, NULL}};
 TEST_SUITE(trace_reader, cases)

@@ -49,7 +49,7 @@ bustap convert between.csv --to csv -o whole.csv 2>told
 if grep -q 'largest' told; then exit 1; fi
 
 # the count of requests goes on from trace to trace
-bustap convert trace.byu trace.byu --to csv -o - | awk -F, 'NR > 1 && $1 != NR - 2 { print; exit 1 }'
+bustap convert --concatenate trace.byu trace.byu --to csv -o - | awk -F, 'NR > 1 && $1 != NR - 2 { print; exit 1 }'
 
 # an array with fields that are wider than a record's, or not whole numbers
 array() { # DESCRIPTION ELEMENTS
@@ -77,7 +77,7 @@ status_is 2 bustap convert trace.byu --to oracle --time-unit us -o out.oracle
 bustap convert trace.byu --to libcachesim-csv --time-unit tick -o trace.lcs.csv 2>/dev/null
 printf 'time,object,size,operation\n1,1,64,read\n' >one.lcs.csv
 bustap convert --time-unit us one.lcs.csv -o clock.gem5
-bustap convert clock.gem5 trace.byu --to libcachesim-csv -o - 2>told >/dev/null
+bustap convert --concatenate clock.gem5 trace.byu --to libcachesim-csv -o - 2>told >/dev/null
 grep -q 'different clocks' told
 
 # din with an instruction's name behind each address, as disassemblers write it: names that could be

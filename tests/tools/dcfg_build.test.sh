@@ -31,7 +31,9 @@ zcat a.json.gz | cmp - sorted.json
 bzcat a.trace.json.bz2 | cmp - sorted.trace.json
 
 # --- a file that is missing, and losses that are told, are holes ---
-bustap dcfg build p_1.byu.gz p_3.byu.gz -o hole.json 2>told
+status=0
+bustap dcfg build p_1.byu.gz p_3.byu.gz -o hole.json 2>told || status=$?
+[ $status -eq 1 ] && grep -q 'file 2 is missing between p_1.byu.gz and p_3.byu.gz' told || exit 1
 grep -q '1 hole in the capture' told
 make_capture files=2 link=5 lossy
 bustap dcfg build --json lossy_?.byu.gz -o lossy.json --trace lossy.trace.json |

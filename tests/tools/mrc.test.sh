@@ -65,11 +65,11 @@ for options in '--csv --line 16,256' '--csv --window 777' '--json --window 100us
 done
 
 # the clock is that of the first trace
-bustap mrc --json --threads 1 capture_1.byu.gz trace.byu >one
+bustap mrc --json --threads 1 --concatenate capture_1.byu.gz trace.byu >one
 grep -q clock_hz one
-same bustap mrc --json --threads 3 capture_1.byu.gz trace.byu
-bustap mrc --json --threads 1 trace.byu capture_1.byu.gz >one
-same bustap mrc --json --threads 3 trace.byu capture_1.byu.gz
+same bustap mrc --json --threads 3 --concatenate capture_1.byu.gz trace.byu
+bustap mrc --json --threads 1 --concatenate trace.byu capture_1.byu.gz >one
+same bustap mrc --json --threads 3 --concatenate trace.byu capture_1.byu.gz
 
 # standard input is one part, and the same
 bustap mrc --csv trace.byu >one
@@ -118,8 +118,14 @@ if [ -x "$BUILD/mpi/bustap" ] && mpirun --version >/dev/null 2>&1; then
     run 3 --csv trace.byu
     bustap mrc --csv --by processor --window 100us --threads 1 capture_*.byu.gz >one
     run 2 --csv --by processor --window 100us --threads 2 capture_*.byu.gz
-    bustap mrc --json --threads 1 capture_1.byu.gz trace.byu >one
-    run 3 --json capture_1.byu.gz trace.byu
+    bustap mrc --json --threads 1 --concatenate capture_1.byu.gz trace.byu >one
+    run 3 --json --concatenate capture_1.byu.gz trace.byu
+    # several traces are refused by several processes as by one
+    for command in mrc 'cache --l1 4K,ways=1' 'cache --sweep size=1K..2K'; do
+        status=0
+        timeout 300 mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" $command capture_1.byu.gz trace.byu >out 2>said || status=$?
+        [ $status -ne 0 ] && [ $status -ne 124 ] && [ ! -s out ] && grep -q '^bustap: 2 traces are given' said || exit 1
+    done
     bustap mrc --csv damaged/* >one 2>told || [ $? -eq 1 ]
     mpirun --oversubscribe -n 2 "$BUILD/mpi/bustap" mrc --csv damaged/* >out 2>said || [ $? -eq 1 ]
     cmp one out

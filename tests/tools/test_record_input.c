@@ -6,6 +6,7 @@
 #include "tests/support/capture_set.h"
 #include "tests/support/files.h"
 #include "tests/support/folder.h"
+#include "tests/support/members.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 
@@ -73,6 +74,7 @@ static struct test_path *raw_file(struct record *records, size_t count, uint64_t
 }
 
 static const struct record_input_settings everything = {.count = UINT64_MAX};
+static const struct record_input_settings concatenated = {.concatenate = true, .count = UINT64_MAX};
 
 static void test_raw_files(void)
 {
@@ -80,7 +82,7 @@ static void test_raw_files(void)
     struct test_path *first = raw_file(records, RECORDS, 1, false);
     struct test_path *second = raw_file(records + RECORDS, RECORDS, 2, true);
     char *paths[] = {(char *)test_path_name(first), (char *)test_path_name(second)};
-    struct taken taken = take_all(2, paths, &everything);
+    struct taken taken = take_all(2, paths, &concatenated);
     CU_ASSERT_EQUAL_FATAL(taken.count, 2 * RECORDS);
     CU_ASSERT_EQUAL(memcmp(taken.records, records, taken.count * sizeof *records), 0);
     CU_ASSERT_EQUAL(taken.result, 0);
@@ -186,7 +188,8 @@ static void test_foreign(void)
     static const enum request_type types[] = {REQUEST_MEMREAD, REQUEST_MEMWRITE, REQUEST_FETCH};
     struct test_path *path = test_path_file(text, sizeof text - 1);
     char *paths[] = {(char *)test_path_name(path), (char *)test_path_name(path)};
-    struct record_input_settings settings = {.from = "din", .count = UINT64_MAX};
+    struct record_input_settings settings = {
+        .from = "din", .concatenate = true, .count = UINT64_MAX};
     struct taken taken = take_all(2, paths, &settings);
     CU_ASSERT_EQUAL_FATAL(taken.count, 6);
     CU_ASSERT_EQUAL(taken.status, 0);
@@ -227,11 +230,70 @@ static void test_early_close(void)
     free(records);
 }
 
-static const struct test_case cases[] = {{"raw files and pipes", test_raw_files},
-                                         {"ranges", test_ranges},
-                                         {"damage", test_damage},
-                                         {"a missing file", test_missing_file},
-                                         {"other programs' formats", test_foreign},
-                                         {"closed early", test_early_close},
-                                         {NULL, NULL}};
+/* Why several traces are refused: when they are opened, or while they are read. */
+static struct bt_error refused(int count, char **paths, bool opened)
+{
+    struct record_input *input;
+    struct bt_error error = {0};
+    int result = record_input_open(&input, count, paths, &everything, &error);
+    CU_ASSERT_EQUAL_FATAL(result, opened ? 0 : BT_USAGE);
+    if (result < 0)
+        return error;
+    const struct batch *batch;
+    while ((result = record_input_next(input, &batch, &error)) == 1)
+        ;
+    CU_ASSERT_EQUAL(result, BT_USAGE);
+    record_input_close(input);
+    return error;
+}
+
+static void test_several_traces_are_refused(void)
+{
+    struct record records[100];
+    struct bytes both = {0};
+    struct test_path *first = raw_file(records, 100, 1, false);
+    struct test_path *second = raw_file(records, 100, 2, false);
+    struct test_path *stream = raw_file(records, 100, 3, true);
+    char *paths[] = {(char *)test_path_name(first), (char *)test_path_name(second),
+                     (char *)test_path_name(stream)};
+    struct bt_error error = refused(3, paths, false);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "2 traces are given"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--concatenate"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "(no header)"));
+    char *piped[] = {paths[0], paths[2]}; /* what a pipe holds shows when it is read */
+    error = refused(2, piped, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "another trace begins here"));
+    test_path_free(stream);
+    test_path_free(second);
+    test_path_free(first);
+
+    for (uint8_t id = 1; id <= 2; id++) { /* as cat puts them */
+        const struct capture_info info = {
+            .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
+        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
+        bytes_append_header(&both, &info);
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+    }
+    struct test_path *cat = test_path_file(both.bytes, both.size);
+    char *path = (char *)test_path_name(cat);
+    error = refused(1, &path, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "a board, started 1970"));
+    struct record_input_settings settings = concatenated;
+    settings.silent = true;
+    struct taken taken = take_all(1, &path, &settings);
+    CU_ASSERT_EQUAL(taken.count, 200);
+    taken_free(&taken);
+    test_path_free(cat);
+    free(both.bytes);
+}
+
+static const struct test_case cases[] = {
+    {"raw files and pipes", test_raw_files},
+    {"ranges", test_ranges},
+    {"damage", test_damage},
+    {"a missing file", test_missing_file},
+    {"other programs' formats", test_foreign},
+    {"closed early", test_early_close},
+    {"several traces are refused", test_several_traces_are_refused},
+    {NULL, NULL}};
 TEST_SUITE(record_input, cases)

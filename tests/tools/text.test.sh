@@ -27,10 +27,12 @@ make_trace 30000 | gzip -n | tail -c 24000 >noise.byu
 printf 'eleven byte' >short.byu
 for trace in t.byu noise.byu none.byu short.byu ${SHARED:+"$SHARED/data/pentium2.byu"}; do
     [ -f "$trace" ] || continue
-    b2a "$trace" >found 2>told
+    b2a --raw "$trace" >found 2>told
     classic "$trace" | cmp - found
-    gzip -c "$trace" | b2a 2>told | cmp - found
-    bustap dump "$trace" 2>told | cmp - found
+    gzip -c "$trace" | b2a --raw 2>told | cmp - found
+    bustap dump --raw "$trace" 2>told | cmp - found
+    # what a bus may have sent needs no insisting
+    case $trace in noise.byu | short.byu) ;; *) b2a "$trace" 2>told | cmp - found ;; esac
 done
 
 # a capture is the same as what zcat makes of it, several files as one behind the other

@@ -18,7 +18,8 @@ struct request {
     uint32_t chunk;
     uint64_t memory;
     bool json;
-    bool lp64;
+    struct transfer_reading reading;
+    bool concatenate;
     const char *images[IMAGE_COUNT_MAX];
     uint32_t image_count;
 };
@@ -45,8 +46,8 @@ static const struct option_row build_options[] = {
      offsetof(struct request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "for the graph, instead of 4G",
      offsetof(struct request, memory), NULL},
-    {OPTION_FLAG, 0, "lp64", NULL, "raw records have 24 bytes, as 64-bit programs write them",
-     offsetof(struct request, lp64), NULL},
+    TRANSFER_READING_OPTIONS(struct request, reading),
+    CAPTURES_CONCATENATE_OPTION(struct request, concatenate),
     {OPTION_FLAG, 0, "json", NULL, "the summary as one JSON object on standard output",
      offsetof(struct request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -188,7 +189,7 @@ static int write_trace(const struct request *request, const struct captures *cap
         return error->code;
     int result = build_trace_begin(build, writer, error);
     if (result == 0)
-        result = captures_read(captures, transfer, build, true, error);
+        result = captures_read(captures, request->concatenate, transfer, build, true, error);
     if (result == 0)
         result = build_trace_end(build, error);
     if (result == 0)
@@ -202,7 +203,7 @@ static int build_all(const struct request *request, const struct captures *captu
                      struct transfer *transfer, struct build *build, struct bt_error *error)
 {
     struct dcfg *graph = NULL;
-    int result = captures_read(captures, transfer, build, false, error);
+    int result = captures_read(captures, request->concatenate, transfer, build, false, error);
     if (result == 0)
         result = build_graph(build, &graph, error);
     if (result == 0 && request->trace)
@@ -225,23 +226,24 @@ static int run(const struct request *request, enum fetch_kind kind, int count, c
 {
     struct bt_error error;
     struct transfer transfer;
-    struct captures captures = {NULL, 0};
+    struct captures captures = {.paths = NULL, .count = 0};
     struct images *images = NULL;
     struct build *build = NULL;
-    if (transfer_begin(&transfer, request->lp64, true, &error) < 0)
+    if (transfer_begin(&transfer, &request->reading, true, &error) < 0)
         return command_failure(&error);
-    int result = captures_order(&captures, count, paths, request->trace ? "a trace" : NULL,
-                                request->lp64, &error);
+    const struct captures_settings settings = {.again = request->trace ? "a trace" : NULL,
+                                               .concatenate = request->concatenate};
+    int result = captures_order(&captures, count, paths, &settings, &error);
     if (result == 0)
         result = add_images(&images, request, &error);
     if (result == 0)
         result = build_paths_check(request->output, request->trace, &captures, images, &error);
     if (result == 0) {
-        const struct build_settings settings = {.fetch = kind,
+        const struct build_settings building = {.fetch = kind,
                                                 .images = images,
                                                 .memory_max = request->memory,
                                                 .chunk_edges = request->chunk};
-        build = build_new(&settings, &error);
+        build = build_new(&building, &error);
         result = build ? build_all(request, &captures, &transfer, build, &error) : BT_MEMORY;
     }
     if (result != 0 && result != BT_CLOSED) /* a reader that has seen enough */

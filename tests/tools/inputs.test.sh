@@ -1,0 +1,90 @@
+#!/bin/bash
+# What commands read: what is no trace is refused, and several traces are not taken for one.
+set -eu
+PATH="$BUILD/tests/e2e:$PATH"
+
+cache='cache --l1 4K,line=32,ways=2'
+commands=(dump info 'recover -o r.byu.gz' "$cache" "$cache -j 2" "$cache --sweep size=1K..4K" mrc 'mrc -j 2'
+    'plot --csv' 'plot --of mix --csv' 'plot --of sharing --csv' 'convert --to csv -o -' 'dcfg build -o g.json')
+studies=("${commands[@]:3}")
+
+fail() { echo "$*"; cat out said; exit 1; }
+
+# runs STATUS COMMAND...: a command ends with that status
+runs() {
+    local wanted=$1 status=0
+    shift
+    rm -f r.byu.gz g.json
+    timeout 300 bustap "$@" >out 2>said </dev/null || status=$?
+    [ $status -eq "$wanted" ] || fail "status $status, wanted $wanted: bustap $*"
+}
+
+# --- no trace ---
+
+make_trace --types all 3000 >t.byu
+make_capture file_records=3000 c
+head -c 20000 "$TOP/README.md" >README.md
+printf '\211PNG\r\n\032\n\000\000\000\rIHDR' >picture.png
+head -c 30000 "$BUILD/bustap" >>picture.png
+head -c 4096 /dev/zero >zeros
+printf 'short\n' >short
+gzip -nk README.md
+for file in README.md picture.png zeros short README.md.gz; do
+    for command in "${commands[@]}"; do
+        runs 3 $command $file
+        grep -q "^bustap: $file is not a trace: .*--raw" said || fail "bustap $command $file"
+        [ "$command" = info ] || [ ! -s out ] || fail "bustap $command $file: has printed"
+        [ ! -e r.byu.gz ] && [ ! -e g.json ] || fail "bustap $command $file: has written"
+    done
+    runs 0 info --raw $file
+done
+runs 3 verify README.md
+for command in "${commands[@]}"; do
+    case $command in dcfg*) continue ;; esac # it asks for fetches of processors that can be
+    runs 0 $command --raw picture.png
+done
+for command in "$cache" mrc 'plot --csv' 'convert --to csv -o -'; do
+    runs 0 $command --from byu README.md
+done
+for command in dump info mrc "$cache"; do
+    status=0
+    zcat README.md.gz | bustap $command - >out 2>said || status=$?
+    [ $status -eq 3 ] || fail "bustap $command from a pipe"
+    grep -q '^bustap: standard input is not a trace: ' said
+done
+make_trace --lp64 3000 >wide.byu
+for command in "${commands[@]}"; do
+    runs 3 $command wide.byu
+    grep -q 'with --lp64' said || fail "bustap $command wide.byu"
+    runs 0 $command --lp64 wide.byu
+done
+# a virtual board replays no such thing either
+runs 3 capture --board virtual:replay=README.md -o p -q
+
+# --- one study, one trace ---
+
+make_capture seed=2 files=3 file_records=2000 d
+make_trace --seed 3 500 >u.byu
+for command in "${studies[@]}"; do
+    runs 0 $command d_3.byu.gz d_1.byu.gz d_2.byu.gz
+    mv out one
+    for files in 'c_1.byu.gz d_1.byu.gz d_2.byu.gz d_3.byu.gz' 't.byu u.byu' 't.byu c_1.byu.gz' 't.byu t.byu'; do
+        runs 2 $command $files
+        grep -q '^bustap: 2 traces are given (--concatenate ' said || fail "bustap $command $files"
+        [ ! -s out ] && [ ! -e g.json ] || fail "bustap $command $files: has written"
+        runs 0 $command --concatenate $files
+    done
+    cat c_1.byu.gz d_1.byu.gz >cat.byu.gz
+    runs 2 $command cat.byu.gz
+    grep -q 'another trace begins here' said || fail "bustap $command cat.byu.gz"
+    runs 0 $command --concatenate cat.byu.gz
+    # a file that is missing in between
+    runs 1 $command d_1.byu.gz d_3.byu.gz
+    grep -q '^bustap: file 2 is missing between d_1.byu.gz and d_3.byu.gz' said || fail "bustap $command: a hole"
+done
+runs 2 $cache c_1.byu.gz d_1.byu.gz
+grep -q 'c_1.byu.gz (made for a test, started 2026-.*, id [0-9a-f]*), d_1.byu.gz (' said
+
+# dump prints one file after the other: indexes and ticks begin again with each
+runs 0 dump --csv u.byu u.byu
+[ "$(grep -c '^0,' out)" -eq 2 ]

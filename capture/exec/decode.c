@@ -400,34 +400,49 @@ static bool lacks_fault_suppression(const ZydisDecodedInstruction *instruction)
     }
 }
 
+/* How many bits of an opmask count. Zydis gives vpshufbitqmb's vectors quadwords; what goes into an
+ * opmask has the elements of memory. */
+static unsigned opmask_lanes(const struct decoded *decoded, const ZydisDecodedOperand *operand)
+{
+    const ZydisDecodedOperand *data = first_vector(decoded);
+    unsigned lanes = (unsigned)decoded->instruction.avx.vector_length / operand->element_size;
+    bool to_opmask = decoded->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                     ZydisRegisterGetClass(decoded->operands[0].reg.value) == ZYDIS_REGCLASS_MASK;
+    if (data && !to_opmask && data->element_count < lanes)
+        lanes = data->element_count;
+    if (decoded->instruction.avx.broadcast.mode == ZYDIS_BROADCAST_MODE_INVALID &&
+        operand->element_count < lanes)
+        lanes = operand->element_count;
+    return lanes;
+}
+
 /* A memory operand of an instruction with an opmask. */
 static void describe_opmask(struct decode_access *access, const struct decoded *decoded,
                             const ZydisDecodedOperand *operand)
 {
     const ZydisDecodedInstruction *instruction = &decoded->instruction;
-    const ZydisDecodedOperand *data = first_vector(decoded);
     ZydisRegister mask = instruction->avx.mask.reg;
     if (instruction->encoding != ZYDIS_INSTRUCTION_ENCODING_EVEX || mask <= ZYDIS_REGISTER_K0 ||
         mask > ZYDIS_REGISTER_K7 || lacks_fault_suppression(instruction))
         return;
-    /* those that only compare memory with a constant have no vector register */
-    unsigned all = data ? data->element_count
-                        : (unsigned)instruction->avx.vector_length / operand->element_size;
+    bool packed = instruction->meta.category == ZYDIS_CATEGORY_EXPAND ||
+                  instruction->meta.category == ZYDIS_CATEGORY_COMPRESS;
+    bool broadcast = instruction->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID;
+    access->form = packed ? DECODE_OPMASK_PACKED : DECODE_OPMASK;
     access->mask = (uint8_t)(mask - ZYDIS_REGISTER_K0);
-    if (instruction->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID) {
-        access->form = DECODE_OPMASK_ANY;
-        access->lanes = (uint8_t)all;
+    access->lanes = (uint8_t)opmask_lanes(decoded, operand);
+    access->element =
+        (uint8_t)(access->size / (broadcast ? operand->element_count : access->lanes));
+    switch (instruction->meta.isa_set) { /* four steps, each of which uses all lanes */
+    case ZYDIS_ISA_SET_AVX512_4FMAPS_512:
+    case ZYDIS_ISA_SET_AVX512_4FMAPS_SCALAR:
+    case ZYDIS_ISA_SET_AVX512_4VNNIW_512:
+        access->lanes = instruction->avx.vector_length == 512 ? 16 : 1;
+        access->element = (uint8_t)access->size;
+        return;
+    default:
         return;
     }
-    unsigned lanes = operand->element_count;
-    if (all < lanes)
-        lanes = all;
-    access->form = instruction->meta.category == ZYDIS_CATEGORY_EXPAND ||
-                           instruction->meta.category == ZYDIS_CATEGORY_COMPRESS
-                       ? DECODE_OPMASK_PACKED
-                       : DECODE_OPMASK;
-    access->lanes = (uint8_t)lanes;
-    access->element = (uint8_t)(access->size / lanes);
 }
 
 static void describe_vector_mask(struct decode_access *access, const ZydisDecodedOperand *mask,

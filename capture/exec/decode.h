@@ -53,14 +53,14 @@ enum decode_kind {
     DECODE_DEFINED      /* decode() never says so: what somebody else knows (translator_define) */
 };
 
-/* How an access finds its bytes. "Lanes" are the bits of the mask that count. */
+/* How an access finds its bytes. "Lanes" are the bits of the mask that count. An element that
+ * several lanes use (a broadcast) is accessed if any of their bits is set. */
 enum decode_form {
     DECODE_PLAIN,         /* `size` bytes at base + index * scale + displacement */
     DECODE_TABLE,         /* xlat: base + al */
     DECODE_BITS,          /* bit tests: the element that holds the bit whose number is in `mask` */
     DECODE_REPEATED,      /* a string instruction with rep: rcx times `size` bytes */
-    DECODE_OPMASK,        /* elements whose bit in opmask register `mask` is set */
-    DECODE_OPMASK_ANY,    /* all of it where any of `lanes` bits is set (broadcasts) */
+    DECODE_OPMASK,        /* elements with a bit set in opmask register `mask` */
     DECODE_OPMASK_PACKED, /* as many elements from the first as bits are set (compress, expand) */
     DECODE_VECTOR_MASK,   /* elements whose highest bit in vector register `mask` is set */
     DECODE_GATHER,        /* lanes of opmask `mask`: base + lane of vector `index` * scale */
@@ -130,6 +130,16 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
 static inline bool decode_ends_block(const struct decode_instruction *instruction)
 {
     return instruction->kind != DECODE_STRAIGHT;
+}
+
+/* Of DECODE_OPMASK: a bit for each element of the operand, set where a lane of the mask uses it. */
+static inline uint64_t decode_elements(const struct decode_access *access, uint64_t mask)
+{
+    unsigned elements = access->size / access->element;
+    uint64_t used = 0;
+    for (unsigned lane = 0; lane < access->lanes; lane += elements)
+        used |= mask >> lane;
+    return elements < 64 ? used & (((uint64_t)1 << elements) - 1) : used;
 }
 
 /* Of DECODE_BITS: how many bytes behind the operand the element with this bit lies. Bits count on

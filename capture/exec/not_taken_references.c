@@ -148,11 +148,8 @@ static void add_access(struct not_taken *not_taken, const struct decode_access *
             write);
         break;
     case DECODE_OPMASK:
-        add_elements(not_taken, access, address, mask_of(not_taken, access), write);
-        break;
-    case DECODE_OPMASK_ANY:
-        if (mask_of(not_taken, access))
-            add_range(not_taken, address, access->size, 0, write);
+        add_elements(not_taken, access, address,
+                     decode_elements(access, mask_of(not_taken, access)), write);
         break;
     case DECODE_OPMASK_PACKED: {
         unsigned count = (unsigned)__builtin_popcountll(mask_of(not_taken, access));

@@ -183,11 +183,8 @@ int trace_special(struct trace_expander *expander, const struct special *special
     case DECODE_BITS:
         return trace_expander_add(expander, bit_address(access, entries) + fs, write, access->size);
     case DECODE_OPMASK:
-        return add_elements(expander, access, write, entries[0] + fs, mask_of(access, entries + 1));
-    case DECODE_OPMASK_ANY:
-        return mask_of(access, entries + 1)
-                   ? add_range(expander, entries[0] + fs, write, access->size)
-                   : 0;
+        return add_elements(expander, access, write, entries[0] + fs,
+                            decode_elements(access, mask_of(access, entries + 1)));
     case DECODE_OPMASK_PACKED: {
         unsigned count = (unsigned)__builtin_popcountll(mask_of(access, entries + 1));
         return add_range(expander, entries[0] + fs, write, count * access->element);

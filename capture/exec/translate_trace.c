@@ -218,7 +218,6 @@ static void store_special(struct translator *translator,
         translator->slots += 2;
         break;
     case DECODE_OPMASK:
-    case DECODE_OPMASK_ANY:
     case DECODE_OPMASK_PACKED:
         store_mask(translator, access);
         break;

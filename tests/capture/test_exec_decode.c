@@ -14,9 +14,9 @@ static const char *const names[DECODE_REGISTERS] = {"rax", "rcx", "rdx", "rbx", 
 static const char *const kinds[] = {"straight", "jump",   "conditional", "call",
                                     "return",   "jump *", "call *",      "system call",
                                     "emulated", "trap",   "refused"};
-static const char *const forms[] = {"",        " table",         " bits",   " repeated",
-                                    " opmask", " any",           " packed", " vector mask",
-                                    " gather", " gather vector", " frames", " xsave"};
+static const char *const forms[] = {
+    "",        " table",         " bits",   " repeated", " opmask", " packed", " vector mask",
+    " gather", " gather vector", " frames", " xsave"};
 
 /* Bytes of "48 8b 05" and so on. */
 static size_t parse(const char *text, uint8_t *bytes)
@@ -114,9 +114,27 @@ static const struct {
     {"c4e2752c00", "straight; r32 vector mask rax mask 1 lanes 8 of 4"},
     {"62f17c481000", "straight; r64 rax"},
     {"62f17c491000", "straight; r64 opmask rax mask 1 lanes 16 of 4"},
-    {"62f17c59580a", "straight; r4 any rdx mask 1 lanes 16 of 0"},
+    {"62f17c59580a", "straight; r4 opmask rdx mask 1 lanes 16 of 4"},
     {"62f37d49660001", "straight; r64 opmask rax mask 1 lanes 16 of 4"}, /* vfpclassps */
-    {"62f37d59660001", "straight; r4 any rax mask 1 lanes 16 of 0"},
+    {"62f37d59660001", "straight; r4 opmask rax mask 1 lanes 16 of 4"},
+    {"62f26f499a03", "straight; r16 opmask rbx mask 1 lanes 16 of 16"}, /* v4fmaddps */
+    {"62f26f099b03", "straight; r16 opmask rbx mask 1 lanes 1 of 16"},  /* v4fmaddss */
+    {"62f26f495203", "straight; r16 opmask rbx mask 1 lanes 16 of 16"}, /* vp4dpwssd */
+    {"62f56c495803", "straight; r64 opmask rbx mask 1 lanes 32 of 2"},  /* vaddph */
+    {"62f66e495603", "straight; r64 opmask rbx mask 1 lanes 16 of 4"},  /* vfmaddcph */
+    {"62f66f0957cb", "straight"},                                       /* vfcmaddcsh */
+    {"62f66f095703", "straight; r4 opmask rbx mask 1 lanes 1 of 4"},    /* the same */
+    {"62f5fd195a03", "straight; r8 opmask rbx mask 1 lanes 2 of 8"},    /* vcvtpd2ph */
+    {"62f57c195b03", "straight; r4 opmask rbx mask 1 lanes 4 of 4"},    /* vcvtdq2ph */
+    {"62f57d197b03", "straight; r2 opmask rbx mask 1 lanes 2 of 2"},    /* vcvtph2qq */
+    {"62f37c096603ff", "straight; r16 opmask rbx mask 1 lanes 8 of 2"}, /* vfpclassph */
+    {"62f1fd195a03", "straight; r8 opmask rbx mask 1 lanes 2 of 8"},    /* vcvtpd2ps */
+    {"62f26d498f03", "straight; r64 opmask rbx mask 1 lanes 64 of 1"},  /* vpshufbitqmb */
+    {"62f27d491a03", "straight; r16 opmask rbx mask 1 lanes 16 of 4"},  /* vbroadcastf32x4 */
+    {"62f26e495203", "straight; r64 opmask rbx mask 1 lanes 16 of 4"},  /* vdpbf16ps */
+    {"62f27e093203", "straight; w2 opmask rbx mask 1 lanes 2 of 1"},    /* vpmovqb */
+    {"62f37d49190311", "straight; w16 rbx"},                            /* vextractf32x4 */
+    {"62f3ed49ce0311", "straight; r64 rbx"},                            /* vgf2p8affineqb */
     {"62f27d498810", "straight; r64 packed rax mask 1 lanes 16 of 4"},
     {"62f27d49901448", "straight; r4 gather rax+v1*2 mask 1 lanes 16 of 4"},
     {"c4e26d901c48", "straight; r4 gather vector rax+v1*2 mask 2 lanes 8 of 4"},

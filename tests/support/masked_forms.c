@@ -7,10 +7,9 @@
 #define P2 4u
 #define P3 8u
 
-#define DATA_REGISTER  2u /* apart from the mask, and from a gather's index */
-#define VVVV_NONE      15u
-#define INDEX_REGISTER 4u
-#define IMMEDIATE      0x11u
+#define DATA_REGISTER 2u /* apart from the mask, and from a gather's index */
+#define VVVV_NONE     15u
+#define IMMEDIATE     0x11u
 
 /* Opcodes from first to last of a map. */
 static const struct {
@@ -64,10 +63,38 @@ struct encoding {
     unsigned map, opcode, prefix, wide, length, broadcast, zeroing, reg;
 };
 
+const ZydisDecodedOperand *masked_form_memory(const struct random_instruction *form)
+{
+    for (unsigned i = 0; i < form->instruction.operand_count; i++)
+        if (form->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+            return &form->operands[i];
+    return NULL;
+}
+
+/* Whether the form's bytes are an instruction with a memory operand of the kind wanted. */
+static bool decode_form(struct random_instruction *form, bool vector_index)
+{
+    ZydisDecoder decoder;
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, form->bytes, sizeof form->bytes,
+                                           &form->instruction, form->operands)))
+        return false;
+    const ZydisDecodedOperand *memory = masked_form_memory(form);
+    return memory && (memory->mem.type == ZYDIS_MEMOP_TYPE_VSIB) == vector_index;
+}
+
+/* The opcode and what follows it. */
+static void put_operands(uint8_t *bytes, unsigned opcode, unsigned reg, bool vector_index)
+{
+    bytes[0] = (uint8_t)opcode;
+    bytes[1] = (uint8_t)(reg << 3 | (vector_index ? 4 : MASKED_FORMS_BASE));
+    if (vector_index)
+        bytes[2] = (uint8_t)(MASKED_FORMS_INDEX << 3 | MASKED_FORMS_BASE);
+}
+
 static bool decode_encoding(struct random_instruction *form, const struct encoding *encoding,
                             unsigned vvvv, bool vector_index)
 {
-    ZydisDecoder decoder;
     uint8_t *bytes = form->bytes;
     unsigned at = 0;
     memset(bytes, IMMEDIATE, sizeof form->bytes);
@@ -76,19 +103,9 @@ static bool decode_encoding(struct random_instruction *form, const struct encodi
     bytes[at++] = (uint8_t)(encoding->wide << 7 | vvvv << 3 | 4 | encoding->prefix);
     bytes[at++] = (uint8_t)(encoding->zeroing << 7 | encoding->length << 5 |
                             encoding->broadcast << 4 | 8 | MASKED_FORMS_MASK);
-    bytes[at++] = (uint8_t)encoding->opcode;
-    bytes[at++] = (uint8_t)(encoding->reg << 3 | (vector_index ? 4 : MASKED_FORMS_BASE));
-    if (vector_index)
-        bytes[at++] = (uint8_t)(INDEX_REGISTER << 3 | MASKED_FORMS_BASE);
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    if (ZYAN_FAILED(ZydisDecoderDecodeFull(&decoder, bytes, sizeof form->bytes, &form->instruction,
-                                           form->operands)))
-        return false;
-    for (unsigned i = 0; i < form->instruction.operand_count; i++)
-        if (form->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
-            return form->instruction.avx.mask.reg == ZYDIS_REGISTER_K0 + MASKED_FORMS_MASK &&
-                   (form->operands[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB) == vector_index;
-    return false;
+    put_operands(bytes + at, encoding->opcode, encoding->reg, vector_index);
+    return decode_form(form, vector_index) &&
+           form->instruction.avx.mask.reg == ZYDIS_REGISTER_K0 + MASKED_FORMS_MASK;
 }
 
 /* Some take a register in vvvv, others must not; gathers and scatters need a vector index. */
@@ -134,4 +151,41 @@ unsigned masked_forms_each(void (*visit)(void *context, const struct random_inst
         count++;
     }
     return count;
+}
+
+/* The mask is in vvvv. */
+static bool decode_vex(struct random_instruction *form, unsigned opcode, unsigned wide,
+                       unsigned length)
+{
+    bool gather = opcode >= 0x90;
+    uint8_t *bytes = form->bytes;
+    memset(bytes, 0, sizeof form->bytes);
+    bytes[0] = 0xc4;
+    bytes[1] = 0xe2;
+    bytes[2] = (uint8_t)(wide << 7 | (15 - MASKED_FORMS_MASK) << 3 | length << 2 | 1);
+    put_operands(bytes + 3, opcode, DATA_REGISTER, gather);
+    return decode_form(form, gather);
+}
+
+unsigned masked_forms_each_vex(void (*visit)(void *context, const struct random_instruction *form),
+                               void *context)
+{
+    /* vmaskmovps, vmaskmovpd, vpmaskmovd and vpmaskmovq, vgatherdps to vpgatherqq */
+    static const uint8_t opcodes[] = {0x2c, 0x2d, 0x2e, 0x2f, 0x8c, 0x8e, 0x90, 0x91, 0x92, 0x93};
+    unsigned count = 0;
+    for (unsigned number = 0; number < 4 * sizeof opcodes; number++) {
+        struct random_instruction form;
+        if (!decode_vex(&form, opcodes[number / 4], number >> 1 & 1, number & 1))
+            continue;
+        visit(context, &form);
+        count++;
+    }
+    return count;
+}
+
+unsigned masked_form_vex_element(const ZydisDecodedInstruction *instruction)
+{
+    if (instruction->opcode >= 0x2c && instruction->opcode <= 0x2f)
+        return instruction->opcode & 1 ? 8 : 4;
+    return instruction->raw.vex.W ? 8 : 4;
 }

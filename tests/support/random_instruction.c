@@ -298,8 +298,8 @@ void random_machine(struct machine *machine, uint64_t *random)
     memcpy(machine->vector + XSAVE_HEADER, &present, sizeof present);
 }
 
-/* Where vector register `number` has its byte: in three components. */
-static uint8_t *vector_byte(const struct machine *machine, unsigned number, unsigned byte)
+/* In three components. */
+uint8_t *machine_vector_byte(const struct machine *machine, unsigned number, unsigned byte)
 {
     uint8_t *area = (uint8_t *)(uintptr_t)machine->vector;
     size_t size;
@@ -329,7 +329,7 @@ static int64_t index_lane(const struct machine *machine, const struct random_ins
     int64_t wide;
     int32_t narrow;
     for (unsigned i = 0; i < size; i++)
-        bytes[i] = *vector_byte(machine, vector, lane * size + i);
+        bytes[i] = *machine_vector_byte(machine, vector, lane * size + i);
     memcpy(&wide, bytes, sizeof wide);
     memcpy(&narrow, bytes, sizeof narrow);
     return size == 8 ? wide : narrow;
@@ -342,7 +342,7 @@ static void small_indices(const struct random_instruction *made, struct machine 
     for (unsigned at = 0; at < 64; at += size) {
         int64_t value = (int64_t)random_below(random, 200) - 100;
         for (unsigned i = 0; i < size; i++)
-            *vector_byte(machine, vector, at + i) = (uint8_t)((uint64_t)value >> (8 * i));
+            *machine_vector_byte(machine, vector, at + i) = (uint8_t)((uint64_t)value >> (8 * i));
     }
 }
 
@@ -496,7 +496,7 @@ static bool lane_set(const struct random_instruction *made, const struct machine
         unsigned number = (unsigned)ZydisRegisterGetId(vector_mask->reg.value);
         if (ZydisRegisterGetClass(vector_mask->reg.value) == ZYDIS_REGCLASS_MMX)
             return machine->vector[32 + 16 * number + byte] >> 7;
-        return *vector_byte(machine, number, byte) >> 7;
+        return *machine_vector_byte(machine, number, byte) >> 7;
     }
     unsigned k = (unsigned)(made->instruction.avx.mask.reg - ZYDIS_REGISTER_K0);
     uint64_t mask;
@@ -504,20 +504,30 @@ static bool lane_set(const struct random_instruction *made, const struct machine
     return mask >> lane & 1;
 }
 
-static void add_lanes(struct list *list, const struct random_instruction *made,
-                      const struct machine *machine, const ZydisDecodedOperand *vector_mask,
-                      uint64_t address, bool write, unsigned element, unsigned lanes)
+/* Neighbours make one reference. */
+static void add_elements(struct list *list, uint64_t used, uint64_t address, bool write,
+                         unsigned element, unsigned elements)
 {
     unsigned run = 0;
-    for (unsigned lane = 0; lane <= lanes; lane++) {
-        if (lane < lanes && lane_set(made, machine, vector_mask, element, lane)) {
+    for (unsigned i = 0; i <= elements; i++) {
+        if (i < elements && (used >> i & 1)) {
             run++;
             continue;
         }
         if (run)
-            add(list, address + (lane - run) * element, write, run * element);
+            add(list, address + (i - run) * element, write, run * element);
         run = 0;
     }
+}
+
+static void add_lanes(struct list *list, const struct random_instruction *made,
+                      const struct machine *machine, const ZydisDecodedOperand *vector_mask,
+                      uint64_t address, bool write, unsigned element, unsigned lanes)
+{
+    uint64_t used = 0;
+    for (unsigned lane = 0; lane < lanes; lane++)
+        used |= (uint64_t)lane_set(made, machine, vector_mask, element, lane) << lane;
+    add_elements(list, used, address, write, element, lanes);
 }
 
 static void add_gather(struct list *list, const struct random_instruction *made,
@@ -542,28 +552,40 @@ static void add_gather(struct list *list, const struct random_instruction *made,
                 write, element);
 }
 
+/* Bits of the opmask that count: elements of the vectors, or of memory where there are fewer. */
+static unsigned opmask_lanes(const struct random_instruction *made,
+                             const ZydisDecodedOperand *operand, bool broadcast)
+{
+    const ZydisDecodedOperand *data = data_operand(made);
+    unsigned lanes = (unsigned)made->instruction.avx.vector_length / operand->element_size;
+    bool compares = made->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                    !is_vector(made->operands[0].reg.value);
+    if (data && !compares && data->element_count < lanes)
+        lanes = data->element_count;
+    return !broadcast && operand->element_count < lanes ? operand->element_count : lanes;
+}
+
 static void add_masked(struct list *list, const struct random_instruction *made,
                        const struct machine *machine, const ZydisDecodedOperand *operand,
                        uint64_t address, bool write)
 {
     const ZydisDecodedInstruction *instruction = &made->instruction;
-    const ZydisDecodedOperand *data = data_operand(made);
-    unsigned size = operand->size / 8, lanes = operand->element_count, set = 0;
-    unsigned all = data ? data->element_count
-                        : (unsigned)instruction->avx.vector_length / operand->element_size;
-    if (all < lanes)
-        lanes = all;
     bool packed = instruction->meta.category == ZYDIS_CATEGORY_EXPAND ||
                   instruction->meta.category == ZYDIS_CATEGORY_COMPRESS;
     bool broadcast = instruction->avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID;
-    for (unsigned lane = 0; lane < (broadcast ? all : lanes); lane++)
-        set += lane_set(made, machine, NULL, 0, lane);
+    unsigned lanes = opmask_lanes(made, operand, broadcast), set = 0;
+    unsigned elements = broadcast ? operand->element_count : lanes;
+    unsigned element = operand->size / 8 / elements;
+    uint64_t used = 0;
+    for (unsigned lane = 0; lane < lanes; lane++) {
+        bool is_set = lane_set(made, machine, NULL, 0, lane);
+        set += is_set;
+        used |= (uint64_t)is_set << lane % elements;
+    }
     if (packed)
-        add(list, address, write, set * (size / lanes));
-    else if (broadcast)
-        add(list, address, write, set ? size : 0);
+        add(list, address, write, set * element);
     else
-        add_lanes(list, made, machine, NULL, address, write, size / lanes, lanes);
+        add_elements(list, used, address, write, element, elements);
 }
 
 /* The vector register whose sign bits let bytes through, and how many bytes go with each. */

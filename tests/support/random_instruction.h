@@ -51,6 +51,9 @@ void random_instruction_make_xsave(struct random_instruction *made, uint64_t *ra
 /* Registers of any values, vector registers among them. */
 void random_machine(struct machine *machine, uint64_t *random);
 
+/* Where the machine keeps a byte of vector register `number`, 0 to 31. */
+uint8_t *machine_vector_byte(const struct machine *machine, unsigned number, unsigned byte);
+
 /* Changes registers so that all operands lie in the region. False where that cannot be. */
 bool random_instruction_place(const struct random_instruction *made, struct machine *machine,
                               uint64_t *random, const struct region *region);

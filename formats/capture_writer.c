@@ -1,6 +1,10 @@
 #include "formats/capture_writer.h"
 
+#include "formats/base/file_io.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,42 +12,50 @@ struct capture_writer {
     int file;
     off_t start;      /* where it begins: another capture file may stand in front of it */
     const char *name; /* the caller's */
+    bool torn;        /* part of a member is behind the whole ones */
     uint64_t bytes;   /* whole members in the file */
     uint64_t records;
     uint64_t end_index;
     struct loss lost;
 };
 
-/* Writes all of it, whatever write takes at a time. 0 or -1 with errno. */
-static int write_all(int file, const uint8_t *bytes, size_t size)
+/* Cuts a torn block off, so that the file ends with a whole one. 0, or -1 with errno. */
+static int cut_back(struct capture_writer *writer)
 {
-    while (size > 0) {
-        ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        size -= (size_t)written;
-    }
+    off_t whole = writer->start + (off_t)writer->bytes;
+    if (writer->start < 0)
+        errno = ESPIPE;
+    if (writer->start < 0 || ftruncate(writer->file, whole) < 0 ||
+        lseek(writer->file, whole, SEEK_SET) < 0)
+        return -1;
+    writer->torn = false;
     return 0;
 }
 
-/* Appends one whole member, or leaves the file as it was. */
+/* Appends one whole member, or leaves the file as it was: behind a torn block that cannot be cut
+ * off nothing is written, so that a reader finds all whole blocks in front of it. */
 static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
                   struct bt_error *error)
 {
-    if (write_all(writer->file, member, size) < 0) {
+    size_t done;
+    if (writer->torn && cut_back(writer) < 0)
+        return bt_fail_errno(error, "cannot cut an unfinished block off %s", writer->name);
+    if (file_write(writer->file, member, size, &done) < 0) {
         int result = bt_fail_errno(error, "cannot write %s", writer->name);
-        /* What was cut short is no block: take it back, so that the file ends with a whole one. A
-         * pipe cannot be cut; its reader sees the torn block and says so. */
-        off_t whole = writer->start + (off_t)writer->bytes;
-        if (writer->start >= 0 && ftruncate(writer->file, whole) == 0)
-            lseek(writer->file, whole, SEEK_SET);
+        writer->torn = done > 0;
+        if (writer->torn)
+            (void)cut_back(writer); /* else before anything is appended */
         return result;
     }
     writer->bytes += size;
     return 0;
+}
+
+/* Where what is written next begins; -1 where nobody can say, as in a pipe. */
+static off_t place_in(int file)
+{
+    int flags = fcntl(file, F_GETFL);
+    return lseek(file, 0, flags >= 0 && flags & O_APPEND ? SEEK_END : SEEK_CUR);
 }
 
 struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
@@ -56,7 +68,7 @@ struct capture_writer *capture_writer_new(int fd, const char *name, const struct
     }
     writer->file = fd;
     writer->name = name;
-    writer->start = lseek(fd, 0, SEEK_CUR);
+    writer->start = place_in(fd);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     if (append(writer, member, capture_put_header_member(member, info), error) < 0) {

@@ -19,7 +19,8 @@ struct capture_writer *capture_writer_new(int fd, const char *name, const struct
 
 /*
  * Appends a whole data member that holds batch. On failure the file is cut back to its last whole
- * member, and the batch counts as not written. 0, BT_FULL or BT_IO.
+ * member, and the batch counts as not written. While it cannot be cut back, later calls fail: what
+ * a torn member is followed by would be lost to readers. 0, BT_FULL or BT_IO.
  */
 int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
                        const struct batch *batch, struct bt_error *error);

@@ -1,5 +1,7 @@
 #include "formats/text_reader.h"
 
+#include "formats/base/file_io.h"
+
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -122,10 +124,7 @@ void text_reader_close(struct text_reader *reader)
 static int read_file(struct text_reader *reader, void *to, size_t room, size_t *got,
                      struct bt_error *error)
 {
-    ssize_t result;
-    do
-        result = read(reader->file, to, room);
-    while (result < 0 && errno == EINTR);
+    ssize_t result = file_read(reader->file, to, room);
     if (result < 0)
         return bt_fail_errno(error, "cannot read %s", reader->name);
     *got = (size_t)result;

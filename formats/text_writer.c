@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "formats/text_writer.h"
 
+#include "formats/base/file_io.h"
+
 #include <bzlib.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -202,19 +204,10 @@ struct text_writer *text_writer_new_memory(struct bt_error *error)
 static int write_all(struct text_writer *writer, const void *bytes, size_t size,
                      struct bt_error *error)
 {
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t written = write(writer->file, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0 && errno == EPIPE)
-            return bt_fail(error, BT_CLOSED, "%s: the reader has gone", writer->name);
-        if (written < 0)
-            return bt_fail_errno(error, "cannot write %s", writer->name);
-        at += written;
-        size -= (size_t)written;
-    }
-    return 0;
+    if (file_write(writer->file, bytes, size, NULL) == 0)
+        return 0;
+    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: the reader has gone", writer->name)
+                          : bt_fail_errno(error, "cannot write %s", writer->name);
 }
 
 /* Compresses size bytes; with finish, all that is left, and the member's end. */
@@ -317,30 +310,14 @@ bool text_writer_can_patch(const struct text_writer *writer)
            (writer->container == CONTAINER_PLAIN && writer->target);
 }
 
-/* pwrite, all of it. */
-static int write_at(struct text_writer *writer, off_t offset, const char *text, size_t size,
-                    struct bt_error *error)
-{
-    while (size > 0) {
-        ssize_t written = pwrite(writer->file, text, size, offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return bt_fail_errno(error, "cannot write %s", writer->name);
-        text += written;
-        offset += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
 int text_writer_patch(struct text_writer *writer, size_t offset, const char *text, size_t size,
                       struct bt_error *error)
 {
     if (writer->failure.code == 0 && writer->container == CONTAINER_MEMORY)
         memcpy(writer->memory + offset, text, size);
-    else if (writer->failure.code == 0)
-        write_at(writer, (off_t)offset, text, size, &writer->failure);
+    else if (writer->failure.code == 0 &&
+             file_write_at(writer->file, text, size, (off_t)offset) < 0)
+        bt_fail_errno(&writer->failure, "cannot write %s", writer->name);
     return told(writer, error);
 }
 

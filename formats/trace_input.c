@@ -1,6 +1,7 @@
 #include "formats/trace_input.h"
 
-#include <errno.h>
+#include "formats/base/file_io.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,7 @@ int trace_input_fill(struct trace_input *input, size_t wanted, size_t ahead, str
         size_t room = input->capacity - input->end;
         if (room - missing > ahead)
             room = missing + ahead;
-        ssize_t got = read(input->file, input->buffer + input->end, room);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = file_read(input->file, input->buffer + input->end, room);
         if (got < 0)
             return bt_fail_errno(error, "cannot read %s", input->name);
         input->ended = got == 0;

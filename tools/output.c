@@ -1,5 +1,7 @@
 #include "tools/output.h"
 
+#include "formats/base/file_io.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,19 +35,12 @@ void output_free(struct output *output)
 
 int output_flush(struct output *output, struct bt_error *error)
 {
-    size_t done = 0;
     size_t fill = output->fill;
     output->fill = 0;
-    while (done < fill) {
-        ssize_t written = write(output->file, output->bytes + done, fill - done);
-        if (written >= 0)
-            done += (size_t)written;
-        else if (errno == EPIPE)
-            return bt_fail(error, BT_CLOSED, "%s: the reader has gone", output->name);
-        else if (errno != EINTR)
-            return bt_fail_errno(error, "cannot write %s", output->name);
-    }
-    return 0;
+    if (file_write(output->file, output->bytes, fill, NULL) == 0)
+        return 0;
+    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: the reader has gone", output->name)
+                          : bt_fail_errno(error, "cannot write %s", output->name);
 }
 
 char *output_reserve(struct output *output, size_t size, struct bt_error *error)

@@ -1,6 +1,7 @@
 #include "formats/base/spool.h"
 
-#include <errno.h>
+#include "formats/base/file_io.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,15 +60,8 @@ static int flush(struct spool *spool, struct bt_error *error)
         if (result < 0)
             return result;
     }
-    for (size_t done = 0; done < spool->used;) {
-        ssize_t size = pwrite(spool->file, spool->buffer + done, spool->used - done,
-                              (off_t)(spool->written + done));
-        if (size < 0 && errno == EINTR)
-            continue;
-        if (size < 0)
-            return bt_fail_errno(error, "cannot write a temporary file");
-        done += (size_t)size;
-    }
+    if (file_write_at(spool->file, spool->buffer, spool->used, (off_t)spool->written) < 0)
+        return bt_fail_errno(error, "cannot write a temporary file");
     spool->written += spool->used;
     spool->used = 0;
     return 0;
@@ -103,9 +97,8 @@ int spool_read(struct spool *spool, uint64_t offset, void *data, size_t size,
     uint8_t *to = data;
     while (size > 0 && offset < spool->written) {
         uint64_t left = spool->written - offset;
-        ssize_t part = pread(spool->file, to, size < left ? size : (size_t)left, (off_t)offset);
-        if (part < 0 && errno == EINTR)
-            continue;
+        ssize_t part =
+            file_read_at(spool->file, to, size < left ? size : (size_t)left, (off_t)offset);
         if (part < 0)
             return bt_fail_errno(error, "cannot read a temporary file");
         if (part == 0)

@@ -1,5 +1,7 @@
 #include "tools/plot/gnuplot.h"
 
+#include "formats/base/file_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -55,15 +57,8 @@ static int make_stream(int *file, struct bt_error *error)
 
 static int put_script(int file, const char *script, size_t size, struct bt_error *error)
 {
-    while (size > 0) {
-        ssize_t written = write(file, script, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return bt_fail_errno(error, "cannot write a temporary file");
-        script += written;
-        size -= (size_t)written;
-    }
+    if (file_write(file, script, size, NULL) < 0)
+        return bt_fail_errno(error, "cannot write a temporary file");
     return lseek(file, 0, SEEK_SET) < 0 ? bt_fail_errno(error, "cannot use a temporary file") : 0;
 }
 

@@ -118,10 +118,11 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     if (writer->end == CAPTURE_END_DISK)
         return;
     writer->end = CAPTURE_END_DISK;
-    bool full = error->code == BT_FULL;
+    const char *advice = error->code == BT_FULL     ? "free space or choose another disk"
+                         : error->code == BT_MEMORY ? "free memory"
+                                                    : "mend that or choose another place";
     bt_fail(&writer->error, error->code ? error->code : BT_IO,
-            "%.340s; what was written before is kept: %s, and start again", error->message,
-            full ? "free space or choose another disk" : "mend that or choose another place");
+            "%.340s; what was written before is kept: %s, and start again", error->message, advice);
     file_set_release_reserve(writer->capture->files);
     pipeline_fail(writer->capture, &writer->error);
 }

@@ -55,7 +55,7 @@ static int list_json(const struct board_listing *listings, size_t count)
 {
     yajl_gen json = json_new();
     if (!json)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     yajl_gen_map_open(json);
     json_listings(json, "boards", listings, count);
     json_listings(json, "virtual", virtual_boards, VIRTUAL_BOARDS);
@@ -103,7 +103,7 @@ static int print_test(const struct wire_identity *identity,
     }
     yajl_gen json = json_new();
     if (!json)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     yajl_gen_map_open(json);
     json_text(json, "name", identity->name);
     json_text(json, "serial", identity->serial);

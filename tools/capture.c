@@ -183,25 +183,22 @@ static void attend(struct capture *capture, const struct capture_options *option
 /* Tells how it went. Returns the exit status. */
 static int conclude(struct capture *capture, const struct capture_options *options)
 {
-    struct capture_status *status = calloc(1, sizeof *status);
-    if (!status)
-        return bt_exit_status(BT_MEMORY);
-    capture_get_status(capture, status);
+    struct capture_status status;
+    capture_get_status(capture, &status);
     struct bt_error error;
-    int exit_status = status_json_complete(status) ? 0 : STATUS_DATA;
-    if (status->error.code && command_failure(&status->error) > exit_status)
-        exit_status = bt_exit_status(status->error.code);
+    int exit_status = status_json_complete(&status) ? 0 : STATUS_DATA;
+    if (status.error.code && command_failure(&status.error) > exit_status)
+        exit_status = bt_exit_status(status.error.code);
     if (!options->quiet)
-        capture_report_summary(status);
+        capture_report_summary(&status);
     if (options->json) {
-        char *text = status_json_text(status, &error);
+        char *text = status_json_text(&status, &error);
         if (text)
             puts(text);
         else
             exit_status = command_failure(&error);
         free(text);
     }
-    free(status);
     return exit_status;
 }
 
@@ -231,28 +228,21 @@ static int run_capture(const struct capture_options *options)
 
 static int capture_main(struct invocation *call)
 {
-    struct capture_options *options = calloc(1, sizeof *options);
+    struct capture_options options = {.capture = capture_settings_default(),
+                                      .session = session_settings_default()};
     int status;
-    if (!options)
-        return bt_exit_status(BT_MEMORY);
-    options->capture = capture_settings_default();
-    options->session = session_settings_default();
-    if (!command_options(call, options, &status))
-        goto out;
-    options->capture.names = options->print_names;
+    if (!command_options(call, &options, &status))
+        return status;
+    options.capture.names = options.print_names;
     if (call->count > 0)
-        status = command_usage(call, "unexpected '%.60s'", call->arguments[0]);
-    else if (!options->board)
-        status = command_usage(call, "--board SPEC is missing");
-    else if (!options->capture.prefix[0])
-        status = command_usage(call, "-o PREFIX is missing");
-    else if (options->print_names && options->json)
-        status = command_usage(call, "--print-names and --json exclude each other");
-    else
-        status = run_capture(options);
-out:
-    free(options);
-    return status;
+        return command_usage(call, "unexpected '%.60s'", call->arguments[0]);
+    if (!options.board)
+        return command_usage(call, "--board SPEC is missing");
+    if (!options.capture.prefix[0])
+        return command_usage(call, "-o PREFIX is missing");
+    if (options.print_names && options.json)
+        return command_usage(call, "--print-names and --json exclude each other");
+    return run_capture(&options);
 }
 
 const struct command capture_command = {

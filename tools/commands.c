@@ -83,6 +83,12 @@ int command_failure(const struct bt_error *error)
     return bt_exit_status(error->code);
 }
 
+int command_no_memory(void)
+{
+    fputs("bustap: no memory\n", stderr);
+    return bt_exit_status(BT_MEMORY);
+}
+
 bool command_options(struct invocation *call, void *settings, int *status)
 {
     struct bt_error error;

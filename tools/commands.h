@@ -59,4 +59,7 @@ void command_ignore_no_more(void);
 /* Prints "bustap: message" to standard error and returns the exit status for error->code. */
 int command_failure(const struct bt_error *error);
 
+/* The same, for a command that has no memory for what it prints. */
+int command_no_memory(void);
+
 #endif

@@ -149,7 +149,7 @@ static int ctl_main(struct invocation *call)
     char *answer = NULL;
     char *request = make_request(call->arguments[0], call->count > 1 ? call->arguments[1] : NULL);
     if (!request)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     if (control_client_ask(settings.socket, request, &answer, &error) < 0)
         status = command_failure(&error);
     else

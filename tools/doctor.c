@@ -64,7 +64,7 @@ static int print_json(const struct findings *findings)
 {
     yajl_gen json = json_new();
     if (!json)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     yajl_gen_map_open(json);
     json_count(json, "problems", findings->problems);
     json_count(json, "warnings", findings->warnings);
@@ -84,7 +84,7 @@ static int print_json(const struct findings *findings)
     yajl_gen_map_close(json);
     json_print(json);
     yajl_gen_free(json);
-    return findings->incomplete ? bt_exit_status(BT_MEMORY) : STATUS_GOOD;
+    return findings->incomplete ? command_no_memory() : STATUS_GOOD;
 }
 
 static void print_summary(const struct findings *findings)

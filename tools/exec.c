@@ -224,8 +224,11 @@ static int begin(struct run *run, struct bt_error *error)
 static int attend(struct run *run)
 {
     int wait_status = exec_attend(&run->child, &run->outputs);
-    if (run->outputs.summary && fclose(run->outputs.summary) != 0)
-        run->outputs.status = STATUS_IO;
+    struct bt_error error;
+    if (run->outputs.summary && fclose(run->outputs.summary) != 0) {
+        bt_fail_errno(&error, "cannot write %s", run->settings->summary);
+        run->outputs.status = command_failure(&error);
+    }
     if (exec_lanes_missed(run->outputs.lanes) && run->outputs.status == 0)
         run->outputs.status = STATUS_DATA;
     if (ferror(stderr) && run->outputs.status == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0)
@@ -241,7 +244,7 @@ static int run_program(struct exec_settings *settings)
     sigset_t all;
     int status;
     if (!run)
-        return STATUS_IO;
+        return command_no_memory();
     run->settings = settings;
     run->outputs.settings = settings;
     sigfillset(&all);
@@ -288,7 +291,7 @@ static int exec_main(struct invocation *call)
     struct bt_error error;
     int status;
     if (!settings)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     if (call->count > 1 && strcmp(call->arguments[1], EXEC_INSIDE) == 0)
         exec_inside_main(call->count - 1, call->arguments + 1);
     settings->capture = capture_settings_default();

@@ -110,23 +110,20 @@ static void write_summary(struct exec_outputs *outputs, const struct capture_sta
 static void conclude(struct exec_outputs *outputs, int lane)
 {
     const struct exec_user *user = &outputs->users[lane];
-    struct capture_status *status = calloc(1, sizeof *status);
+    struct capture_status status;
     capture_report_clear(&outputs->report);
     capture_report_notes(&outputs->report, outputs->captures[lane]);
-    if (status) {
-        capture_get_status(outputs->captures[lane], status);
-        count_status(outputs, status_json_complete(status) ? 0 : STATUS_DATA);
-        if (status->error.code)
-            count_status(outputs, command_failure(&status->error));
-        if (!outputs->settings->quiet && (outputs->settings->follow || outputs->settings->each))
-            fprintf(stderr, "bustap: process %u, thread %u: %s\n", (unsigned)user->process,
-                    (unsigned)user->thread, user->command);
-        if (!outputs->settings->quiet)
-            capture_report_summary(status);
-        if (outputs->summary)
-            write_summary(outputs, status);
-    }
-    free(status);
+    capture_get_status(outputs->captures[lane], &status);
+    count_status(outputs, status_json_complete(&status) ? 0 : STATUS_DATA);
+    if (status.error.code)
+        count_status(outputs, command_failure(&status.error));
+    if (!outputs->settings->quiet && (outputs->settings->follow || outputs->settings->each))
+        fprintf(stderr, "bustap: process %u, thread %u: %s\n", (unsigned)user->process,
+                (unsigned)user->thread, user->command);
+    if (!outputs->settings->quiet)
+        capture_report_summary(&status);
+    if (outputs->summary)
+        write_summary(outputs, &status);
     capture_free(outputs->captures[lane]);
     outputs->captures[lane] = NULL;
 }

@@ -354,7 +354,7 @@ static int info_main(struct invocation *call)
         if (!settings.json)
             print_text(&summary);
         else if (print_json(&summary) < 0)
-            transfer.status = STATUS_IO;
+            transfer.status = command_no_memory();
         /* A trace without header has nothing to be complete by: its stray bytes are no error. */
         if (summary.lacking && transfer.status == 0)
             transfer.status = STATUS_DATA;

@@ -187,7 +187,7 @@ static int report_json(const struct trace_set *set, const struct verify_settings
 {
     yajl_gen json = json_new();
     if (!json)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     yajl_gen_map_open(json);
     json_key(json, "captures");
     yajl_gen_array_open(json);

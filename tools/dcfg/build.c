@@ -131,7 +131,7 @@ static int print_json(const struct request *request, const struct build_counts *
 {
     yajl_gen json = json_new();
     if (!json)
-        return bt_exit_status(BT_MEMORY);
+        return command_no_memory();
     yajl_gen_map_open(json);
     json_text(json, "output", request->output);
     json_text(json, "fetch", kinds[counts->fetch]);

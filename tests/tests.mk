@@ -17,6 +17,16 @@ $(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $
 $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
+# The programs once more: their calls that may fail pass tests/failpoints/failpoints.c.
+FAILPOINTS := $(BUILD)/tests/failpoints
+$(FAILPOINTS)/wrap: tests/failpoints/failpoints.c
+	@mkdir -p $(@D)
+	@sed -n 's/^WRAP([^,]*, *\([^,]*\),.*/-Wl,--wrap=\1/p' $< >$@
+$(FAILPOINTS)/bustap: $(BUILD)/tools/bustap.o $(FAILPOINTS)/failpoints.o $(BUILD)/libtools.a $(LAYERS)
+$(FAILPOINTS)/bustapd: $(BUILD)/host/bustapd.o $(FAILPOINTS)/failpoints.o $(BUILD)/libhost.a $(LAYERS)
+$(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd: $(FAILPOINTS)/wrap
+	$(call quiet,LINK,$@)$(link) @$(FAILPOINTS)/wrap
+
 # Each fuzzer twice: against libFuzzer to search (clang), against replay.o to run its corpus in `make check`.
 $(BUILD)/tests/fuzz/replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/replay.o $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
@@ -46,6 +56,7 @@ check-lab-run: lab-programs
 	@BUILD=$(BUILD) tests/lab/run $(LAB_ARGUMENTS)
 soak-run: lab-programs
 	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/lab/run --soak
+	@$(MAKE) --no-print-directory soak-faults
 bench-lab-run: lab-programs
 	@BUILD=$(BUILD) tests/lab/run --bench
 
@@ -61,6 +72,16 @@ soak-exec:
 soak-exec-run: all
 	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/e2e/exec_soak
 
+# Every call of the commands that capture, recover and convert fails once.
+.PHONY: soak-faults soak-faults-run
+soak-faults:
+	@.ci/packages build check
+	@$(MAKE) --no-print-directory $@-run
+soak-faults-run: all $(FAILPOINTS)/bustap
+	@folder=$$(mktemp -d) && cd "$$folder" && BUILD=$(abspath $(BUILD)) $(CURDIR)/tests/failpoints/run \
+	 capture capture_wait capture_keep recover recover_force recover_append convert; \
+	 status=$$?; rm -rf "$$folder"; exit $$status
+
 .PHONY: check check-run tests
 check:
 	@.ci/packages build check firmware mpi
@@ -69,7 +90,7 @@ check:
 # The program for mpirun is tested where Open MPI is there, and no sanitizer that calls its leaks ours.
 HAVE_MPI := $(if $(SANITIZE)$(FUZZING),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo 1))
 
-tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(BUILD)/tests/unit $(FUZZ_REPLAYS) $(E2E_TOOLS)
+tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(BUILD)/tests/unit $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd $(FUZZ_REPLAYS) $(E2E_TOOLS)
 
 check-run: tests
 	@BUILD=$(BUILD) tests/run

@@ -1,0 +1,352 @@
+/*
+ * Failpoints: stands between the programs and the C library (linked with --wrap), counts the calls
+ * of each kind, and lets chosen ones fail.
+ *
+ *   BUSTAP_FAIL=KIND:N:EFFECT,...   the N-th call of this kind, counted from 1; N+ every one from
+ * there on BUSTAP_FAIL_COUNTS=FILE         at exit a line for each kind: its name, its calls, how
+ * many of them failed
+ *
+ * EFFECT is the name of an error that the call ends with, done nothing (close closes); or SHORT:
+ * half of what was asked for is read or written; or KILL: the process is killed in front of the
+ * call.
+ *
+ * Reads and writes count where they are of regular files or standard streams: nothing else is an
+ * input or output of the programs.
+ */
+#define _GNU_SOURCE /* renameat2, O_TMPFILE */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RULES_MAX 8
+
+enum kind {
+    READ,
+    WRITE,
+    OPEN,
+    CREATE,
+    LINK,
+    RENAME,
+    UNLINK,
+    TRUNCATE,
+    ALLOCATE,
+    SYNC,
+    CLOSE,
+    MEMORY,
+    THREAD,
+    KINDS
+};
+
+static const char *const kind_names[KINDS] = {"read",   "write",  "open",     "create",   "link",
+                                              "rename", "unlink", "truncate", "allocate", "sync",
+                                              "close",  "memory", "thread"};
+
+enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* else a number of <errno.h> */
+
+struct rule {
+    enum kind kind;
+    unsigned long call;
+    bool onward;
+    int effect;
+};
+
+static struct rule rules[RULES_MAX];
+static size_t rule_count;
+static atomic_ulong calls[KINDS], failed[KINDS];
+
+/* --- wishes --- */
+
+static void refuse(const char *text)
+{
+    dprintf(STDERR_FILENO, "failpoints: cannot read BUSTAP_FAIL at '%s'\n", text);
+    _exit(125);
+}
+
+static int effect_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        int effect;
+    } effects[] = {
+        {"EACCES", EACCES}, {"EAGAIN", EAGAIN}, {"EDQUOT", EDQUOT},      {"EINTR", EINTR},
+        {"EIO", EIO},       {"EMFILE", EMFILE}, {"ENOMEM", ENOMEM},      {"ENOSPC", ENOSPC},
+        {"EINVAL", EINVAL}, {"EROFS", EROFS},   {"SHORT", EFFECT_SHORT}, {"KILL", EFFECT_KILL}};
+    for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+        if (strcmp(effects[i].name, name) == 0)
+            return effects[i].effect;
+    return 0;
+}
+
+static void read_rule(const char *text)
+{
+    char kind[16], number[16], effect[16], *end;
+    struct rule *rule = &rules[rule_count];
+    if (rule_count == RULES_MAX ||
+        sscanf(text, "%15[a-z]:%15[0-9+]:%15[A-Z]", kind, number, effect) != 3)
+        refuse(text);
+    rule->call = strtoul(number, &end, 10);
+    rule->onward = *end == '+';
+    rule->effect = effect_of(effect);
+    while (rule->kind < KINDS && strcmp(kind_names[rule->kind], kind) != 0)
+        rule->kind++;
+    if (rule->kind == KINDS || rule->effect == 0)
+        refuse(text);
+    rule_count++;
+}
+
+__attribute__((constructor)) static void read_rules(void)
+{
+    const char *text = getenv("BUSTAP_FAIL");
+    while (text && *text) {
+        read_rule(text);
+        text = strchr(text, ',');
+        text += text != NULL;
+    }
+}
+
+__attribute__((destructor)) static void tell_counts(void)
+{
+    const char *path = getenv("BUSTAP_FAIL_COUNTS");
+    FILE *file = path ? fopen(path, "w") : NULL;
+    for (int kind = 0; file && kind < KINDS; kind++)
+        fprintf(file, "%s %lu %lu\n", kind_names[kind], atomic_load(&calls[kind]),
+                atomic_load(&failed[kind]));
+    if (file)
+        fclose(file);
+}
+
+/* Counts a call. 0: it may pass; else what happens to it. */
+static int count(enum kind kind)
+{
+    unsigned long call = atomic_fetch_add(&calls[kind], 1) + 1;
+    for (size_t i = 0; i < rule_count; i++) {
+        const struct rule *rule = &rules[i];
+        if (rule->kind != kind || (rule->onward ? call < rule->call : call != rule->call))
+            continue;
+        atomic_fetch_add(&failed[kind], 1);
+        if (rule->effect == EFFECT_KILL)
+            kill(getpid(), SIGKILL);
+        return rule->effect;
+    }
+    return 0;
+}
+
+/* Whether a call fails, with errno. */
+static bool fails(enum kind kind)
+{
+    int effect = count(kind);
+    if (effect > 0)
+        errno = effect;
+    return effect > 0;
+}
+
+/* Whether reading or writing fails, with errno; *size becomes what the call may do. */
+static bool transfer_fails(enum kind kind, int file, size_t *size)
+{
+    struct stat status;
+    if (file > STDERR_FILENO && (fstat(file, &status) < 0 || !S_ISREG(status.st_mode)))
+        return false;
+    int effect = count(kind);
+    if (effect == EFFECT_SHORT)
+        *size -= *size / 2;
+    if (effect > 0)
+        errno = effect;
+    return effect > 0;
+}
+
+/* --- the calls --- */
+
+#define WRAP(type, name, ...)                                                                      \
+    type __real_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__);                                                               \
+    type __wrap_##name(__VA_ARGS__)
+
+WRAP(ssize_t, read, int file, void *bytes, size_t size)
+{
+    return transfer_fails(READ, file, &size) ? -1 : __real_read(file, bytes, size);
+}
+
+WRAP(ssize_t, pread64, int file, void *bytes, size_t size, off_t offset)
+{
+    return transfer_fails(READ, file, &size) ? -1 : __real_pread64(file, bytes, size, offset);
+}
+
+WRAP(ssize_t, write, int file, const void *bytes, size_t size)
+{
+    return transfer_fails(WRITE, file, &size) ? -1 : __real_write(file, bytes, size);
+}
+
+WRAP(ssize_t, pwrite64, int file, const void *bytes, size_t size, off_t offset)
+{
+    return transfer_fails(WRITE, file, &size) ? -1 : __real_pwrite64(file, bytes, size, offset);
+}
+
+/* The mode, where there is one. */
+static mode_t take_mode(int flags, va_list arguments)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+}
+
+static enum kind opening(int flags)
+{
+    return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? CREATE : OPEN;
+}
+
+WRAP(int, open64, const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = take_mode(flags, arguments);
+    va_end(arguments);
+    return fails(opening(flags)) ? -1 : __real_open64(path, flags, mode);
+}
+
+WRAP(int, openat64, int folder, const char *path, int flags, ...)
+{
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = take_mode(flags, arguments);
+    va_end(arguments);
+    return fails(opening(flags)) ? -1 : __real_openat64(folder, path, flags, mode);
+}
+
+WRAP(int, mkstemp64, char *pattern)
+{
+    return fails(CREATE) ? -1 : __real_mkstemp64(pattern);
+}
+
+WRAP(int, mkdir, const char *path, mode_t mode)
+{
+    return fails(CREATE) ? -1 : __real_mkdir(path, mode);
+}
+
+WRAP(int, linkat, int from, const char *old, int to, const char *name, int flags)
+{
+    return fails(LINK) ? -1 : __real_linkat(from, old, to, name, flags);
+}
+
+WRAP(int, rename, const char *old, const char *name)
+{
+    return fails(RENAME) ? -1 : __real_rename(old, name);
+}
+
+WRAP(int, renameat, int from, const char *old, int to, const char *name)
+{
+    return fails(RENAME) ? -1 : __real_renameat(from, old, to, name);
+}
+
+WRAP(int, renameat2, int from, const char *old, int to, const char *name, unsigned flags)
+{
+    return fails(RENAME) ? -1 : __real_renameat2(from, old, to, name, flags);
+}
+
+WRAP(int, unlink, const char *path)
+{
+    return fails(UNLINK) ? -1 : __real_unlink(path);
+}
+
+WRAP(int, unlinkat, int folder, const char *path, int flags)
+{
+    return fails(UNLINK) ? -1 : __real_unlinkat(folder, path, flags);
+}
+
+WRAP(int, ftruncate64, int file, off_t size)
+{
+    return fails(TRUNCATE) ? -1 : __real_ftruncate64(file, size);
+}
+
+WRAP(int, posix_fallocate64, int file, off_t from, off_t size)
+{
+    return fails(ALLOCATE) ? errno : __real_posix_fallocate64(file, from, size);
+}
+
+WRAP(int, fsync, int file)
+{
+    return fails(SYNC) ? -1 : __real_fsync(file);
+}
+
+WRAP(int, close, int file)
+{
+    bool failure = fails(CLOSE);
+    int number = errno;
+    int result = __real_close(file);
+    errno = failure ? number : errno;
+    return failure ? -1 : result;
+}
+
+WRAP(void *, malloc, size_t size)
+{
+    return fails(MEMORY) ? NULL : __real_malloc(size);
+}
+
+WRAP(void *, calloc, size_t number, size_t size)
+{
+    return fails(MEMORY) ? NULL : __real_calloc(number, size);
+}
+
+WRAP(void *, realloc, void *old, size_t size)
+{
+    return fails(MEMORY) ? NULL : __real_realloc(old, size);
+}
+
+WRAP(void *, aligned_alloc, size_t alignment, size_t size)
+{
+    return fails(MEMORY) ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+WRAP(char *, strdup, const char *text)
+{
+    return fails(MEMORY) ? NULL : __real_strdup(text);
+}
+
+WRAP(char *, strndup, const char *text, size_t size)
+{
+    return fails(MEMORY) ? NULL : __real_strndup(text, size);
+}
+
+WRAP(void *, mmap64, void *at, size_t size, int protection, int flags, int file, off_t offset)
+{
+    return fails(MEMORY) ? MAP_FAILED : __real_mmap64(at, size, protection, flags, file, offset);
+}
+
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+     void *argument)
+{
+    return fails(THREAD) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
+}
+
+/* The compressors' own memory: their libraries do not call the wrapped functions. They answer their
+ * Z_MEM_ERROR (-4), BZ_MEM_ERROR (-3). */
+
+WRAP(int, deflateInit2_, void *stream, int level, int method, int bits, int memory, int strategy,
+     const char *version, int size)
+{
+    return fails(MEMORY)
+               ? -4
+               : __real_deflateInit2_(stream, level, method, bits, memory, strategy, version, size);
+}
+
+WRAP(int, inflateInit2_, void *stream, int bits, const char *version, int size)
+{
+    return fails(MEMORY) ? -4 : __real_inflateInit2_(stream, bits, version, size);
+}
+
+WRAP(int, BZ2_bzCompressInit, void *stream, int block, int verbosity, int work)
+{
+    return fails(MEMORY) ? -3 : __real_BZ2_bzCompressInit(stream, block, verbosity, work);
+}
+
+WRAP(int, BZ2_bzDecompressInit, void *stream, int verbosity, int small)
+{
+    return fails(MEMORY) ? -3 : __real_BZ2_bzDecompressInit(stream, verbosity, small);
+}

@@ -156,7 +156,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
 }
 
 const struct foreign_decoder csv_decoder = {
-    .lines = true, .state_bytes = sizeof(struct csv_reader), .decode = decode};
+    .lines = true, .timed = true, .state_bytes = sizeof(struct csv_reader), .decode = decode};
 
 /* --- writing --- */
 

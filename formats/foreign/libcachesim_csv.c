@@ -109,11 +109,13 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         if (csv->unusable)
             return bt_fail(error, BT_DATA, "it has no time and object");
     }
+    bool timed = false;
     values[COLUMN_SIZE] = objects_size(&csv->objects);
     for (unsigned i = 0; i < csv->count; i++) {
         enum column column = (enum column)csv->columns[i];
         if (!foreign_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields, %u are wanted", i, csv->count);
+        timed = timed || column == COLUMN_TIME;
         if (column == COLUMN_OPERATION)
             type = type_of(&field);
         else if (column != COLUMN_NONE &&
@@ -122,10 +124,13 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     }
     objects_reference(&csv->objects, item, values[COLUMN_TIME], values[COLUMN_OBJECT],
                       values[COLUMN_SIZE], type);
+    if (!timed)
+        item->timed = FOREIGN_TIMELESS;
     return 0;
 }
 
 const struct foreign_decoder libcachesim_csv_decoder = {.lines = true,
+                                                        .timed = true,
                                                         .state_bytes =
                                                             sizeof(struct libcachesim_reader),
                                                         .begin = begin_reading,

@@ -222,8 +222,10 @@ static int finish_reading(void *state, struct bt_error *error)
                    npy->left);
 }
 
-const struct foreign_decoder npy_decoder = {
-    .state_bytes = sizeof(struct npy_reader), .decode = decode, .finish = finish_reading};
+const struct foreign_decoder npy_decoder = {.timed = true,
+                                            .state_bytes = sizeof(struct npy_reader),
+                                            .decode = decode,
+                                            .finish = finish_reading};
 
 /* --- writing --- */
 

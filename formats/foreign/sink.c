@@ -92,6 +92,35 @@ static int put_chosen(struct foreign_sink *foreign, const struct batch *batch,
     return result < 0 ? result : put_run(foreign, &run, error);
 }
 
+/*
+ * Puts a whole batch, which begins `since` ticks after the record put last. A format that has no
+ * ticks takes that for the first record's time, which may be less: requests between the two were
+ * lost, or left out by whoever wrote the trace.
+ */
+static int put_batch(struct foreign_sink *foreign, const struct batch *batch, uint64_t since,
+                     struct bt_error *error)
+{
+    struct record first = batch->records[0];
+    struct foreign_run run = {.records = batch->records,
+                              .count = batch->count,
+                              .index = batch->first_index,
+                              .tick = batch->first_tick};
+    since = since < UINT32_MAX ? since : UINT32_MAX;
+    if (!foreign->encoder->times_between || first.time == since)
+        return put_run(foreign, &run, error);
+    first.time = (uint32_t)since;
+    const struct foreign_run one = {
+        .records = &first, .count = 1, .index = run.index, .tick = run.tick};
+    int result = put_run(foreign, &one, error);
+    if (result < 0 || run.count == 1)
+        return result;
+    run.records++;
+    run.count--;
+    run.index++;
+    run.tick += run.records[0].time;
+    return put_run(foreign, &run, error);
+}
+
 static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct foreign_sink *foreign = (struct foreign_sink *)sink;
@@ -104,15 +133,13 @@ static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_e
         return put_chosen(foreign, batch, error);
     if (batch->count == 0)
         return 0;
-    if (batch->first_tick > foreign->last_tick)
-        note_time(foreign, batch->first_tick - foreign->last_tick);
+    uint64_t since = batch->records[0].time;
+    if (foreign->written > 0 && batch->first_tick >= foreign->last_tick)
+        since = batch->first_tick - foreign->last_tick;
+    note_time(foreign, since);
     foreign->last_tick = batch->last_tick;
     foreign->written += batch->count;
-    struct foreign_run run = {.records = batch->records,
-                              .count = batch->count,
-                              .index = batch->first_index,
-                              .tick = batch->first_tick};
-    return put_run(foreign, &run, error);
+    return put_batch(foreign, batch, since, error);
 }
 
 static int foreign_close(struct sink *sink, struct bt_error *error)

@@ -11,7 +11,16 @@
 #define BUFFER_BYTES (256u << 10)
 
 /* What is told at the end, one note each. */
-enum note { NOTE_MORE, NOTE_LEFT_OUT, NOTE_ABOVE, NOTE_SIZE, NOTE_PROCESSOR, NOTE_BACK, NOTES };
+enum note {
+    NOTE_MORE,
+    NOTE_LEFT_OUT,
+    NOTE_ABOVE,
+    NOTE_SIZE,
+    NOTE_PROCESSOR,
+    NOTE_BACK,
+    NOTE_TIMELESS,
+    NOTES
+};
 
 /* Places of damage of a file that are told one by one; the others are counted. */
 #define DAMAGES_TOLD 10u
@@ -165,7 +174,7 @@ static bool place_record(struct foreign_source *foreign, struct record *record, 
         if (foreign->begun || since != UINT32_MAX)
             *tick = saturating_add(*tick, since);
     }
-    if (item->timed == FOREIGN_TIME_TICK) {
+    if (item->timed == FOREIGN_TIME_TICK && item->tick >= foreign->tick) {
         apart = apart || item->tick != *tick;
         *tick = item->tick;
     }
@@ -212,7 +221,9 @@ static void note_changes(struct foreign_source *foreign, const struct foreign_re
     foreign->notes[NOTE_SIZE] += reference->size > UINT8_MAX;
     foreign->notes[NOTE_PROCESSOR] += reference->processor > UINT8_MAX;
     foreign->notes[NOTE_BACK] +=
-        foreign->taken == 0 && item->timed == FOREIGN_TICK && item->tick < foreign->tick;
+        foreign->taken == 0 && (item->timed == FOREIGN_TICK || item->timed == FOREIGN_TIME_TICK) &&
+        item->tick < foreign->tick;
+    foreign->notes[NOTE_TIMELESS] += foreign->decoder->timed && item->timed == FOREIGN_TIMELESS;
 }
 
 /* Moves what is left of the item into the batch. False: the batch must be handed out first. */
@@ -256,7 +267,8 @@ static int tell_note(struct foreign_source *foreign, enum note note, struct bt_e
         [NOTE_MORE] = "more places that are damaged",
         [NOTE_SIZE] = "sizes above 255 that became 255",
         [NOTE_PROCESSOR] = "processors above 255 that became 255",
-        [NOTE_BACK] = "places where time goes back, and stands still"};
+        [NOTE_BACK] = "places where time goes back, and stands still",
+        [NOTE_TIMELESS] = "requests without a time, which became 0"};
     const char *name = text_reader_name(foreign->reader);
     char number[QUANTITY_TEXT_BYTES];
     quantity_text(number, foreign->notes[note]);

@@ -47,6 +47,7 @@ struct NAMED_FIELDS foreign_item {
 
 struct NAMED_FIELDS foreign_decoder {
     bool lines;           /* items are lines, else pieces of bytes */
+    bool timed;           /* a file without times lacks something, which is told */
     const char *left_out; /* what items that are left out are: "escape and flush records" */
     size_t state_bytes;   /* of what a decoder remembers; zeroed at the beginning */
 

@@ -639,16 +639,23 @@ static void test_damage(void)
          "-3 lines of valgrind's own left out: 1\n"},
         {"lackey", " L 10,300\r\n", 1, "-3 sizes above 255 that became 255: 1\n"},
         {"csv", "type,address\nFETCH,0x10\nFETCH\nFOO,1\n7,10\n", 2,
-         "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is no type\n"},
+         "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is no type\n"
+         "-3 requests without a time, which became 0: 2\n"},
         {"csv", "a,b\n1,2\n", 0,
          "-2 line 1: the heading names no address, or no type: its columns, with commas between "
          "them, are of index, tick, address, type, size, attribute, processor and time\n"},
         {"csv",
          "\xef\xbb\xbf"
          "address,type\n1,FETCH\n",
-         1, ""}, /* a byte order mark */
+         1, "-3 requests without a time, which became 0: 1\n"}, /* a byte order mark */
         {"csv", "index,address,type,size,processor\n7,1,FETCH,256,0\n9,2,FETCH,300,256\n", 2,
-         "-3 sizes above 255 that became 255: 2\n-3 processors above 255 that became 255: 1\n"},
+         "-3 sizes above 255 that became 255: 2\n-3 processors above 255 that became 255: 1\n"
+         "-3 requests without a time, which became 0: 2\n"},
+        {"csv", "time,address,type\n5,1,FETCH\n", 1, ""},
+        {"csv", "tick,time,address,type\n5,5,1,FETCH\n3,3,2,FETCH\n", 2,
+         "-3 places where time goes back, and stands still: 1\n"},
+        {"libcachesim-csv", "obj_id,op\n5,get\n", 1,
+         "-3 requests without a time, which became 0: 1\n"},
         {"din", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n0 1\nx\n", 1, /* ten are told */
          "-2 line 1: " NO_LABEL "-2 line 2: " NO_LABEL "-2 line 3: " NO_LABEL "-2 line 4: " NO_LABEL
          "-2 line 5: " NO_LABEL "-2 line 6: " NO_LABEL "-2 line 7: " NO_LABEL "-2 line 8: " NO_LABEL

@@ -178,8 +178,6 @@ int dcfg_object_next(struct json_pull *pull, const char *const *tags, uint32_t *
         for (unsigned i = 0; tags[i]; i++) {
             if (!json_pull_text_is(&key, tags[i]))
                 continue;
-            if (*seen & UINT32_C(1) << i)
-                return json_pull_fail(pull, BT_DATA, "the key for the second time");
             *seen |= UINT32_C(1) << i;
             return (int)i + 1;
         }

@@ -61,8 +61,8 @@ uint32_t dcfg_table_position(const struct dcfg_table *table, uint32_t column);
 
 /*
  * In an object: the number in tags (which ends with NULL, at most 32) of the key whose value comes
- * next, plus 1; 0 at the end of the object. Others are skipped. *seen must be 0 at the beginning; a
- * known tag for the second time is BT_DATA.
+ * next, plus 1; 0 at the end of the object. Others are skipped. *seen must be 0 at the beginning;
+ * bit n is set once tags[n] has come.
  */
 int dcfg_object_next(struct json_pull *pull, const char *const *tags, uint32_t *seen);
 

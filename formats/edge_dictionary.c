@@ -1,7 +1,7 @@
 #include "formats/edge_dictionary.h"
 
-#include "formats/base/clock.h"
 #include "formats/base/grow.h"
+#include "formats/base/hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,17 +39,11 @@ struct edge_dictionary {
     size_t visit_count, visit_capacity;
 };
 
-/* Of the keys' hash: not known to who writes files, so that nobody can make keys that collide. */
-static uint64_t new_seed(const void *address)
-{
-    return (uint64_t)clock_realtime_ns() * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)address;
-}
-
 struct edge_dictionary *edge_dictionary_new(size_t bytes_max)
 {
     struct edge_dictionary *dictionary = calloc(1, sizeof *dictionary);
     if (dictionary) {
-        dictionary->seed = new_seed(dictionary);
+        dictionary->seed = hash_seed(dictionary);
         dictionary->bytes_max = bytes_max;
         dictionary->nodes.bytes_max = edge_text_memory(bytes_max);
     }
@@ -67,16 +61,6 @@ void edge_dictionary_free(struct edge_dictionary *dictionary)
     free(dictionary->visits);
     edge_nodes_free(&dictionary->nodes);
     free(dictionary);
-}
-
-static uint64_t hash_of(const struct edge_dictionary *dictionary, const char *key, size_t length)
-{
-    uint64_t hash = dictionary->seed;
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)key[i]) * 0x9fb21c651e98df25u;
-        hash ^= hash >> 29;
-    }
-    return hash;
 }
 
 /* The slot of the key, or the free one where it belongs. */
@@ -150,7 +134,7 @@ static int check_addition(const struct edge_dictionary *dictionary, const struct
 int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, size_t key_length,
                         const char *text, size_t length, struct bt_error *error)
 {
-    struct entry entry = {.hash = hash_of(dictionary, key, key_length),
+    struct entry entry = {.hash = hash_octets(dictionary->seed, key, key_length),
                           .key_length = key_length,
                           .text_length = length,
                           .state = ADDED};
@@ -182,7 +166,8 @@ const struct edge_list *edge_dictionary_find(const struct edge_dictionary *dicti
 {
     if (!dictionary || !dictionary->slots)
         return NULL;
-    size_t present = *slot_of(dictionary, hash_of(dictionary, key, key_length), key, key_length);
+    size_t present =
+        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state != COMPILED)
         return NULL;
     return &dictionary->entries[present - 1].list;
@@ -221,7 +206,8 @@ static int look_at(void *context, const char *key, size_t key_length, size_t at)
 {
     struct look *look = context;
     const struct edge_dictionary *dictionary = look->dictionary;
-    size_t present = *slot_of(dictionary, hash_of(dictionary, key, key_length), key, key_length);
+    size_t present =
+        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
         return 0; /* a missing key is told where the entry is compiled */
     look->entry = present;

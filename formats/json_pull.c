@@ -1,5 +1,6 @@
 #include "formats/json_pull.h"
 
+#include "formats/json_keys.h"
 #include "formats/json_scan.h"
 
 #include <stdarg.h>
@@ -43,6 +44,7 @@ struct json_pull {
     struct bt_error *error;
     struct json_pull_settings settings;
     struct octets key, string;
+    struct json_keys keys;
     char escape[4]; /* a character that was written as an escape */
     uint32_t depth;
     struct frame *frames;
@@ -52,6 +54,7 @@ struct json_pull_settings json_pull_settings_default(void)
 {
     return (struct json_pull_settings){.depth_max = 64,
                                        .string_max = (size_t)16 << 20,
+                                       .keys_max = (size_t)256 << 20,
                                        .text_max = (uint64_t)1 << 40,
                                        .expansion_max = 1000,
                                        .strict = false};
@@ -69,6 +72,7 @@ struct json_pull *json_pull_new(struct text_reader *reader,
     if (!pull)
         goto failed;
     pull->settings = settings ? *settings : json_pull_settings_default();
+    pull->keys.bytes_max = pull->settings.keys_max;
     pull->buffer = calloc(1, BUFFER_BYTES + PADDING_BYTES);
     pull->frames = calloc((size_t)pull->settings.depth_max + 1, sizeof *pull->frames);
     if (!pull->buffer || !pull->frames)
@@ -92,6 +96,7 @@ void json_pull_free(struct json_pull *pull)
     free(pull->frames);
     free(pull->key.data);
     free(pull->string.data);
+    json_keys_free(&pull->keys);
     free(pull);
 }
 
@@ -292,6 +297,8 @@ static inline int go_on(struct json_pull *pull, struct frame *frame, char close)
     if (c != close)
         return 1;
     pull->at++;
+    if (frame->object)
+        json_keys_leave(&pull->keys, pull->depth);
     pull->depth--;
     return 0;
 }
@@ -321,6 +328,24 @@ static int append(struct json_pull *pull, struct octets *octets, const char *dat
     return 0;
 }
 
+/* Remembers a key of the innermost object; one that is there already is a failure. */
+static int note_key(struct json_pull *pull, const struct json_pull_text *key)
+{
+    switch (json_keys_add(&pull->keys, pull->depth, key->text, key->size)) {
+    case JSON_KEYS_NEW:
+        return 0;
+    case JSON_KEYS_TWICE:
+        return json_pull_fail(pull, BT_DATA, "the key \"%.*s\" is there twice",
+                              (int)(key->size < FRAME_KEY_BYTES ? key->size : FRAME_KEY_BYTES),
+                              key->text);
+    case JSON_KEYS_FULL:
+        return json_pull_fail(pull, BT_DATA, "keys of more than %zu bytes: the limit",
+                              pull->settings.keys_max);
+    default:
+        return json_pull_fail(pull, BT_MEMORY, "no memory for a key");
+    }
+}
+
 int json_pull_key(struct json_pull *pull, struct json_pull_text *key)
 {
     if (pull->failed < 0)
@@ -345,6 +370,9 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key)
     size_t kept = key->size < FRAME_KEY_BYTES ? key->size : FRAME_KEY_BYTES;
     memcpy(frame->key, key->text, kept);
     frame->key_size = (uint8_t)kept;
+    result = note_key(pull, key);
+    if (result < 0)
+        return result;
     if (next_token(pull) != ':')
         return unexpected(pull, "':'");
     pull->at++;

@@ -13,7 +13,8 @@
  *         result = is_known(&key) ? json_pull_integer(pull, &value) : json_pull_skip(pull);
  *
  * and an array with json_pull_array() and json_pull_element() likewise. Each element and each key's
- * value must be read or skipped before the next one is asked for.
+ * value must be read or skipped before the next one is asked for. A key that an object has twice is
+ * BT_DATA, also where it is skipped: readers differ in which of the two values they take.
  *
  * Where it is not strict it also takes what people's writers, and the examples in the DCFG
  * specification, have besides: a comma behind the last element or member, and zeros in front of a
@@ -35,6 +36,7 @@ struct json_pull;
 struct json_pull_settings {
     uint32_t depth_max; /* of arrays and objects in each other */
     size_t string_max;  /* bytes of a string or key that is asked for whole */
+    size_t keys_max;    /* bytes of memory for the keys of the objects that one is in */
     uint64_t text_max;  /* bytes of text, decompressed */
     /* Bytes of text for each byte of the file, once there are more than 64 MiB: what expands
      * further was made to keep its reader busy. 0: any. */
@@ -42,7 +44,8 @@ struct json_pull_settings {
     bool strict; /* JSON and nothing else */
 };
 
-/* Depth 64, strings of 16 MiB, text of 1 TiB, expanded at most 1000 times, not strict. */
+/* Depth 64, strings of 16 MiB, keys of 256 MiB, text of 1 TiB, expanded at most 1000 times, not
+ * strict. */
 struct json_pull_settings json_pull_settings_default(void);
 
 enum json_pull_kind {

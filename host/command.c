@@ -1,5 +1,6 @@
 #include "host/command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
@@ -10,7 +11,9 @@ enum field { FIELD_NONE, FIELD_COMMAND, FIELD_CAPTURE };
 struct command_parser {
     struct command *command;
     struct bt_error *error;
+    yajl_handle json;
     enum field field; /* whose value comes next */
+    bool seen[FIELD_CAPTURE + 1];
     int depth;
     int objects;
     int has_command;
@@ -63,6 +66,12 @@ static int on_key(void *context, const unsigned char *text, size_t size)
         parser->field = FIELD_CAPTURE;
     else
         return refuse(parser, "a request has the keys \"command\" and \"capture\" only");
+    if (parser->seen[parser->field]) {
+        bt_fail(parser->error, BT_USAGE, "the key \"%.*s\" is there twice, at byte %zu", (int)size,
+                (const char *)text, yajl_get_bytes_consumed(parser->json));
+        return 0;
+    }
+    parser->seen[parser->field] = true;
     return 1;
 }
 
@@ -109,6 +118,7 @@ int command_parse(struct command *command, const char *line, size_t size, struct
     yajl_handle json = yajl_alloc(&callbacks, NULL, &parser);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory to read a request");
+    parser.json = json;
     yajl_status status = yajl_parse(json, (const unsigned char *)line, size);
     if (status == yajl_status_ok)
         status = yajl_complete_parse(json);

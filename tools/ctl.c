@@ -2,6 +2,7 @@
 
 #include "capture/control_protocol.h"
 #include "formats/base/printable.h"
+#include "formats/json_pull.h"
 #include "tools/control_client.h"
 #include "tools/json.h"
 
@@ -84,14 +85,31 @@ static void print_captures(yajl_val answer)
         printf("%s lines of the log were dropped: nobody read it\n", dropped);
 }
 
+/* Whether an answer is JSON in which no object has a key twice. */
+static bool is_answer(const char *text, struct bt_error *error)
+{
+    struct text_reader *reader =
+        text_reader_from_memory(text, strlen(text), "bustapd's answer", error);
+    struct json_pull *pull = reader ? json_pull_new(reader, NULL, error) : NULL;
+    bool good = pull && json_pull_skip(pull) == 0 && json_pull_end(pull) == 0;
+    json_pull_free(pull);
+    text_reader_close(reader);
+    return good;
+}
+
 /* Prints an answer. Returns the exit status. */
 static int print_answer(char *text, bool as_json)
 {
-    char why[128];
-    yajl_val answer = yajl_tree_parse(text, why, sizeof why);
+    struct bt_error error;
     const char *path[] = {"ok", NULL};
+    if (!is_answer(text, &error)) {
+        fprintf(stderr, "bustap: bustapd's answer cannot be understood: %s\n",
+                PRINTABLE(error.message));
+        return STATUS_IO;
+    }
+    yajl_val answer = yajl_tree_parse(text, NULL, 0);
     if (!answer) {
-        fputs("bustap: bustapd answered with something that is no JSON\n", stderr);
+        fputs("bustap: no memory for bustapd's answer\n", stderr);
         return STATUS_IO;
     }
     bool good = YAJL_IS_TRUE(yajl_tree_get(answer, path, yajl_t_true));
@@ -99,9 +117,9 @@ static int print_answer(char *text, bool as_json)
         puts(printable_make(text));
     else
         print_captures(answer);
-    const char *error = text_at(answer, "error");
+    const char *refusal = text_at(answer, "error");
     if (!good)
-        fprintf(stderr, "bustap: %s\n", *error ? PRINTABLE(error) : "bustapd refused");
+        fprintf(stderr, "bustap: %s\n", *refusal ? PRINTABLE(refusal) : "bustapd refused");
     yajl_tree_free(answer);
     return good ? 0 : STATUS_IO;
 }

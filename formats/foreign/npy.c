@@ -59,10 +59,11 @@ static bool past(struct foreign_line *line, char character)
     return foreign_past(line, character);
 }
 
-/* Finds what follows a key of the head. */
+/* Finds what follows a key of the head; false where the key is missing, or there twice. */
 static bool find_key(struct foreign_line head, const char *key, struct foreign_line *value)
 {
     struct foreign_line word;
+    bool found = false;
     while (head.at < head.end) {
         if (*head.at != '\'' && *head.at != '"') {
             head.at++;
@@ -71,11 +72,13 @@ static bool find_key(struct foreign_line head, const char *key, struct foreign_l
         if (!take_quoted(&head, &word))
             return false;
         if (foreign_is(&word, key) && past(&head, ':')) {
+            if (found)
+                return false;
             *value = head;
-            return true;
+            found = true;
         }
     }
-    return false;
+    return found;
 }
 
 /* One ('name', '<u4') of the type; *whole: it is an unsigned or signed whole number. */
@@ -115,6 +118,8 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
                 if (!whole)
                     return bt_fail(error, BT_DATA, "its %s is no little-endian whole number",
                                    names[field]);
+                if (npy->fields[field].bytes > 0)
+                    return bt_fail(error, BT_DATA, "its elements have two fields %s", names[field]);
                 npy->fields[field].offset = (uint16_t)npy->item_bytes;
                 npy->fields[field].bytes = (uint8_t)bytes;
             }
@@ -132,12 +137,12 @@ static int take_head(struct npy_reader *npy, struct foreign_line head, struct bt
 {
     struct foreign_line value;
     if (!find_key(head, "descr", &value))
-        return bt_fail(error, BT_DATA, "its head describes no elements");
+        return bt_fail(error, BT_DATA, "its head does not describe elements, once");
     int result = take_type(npy, value, error);
     if (result < 0)
         return result;
     if (!find_key(head, "shape", &value) || !past(&value, '('))
-        return bt_fail(error, BT_DATA, "its head has no shape");
+        return bt_fail(error, BT_DATA, "its head has not one shape");
     foreign_skip_spaces(&value);
     if (!foreign_decimal(&value, &npy->left) || !past(&value, ',') || !past(&value, ')'))
         return bt_fail(error, BT_DATA, "it has not one dimension");

@@ -410,7 +410,8 @@ static const struct {
 } bad[] = {
     {"[]", "'[' where an object should be"},
     {"{}", "MAJOR_VERSION is missing"},
-    {"{" VERSION "'MINOR_VERSION':0}", "MINOR_VERSION (line 1, offset 58): the key for the second"},
+    {"{" VERSION "'MINOR_VERSION':0}",
+     "MINOR_VERSION (line 1, offset 57): the key \"MINOR_VERSION\" is there twice"},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','TRACE']]}", "lacks the column PROCESS_DATA"},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','PROCESS_ID']]}",
      "PROCESSES[0][1] (line 1, offset 81): the column PROCESS_ID for the second time"},

@@ -481,6 +481,62 @@ static void test_no_integers(void)
     }
 }
 
+/* --- keys --- */
+
+static void test_keys_twice(void)
+{
+    static const struct {
+        const char *text, *told;
+    } cases[] = {
+        {"{\"a\":1,\"b\":2,\"A\":3,\"\":4,\"a \":5}", NULL},
+        {"{\"a\":{\"a\":{\"a\":1},\"b\":1},\"b\":[{\"a\":1},{\"a\":1}],\"c\":{\"a\":1}}", NULL},
+        {"{\"a\":1,\n\"a\":2}", "x.json: a (line 2, offset 11): the key \"a\" is there twice"},
+        {"{\"a\":1,\"\\u0061\":2}", "x.json: a (line 1, offset 15): the key \"a\" is there twice"},
+        {"{\"a\":{\"x\":[{},{\"y\":1}],\"b\":1,\"x\":1}}",
+         "x.json: a.x (line 1, offset 32): the key \"x\" is there twice"},
+        {"[{\"a\":{\"a\":1},\"b\":{\"a\":1},\"a\":1}]",
+         "x.json: [0].a (line 1, offset 29): the key \"a\" is there twice"},
+        {"{\"\":1,\"\":2}", "x.json: (line 1, offset 8): the key \"\" is there twice"},
+    };
+    struct bt_error error;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int result = skip_all(cases[i].text, strlen(cases[i].text), true, &error);
+        CU_ASSERT_EQUAL(result, cases[i].told ? BT_DATA : 0);
+        if (cases[i].told)
+            CU_ASSERT_STRING_EQUAL(error.message, cases[i].told);
+        CU_ASSERT_EQUAL(json_twin_valid(cases[i].text, strlen(cases[i].text)), !cases[i].told);
+    }
+}
+
+/* Half a million different keys take time that grows with their number, and no more memory than
+ * they may; the last one is there already. */
+static void test_many_keys(void)
+{
+    const unsigned count = 500000;
+    char *text = NULL;
+    size_t size;
+    struct bt_error error;
+    FILE *file = open_memstream(&text, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs("{\"0\":{\"inner\":0}", file);
+    for (unsigned i = 1; i < count; i++)
+        fprintf(file, ",\"%u\":{\"inner\":0}", i);
+    fputc('}', file);
+    fclose(file);
+    CU_ASSERT_EQUAL(skip_all(text, size, true, &error), 0);
+    memcpy(text + size - strlen("\"499999\":{\"inner\":0}}"), "\"123456\"", 8);
+    CU_ASSERT_EQUAL(skip_all(text, size, true, &error), BT_DATA);
+    CU_ASSERT(strstr(error.message, "the key \"123456\" is there twice") != NULL);
+    struct json_pull_settings settings = json_pull_settings_default();
+    struct document document;
+    settings.keys_max = 1u << 20;
+    open_settings(&document, text, size, &settings);
+    CU_ASSERT_EQUAL(json_pull_skip(document.pull), BT_DATA);
+    CU_ASSERT(strstr(document.error.message, "keys of more than 1048576 bytes: the limit") != NULL);
+    close_document(&document);
+    free(text);
+}
+
 /* --- errors and limits --- */
 
 static void test_error_place(void)
@@ -572,6 +628,8 @@ static void test_expansion(void)
 }
 
 static const struct test_case cases[] = {
+    {"no key is there twice", test_keys_twice},
+    {"many keys", test_many_keys},
     {"what is JSON and what is not", test_grammar},
     {"changed documents, against a slow twin", test_mutations},
     {"integers, as numbers and as strings", test_integers},

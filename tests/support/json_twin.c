@@ -1,5 +1,6 @@
 #include "tests/support/json_twin.h"
 
+#include "formats/json_scan.h"
 #include "tests/support/random.h"
 
 #include <ctype.h>
@@ -130,26 +131,92 @@ static bool word(struct cursor *cursor, const char *text)
 
 static bool value(struct cursor *cursor, unsigned depth);
 
-static bool members(struct cursor *cursor, unsigned depth, char close, bool keys)
+/* What a valid string says; cursor is behind its quote. Free it. */
+static char *decode(struct cursor cursor, size_t *size)
 {
+    static const char letters[] = "bfnrt";
+    static const char meanings[] = "\b\f\n\r\t";
+    char *text = NULL;
+    FILE *file = open_memstream(&text, size);
+    if (!file)
+        abort();
+    while (*cursor.at != '"') {
+        char c = *cursor.at++;
+        if (c != '\\') {
+            fputc(c, file);
+            continue;
+        }
+        c = *cursor.at++;
+        if (c != 'u') {
+            const char *letter = strchr(letters, c);
+            fputc(letter ? meanings[letter - letters] : c, file);
+            continue;
+        }
+        char utf8[4];
+        uint32_t character = (uint32_t)unit(&cursor);
+        if (character >= 0xd800 && character < 0xe000) {
+            cursor.at += 2;
+            character = 0x10000 + (character - 0xd800) * 0x400 + (uint32_t)unit(&cursor) - 0xdc00;
+        }
+        fwrite(utf8, 1, json_scan_put_utf8(utf8, character), file);
+    }
+    if (fclose(file) != 0)
+        abort();
+    return text;
+}
+
+/* The keys of an object. */
+struct keys {
+    char **texts;
+    size_t *sizes;
+    size_t count;
+};
+
+/* False where it is there already. */
+static bool add_key(struct keys *keys, struct cursor cursor)
+{
+    size_t size;
+    char *text = decode(cursor, &size);
+    bool fresh = true;
+    for (size_t i = 0; i < keys->count; i++)
+        fresh = fresh && (keys->sizes[i] != size || memcmp(keys->texts[i], text, size) != 0);
+    keys->texts = realloc(keys->texts, (keys->count + 1) * sizeof *keys->texts);
+    keys->sizes = realloc(keys->sizes, (keys->count + 1) * sizeof *keys->sizes);
+    if (!keys->texts || !keys->sizes)
+        abort();
+    keys->texts[keys->count] = text;
+    keys->sizes[keys->count++] = size;
+    return fresh;
+}
+
+/* "key": in an object. */
+static bool key(struct cursor *cursor, struct keys *keys)
+{
+    space(cursor);
+    struct cursor text = {.at = cursor->at + 1, .end = cursor->end};
+    if (!string(cursor) || !add_key(keys, text))
+        return false;
+    space(cursor);
+    return take(cursor, ':');
+}
+
+static bool members(struct cursor *cursor, unsigned depth, char close, bool object)
+{
+    struct keys keys = {.count = 0};
     if (depth > DEPTH_MAX)
         return false;
     space(cursor);
     if (take(cursor, close))
         return true;
-    do {
-        space(cursor);
-        if (keys) {
-            if (!string(cursor))
-                return false;
-            space(cursor);
-            if (!take(cursor, ':'))
-                return false;
-        }
-        if (!value(cursor, depth))
-            return false;
-    } while (take(cursor, ','));
-    return take(cursor, close);
+    bool good = true;
+    do
+        good = (!object || key(cursor, &keys)) && value(cursor, depth);
+    while (good && take(cursor, ','));
+    for (size_t i = 0; i < keys.count; i++)
+        free(keys.texts[i]);
+    free(keys.texts);
+    free(keys.sizes);
+    return good && take(cursor, close);
 }
 
 static bool value(struct cursor *cursor, unsigned depth)

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether the text is one JSON value with white space around it. Nesting up to 64. */
+/* Whether the text is one JSON value with white space around it, in which no object has a key
+ * twice. Nesting up to 64. */
 bool json_twin_valid(const char *text, size_t size);
 
 /* A random valid document of at least one octet, with room for one octet more; free it. */

@@ -71,6 +71,15 @@ cut -d, -f 3,4,7 wide.csv | cmp - <(printf 'address,type,processor\n0x00000010,M
 status_is 1 bustap convert real.npy --to csv -o -
 grep -q 'its time is no little-endian whole number' told
 
+# a field, or a key of the head, that is there twice: nobody knows which one is meant
+{ array "('address', '<u4'), ('type', '|u1'), ('Address', '<u4')" 0; } >twice.npy
+status_is 1 bustap convert twice.npy --to csv -o -
+grep -q 'two fields address' told
+head="{'descr': [('address', '<u4'), ('type', '|u1')], 'shape': (0,), 'shape': (1,), 'fortran_order': False, }"
+printf '\x93NUMPY\x01\x00'"\\x$(printf %02x ${#head})\\x00%s" "$head" >twice.npy
+status_is 1 bustap convert twice.npy --to csv -o -
+grep -q 'has not one shape' told
+
 # units of time need a clock, and one for all
 status_is 2 bustap convert trace.byu --to oracle --time-unit us -o out.oracle
 [ ! -e out.oracle ]

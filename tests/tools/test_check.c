@@ -68,7 +68,7 @@ static const struct breaking graph_breakings[] = {
     {"[2, 10,", "[3, 10,", CHECK_FORMAT, "", "no file name", false},
     {"'LAST_INSTR_OFFSET'", "'LAST_OFFSET'", CHECK_FORMAT, "", "LAST_INSTR_OFFSET", false},
     {"'MAJOR_VERSION': 1", "'MAJOR_VERSION': 2", CHECK_FORMAT, "", "version 2", false},
-    {"'MINOR_VERSION': 0", "'MAJOR_VERSION': 1", CHECK_FORMAT, "", "second time", false},
+    {"'MINOR_VERSION': 0", "'MAJOR_VERSION': 1", CHECK_FORMAT, "", "twice", false},
     {"[11, 6, 2, 2,", "[10, 6, 2, 2,", CHECK_FORMAT, "", "second time", false},
     {"[11, 6, 2, 2,", "[0, 6, 2, 2,", CHECK_FORMAT, "", "EDGES[11][0]", false},
     {"[11, 6, 2, 2,", "[2147483648, 6, 2, 2,", CHECK_FORMAT, "", "EDGES[11][0]", false},

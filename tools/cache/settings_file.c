@@ -10,7 +10,17 @@
 
 #define FILE_BYTES_MAX (1u << 20)
 
+#define SECTIONS (1 + CACHE_LEVELS * 3) /* [hierarchy]; level, instruction and data of each */
+#define KEYS_MAX 16u                    /* more than a section may have */
+
+/* Keys that a section has; it may be continued further down. */
+struct keys {
+    char names[KEYS_MAX][INI_WORD_BYTES];
+    unsigned count;
+};
+
 struct section {
+    struct keys keys[SECTIONS];
     bool whole; /* [hierarchy]; else a level's */
     bool begun;
     unsigned level;
@@ -70,6 +80,29 @@ static int set_whole(struct settings_text *text, const struct ini_line *line,
     return result < 0 ? bt_fail_within(error, "%s", line->key) : 0;
 }
 
+static struct keys *keys_of(struct section *section)
+{
+    return &section->keys[section->whole ? 0 : 1 + section->level * 3 + section->sides];
+}
+
+/* A key that a section has already is refused: nobody knows which value was meant. */
+static int check_key(struct section *section, const char *key, struct bt_error *error)
+{
+    const struct keys *keys = keys_of(section);
+    for (unsigned i = 0; i < keys->count; i++)
+        if (strcmp(keys->names[i], key) == 0)
+            return bt_fail(error, BT_USAGE, "%s is there twice in this section", key);
+    return 0;
+}
+
+/* Remembers a key that exists. */
+static void note_key(struct section *section, const char *key)
+{
+    struct keys *keys = keys_of(section);
+    if (keys->count < KEYS_MAX)
+        snprintf(keys->names[keys->count++], INI_WORD_BYTES, "%s", key);
+}
+
 static int take_line(struct settings_text *text, struct section *section,
                      const struct ini_line *line, struct bt_error *error)
 {
@@ -84,9 +117,15 @@ static int take_line(struct settings_text *text, struct section *section,
     }
     if (!section->begun)
         return bt_fail(error, BT_USAGE, "a key needs a section before it, [level 1] for instance");
-    if (section->whole)
-        return set_whole(text, line, error);
-    return settings_text_set(text, section->level, section->sides, line->key, line->value, error);
+    int result = check_key(section, line->key, error);
+    if (result == 0 && section->whole)
+        result = set_whole(text, line, error);
+    else if (result == 0)
+        result =
+            settings_text_set(text, section->level, section->sides, line->key, line->value, error);
+    if (result == 0)
+        note_key(section, line->key);
+    return result;
 }
 
 int settings_file_parse(struct settings_text *text, const char *name, const char *content,

@@ -1,0 +1,32 @@
+#!/bin/bash
+# bustap ctl with answers that are none: no JSON, and a key that is there twice, of which nobody knows the right one.
+set -eu -o pipefail
+
+answer() { # TEXT: what ctl says to it; its status is in $status
+    rm -f socket
+    perl -MIO::Socket::UNIX -e '
+        my $listener = IO::Socket::UNIX->new(Local => "socket", Listen => 1) or die;
+        my $client = $listener->accept;
+        my $request = <$client>;
+        print $client "$ARGV[0]\n";' "$1" &
+    for _ in $(seq 1000); do
+        [ ! -S socket ] || break
+        sleep 0.01
+    done
+    status=0
+    bustap ctl --socket socket status >out 2>told || status=$?
+    wait $! || true
+}
+
+answer '{"ok":true,"captures":[]}'
+[ $status = 0 ]
+answer '{"ok":false,"ok":true,"captures":[]}'
+[ $status = 3 ]
+grep -qx "bustap: bustapd's answer cannot be understood: bustapd's answer: ok (line 1, offset 16): the key \"ok\" is there twice" told
+answer '{"ok":true,"captures":[{"name":"a","state":"failed","state":"running"}]}'
+[ $status = 3 ]
+grep -q 'captures\[0\].state (.*): the key "state" is there twice' told
+answer 'hello'
+[ $status = 3 ]
+grep -q "cannot be understood" told
+[ ! -s out ]

@@ -328,6 +328,8 @@ int capture_get_records(struct deflate_decoder *decoder, const struct capture_me
             deflate_decode(decoder, stream, deflated, (uint8_t *)records, raw, &crc, error);
         if (result < 0)
             return result;
+    } else if (memcmp(stream, empty_deflate, sizeof empty_deflate) != 0) {
+        return bt_fail(error, BT_DATA, "a block without records has a deflate stream");
     }
     if (bytes_get32(trailer) != crc || bytes_get32(trailer + 4) != raw)
         return bt_fail(error, BT_DATA, "a block does not match its own checksum");

@@ -9,6 +9,7 @@ struct trace_members {
     struct deflate_decoder *decoder;
     void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
     void *watcher_context;
+    bool watches_data; /* the watcher sees data members too */
     struct capture_info info;
     struct capture_totals totals;
     bool closed;      /* totals is the closing member of what was read last */
@@ -206,6 +207,11 @@ static int take_records(struct trace_members *members, const struct capture_memb
     if (result < 0) {
         members->held.count = members->position = 0;
         return damaged(members, "the records of a block are damaged", error);
+    }
+    if (members->watches_data) {
+        struct capture_member whole = *member;
+        whole.batch.records = direct ? batch->records : members->held.records;
+        members->watcher(members->watcher_context, &whole);
     }
     trace_input_consume(members->input, member->member_bytes);
     members->expected_index = description->first_index + description->count;
@@ -410,10 +416,11 @@ uint64_t trace_members_position(const struct trace_members *members)
 
 void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),
-                         void *context)
+                         void *context, bool data)
 {
     members->watcher = watcher;
     members->watcher_context = context;
+    members->watches_data = data;
 }
 
 const struct capture_info *trace_members_info(const struct trace_members *members)

@@ -170,7 +170,13 @@ const struct capture_totals *trace_reader_closing(const struct trace_reader *rea
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context)
 {
     if (reader->members)
-        trace_members_watch(reader->members, watcher, context);
+        trace_members_watch(reader->members, watcher, context, false);
+}
+
+void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context)
+{
+    if (reader->members)
+        trace_members_watch(reader->members, watcher, context, true);
 }
 
 uint64_t trace_reader_offset(const struct trace_reader *reader)

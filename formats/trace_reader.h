@@ -53,6 +53,10 @@ struct capture_member;
 typedef void trace_watcher(void *context, const struct capture_member *member);
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
+/* The same, and has watcher called for each good data member too, as it is in the file, with all of
+ * its records in batch.records (valid during the call). */
+void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
+
 /* Bytes of the file consumed so far, and its size (0 where it has none: a pipe). */
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 uint64_t trace_reader_size(const struct trace_reader *reader);

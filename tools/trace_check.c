@@ -2,9 +2,15 @@
 
 #include "formats/base/saturating.h"
 #include "formats/capture_file.h"
+#include "tools/trace_rules.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of so many contradictions of a file the places are told. */
+#define TOLD_MAX 10u
 
 /* A sink that checks and counts. */
 struct check_sink {
@@ -14,9 +20,8 @@ struct check_sink {
     struct trace_file *file; /* that is being read, NULL before the first */
     const char *path;
     struct trace_reader *reader;
-    const struct transfer *transfer;
+    struct transfer *transfer;
     struct tally *tally;
-    bool begun;           /* a batch of the file has come */
     uint64_t offset;      /* where the file begins */
     uint64_t damaged;     /* of transfer, what is not yet counted for a file */
     uint64_t notes;       /* likewise */
@@ -82,8 +87,8 @@ static bool begin_file(struct check_sink *check, const struct capture_info *info
     if (info)
         file->info = *info;
     file->end_index = file->info.first_index;
+    file->offset = check->offset;
     check->file = file;
-    check->begun = false;
     return true;
 }
 
@@ -95,40 +100,34 @@ static bool continue_file(struct check_sink *check)
     return check->file->closed ? begin_file(check, NULL) : !check->full.code;
 }
 
-/* Whether the batch's place follows on the last one's. */
-static void check_index(struct check_sink *check, const struct batch *batch)
+/* Tells a contradiction in the member at the reader's place. */
+static void contradict(struct check_sink *check, const struct bt_error *error)
 {
     struct trace_file *file = check->file;
-    uint64_t start = batch->first_index - loss_total(&batch->lost);
-    bool known = check->begun || file->kind == TRACE_CAPTURE;
-    if (known && start > file->end_index)
-        file->missing += start - file->end_index;
-    if (known && start < file->end_index)
-        file->misplaced++;
-    file->end_index = batch->first_index + batch->count;
+    struct bt_error told;
+    uint64_t offset = trace_reader_offset(check->reader);
+    if (file->contradictions++ == 0)
+        snprintf(file->contradiction, sizeof file->contradiction, "offset %" PRIu64 ": %.190s",
+                 offset, error->message);
+    if (file->contradictions > TOLD_MAX)
+        return;
+    bt_fail(&told, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
+            error->message,
+            file->contradictions == TOLD_MAX ? "; no more contradictions are told" : "");
+    transfer_tell(check->transfer, &told);
 }
 
-/*
- * Whether the batch's ticks follow on the last one's. A record's time counts from the last record
- * that was kept, by the board: where some were lost later, or the board was away, ticks only have
- * to grow.
+/* Whether the batch's place follows on the last one's: true unless something is missing or twice.
  */
-static void check_ticks(struct check_sink *check, const struct batch *batch, bool hole)
+static bool check_index(struct trace_file *file, const struct batch *batch)
 {
-    struct trace_file *file = check->file;
-    if (batch->count == 0)
-        return;
-    uint32_t time = batch->records[0].time;
-    if (check->begun && file->records > 0) {
-        uint64_t passed = batch->first_tick - file->last_tick;
-        bool backwards = batch->first_tick < file->last_tick;
-        bool exact = !hole && time != UINT32_MAX;
-        if (backwards || (exact && passed != time))
-            file->breaks++;
-    }
-    if (file->records == 0)
-        file->first_tick = batch->first_tick;
-    file->last_tick = batch->last_tick;
+    uint64_t start = batch->first_index - loss_total(&batch->lost);
+    bool follows = start == file->end_index;
+    if (start > file->end_index)
+        file->missing += start - file->end_index;
+    file->misplaced += start < file->end_index;
+    file->end_index = batch->first_index + batch->count;
+    return follows;
 }
 
 static void count_gap(struct trace_file *file, const struct batch *batch)
@@ -142,6 +141,30 @@ static void count_gap(struct trace_file *file, const struct batch *batch)
     file->gap_ms = saturating_add(file->gap_ms, batch->gap.milliseconds);
 }
 
+/* Counts a batch of any trace. */
+static void count_batch(struct trace_file *file, const struct batch *batch)
+{
+    if (batch->count > 0) {
+        if (file->records == 0)
+            file->first_tick = batch->first_tick;
+        file->last_tick = batch->last_tick;
+    }
+    file->records += batch->count;
+    loss_add(&file->lost, &batch->lost);
+    count_gap(file, batch);
+}
+
+/* A data member of a capture, whole. */
+static void take_data(struct check_sink *check, const struct batch *batch)
+{
+    struct trace_file *file = check->file;
+    struct bt_error error;
+    bool torn = !check_index(file, batch);
+    if (trace_rules_data(file, batch, torn, &error) < 0)
+        contradict(check, &error);
+    count_batch(file, batch);
+}
+
 static int check_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct check_sink *check = (struct check_sink *)sink;
@@ -149,15 +172,8 @@ static int check_put(struct sink *sink, const struct batch *batch, struct bt_err
         *error = check->full;
         return error->code;
     }
-    struct trace_file *file = check->file;
-    uint64_t missing = file->missing + file->misplaced;
-    check_index(check, batch);
-    bool hole = batch_tells(batch) || file->missing + file->misplaced != missing;
-    check_ticks(check, batch, hole);
-    count_gap(file, batch);
-    check->begun = true;
-    file->records += batch->count;
-    loss_add(&file->lost, &batch->lost);
+    if (check->file->kind != TRACE_CAPTURE)
+        count_batch(check->file, batch);
     if (check->tally)
         tally_add(check->tally, batch->records, batch->count);
     return 0;
@@ -173,14 +189,13 @@ static int check_close(struct sink *sink, struct bt_error *error)
 static const struct sink_operations check_operations = {check_put, check_close};
 
 /* What the closing member tells beyond the blocks: losses behind the last one. */
-static void take_closing(struct trace_file *file, const struct capture_totals *totals)
+static void add_losses_behind(struct trace_file *file)
 {
-    file->closed = true;
-    file->totals = *totals;
+    const struct capture_totals *totals = &file->totals;
     uint64_t told = 0;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         if (totals->file_lost[stage] > file->lost.count[stage]) {
-            told += totals->file_lost[stage] - file->lost.count[stage];
+            told = saturating_add(told, totals->file_lost[stage] - file->lost.count[stage]);
             file->lost.count[stage] = totals->file_lost[stage];
         }
     /* a loss that a damaged block told of stands in the middle, and is no longer missing there */
@@ -194,13 +209,35 @@ static void take_closing(struct trace_file *file, const struct capture_totals *t
     file->end_index = totals->end_index;
 }
 
+static void take_closing(struct check_sink *check, const struct capture_totals *totals)
+{
+    struct trace_file *file = check->file;
+    struct bt_error error;
+    bool torn =
+        file->missing > 0 || file->misplaced > 0 || check->transfer->damaged != check->damaged;
+    file->closed = true;
+    file->totals = *totals;
+    file->closing_offset = trace_reader_offset(check->reader);
+    if (trace_rules_closing(file, torn, &error) < 0)
+        contradict(check, &error);
+    add_losses_behind(file);
+}
+
 static void check_member(void *context, const struct capture_member *member)
 {
     struct check_sink *check = context;
-    if (member->kind == CAPTURE_MEMBER_HEADER)
-        begin_file(check, &member->info);
-    else if (continue_file(check))
-        take_closing(check->file, &member->totals);
+    struct bt_error error;
+    if (member->kind == CAPTURE_MEMBER_HEADER) {
+        if (begin_file(check, &member->info) && trace_rules_header(check->file, &error) < 0)
+            contradict(check, &error);
+        return;
+    }
+    if (!continue_file(check))
+        return;
+    if (member->kind == CAPTURE_MEMBER_DATA)
+        take_data(check, &member->batch);
+    else
+        take_closing(check, &member->totals);
 }
 
 int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
@@ -217,7 +254,7 @@ int trace_check(struct trace_set *set, const char *path, struct transfer *transf
     struct trace_reader *reader = check.reader = transfer_open(transfer, path);
     if (!reader) /* a file too, of which nothing is known */
         return trace_check_add(set, check.path, error) ? 0 : BT_MEMORY;
-    trace_reader_watch(reader, check_member, &check);
+    trace_reader_watch_all(reader, check_member, &check);
     int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
     if (result == 0 && !check.file)
         begin_file(&check, source_info(trace_reader_source(reader)));

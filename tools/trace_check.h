@@ -20,6 +20,22 @@ struct trace_gap {
 /* Of so many gaps of a file the places are kept; the rest is only counted. */
 #define TRACE_GAPS_MAX 16u
 
+/* How the ticks of a file's data members follow one another; all zero before the first. */
+struct trace_order {
+    bool data;  /* there is a data member */
+    bool known; /* tick is, even if there is none: 0 where the capture begins */
+    bool exact; /* tick is that of a record, and nothing is missing after it */
+    bool timed; /* the first data member begins with a record, and nothing is missing before it */
+    bool lost;  /* the first data member tells a loss, */
+    bool lost_behind;    /* the closing member one that no data member tells */
+    uint64_t first_tick; /* of the first data member */
+    uint64_t lost_tick;  /* the first one of its loss */
+    uint64_t tick;       /* last tick of the last data member */
+    uint32_t first_time; /* with timed: of the first record */
+};
+
+#define TRACE_REASON_BYTES 224u
+
 /* One file, read. */
 struct trace_file {
     const char *path; /* for messages; several files may stand one behind the other in it */
@@ -33,8 +49,11 @@ struct trace_file {
     struct loss lost;   /* told by its blocks */
     uint64_t missing;   /* requests that are neither records nor told as lost: damage */
     uint64_t misplaced; /* blocks that begin before the one in front has ended */
-    uint64_t breaks;    /* places where ticks do not go on as the records' times say */
     uint64_t end_index; /* behind the last record or loss */
+    struct trace_order order;
+    char contradiction[TRACE_REASON_BYTES]; /* the first, with its offset; empty: there is none */
+    uint64_t contradictions;                /* in how many members */
+    uint64_t offset, closing_offset;        /* of its header and of its closing member */
     uint64_t first_tick, last_tick;
     uint64_t damaged; /* places the reader told as damaged */
     uint64_t notes;   /* and as odd */

@@ -1,6 +1,7 @@
 #include "tools/trace_set.h"
 
 #include "formats/base/saturating.h"
+#include "tools/trace_rules.h"
 #include "tools/words.h"
 
 #include <inttypes.h>
@@ -102,14 +103,14 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
         incomplete(verdict, "%.100s could not be opened", path);
     else if (file->kind == TRACE_RAW && file->bytes == 0)
         incomplete(verdict, "%.100s is empty", path);
+    else if (file->contradictions > 0)
+        incomplete(verdict, "%.100s: %s", path, file->contradiction);
     else if (file->missing > 0)
         incomplete(verdict, "%.100s lacks %" PRIu64 " requests", path, file->missing);
     else if (file->damaged > 0 && (file->closed || file->kind != TRACE_CAPTURE))
         incomplete(verdict, "%.100s is damaged", path);
     else if (file->misplaced > 0)
         incomplete(verdict, "%.100s has blocks in the wrong order", path);
-    else if (file->breaks > 0)
-        incomplete(verdict, "the ticks of %.100s jump in %" PRIu64 " places", path, file->breaks);
     else if (file->kind != TRACE_CAPTURE && file->notes > 0)
         incomplete(verdict, "%.100s has stray bytes behind its records", path);
     else if (file->kind == TRACE_CAPTURE && !has_identity(file))
@@ -135,10 +136,11 @@ bool trace_set_missing(char *text, uint32_t first, uint32_t next)
     return true;
 }
 
-/* A file and the one behind it. */
+/* A file and the one behind it; order is that of all files up to it. */
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
-                       const struct trace_file *next)
+                       const struct trace_order *order, const struct trace_file *next)
 {
+    struct bt_error error;
     uint32_t number = file->info.file_number;
     uint32_t next_number = next->info.file_number;
     char missing[TRACE_SET_MISSING_BYTES];
@@ -153,9 +155,9 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
     else if (file->closed && file->totals.final)
         incomplete(verdict, "%.60s says it is the last file, and %.60s follows", file->path,
                    next->path);
-    else if (file->records > 0 && next->records > 0 && next->first_tick < file->last_tick)
-        incomplete(verdict, "%.60s begins at a tick before the end of %.60s", next->path,
-                   file->path);
+    else if (trace_rules_seam(file, order, next, &error) < 0)
+        incomplete(verdict, "%.100s: offset %" PRIu64 ": %.190s", next->path, next->offset,
+                   error.message);
 }
 
 /* Files in front of the first: a ring may have removed them, and only it may. */
@@ -201,7 +203,8 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
     if (!totals->source.known)
         incomplete(verdict, "the board did not say how many requests it saw%s%.150s",
                    totals->message[0] ? ": " : "", totals->message);
-    else if (saturating_add(captured, totals->after_stop) != totals->source.accepted)
+    else if (totals->after_stop > UINT64_MAX - captured ||
+             captured + totals->after_stop != totals->source.accepted)
         incomplete(verdict,
                    "the board accepted %" PRIu64 " requests, %" PRIu64 " are accounted for",
                    totals->source.accepted, saturating_add(captured, totals->after_stop));
@@ -212,14 +215,17 @@ void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *fil
     memset(verdict, 0, sizeof *verdict);
     verdict->complete = true;
     verdict->files = count;
+    struct trace_order order = files[0].order;
     bool capture = has_identity(&files[0]);
     if (capture)
         judge_beginning(verdict, files, count);
     for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            judge_seam(verdict, &files[i - 1], &order, &files[i]);
+            trace_rules_advance(&order, &files[i]);
+        }
         add_file(verdict, &files[i]);
         judge_file(verdict, &files[i]);
-        if (i + 1 < count)
-            judge_seam(verdict, &files[i], &files[i + 1]);
     }
     if (capture)
         judge_totals(verdict, &files[count - 1]);

@@ -25,7 +25,7 @@ size_t trace_set_capture(const struct trace_set *set, size_t first);
 struct trace_verdict {
     bool
         complete; /* every record that was delivered is there: nothing but told losses is missing */
-    char why[256]; /* else: the first reason why not */
+    char why[384]; /* else: the first reason why not */
     uint64_t files;
     uint64_t records;
     uint64_t lost[LOSS_STAGES];

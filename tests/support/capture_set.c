@@ -110,10 +110,12 @@ static int close_file(struct progress *progress, uint32_t number)
                                                 .filtered = set->filtered,
                                                 .above_4gib = set->above_4gib,
                                                 .undecoded = set->undecoded,
-                                                .accepted = progress->index + set->after_stop};
+                                                .accepted = progress->index + set->after_stop,
+                                                .lost_bus = totals->capture_lost[LOSS_BUS]};
         totals->source.accepted += set->lie == LIE_ACCEPTED;
         totals->capture_records += set->lie == LIE_CAPTURED;
-        totals->source.seen = totals->source.accepted + set->filtered;
+        totals->source.seen =
+            totals->source.accepted + set->filtered + set->above_4gib + set->undecoded;
     }
     if (!progress->writer || (last && set->unclosed))
         return 0;

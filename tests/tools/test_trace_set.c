@@ -197,10 +197,10 @@ static void test_lies(void)
         const char *word;
     } lies[] = {{LIE_SEAM, "begins with request"},
                 {LIE_ACCEPTED, "the board accepted"},
-                {LIE_CAPTURED, "the capture counted"},
-                {LIE_TICK, "the ticks of"},
-                {LIE_FINAL, "says it is the last file, and"},
-                {LIE_BACK, "begins at a tick before the end of"},
+                {LIE_CAPTURED, "do not continue those of file 1"},
+                {LIE_TICK, "ticks after the one before; its first"},
+                {LIE_FINAL, "says that the file is the last and that it is not"},
+                {LIE_BACK, "the one before ends at tick"},
                 {LIE_HOLE, "lacks 40 requests"}};
     for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
         struct capture_set set = {.seed = 9 + i,

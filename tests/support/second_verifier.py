@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Says of captures whether they are accounted for, from doc/capture-file.md alone: the numbers are its rules.
+
+usage: second_verifier.py FILE...    exit status 0 if every capture in the files is accounted for
+As a module: verify(paths) returns None, or why not.
+"""
+import re
+import struct
+import sys
+import zlib
+
+CRC_TABLE = []
+for byte in range(256):
+    for _ in range(8):
+        byte = byte >> 1 ^ (0x82F63B78 if byte & 1 else 0)
+    CRC_TABLE.append(byte)
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+class Refused(Exception):
+    """A rule that does not hold."""
+
+
+def check(condition, rule, what=""):
+    if not condition:
+        raise Refused(f"rule {rule} {what}".strip())
+
+
+PAYLOAD = {1: 424, 2: 104, 3: 344}  # LEN by kind
+
+
+def read_member(data, at):
+    """Rules 1 to 3. The kind, the payload, the times of its records, and where the member ends."""
+    check(data[at:at + 10] == b"\x1f\x8b\x08\x04" + bytes(4) + b"\x00\xff" and len(data) >= at + 24, 1)
+    xlen, subfield, length, kind, version = struct.unpack_from("<H2sHBB", data, at + 10)
+    size, = struct.unpack_from("<I", data, at + 20)
+    check(PAYLOAD.get(kind) == length and xlen == length + 4 and subfield == b"BT" and version == 1, 1)
+    stream = at + 16 + length
+    check(len(data) >= stream, 1)
+    payload = data[at + 16:stream]
+    check(crc32c(data[at:stream - 4]) == struct.unpack_from("<I", payload, length - 4)[0], 1)
+    check(at + size <= len(data), 4, "it ends within a member")
+    check(crc32c(data[stream:at + size]) == struct.unpack_from("<I", payload, length - 8)[0], 1)
+    count = struct.unpack_from("<I", payload, 8)[0] if kind == 2 else 0
+    check(count <= 1048576, 3)
+    if count == 0:
+        check(size == 16 + length + 10 and data[stream:stream + 2] == b"\x03\x00", 2)
+    check(count == 0 or 16 + length + 10 < size <= 16 << 20, 2)
+    inflate = zlib.decompressobj(-15)
+    try:
+        records = inflate.decompress(data[stream:at + size - 8], 12 * count + 1)
+    except zlib.error as error:
+        raise Refused(f"rule 3 {error}") from error
+    check(inflate.eof and not inflate.unused_data and len(records) == 12 * count, 3)
+    check(struct.unpack_from("<II", data, at + size - 8) == (zlib.crc32(records), len(records)), 3)
+    times = struct.unpack(f"<{3 * count}I", records)[2::3]
+    return kind, payload, times, at + size
+
+
+def text(field):
+    return re.sub(rb"[\x00-\x1f\x7f]", b"?", field.split(b"\0")[0])
+
+
+class File:
+    """One file: its header, then its data members, then its closing member."""
+
+    def __init__(self, payload):
+        self.clock, self.id, self.started, _, self.first_index, self.number, self.keep = \
+            struct.unpack_from("<Q16sqqQII", payload, 8)
+        self.common = (self.clock, self.started, self.keep,
+                       text(payload[64:128]), text(payload[128:160]), text(payload[160:416]))
+        check(self.id != bytes(16) and self.number != 0, 5)
+        check(self.number != 1 or self.first_index == 0, 5)
+        self.data, self.closing = [], None
+
+
+def read_files(path):
+    """Rule 4: the files in a path."""
+    with open(path, "rb") as source:
+        data = source.read()
+    files, at = [], 0
+    check(data, 4, "it is empty")
+    while at < len(data):
+        kind, payload, times, at = read_member(data, at)
+        if not files or files[-1].closing:
+            check(kind == 1, 4)
+            files.append(File(payload))
+            continue
+        check(kind != 1, 4)
+        if kind == 2:
+            files[-1].data.append((payload, times))
+        else:
+            files[-1].closing = payload
+    check(files[-1].closing, 4, "no closing member")
+    return files
+
+
+def check_data(file, tick, exact):
+    """Rules 6 to 11. The index and tick come to, and whether the last member has records."""
+    index, losses = file.first_index, [0] * 4
+    for number, (payload, times) in enumerate(file.data):
+        count, gap, first_index, first_tick, last_tick, *rest = struct.unpack_from("<II9Q", payload, 8)
+        lost, lost_first, lost_last = rest[:4], *rest[4:6]
+        check(first_index - sum(lost) == index, 6)
+        index = first_index + count
+        check(index < 1 << 64, 6)
+        check(0xFFFFFFFF not in times[1:] and last_tick == first_tick + sum(times[1:]), 7)
+        check(tick is None or first_tick >= tick, 8)
+        if exact and count and not sum(lost) and not gap:
+            passed = first_tick - tick
+            check(passed == times[0] or (times[0] == 0xFFFFFFFF and passed > times[0]), 9)
+        if sum(lost):
+            check(lost_first <= lost_last and (not count or lost_last <= first_tick), 10)
+            check(tick is None or lost_first >= tick or (number == 0 and lost_first == 0), 10)
+        check(gap >> 31 == 0, 11)
+        tick, exact, losses = last_tick, count > 0, [a + b for a, b in zip(losses, lost)]
+    return index, tick, exact, losses
+
+
+def check_closing(file, index, tick, losses):
+    """Rules 12 to 17. How many requests were lost behind the last data member."""
+    p = file.closing
+    file.end, file.final, file.known = p[8], p[9] != 0, p[10] != 0
+    records, *file_lost = struct.unpack_from("<5Q", p, 16)
+    file.counts = struct.unpack_from("<5Q", p, 56)
+    file.own = (records, *file_lost)
+    file.end_index, last_tick, after_stop = struct.unpack_from("<3Q", p, 96)
+    check(records == sum(len(times) for _, times in file.data), 12)
+    check(all(a >= b for a, b in zip(file_lost, losses)), 13)
+    behind = sum(file_lost) - sum(losses)
+    check(behind == file.end_index - index, 13)
+    check(not (file.end == 1 and file.final) and not (2 <= file.end <= 6 and not file.final), 15)
+    if file.end != 7 or file.final:
+        check(tick is None or last_tick == tick or (behind and last_tick > tick), 14)
+        check(sum(file.counts) == file.end_index, 16)
+        check(all(a >= b for a, b in zip(file.counts, file.own)), 16)
+        check(file.number != 1 or file.counts == file.own, 16)
+    if file.final and file.known:
+        seen, accepted, filtered, above, undecoded, lost = struct.unpack_from("<6Q", p, 128)
+        check(seen == accepted + filtered + above + undecoded and accepted == file.end_index + after_stop, 17)
+        check(file.counts[1] <= lost <= accepted, 17)
+    return behind
+
+
+def check_capture(files):
+    """Rules 18 to 22, and those that go from file to file."""
+    first, last = files[0], files[-1]
+    check(all(file.common == first.common for file in files), 18)
+    check([file.number for file in files] == list(range(first.number, first.number + len(files))), 19)
+    check(first.number == 1 or (first.keep and len(files) >= first.keep), 19)
+    tick, exact = (0 if first.number == 1 else None), False
+    for before, file in zip([None] + files, files):
+        check(not before or file.first_index == before.end_index, 20)
+        index, tick, exact, losses = check_data(file, tick, exact)
+        exact = check_closing(file, index, tick, losses) == 0 and exact
+        if before and 7 not in (before.end, file.end):
+            check(file.counts == tuple(a + b for a, b in zip(before.counts, file.own)), 21)
+        check(file.final == (file is last), 22)
+    check(last.known, 22)
+
+
+def verify(paths):
+    captures = {}
+    try:
+        for path in paths:
+            for file in read_files(path):
+                captures.setdefault(file.id, []).append(file)
+        for files in captures.values():
+            check_capture(sorted(files, key=lambda file: file.number))
+    except Refused as reason:
+        return str(reason)
+    return None
+
+
+if __name__ == "__main__":
+    REASON = verify(sys.argv[1:])
+    print(REASON or "accounted for")
+    sys.exit(REASON is not None)

@@ -1,8 +1,8 @@
-/* _GNU_SOURCE: O_TMPFILE; realpath() is POSIX only with the X/Open option */
-#define _GNU_SOURCE
+#define _DEFAULT_SOURCE /* strcasecmp */
 #include "formats/text_writer.h"
 
 #include "formats/base/file_io.h"
+#include "formats/base/new_file.h"
 
 #include <bzlib.h>
 #include <errno.h>
@@ -17,23 +17,19 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define RAW_BYTES       (128u << 10)
-#define STEP_BYTES      (1u << 30) /* zlib and bzip2 count in unsigned int */
-#define BZIP2_BLOCK     9          /* of 100 kB: what bzip2 itself takes */
-#define PART_NUMBER_MAX 1000u
-#define PROC_PATH_BYTES 32u
+#define RAW_BYTES   (128u << 10)
+#define STEP_BYTES  (1u << 30) /* zlib and bzip2 count in unsigned int */
+#define BZIP2_BLOCK 9          /* of 100 kB: what bzip2 itself takes */
 
 enum container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
 
 struct text_writer {
     int file;
     enum container container;
-    bool own;                /* close it */
+    bool own;                /* close it, where it is not made */
     bool encoder_ready;      /* gzip or bzip2 is initialized */
     struct bt_error failure; /* the first; nothing is written after it */
-    char *target;            /* where the file goes to, NULL where it is written in place */
-    char *part;              /* what it is called until then; NULL where it has no name */
-    bool unnamed;            /* it gets its first name when it is complete */
+    struct new_file *made;   /* NULL where it is written in place */
     uint8_t *raw;            /* compressed, on its way; RAW_BYTES */
     char *memory;
     size_t memory_size, memory_capacity;
@@ -54,71 +50,6 @@ static int no_memory(const struct text_writer *writer, struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory to write %s", writer->name);
 }
 
-/* What an unnamed file is called in /proc, from where it can be given a name. */
-static void name_in_proc(const struct text_writer *writer, char path[PROC_PATH_BYTES])
-{
-    snprintf(path, PROC_PATH_BYTES, "/proc/self/fd/%d", writer->file);
-}
-
-/* Creates a file without a name in the target's folder: nothing is left of it when the process is
- * killed. Whether it could: not all file systems can. */
-static bool open_unnamed(struct text_writer *writer)
-{
-    char path[PROC_PATH_BYTES];
-    char *folder = strdup(writer->target);
-    if (!folder)
-        return false;
-    char *slash = strrchr(folder, '/');
-    if (slash)
-        slash[slash == folder] = '\0';
-    writer->file = open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    free(folder);
-    if (writer->file < 0)
-        return false;
-    name_in_proc(writer, path);
-    writer->unnamed = access(path, F_OK) == 0;
-    if (!writer->unnamed) {
-        close(writer->file);
-        writer->file = -1;
-    }
-    return writer->unnamed;
-}
-
-/* Calls the file, which is open and unnamed or is created, what nobody has: a part of the target,
- * beside it. */
-static int name_part(struct text_writer *writer, struct bt_error *error)
-{
-    char path[PROC_PATH_BYTES];
-    size_t room = strlen(writer->target) + 32;
-    writer->part = malloc(room);
-    if (!writer->part)
-        return no_memory(writer, error);
-    name_in_proc(writer, path);
-    for (unsigned number = 1; number <= PART_NUMBER_MAX; number++) {
-        snprintf(writer->part, room, "%s.part-%u", writer->target, number);
-        if (writer->unnamed) {
-            if (linkat(AT_FDCWD, path, AT_FDCWD, writer->part, AT_SYMLINK_FOLLOW) == 0)
-                return 0;
-        } else {
-            writer->file = open(writer->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-            if (writer->file >= 0)
-                return 0;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    int result = bt_fail_errno(error, "cannot create %s", writer->part);
-    free(writer->part);
-    writer->part = NULL;
-    return result;
-}
-
-/* Opens the file that becomes the target when it is complete. */
-static int open_part(struct text_writer *writer, struct bt_error *error)
-{
-    return open_unnamed(writer) ? 0 : name_part(writer, error);
-}
-
 static int open_file(struct text_writer *writer, const char *path, struct bt_error *error)
 {
     struct stat status;
@@ -131,19 +62,18 @@ static int open_file(struct text_writer *writer, const char *path, struct bt_err
     if (ends_with(path, ".xz") || ends_with(path, ".zst"))
         return bt_fail(error, BT_USAGE,
                        "%.300s: .gz and .bz2 are written, other compression is not", path);
-    writer->own = true;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode))
             return bt_fail(error, BT_IO, "%s is a folder, not a file", path);
         writer->file = open(path, O_WRONLY | O_CLOEXEC);
-        return writer->file < 0 ? bt_fail_errno(error, "cannot open %s", path) : 0;
+        writer->own = writer->file >= 0;
+        return writer->own ? 0 : bt_fail_errno(error, "cannot open %s", path);
     }
-    writer->target = realpath(path, NULL); /* NULL where nothing is there yet */
-    if (!writer->target)
-        writer->target = strdup(path);
-    if (!writer->target)
-        return no_memory(writer, error);
-    return open_part(writer, error);
+    writer->made = new_file_begin(path, NEW_FILE_REPLACES, error);
+    if (!writer->made)
+        return error ? error->code : BT_IO;
+    writer->file = new_file_descriptor(writer->made);
+    return 0;
 }
 
 static int encoder_begin(struct text_writer *writer, struct bt_error *error)
@@ -307,7 +237,7 @@ int text_writer_put(struct text_writer *writer, const char *text, size_t size,
 bool text_writer_can_patch(const struct text_writer *writer)
 {
     return writer->container == CONTAINER_MEMORY ||
-           (writer->container == CONTAINER_PLAIN && writer->target);
+           (writer->container == CONTAINER_PLAIN && writer->made);
 }
 
 int text_writer_patch(struct text_writer *writer, size_t offset, const char *text, size_t size,
@@ -321,28 +251,21 @@ int text_writer_patch(struct text_writer *writer, size_t offset, const char *tex
     return told(writer, error);
 }
 
-/* Closes the file and gives it its name. */
+/* Closes a file, and gives one that was made its name. */
 static int complete(struct text_writer *writer, struct bt_error *error)
 {
-    if (writer->unnamed && name_part(writer, error) < 0)
-        return error->code;
-    int file = writer->file;
-    writer->file = -1;
-    if (close(file) < 0)
-        return bt_fail_errno(error, "cannot write %s", writer->name);
-    if (writer->part) {
-        if (rename(writer->part, writer->target) < 0)
-            return bt_fail_errno(error, "cannot rename %s to %s", writer->part, writer->target);
-        free(writer->part);
-        writer->part = NULL;
-    }
-    return 0;
+    if (writer->made)
+        return new_file_commit(writer->made, error);
+    if (!writer->own)
+        return 0;
+    writer->own = false;
+    return close(writer->file) == 0 ? 0 : bt_fail_errno(error, "cannot write %s", writer->name);
 }
 
 int text_writer_finish(struct text_writer *writer, struct bt_error *error)
 {
     struct bt_error *failure = &writer->failure;
-    if (failure->code == 0 && put_step(writer, NULL, 0, true, failure) == 0 && writer->own)
+    if (failure->code == 0 && put_step(writer, NULL, 0, true, failure) == 0)
         complete(writer, failure);
     return told(writer, error);
 }
@@ -351,17 +274,13 @@ void text_writer_free(struct text_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->own && writer->file >= 0)
+    if (writer->own)
         close(writer->file);
-    if (writer->part) {
-        unlink(writer->part);
-        free(writer->part);
-    }
+    new_file_free(writer->made);
     if (writer->encoder_ready && writer->container == CONTAINER_GZIP)
         deflateEnd(&writer->gzip);
     if (writer->encoder_ready && writer->container == CONTAINER_BZIP2)
         BZ2_bzCompressEnd(&writer->bzip2);
-    free(writer->target);
     free(writer->raw);
     free(writer->memory);
     free(writer);

@@ -1,11 +1,11 @@
 #include "tools/recover.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/new_file.h"
 #include "formats/capture_writer.h"
+#include "tools/overwrite.h"
 #include "tools/transfer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,56 +367,38 @@ out:
     return transfer.status;
 }
 
-/* Opens the file to write: OUT itself, which must not be there, or OUT.part with --force. */
-static int open_output(char *name, size_t size, const struct recover_settings *settings,
-                       struct bt_error *error)
+/* Begins the new file. What has the name OUT stays as it is until the new file is complete. */
+static struct new_file *begin_output(const struct recover_settings *settings,
+                                     struct bt_error *error)
 {
     struct stat there;
-    if (settings->force && stat(settings->output, &there) == 0 && !S_ISREG(there.st_mode))
-        return bt_fail(error, BT_IO,
-                       "%s is no regular file and is not replaced; -o - writes to "
-                       "standard output",
-                       settings->output);
-    snprintf(name, size, settings->force ? "%s.part" : "%s", settings->output);
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (settings->force ? O_TRUNC : O_EXCL);
-    int file = open(name, flags, 0666);
-    if (file >= 0)
-        return file;
-    if (errno == EEXIST)
-        return bt_fail(error, BT_IO, "%s is there already; --force replaces it", settings->output);
-    return bt_fail_errno(error, "cannot write %s", name);
-}
-
-/* Puts the complete file on the disk and under its name. */
-static int finish_output(const char *name, int file, const struct recover_settings *settings,
-                         struct bt_error *error)
-{
-    if (fsync(file) < 0 && errno != EINVAL)
-        return bt_fail_errno(error, "cannot write %s", name);
-    if (settings->force && rename(name, settings->output) < 0)
-        return bt_fail_errno(error, "cannot rename %s to %s", name, settings->output);
-    return 0;
+    const char *output = settings->output;
+    bool taken = lstat(output, &there) == 0;
+    if (taken && !settings->force) {
+        bt_fail(error, BT_IO, "%s is there already; --force replaces it", output);
+        return NULL;
+    }
+    if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {
+        bt_fail(error, BT_IO,
+                "%s is no regular file and is not replaced; -o - writes to standard output",
+                output);
+        return NULL;
+    }
+    return new_file_begin(output, settings->force ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error);
 }
 
 static int recover_to_file(const char *path, const struct recover_settings *settings)
 {
-    char name[4096 + sizeof ".part"];
     struct bt_error error;
-    if (strlen(settings->output) > 4096) {
-        bt_fail(&error, BT_USAGE, "the name of OUT is too long");
+    struct new_file *file = begin_output(settings, &error);
+    if (!file)
         return command_failure(&error);
-    }
-    int file = open_output(name, sizeof name, settings, &error);
-    if (file < 0)
-        return command_failure(&error);
-    int status = recover_into(path, &settings->reading, file, settings->output);
-    if (status > STATUS_DATA)
-        unlink(name);
-    else if (finish_output(name, file, settings, &error) < 0) {
+    int status =
+        recover_into(path, &settings->reading, new_file_descriptor(file), settings->output);
+    if (status <= STATUS_DATA &&
+        (new_file_synchronise(file, &error) < 0 || new_file_commit(file, &error) < 0))
         status = command_failure(&error);
-        unlink(name);
-    }
-    close(file);
+    new_file_free(file);
     return status;
 }
 
@@ -430,6 +412,9 @@ static int recover_main(struct invocation *call)
         return command_usage(call, call->count == 0 ? "FILE is missing" : "one FILE at a time");
     if (!settings.output)
         return command_usage(call, "-o OUT is missing");
+    struct bt_error error;
+    if (overwrite_check(settings.output, 1, call->arguments, "the recovered file", &error) < 0)
+        return command_failure(&error);
     if (strcmp(settings.output, "-") == 0)
         return recover_into(call->arguments[0], &settings.reading, STDOUT_FILENO,
                             "standard output");

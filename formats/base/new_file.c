@@ -1,0 +1,200 @@
+#define _GNU_SOURCE /* O_TMPFILE, renameat2; realpath() is POSIX only with the X/Open option */
+#include "formats/base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PART_NUMBER_MAX 1000u
+#define PROC_PATH_BYTES 32u
+#define FILE_MODE       0666
+
+struct new_file {
+    int descriptor;
+    bool replaces;
+    bool unnamed; /* it has no name yet */
+    char *target; /* the name it gets */
+    char *part;   /* the name it has until then; NULL where it has none */
+};
+
+/* What an unnamed file is called in /proc, from where it can be given a name. */
+static void name_in_proc(const struct new_file *file, char path[PROC_PATH_BYTES])
+{
+    snprintf(path, PROC_PATH_BYTES, "/proc/self/fd/%d", file->descriptor);
+}
+
+/* Gives an unnamed file a name that nobody has. 0, or -1 with errno. */
+static int link_unnamed(const struct new_file *file, const char *name)
+{
+    char path[PROC_PATH_BYTES];
+    name_in_proc(file, path);
+    return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+/* Creates a file without a name in the target's folder. False: this file system has none, or there
+ * is no /proc to name it from. */
+static bool open_unnamed(struct new_file *file)
+{
+    char path[PROC_PATH_BYTES];
+    char *folder = strdup(file->target);
+    if (!folder)
+        return false;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    file->descriptor = open(slash ? folder : ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, FILE_MODE);
+    free(folder);
+    if (file->descriptor < 0)
+        return false;
+    name_in_proc(file, path);
+    file->unnamed = access(path, F_OK) == 0;
+    if (!file->unnamed) {
+        close(file->descriptor);
+        file->descriptor = -1;
+    }
+    return file->unnamed;
+}
+
+/* Gives the file the first free part name: links the unnamed one, or creates it. */
+static int name_part(struct new_file *file, struct bt_error *error)
+{
+    size_t room = strlen(file->target) + 32;
+    file->part = malloc(room);
+    if (!file->part)
+        return bt_fail(error, BT_MEMORY, "no memory to write %s", file->target);
+    for (unsigned number = 1; number <= PART_NUMBER_MAX; number++) {
+        snprintf(file->part, room, "%s.part-%u", file->target, number);
+        if (file->unnamed) {
+            if (link_unnamed(file, file->part) == 0)
+                return 0;
+        } else {
+            file->descriptor = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
+            if (file->descriptor >= 0)
+                return 0;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    int result = bt_fail_errno(error, "cannot create %s", file->part);
+    free(file->part);
+    file->part = NULL;
+    return result;
+}
+
+struct new_file *new_file_begin(const char *path, enum new_file_name name, struct bt_error *error)
+{
+    struct new_file *file = calloc(1, sizeof *file);
+    if (file) {
+        file->descriptor = -1;
+        file->replaces = name == NEW_FILE_REPLACES;
+        file->target = file->replaces ? realpath(path, NULL) : NULL; /* NULL: nothing is there */
+        if (!file->target)
+            file->target = strdup(path);
+    }
+    if (!file || !file->target) {
+        bt_fail(error, BT_MEMORY, "no memory to write %s", path);
+        new_file_free(file);
+        return NULL;
+    }
+    if (!open_unnamed(file) && name_part(file, error) < 0) {
+        new_file_free(file);
+        return NULL;
+    }
+    return file;
+}
+
+int new_file_descriptor(const struct new_file *file)
+{
+    return file->descriptor;
+}
+
+int new_file_synchronise(struct new_file *file, struct bt_error *error)
+{
+    return file_synchronise(file->descriptor) == 0
+               ? 0
+               : bt_fail_errno(error, "cannot bring %s to the disk", file->target);
+}
+
+/* Gives a file without a name its final one, where that is free, or else a part name. */
+static int name_unnamed(struct new_file *file, struct bt_error *error)
+{
+    if (link_unnamed(file, file->target) == 0) {
+        file->unnamed = false;
+        return 0;
+    }
+    if (errno != EEXIST)
+        return bt_fail_errno(error, "cannot create %s", file->target);
+    return file->replaces ? name_part(file, error)
+                          : bt_fail(error, BT_IO, "%s is there already", file->target);
+}
+
+int new_file_commit(struct new_file *file, struct bt_error *error)
+{
+    if (file->unnamed && name_unnamed(file, error) < 0)
+        return error ? error->code : BT_IO;
+    int descriptor = file->descriptor;
+    file->descriptor = -1;
+    if (close(descriptor) < 0)
+        return bt_fail_errno(error, "cannot write %s", file->target);
+    if (!file->part)
+        return 0;
+    int result = file->replaces ? rename(file->part, file->target)
+                                : file_rename_new(AT_FDCWD, file->part, file->target);
+    if (result < 0 && errno == EEXIST && !file->replaces)
+        return bt_fail(error, BT_IO, "%s is there already", file->target);
+    if (result < 0)
+        return bt_fail_errno(error, "cannot rename %s to %s", file->part, file->target);
+    free(file->part);
+    file->part = NULL;
+    return 0;
+}
+
+void new_file_free(struct new_file *file)
+{
+    if (!file)
+        return;
+    if (file->descriptor >= 0)
+        close(file->descriptor);
+    if (file->part)
+        unlink(file->part);
+    free(file->part);
+    free(file->target);
+    free(file);
+}
+
+int file_synchronise(int descriptor)
+{
+    int result;
+    do
+        result = fsync(descriptor);
+    while (result < 0 && errno == EINTR);
+    return result < 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP) ? 0 : result;
+}
+
+/* For file systems that cannot rename without replacing: a second link fails where the name is
+ * taken. Those that have no links (FAT) leave a moment between the look and the renaming. */
+static int link_new(int folder, const char *from, const char *to)
+{
+    struct stat there;
+    if (linkat(folder, from, folder, to, 0) == 0)
+        return unlinkat(folder, from, 0);
+    if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS)
+        return -1;
+    if (fstatat(folder, to, &there, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return renameat(folder, from, folder, to);
+}
+
+int file_rename_new(int folder, const char *from, const char *to)
+{
+    if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    return errno == EINVAL || errno == ENOSYS ? link_new(folder, from, to) : -1;
+}

@@ -1,0 +1,175 @@
+/* Files that get their names when they are complete; what has the names they want stays. */
+#define _GNU_SOURCE /* O_TMPFILE, prctl, syscall numbers */
+#include "formats/base/new_file.h"
+
+#include "tests/suites.h"
+#include "tests/support/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NAME_BYTES (FOLDER_PATH_BYTES + 32)
+
+struct place {
+    char folder[FOLDER_PATH_BYTES];
+    char path[NAME_BYTES];
+};
+
+static void set_up(struct place *place)
+{
+    folder_make(place->folder);
+    snprintf(place->path, sizeof place->path, "%s/x", place->folder);
+}
+
+static size_t count(const struct place *place)
+{
+    struct folder_list list = folder_list(place->folder, "");
+    size_t files = list.count;
+    folder_list_free(&list);
+    return files;
+}
+
+static void put_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+static bool has_text(const char *path, const char *text)
+{
+    char got[64] = "";
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    got[fread(got, 1, sizeof got - 1, file)] = '\0';
+    fclose(file);
+    return strcmp(got, text) == 0;
+}
+
+static struct new_file *begin(const struct place *place, enum new_file_name name)
+{
+    struct new_file *file = new_file_begin(place->path, name, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(write(new_file_descriptor(file), "new", 3), 3);
+    CU_ASSERT_EQUAL(new_file_synchronise(file, NULL), 0);
+    return file;
+}
+
+static void commit(struct new_file *file)
+{
+    CU_ASSERT_EQUAL(new_file_commit(file, NULL), 0);
+    new_file_free(file);
+}
+
+/* A name that is free, and one that is not; what is there to the last moment. */
+static void test_names(void)
+{
+    struct place place;
+    struct bt_error error;
+    set_up(&place);
+    struct new_file *file = begin(&place, NEW_FILE_ONLY);
+    CU_ASSERT_NOT_EQUAL(access(place.path, F_OK), 0);
+    commit(file);
+    CU_ASSERT(has_text(place.path, "new"));
+    put_text(place.path, "old");
+    file = begin(&place, NEW_FILE_REPLACES);
+    CU_ASSERT(has_text(place.path, "old"));
+    commit(file);
+    CU_ASSERT(has_text(place.path, "new"));
+    unlink(place.path);
+    file = begin(&place, NEW_FILE_ONLY);
+    put_text(place.path, "other");
+    CU_ASSERT_EQUAL(new_file_commit(file, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "x is there already"));
+    new_file_free(file);
+    CU_ASSERT(has_text(place.path, "other"));
+    new_file_free(begin(&place, NEW_FILE_REPLACES)); /* given up */
+    CU_ASSERT(has_text(place.path, "other"));
+    CU_ASSERT_EQUAL(count(&place), 1);
+    folder_remove(place.folder);
+}
+
+/* Whatever has the names that a file could have meanwhile. */
+static void test_part_names(void)
+{
+    char part[4][NAME_BYTES + 16], target[NAME_BYTES];
+    struct place place;
+    struct stat status;
+    set_up(&place);
+    for (int i = 0; i < 4; i++)
+        snprintf(part[i], sizeof part[i], "%s.part-%d", place.path, i + 1);
+    snprintf(target, sizeof target, "%s/target", place.folder);
+    put_text(place.path, "old");
+    put_text(target, "target");
+    put_text(part[0], "somebody's");
+    CU_ASSERT_EQUAL(symlink("target", part[1]), 0);
+    CU_ASSERT_EQUAL(mkfifo(part[2], 0600), 0);
+    CU_ASSERT_EQUAL(mkdir(part[3], 0700), 0);
+    commit(begin(&place, NEW_FILE_REPLACES));
+    CU_ASSERT(has_text(place.path, "new"));
+    CU_ASSERT(has_text(target, "target"));
+    CU_ASSERT(has_text(part[0], "somebody's"));
+    CU_ASSERT(lstat(part[1], &status) == 0 && S_ISLNK(status.st_mode));
+    CU_ASSERT(lstat(part[2], &status) == 0 && S_ISFIFO(status.st_mode));
+    CU_ASSERT(lstat(part[3], &status) == 0 && S_ISDIR(status.st_mode));
+    CU_ASSERT_EQUAL(count(&place), 6);
+    folder_remove(place.folder);
+}
+
+/* The same where no file can be without a name; answers EOPNOTSUPP as such file systems do. */
+static bool forbid_unnamed_files(void)
+{
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog filter = {.len = sizeof program / sizeof program[0], .filter = program};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static void test_no_unnamed_files(void)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!forbid_unnamed_files())
+            _exit(0);
+        test_names();
+        test_part_names();
+        _exit(CU_get_number_of_failures() > 0);
+    }
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void test_no_folder(void)
+{
+    struct bt_error error;
+    CU_ASSERT_PTR_NULL(new_file_begin("/proc/nowhere/x", NEW_FILE_ONLY, &error));
+    CU_ASSERT_EQUAL(error.code, BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "cannot create /proc/nowhere/x"));
+}
+
+static const struct test_case cases[] = {
+    {"names", test_names},
+    {"names that are taken", test_part_names},
+    {"a file system without unnamed files", test_no_unnamed_files},
+    {"a folder that is not there", test_no_folder},
+    {NULL, NULL}};
+TEST_SUITE(new_file, cases)

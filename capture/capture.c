@@ -1,6 +1,7 @@
 /* The life of a capture: its parts made, its threads started, ended and joined. */
 #include "capture/capture.h"
 
+#include "capture/file_list.h"
 #include "capture/finisher.h"
 #include "capture/rules.h"
 #include "formats/base/clock.h"
@@ -97,6 +98,9 @@ static int prepare(struct capture *capture, uint8_t id[CAPTURE_ID_BYTES], struct
     capture->files = file_set_new(capture->settings.prefix, error);
     if (!capture->files)
         return BT_IO;
+    if (!capture->settings.append &&
+        file_list_check_unused(capture->settings.prefix, false, error) < 0)
+        return BT_USAGE;
     capture->finisher = finisher_new(capture, error);
     return capture->finisher ? 0 : BT_MEMORY;
 }

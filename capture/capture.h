@@ -27,7 +27,9 @@ struct capture_settings {
     int64_t rotate_ns;     /* a file is not open for longer */
     int64_t
         rotate_every_ns; /* aligned to the wall clock: a new file at each multiple since 1970 UTC */
-    uint32_t keep;       /* complete files kept; older ones are removed */
+    bool append;         /* the prefix may have files of other captures already */
+    uint32_t keep;       /* complete files kept of the prefix; older ones are removed, those of
+                            earlier captures, too */
     int64_t stop_ns;
     uint64_t stop_records;  /* exactly so many, if the source has them */
     uint64_t stop_bytes;    /* in all files together */
@@ -73,9 +75,9 @@ struct capture_status {
 };
 
 /*
- * Starts a capture: locks the prefix (BT_BUSY if another capture has it), makes all it
- * needs, starts the source, makes the first file, starts the threads. Takes the source over, also
- * on failure. NULL and *error on failure.
+ * Starts a capture: locks the prefix (BT_BUSY if another capture has it; BT_USAGE if it has files
+ * and settings do not say append), makes all it needs, starts the source, makes the first file,
+ * starts the threads. Takes the source over, also on failure. NULL and *error on failure.
  */
 struct capture *capture_new(const struct capture_settings *settings, struct source *source,
                             struct bt_error *error);

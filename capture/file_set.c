@@ -1,7 +1,8 @@
-#define _GNU_SOURCE /* renameat2 */
 #include "capture/file_set.h"
 
 #include "formats/base/file_lock.h"
+#include "formats/base/new_file.h"
+#include "formats/capture_name.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NAME_BYTES    256u
-#define ENDING_BYTES  64u  /* of what stands behind the prefix, at most */
-#define NAME_TRIES    3600 /* seconds a name may be put off */
-#define RESERVE_BYTES 16384
-#define PART_SUFFIX   ".part"
-#define LOCK_SUFFIX   ".lock"
+#define NAME_TRIES    3600  /* seconds a name may be put off */
+#define RESERVE_BYTES 16384 /* of the lock, with what it says of itself */
 #define FILE_MODE     0666
 #define FOLDER_MODE   0777
 
@@ -54,11 +51,12 @@ static int split_prefix(struct file_set *set, const char *prefix, struct bt_erro
 {
     const char *slash = strrchr(prefix, '/');
     const char *base = slash ? slash + 1 : prefix;
-    if (strlen(prefix) > FILE_SET_PREFIX_MAX || strlen(base) > NAME_BYTES - ENDING_BYTES)
+    if (strlen(prefix) > FILE_SET_PREFIX_MAX ||
+        strlen(base) > NAME_BYTES - CAPTURE_NAME_ENDING_BYTES)
         return bt_fail(error, BT_USAGE, "the prefix %.60s... is too long", prefix);
     snprintf(set->prefix, sizeof set->prefix, "%s", prefix);
     snprintf(set->base, sizeof set->base, "%s", base);
-    snprintf(set->lock_name, sizeof set->lock_name, "%.200s" LOCK_SUFFIX, base);
+    file_lock_name(set->lock_name, sizeof set->lock_name, set->base);
     if (slash)
         snprintf(set->folder_name, sizeof set->folder_name, "%.*s",
                  slash == prefix ? 1 : (int)(slash - prefix), prefix);
@@ -69,12 +67,12 @@ static int split_prefix(struct file_set *set, const char *prefix, struct bt_erro
 
 static int lock_prefix(struct file_set *set, struct bt_error *error)
 {
-    long holder;
-    set->lock = file_lock_take(set->folder, set->lock_name, FILE_MODE, &holder, error);
-    if (set->lock == BT_BUSY && holder > 0)
+    struct file_lock_found found;
+    set->lock = file_lock_take(set->folder, set->lock_name, FILE_MODE, &found, error);
+    if (set->lock == BT_BUSY && found.holder > 0)
         return bt_fail(error, BT_BUSY,
                        "process %ld is capturing to %s already; choose another prefix or stop it",
-                       holder, set->prefix);
+                       found.holder, set->prefix);
     if (set->lock == BT_BUSY)
         return bt_fail(error, BT_BUSY,
                        "another capture writes to %s already; choose another prefix", set->prefix);
@@ -110,6 +108,16 @@ failed:
     return NULL;
 }
 
+int file_set_folder(const struct file_set *set)
+{
+    return set->folder;
+}
+
+const char *file_set_base(const struct file_set *set)
+{
+    return set->base;
+}
+
 void file_set_unlock(struct file_set *set)
 {
     if (set->lock < 0)
@@ -128,31 +136,27 @@ void file_set_free(struct file_set *set)
     free(set);
 }
 
-/* "_00001_20261120T224500Z.byu.gz" and the suffix of a part file. */
-static void put_ending(char *ending, size_t size, const struct file_name *name, bool part)
+static void put_ending(char ending[CAPTURE_NAME_ENDING_BYTES], const struct file_name *name,
+                       bool part)
 {
-    time_t second = (time_t)name->second;
-    struct tm utc = {0};
-    gmtime_r(&second, &utc);
-    char date[32];
-    strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &utc);
-    snprintf(ending, size, "_%05u_%s.byu.gz%s", (unsigned)name->number, date,
-             part ? PART_SUFFIX : "");
+    capture_name_put(ending, &(struct capture_name){
+                                 .number = name->number, .second = name->second, .part = part});
 }
 
 static void put_name(const struct file_set *set, const struct file_name *name, bool part,
                      char out[NAME_BYTES])
 {
-    char ending[ENDING_BYTES];
-    put_ending(ending, sizeof ending, name, part);
-    snprintf(out, NAME_BYTES, "%.*s%s", (int)(NAME_BYTES - ENDING_BYTES), set->base, ending);
+    char ending[CAPTURE_NAME_ENDING_BYTES];
+    put_ending(ending, name, part);
+    snprintf(out, NAME_BYTES, "%.*s%s", (int)(NAME_BYTES - CAPTURE_NAME_ENDING_BYTES), set->base,
+             ending);
 }
 
 void file_set_path(const struct file_set *set, const struct file_name *name, bool part, char *path,
                    size_t size)
 {
-    char ending[ENDING_BYTES];
-    put_ending(ending, sizeof ending, name, part);
+    char ending[CAPTURE_NAME_ENDING_BYTES];
+    put_ending(ending, name, part);
     snprintf(path, size, "%s%s", set->prefix, ending);
 }
 
@@ -184,28 +188,19 @@ int file_set_create(struct file_set *set, uint32_t number, int64_t started_ns,
                    set->prefix);
 }
 
-/* Renames without replacing, also where the file system has no such call. */
-static int rename_new(const struct file_set *set, const char *part, const char *complete)
+static bool same_file(const struct stat *status, dev_t device, ino_t inode)
 {
-    if (renameat2(set->folder, part, set->folder, complete, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    if (name_is_taken(set, complete)) {
-        errno = EEXIST;
-        return -1;
-    }
-    return renameat(set->folder, part, set->folder, complete);
+    return S_ISREG(status->st_mode) && status->st_dev == device && status->st_ino == inode;
 }
 
-/* fsync, where a file system that has none of it is as good as one that did it. */
-static int synchronise(int descriptor)
+/* Whether something else has taken the place of the file that is open as descriptor. */
+static bool is_another(const struct file_set *set, const char *name, int descriptor)
 {
-    int result;
-    do
-        result = fsync(descriptor);
-    while (result < 0 && errno == EINTR);
-    return result < 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP) ? 0 : result;
+    struct stat own;
+    struct stat there;
+    return fstat(descriptor, &own) == 0 &&
+           fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+           !same_file(&there, own.st_dev, own.st_ino);
 }
 
 int file_set_complete(struct file_set *set, const struct file_name *name, int descriptor,
@@ -215,44 +210,68 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
     char part[NAME_BYTES];
     put_name(set, name, false, complete);
     put_name(set, name, true, part);
-    if (synchronise(descriptor) < 0)
+    if (file_synchronise(descriptor) < 0)
         return bt_fail_errno(error, "cannot bring %s in %s to the disk", part, set->folder_name);
-    if (rename_new(set, part, complete) < 0)
+    if (is_another(set, part, descriptor))
+        return bt_fail(error, BT_IO, "%s in %s has been replaced by another file", part,
+                       set->folder_name);
+    if (file_rename_new(set->folder, part, complete) < 0)
         return bt_fail_errno(error, "cannot rename %s in %s to %s", part, set->folder_name,
                              complete);
-    if (synchronise(set->folder) < 0)
+    if (file_synchronise(set->folder) < 0)
         return bt_fail_errno(error, "cannot bring the folder %s to the disk", set->folder_name);
     return 0;
 }
 
-static int remove_named(struct file_set *set, const struct file_name *name, bool part,
+void file_set_identify(struct file_set_file *file, const struct file_name *name, int descriptor)
+{
+    struct stat status = {.st_ino = 0};
+    if (fstat(descriptor, &status) < 0)
+        status.st_ino = 0; /* no file has it: this one is never removed */
+    *file = (struct file_set_file){*name, status.st_dev, status.st_ino};
+}
+
+static int remove_named(struct file_set *set, const struct file_set_file *file, bool part,
                         struct bt_error *error)
 {
-    char file[NAME_BYTES];
-    put_name(set, name, part, file);
-    if (unlinkat(set->folder, file, 0) < 0 && errno != ENOENT)
-        return bt_fail_errno(error, "cannot remove %s from the folder %s", file, set->folder_name);
+    char name[NAME_BYTES];
+    struct stat there;
+    put_name(set, &file->name, part, name);
+    if (fstatat(set->folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !same_file(&there, file->device, file->inode))
+        return 0;
+    if (unlinkat(set->folder, name, 0) < 0 && errno != ENOENT)
+        return bt_fail_errno(error, "cannot remove %s from the folder %s", name, set->folder_name);
     return 0;
 }
 
-int file_set_remove(struct file_set *set, const struct file_name *name, struct bt_error *error)
+int file_set_remove(struct file_set *set, const struct file_set_file *file, struct bt_error *error)
 {
-    return remove_named(set, name, false, error);
+    return remove_named(set, file, false, error);
 }
 
-int file_set_discard(struct file_set *set, const struct file_name *name, struct bt_error *error)
+int file_set_discard(struct file_set *set, const struct file_name *name, int descriptor,
+                     struct bt_error *error)
 {
-    return remove_named(set, name, true, error);
+    struct file_set_file file;
+    file_set_identify(&file, name, descriptor);
+    return remove_named(set, &file, true, error);
 }
 
+/* Text, not zeros: those could be taken for records. */
 void file_set_take_reserve(struct file_set *set)
 {
-    if (set->lock >= 0)
-        (void)posix_fallocate(set->lock, 0, RESERVE_BYTES); /* without it there is no reserve */
+    static const char line[] = "room for the end of the capture\n";
+    char text[RESERVE_BYTES - FILE_LOCK_BYTES];
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = line[i % (sizeof line - 1)];
+    if (set->lock >= 0 &&
+        pwrite(set->lock, text, sizeof text, FILE_LOCK_BYTES) != (ssize_t)sizeof text)
+        return; /* without it there is a smaller reserve, or none */
 }
 
 void file_set_release_reserve(struct file_set *set)
 {
-    if (set->lock >= 0 && ftruncate(set->lock, 0) < 0)
+    if (set->lock >= 0 && ftruncate(set->lock, FILE_LOCK_BYTES) < 0)
         return; /* then there is no more room than there was */
 }

@@ -1,5 +1,6 @@
 #include "capture/finisher.h"
 
+#include "capture/file_list.h"
 #include "formats/base/thread.h"
 
 #include <stdlib.h>
@@ -16,8 +17,10 @@ struct finisher {
     struct capture *capture;
     pthread_t thread;
     bool running;
-    struct file_name *ring; /* settings.keep complete files; the thread's alone */
-    uint64_t complete;
+    /* with settings.keep: the prefix's complete files, oldest first, also those of earlier
+     * captures; the thread's alone */
+    struct file_set_file *ring;
+    size_t ring_first, ring_count, ring_capacity;
 
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
@@ -50,19 +53,23 @@ static bool remember_name(struct finisher *finisher, const struct file_name *nam
     return true;
 }
 
-/* A complete file takes its place in the ring; the one that had it is removed. */
-static int turn_ring(struct finisher *finisher, const struct file_name *name,
+/* A complete file takes its place in the ring; the oldest ones are removed. */
+static int turn_ring(struct finisher *finisher, const struct file_set_file *file,
                      struct bt_error *error)
 {
     uint32_t keep = finisher->capture->settings.keep;
     int result = 0;
-    if (keep > 0) {
-        struct file_name *place = &finisher->ring[finisher->complete % keep];
-        if (finisher->complete >= keep)
-            result = file_set_remove(finisher->capture->files, place, error);
-        *place = *name;
+    if (keep == 0)
+        return 0;
+    finisher->ring[(finisher->ring_first + finisher->ring_count++) % finisher->ring_capacity] =
+        *file;
+    while (finisher->ring_count > keep) {
+        if (file_set_remove(finisher->capture->files, &finisher->ring[finisher->ring_first],
+                            error) < 0)
+            result = BT_IO;
+        finisher->ring_first = (finisher->ring_first + 1) % finisher->ring_capacity;
+        finisher->ring_count--;
     }
-    finisher->complete++;
     return result;
 }
 
@@ -70,13 +77,15 @@ static void finish(struct finisher *finisher, const struct waiting_file *file)
 {
     struct capture *capture = finisher->capture;
     struct bt_error error = {0};
+    struct file_set_file complete;
+    file_set_identify(&complete, &file->name, file->descriptor);
     int result = file_set_complete(capture->files, &file->name, file->descriptor, &error);
     close(file->descriptor);
     if (result < 0) {
         pipeline_fail(capture, &error);
         return;
     }
-    if (turn_ring(finisher, &file->name, &error) < 0)
+    if (turn_ring(finisher, &complete, &error) < 0)
         pipeline_fail(capture, &error);
     pthread_mutex_lock(&capture->mutex);
     capture->status.files++;
@@ -114,19 +123,37 @@ static void *finisher_run(void *argument)
     }
 }
 
+/* The ring begins with what earlier captures have left, and has room for one more than is kept. */
+static int make_ring(struct finisher *finisher, struct bt_error *error)
+{
+    struct capture *capture = finisher->capture;
+    size_t keep = capture->settings.keep;
+    if (keep == 0)
+        return 0;
+    struct file_set_file *ring;
+    int result = file_list_read(capture->files, &ring, &finisher->ring_count, error);
+    if (result < 0)
+        return result;
+    finisher->ring_capacity = (finisher->ring_count > keep ? finisher->ring_count : keep) + 1;
+    finisher->ring = realloc(ring, finisher->ring_capacity * sizeof *ring);
+    if (finisher->ring)
+        return 0;
+    free(ring);
+    return bt_fail(error, BT_MEMORY, "no memory for a ring of %zu files", keep);
+}
+
 struct finisher *finisher_new(struct capture *capture, struct bt_error *error)
 {
     struct finisher *finisher = calloc(1, sizeof *finisher);
-    size_t keep = capture->settings.keep;
-    struct file_name *ring = keep ? calloc(keep, sizeof *ring) : NULL;
-    if (!finisher || (keep && !ring)) {
-        bt_fail(error, BT_MEMORY, "no memory for a ring of %zu files", keep);
-        free(ring);
-        free(finisher);
+    if (!finisher) {
+        bt_fail(error, BT_MEMORY, "no memory for a capture's finisher");
         return NULL;
     }
     finisher->capture = capture;
-    finisher->ring = ring;
+    if (make_ring(finisher, error) < 0) {
+        free(finisher);
+        return NULL;
+    }
     pthread_mutex_init(&finisher->mutex, NULL);
     pthread_cond_init(&finisher->changed, NULL);
     int result = pthread_create(&finisher->thread, NULL, finisher_run, finisher);

@@ -1,5 +1,7 @@
 #include "capture/rules.h"
 
+#include "capture/file_set.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -43,10 +45,27 @@ static int check_limits(const struct capture_settings *settings, struct bt_error
     return 0;
 }
 
+int rules_check_prefix(const char *prefix, struct bt_error *error)
+{
+    const char *slash = strrchr(prefix, '/');
+    const char *base = slash ? slash + 1 : prefix;
+    if (!*prefix)
+        return bt_fail(error, BT_USAGE, "the prefix is empty");
+    if (strcmp(prefix, "-") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "a capture is files and does not go to standard output: give a prefix, then "
+                       "pipe them with zcat PREFIX_*.byu.gz");
+    if (!*base || strcmp(base, ".") == 0 || strcmp(base, "..") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "the prefix \"%.60s\" is a folder: add the beginning of the files' names",
+                       prefix);
+    return 0;
+}
+
 int rules_check(const struct capture_settings *settings, struct bt_error *error)
 {
-    if (settings->prefix[0] == '\0')
-        return bt_fail(error, BT_USAGE, "the capture needs a prefix for its files");
+    if (rules_check_prefix(settings->prefix, error) < 0)
+        return BT_USAGE;
     if (settings->workers > RULES_WORKERS_MAX)
         return bt_fail(error, BT_USAGE, "at most %u compression workers are possible",
                        RULES_WORKERS_MAX);
@@ -125,6 +144,6 @@ size_t capture_memory(const struct capture_settings *settings)
     size_t block = (size_t)complete.block_records * RECORD_BYTES + 512;
     size_t member = capture_data_member_bound(complete.block_records) + 1024;
     return (rules_blocks(&complete) + 1) * block + rules_members(&complete) * member +
-           complete.workers * ENCODER_BYTES + (size_t)complete.keep * 2 * sizeof(int64_t) +
+           complete.workers * ENCODER_BYTES + (size_t)complete.keep * sizeof(struct file_set_file) +
            FIXED_BYTES;
 }

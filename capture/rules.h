@@ -10,6 +10,9 @@
 #define RULES_QUEUE_MAX       (UINT64_C(1) << 36)
 #define RULES_QUEUE_TOO_LARGE "a queue of more than 64G is not possible"
 
+/* Refuses what cannot be the beginning of files' names: 0 or BT_USAGE. */
+int rules_check_prefix(const char *prefix, struct bt_error *error);
+
 /* Refuses settings that make no sense: 0, or BT_USAGE with the setting and what it may be. */
 int rules_check(const struct capture_settings *settings, struct bt_error *error);
 

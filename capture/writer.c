@@ -59,8 +59,8 @@ static int open_file(struct writer *writer, struct bt_error *error)
     file_set_path(capture->files, &name, true, writer->path, sizeof writer->path);
     struct capture_writer *file = capture_writer_new(descriptor, writer->path, &info, error);
     if (!file) {
+        file_set_discard(capture->files, &name, descriptor, NULL);
         close(descriptor);
-        file_set_discard(capture->files, &name, NULL);
         return error->code;
     }
     writer->info = info;
@@ -153,9 +153,9 @@ static int change_files(struct writer *writer, const struct writer *before, stru
     result = put_closing(before, CAPTURE_END_ROTATED, error);
     if (result != BT_FULL || !writer->capture->settings.wait_for_room)
         return result;
+    file_set_discard(writer->capture->files, &writer->name, writer->descriptor, NULL);
     close(writer->descriptor);
     capture_writer_free(writer->file);
-    file_set_discard(writer->capture->files, &writer->name, NULL);
     *writer = *before;
     show_file(writer);
     return result;
@@ -426,9 +426,9 @@ void writer_free(struct writer *writer, bool discard)
     if (!writer)
         return;
     if (writer->descriptor >= 0) {
-        close(writer->descriptor);
         if (discard)
-            file_set_discard(writer->capture->files, &writer->name, NULL);
+            file_set_discard(writer->capture->files, &writer->name, writer->descriptor, NULL);
+        close(writer->descriptor);
     }
     capture_writer_free(writer->file);
     free(writer);

@@ -37,7 +37,8 @@ static int set_board(struct config_capture *capture, const char *value, struct b
 
 static int set_output(struct config_capture *capture, const char *value, struct bt_error *error)
 {
-    return copy_text(capture->settings.prefix, sizeof capture->settings.prefix, value, error);
+    int result = copy_text(capture->settings.prefix, sizeof capture->settings.prefix, value, error);
+    return result < 0 ? result : rules_check_prefix(value, error);
 }
 
 /* Calls set for each part of a list: "size=64M, every=1h". */
@@ -223,6 +224,7 @@ static int begin_capture(struct parser *parser, const struct ini_line *line, str
     capture->session = session_settings_default();
     capture->settings = capture_settings_default();
     capture->settings.wait_for_room = true; /* nobody may be there to start it again */
+    capture->settings.append = true;        /* each start adds to what the one before has left */
     capture->settings.names = true;
     capture->automatic = true;
     capture->retry_ns = 5 * SECOND_NS;

@@ -6,6 +6,7 @@
 #include "host/control_lock.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,33 +35,72 @@ struct client {
 struct control {
     int fd;
     int lock;
+    bool bound;      /* the socket's file was made, */
+    struct stat own; /* and is this one */
     int turn_ms;
     int64_t accept_ms; /* nobody is let in before: there was no descriptor for them */
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
 };
 
-static int listen_at(struct control *control, struct bt_error *error)
+/* Whether somebody listens on the socket at the address. What cannot be told counts as yes. */
+static bool is_live(const struct sockaddr_un *address)
 {
-    const char *path = control->address.sun_path;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return true;
+    int result = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    bool refused = result < 0 && errno == ECONNREFUSED;
+    close(fd);
+    return !refused;
+}
+
+/* Removes the socket of a daemon that died, and nothing else. left_behind: its lock was there. */
+static int clear_place(const struct sockaddr_un *address, bool left_behind, struct bt_error *error)
+{
+    const char *path = address->sun_path;
     struct stat status;
-    if (lstat(path, &status) == 0) {
-        if (!S_ISSOCK(status.st_mode))
-            return bt_fail(error, BT_IO, "%s is there and is not a socket", path);
-        /* the lock is ours: whoever made this socket is gone */
-        if (unlink(path) != 0)
-            return bt_fail_errno(error, "cannot remove the old socket %s", path);
-    }
+    if (lstat(path, &status) != 0)
+        return 0;
+    if (!S_ISSOCK(status.st_mode))
+        return bt_fail(error, BT_IO, "%s is there and is not a socket", path);
+    if (is_live(address))
+        return bt_fail(error, BT_BUSY, "another service listens on %s; use --socket", path);
+    if (!left_behind)
+        return bt_fail(error, BT_IO,
+                       "%s is there and is no socket of bustapd's; remove it if nobody needs it, "
+                       "or use --socket",
+                       path);
+    return unlink(path) == 0 ? 0 : bt_fail_errno(error, "cannot remove the old socket %s", path);
+}
+
+static int listen_at(struct control *control, bool left_behind, struct bt_error *error)
+{
+    const struct sockaddr_un *address = &control->address;
+    if (clear_place(address, left_behind, error) < 0)
+        return error->code;
     control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (control->fd < 0)
         return bt_fail_errno(error, "cannot make a socket");
     /* the mode is right from the start, not a moment later */
     mode_t mask = umask(0117);
-    int result = bind(control->fd, (struct sockaddr *)&control->address, sizeof control->address);
+    int result = bind(control->fd, (const struct sockaddr *)address, sizeof *address);
     umask(mask);
+    if (result == 0)
+        control->bound = lstat(address->sun_path, &control->own) == 0;
     if (result != 0 || listen(control->fd, CONTROL_CLIENTS) != 0)
-        return bt_fail_errno(error, "cannot listen on %s", path);
+        return bt_fail_errno(error, "cannot listen on %s", address->sun_path);
     return 0;
+}
+
+/* What has the socket's name at the end may be another's by then. */
+static void remove_socket(const struct control *control)
+{
+    struct stat there;
+    const char *path = control->address.sun_path;
+    if (control->bound && lstat(path, &there) == 0 && there.st_dev == control->own.st_dev &&
+        there.st_ino == control->own.st_ino)
+        unlink(path);
 }
 
 struct control *control_new(const char *path, int turn_ms, struct bt_error *error)
@@ -82,8 +122,9 @@ struct control *control_new(const char *path, int turn_ms, struct bt_error *erro
         goto fail;
     }
     memcpy(control->address.sun_path, path, size + 1);
-    control->lock = control_lock_take(path, error);
-    if (control->lock < 0 || listen_at(control, error) < 0)
+    bool left_behind;
+    control->lock = control_lock_take(path, &left_behind, error);
+    if (control->lock < 0 || listen_at(control, left_behind, error) < 0)
         goto fail;
     return control;
 fail:
@@ -106,10 +147,9 @@ void control_free(struct control *control)
     for (size_t i = 0; i < CONTROL_CLIENTS; i++)
         if (control->clients[i].fd >= 0)
             hang_up(&control->clients[i]);
-    if (control->fd >= 0) {
+    remove_socket(control);
+    if (control->fd >= 0)
         close(control->fd);
-        unlink(control->address.sun_path);
-    }
     if (control->lock >= 0)
         control_lock_release(control->lock, control->address.sun_path);
     free(control);

@@ -25,14 +25,14 @@ struct control_request {
 };
 
 /*
- * Listens on path (mode 0660), in place of what a dead daemon left there. A client
- * has turn_ms to send a whole request, and as long to take a whole answer, before it is hung up on;
- * empty lines are no requests. NULL and *error on failure; BT_BUSY names
- * the process that listens there.
+ * Listens on path (mode 0660). The socket of a daemon that died, whose lock is still beside it, is
+ * replaced; anything else of that name is left alone and is an error. A client has turn_ms to send
+ * a whole request, and as long to take a whole answer, before it is hung up on; empty lines are no
+ * requests. NULL and *error on failure; BT_BUSY: another daemon, or service, listens there.
  */
 struct control *control_new(const char *path, int turn_ms, struct bt_error *error);
 
-/* Hangs up, and removes the socket. NULL is allowed. */
+/* Hangs up, and removes the socket that control_new made. NULL is allowed. */
 void control_free(struct control *control);
 
 /* Fills polls (room for CONTROL_POLLS) for poll(2), returns how many. *timeout_ms is lowered to

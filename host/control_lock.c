@@ -3,34 +3,30 @@
 #include "formats/base/file_lock.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 
-#define LOCK_NAME_BYTES 128
+#define LOCK_NAME_BYTES 128 /* a socket's name has at most 107 */
 #define LOCK_MODE       0660
 
-static void put_name(char name[LOCK_NAME_BYTES], const char *path)
-{
-    snprintf(name, LOCK_NAME_BYTES, "%s.lock", path);
-}
-
-int control_lock_take(const char *path, struct bt_error *error)
+int control_lock_take(const char *path, bool *left_behind, struct bt_error *error)
 {
     char name[LOCK_NAME_BYTES];
-    long holder;
-    put_name(name, path);
-    int lock = file_lock_take(AT_FDCWD, name, LOCK_MODE, &holder, error);
+    struct file_lock_found found;
+    if (!file_lock_name(name, sizeof name, path))
+        return bt_fail(error, BT_USAGE, "the name of the socket %.60s... is too long", path);
+    int lock = file_lock_take(AT_FDCWD, name, LOCK_MODE, &found, error);
+    *left_behind = found.left_behind;
     if (lock != BT_BUSY)
         return lock;
-    if (holder > 0)
+    if (found.holder > 0)
         return bt_fail(error, BT_BUSY,
                        "another bustapd, process %ld, listens on %s; stop it, or use --socket",
-                       holder, path);
+                       found.holder, path);
     return bt_fail(error, BT_BUSY, "another bustapd listens on %s; stop it, or use --socket", path);
 }
 
 void control_lock_release(int lock, const char *path)
 {
     char name[LOCK_NAME_BYTES];
-    put_name(name, path);
-    file_lock_release(lock, AT_FDCWD, name);
+    if (file_lock_name(name, sizeof name, path))
+        file_lock_release(lock, AT_FDCWD, name);
 }

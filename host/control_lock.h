@@ -4,9 +4,11 @@
 
 #include "formats/base/error.h"
 
-/* Locks PATH.lock and writes this process into it. Returns its descriptor, BT_BUSY (the message
- * names who has it) or BT_IO. */
-int control_lock_take(const char *path, struct bt_error *error);
+#include <stdbool.h>
+
+/* Locks .NAME.lock beside the socket NAME. *left_behind: a daemon that made the socket has died
+ * there. Returns its descriptor, BT_BUSY (the message names who has it) or BT_IO. */
+int control_lock_take(const char *path, bool *left_behind, struct bt_error *error);
 
 /* Removes the file and lets go. */
 void control_lock_release(int lock, const char *path);

@@ -1,8 +1,8 @@
 #include "tools/capture_options.h"
 
+#include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "formats/base/quantity.h"
-#include "tools/words.h"
 
 #include <string.h>
 
@@ -11,15 +11,8 @@ int capture_option_output(void *settings, const char *argument, struct bt_error 
     struct capture_settings *capture = settings;
     if (strlen(argument) >= sizeof capture->prefix)
         return bt_fail(error, BT_USAGE, "the prefix is too long");
-    if (!argument[0])
-        return bt_fail(error, BT_USAGE, "the prefix is empty");
-    if (!*words_file_name(argument))
-        return bt_fail(error, BT_USAGE,
-                       "the prefix \"%.60s\" is a folder; the beginning of files' names is to "
-                       "follow",
-                       argument);
     strcpy(capture->prefix, argument);
-    return 0;
+    return rules_check_prefix(argument, error);
 }
 
 int capture_option_rotate(void *settings, const char *argument, struct bt_error *error)

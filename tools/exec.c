@@ -1,5 +1,6 @@
 #include "tools/exec.h"
 
+#include "capture/file_list.h"
 #include "tools/capture_options.h"
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
@@ -83,9 +84,11 @@ static const struct option_row exec_rows[] = {
      OPTION(board), NULL},
     {OPTION_CALL, 0, "packing", "FORM",
      "records on the link from the board: plain, or delta (the default)", 0, take_packing},
+    {OPTION_FLAG, 0, "append", NULL, "the prefix may have files of other captures: add to them",
+     OPTION(capture.append), NULL},
     {OPTION_CALL, 'r', "rotate", "RULE",
      "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
-    {OPTION_NUMBER, 'k', "keep", "N", "keep the last N files, remove older ones",
+    {OPTION_NUMBER, 'k', "keep", "N", "keep the prefix's last N files, remove older ones",
      OPTION(capture.keep), NULL},
     {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
      OPTION(capture.workers), NULL},
@@ -163,10 +166,16 @@ static int make_lanes(struct run *run, struct bt_error *error)
 }
 
 /* Without -o: the last part of the program's name, in the current folder. */
-static int choose_prefix(struct capture_settings *capture, const char *program,
+static int choose_prefix(struct exec_settings *settings, const char *program,
                          struct bt_error *error)
 {
-    return capture->prefix[0] ? 0 : capture_option_output(capture, words_file_name(program), error);
+    struct capture_settings *capture = &settings->capture;
+    int result = 0;
+    if (!capture->prefix[0])
+        result = capture_option_output(capture, words_file_name(program), error);
+    if (result == 0 && !capture->append)
+        result = file_list_check_unused(capture->prefix, settings->follow || settings->each, error);
+    return result;
 }
 
 static int check_outputs(const struct run *run, struct bt_error *error)
@@ -196,7 +205,7 @@ static int begin(struct run *run, struct bt_error *error)
                                          .follows = settings->follow};
     int result = exec_program_find(run->path, settings->arguments[0], error);
     if (result == 0)
-        result = choose_prefix(&settings->capture, run->path, error);
+        result = choose_prefix(settings, run->path, error);
     if (result == 0)
         result = check_outputs(run, error);
     if (result == 0)
@@ -280,8 +289,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
         return bt_fail(error, BT_USAGE, "--packing needs --board");
     if (settings->ends && !settings->limit && !settings->until)
         return bt_fail(error, BT_USAGE, "--exit needs --limit or --until");
-    if (capture->keep && !rotates)
-        return bt_fail(error, BT_USAGE, "--keep needs --rotate");
+    if (capture->keep && !rotates && !capture->append)
+        return bt_fail(error, BT_USAGE, "--keep needs --rotate or --append");
     return 0;
 }
 

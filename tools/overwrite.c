@@ -1,5 +1,7 @@
 #include "tools/overwrite.h"
 
+#include "capture/file_list.h"
+
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +48,13 @@ bool overwrite_happens(const char *output, const char *path)
            find_folder(path, &b) && same(&a, &b);
 }
 
+int overwrite_check_held(const char *output, struct bt_error *error)
+{
+    return file_list_is_held(output)
+               ? bt_fail(error, BT_BUSY, "%.300s belongs to a capture that is running", output)
+               : 0;
+}
+
 int overwrite_check(const char *output, int count, char *const *inputs, const char *what,
                     struct bt_error *error)
 {
@@ -53,5 +62,5 @@ int overwrite_check(const char *output, int count, char *const *inputs, const ch
         if (overwrite_happens(output, inputs[i]))
             return bt_fail(error, BT_USAGE, "%.300s is read: %s needs another name",
                            strcmp(output, "-") == 0 ? "standard output" : output, what);
-    return 0;
+    return overwrite_check_held(output, error);
 }

@@ -1,4 +1,4 @@
-/* Keeps commands from writing over what they read. */
+/* Keeps commands from writing over what they read, or what a capture writes. */
 #ifndef TOOLS_OVERWRITE_H
 #define TOOLS_OVERWRITE_H
 
@@ -13,9 +13,13 @@
  */
 bool overwrite_happens(const char *output, const char *path);
 
+/* Sees that output is not the name of a file of a running capture's prefix: 0 or BT_BUSY. */
+int overwrite_check_held(const char *output, struct bt_error *error);
+
 /*
- * Sees that output takes the place of none of the count inputs, before anything is opened for
- * writing; what ("the picture") is how the sentence calls that which is written. 0 or BT_USAGE.
+ * The same; and that output takes the place of none of the count inputs, before anything is opened
+ * for writing; what ("the picture") is how the sentence calls that which is written. 0, BT_USAGE or
+ * BT_BUSY.
  */
 int overwrite_check(const char *output, int count, char *const *inputs, const char *what,
                     struct bt_error *error);

@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* F_DUPFD_CLOEXEC */
 #include "tools/own_stream.h"
 
+#include "tools/overwrite.h"
+
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -93,6 +95,8 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
         before[i].st_mode = 0;
         if (!outputs[i].what)
             continue;
+        if (outputs[i].path && overwrite_check_held(outputs[i].path, error) < 0)
+            return error->code;
         if (look_at(&outputs[i], &before[i], error) < 0)
             return error->code;
         if (outputs[i].path && there && are_one(&before[i], &own))

@@ -1,31 +1,61 @@
-#define _DEFAULT_SOURCE /* flock */
+#define _GNU_SOURCE /* flock, O_TMPFILE */
 #include "formats/base/file_lock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 100 /* at a file whose holders come and go */
+#define TRIES 100        /* at a file whose holders come and go */
+#define AGAIN BT_TIMEOUT /* among our own functions: the file has come or gone; without *error */
+#define WORDS "bustap lock, process "
 
-static long read_holder(int lock)
+/* What is there under a lock's name. */
+enum kind {
+    KIND_LOCK,  /* a lock, held or left behind */
+    KIND_EMPTY, /* held: a lock that is being made; else nothing that says it is ours */
+    KIND_OTHER
+};
+
+bool file_lock_name(char *name, size_t size, const char *path)
 {
-    char text[24] = "";
-    ssize_t size = pread(lock, text, sizeof text - 1, 0);
-    long holder = size > 0 ? strtol(text, NULL, 10) : 0;
-    return holder > 0 ? holder : 0;
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash + 1 - path) : 0;
+    int length = snprintf(name, size, "%.*s.%s.lock", folder, path, path + folder);
+    return length > 0 && (size_t)length < size;
 }
 
-/* The kernel's lock is what counts: a disk too full for the number only makes a refusal vaguer. */
+/* What kind of file it is; a lock's process, else 0. */
+static enum kind look(int file, long *holder)
+{
+    struct stat status;
+    char text[FILE_LOCK_BYTES + 1] = "";
+    *holder = 0;
+    if (fstat(file, &status) < 0 || !S_ISREG(status.st_mode))
+        return KIND_OTHER;
+    if (status.st_size == 0)
+        return KIND_EMPTY;
+    if (pread(file, text, FILE_LOCK_BYTES, 0) != FILE_LOCK_BYTES ||
+        strncmp(text, WORDS, strlen(WORDS)) != 0 || text[FILE_LOCK_BYTES - 1] != '\n')
+        return KIND_OTHER;
+    *holder = strtol(text + strlen(WORDS), NULL, 10);
+    return *holder > 0 ? KIND_LOCK : KIND_OTHER;
+}
+
+/* The kernel's lock is what counts: a disk too full for the text makes refusals vaguer, and the lock
+ * of a holder that dies then has to be removed by hand. */
 static void write_holder(int lock)
 {
-    char text[24];
-    int size = snprintf(text, sizeof text, "%ld\n", (long)getpid());
-    if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)size, 0) != size)
+    char text[FILE_LOCK_BYTES + 16];
+    int size = snprintf(text, sizeof text, WORDS "%d", (int)getpid());
+    memset(text + size, ' ', sizeof text - (size_t)size);
+    text[FILE_LOCK_BYTES - 1] = '\n';
+    if (pwrite(lock, text, FILE_LOCK_BYTES, 0) != (ssize_t)FILE_LOCK_BYTES &&
+        ftruncate(lock, 0) < 0)
         return;
 }
 
@@ -39,32 +69,138 @@ static bool is_current(int lock, int folder, const char *name)
            held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-int file_lock_take(int folder, const char *name, mode_t mode, long *holder, struct bt_error *error)
+static int refuse(const char *name, struct bt_error *error)
 {
-    *holder = 0;
-    for (int i = 0; i < TRIES; i++) {
-        int lock = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
-        if (lock < 0)
-            return bt_fail_errno(error, "cannot make the lock %s", name);
-        if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
-            int result = errno == EWOULDBLOCK
-                             ? bt_fail(error, BT_BUSY, "somebody else has the lock %s", name)
-                             : bt_fail_errno(error, "cannot lock %s", name);
-            *holder = read_holder(lock);
-            close(lock);
-            return result;
-        }
-        if (is_current(lock, folder, name)) {
-            write_holder(lock);
+    return bt_fail(error, BT_IO,
+                   "%s is there and is no lock of bustap: move it away, or choose another name",
+                   name);
+}
+
+/* Makes a lock that is whole and held before it has its name. Its descriptor; -1 with errno: EEXIST
+ * where the name is taken, others where it cannot be made in this way. */
+static int make_unnamed(int folder, const char *name, mode_t mode)
+{
+    char parent[4096], path[32];
+    const char *slash = strrchr(name, '/');
+    if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash + 1 - name) : 1,
+                 slash ? name : ".") >= (int)sizeof parent)
+        return -1;
+    int lock = openat(folder, parent, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+    if (lock < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", lock);
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        write_holder(lock);
+        if (linkat(AT_FDCWD, path, folder, name, AT_SYMLINK_FOLLOW) == 0)
             return lock;
-        }
-        close(lock);
+    }
+    int reason = errno;
+    close(lock);
+    errno = reason;
+    return -1;
+}
+
+/* The same where a file must have a name from the beginning. */
+static int make_named(int folder, const char *name, mode_t mode)
+{
+    int lock = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (lock < 0)
+        return -1;
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0) {
+        write_holder(lock);
+        return lock;
+    }
+    int reason = errno;
+    if (is_current(lock, folder, name))
+        unlinkat(folder, name, 0);
+    close(lock);
+    errno = reason;
+    return -1;
+}
+
+/* Its descriptor, or a negative code; AGAIN where the name is taken by now. */
+static int make(int folder, const char *name, mode_t mode, struct bt_error *error)
+{
+    int lock = make_unnamed(folder, name, mode);
+    if (lock < 0 && errno != EEXIST)
+        lock = make_named(folder, name, mode);
+    if (lock >= 0)
+        return lock;
+    return errno == EEXIST ? AGAIN : bt_fail_errno(error, "cannot make the lock %s", name);
+}
+
+/* Locks the file that is open, where it is a lock that nobody holds. 0, or a negative code. */
+static int lock_left_behind(int lock, const char *name, struct file_lock_found *found,
+                            struct bt_error *error)
+{
+    long holder;
+    if (look(lock, &holder) == KIND_OTHER)
+        return refuse(name, error);
+    if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+        if (errno != EWOULDBLOCK)
+            return bt_fail_errno(error, "cannot lock %s", name);
+        found->holder = holder;
+        return bt_fail(error, BT_BUSY, "somebody else has the lock %s", name);
+    }
+    if (look(lock, &holder) != KIND_LOCK)
+        return refuse(name, error);
+    write_holder(lock);
+    return 0;
+}
+
+/* Takes what is there, where that is a lock that nobody holds. Its descriptor, or a negative code;
+ * AGAIN where it has just gone. */
+static int take_over(int folder, const char *name, struct file_lock_found *found,
+                     struct bt_error *error)
+{
+    int lock = openat(folder, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (lock < 0)
+        return errno == ENOENT ? AGAIN : bt_fail_errno(error, "cannot open the lock %s", name);
+    int result = lock_left_behind(lock, name, found, error);
+    if (result != BT_BUSY && !is_current(lock, folder, name))
+        result = AGAIN;
+    if (result == 0) {
+        found->left_behind = true;
+        return lock;
+    }
+    close(lock);
+    return result;
+}
+
+int file_lock_take(int folder, const char *name, mode_t mode, struct file_lock_found *found,
+                   struct bt_error *error)
+{
+    *found = (struct file_lock_found){.left_behind = false};
+    for (int i = 0; i < TRIES; i++) {
+        struct stat there;
+        int lock;
+        if (fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+            lock = make(folder, name, mode, error);
+        else if (S_ISREG(there.st_mode)) /* others are not even opened */
+            lock = take_over(folder, name, found, error);
+        else
+            lock = refuse(name, error);
+        if (lock != AGAIN)
+            return lock;
     }
     return bt_fail(error, BT_BUSY, "those who lock %s come and go; try again", name);
 }
 
 void file_lock_release(int lock, int folder, const char *name)
 {
-    unlinkat(folder, name, 0);
+    if (is_current(lock, folder, name))
+        unlinkat(folder, name, 0);
     close(lock);
+}
+
+bool file_lock_is_held(int folder, const char *name)
+{
+    long holder;
+    int lock = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (lock < 0)
+        return false;
+    bool held = look(lock, &holder) == KIND_LOCK && flock(lock, LOCK_SH | LOCK_NB) < 0 &&
+                errno == EWOULDBLOCK;
+    close(lock);
+    return held;
 }

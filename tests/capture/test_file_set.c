@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,9 +66,15 @@ static void test_names(void)
     CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz"));
     file_set_path(set, &name, false, path, sizeof path);
     CU_ASSERT_EQUAL(access(path, F_OK), 0);
-    CU_ASSERT_EQUAL(file_set_remove(set, &name, NULL), 0);
-    CU_ASSERT_EQUAL(file_set_remove(set, &name, NULL), 0);
+    struct file_set_file file;
+    file_set_identify(&file, &name, descriptor);
+    CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
     CU_ASSERT_FALSE(there(folder, "p_00007_20010909T014640Z.byu.gz"));
+    CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
+    /* a file that somebody else has put there */
+    fclose(fopen(path, "w"));
+    CU_ASSERT_EQUAL(file_set_remove(set, &file, NULL), 0);
+    CU_ASSERT(there(folder, "p_00007_20010909T014640Z.byu.gz"));
     close(descriptor);
     file_set_free(set);
     folder_remove(folder);
@@ -201,6 +208,51 @@ static void test_no_sync(void)
     folder_remove(folder);
 }
 
+/* Somebody puts another file in the place of a part file: neither is completed or discarded. */
+static void test_part_replaced(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    char path[FILE_SET_PATH_BYTES];
+    struct file_set *set = make(folder);
+    struct file_name name;
+    struct bt_error error;
+    int descriptor = file_set_create(set, 1, SECOND, &name, NULL);
+    file_set_path(set, &name, true, path, sizeof path);
+    CU_ASSERT_EQUAL(unlink(path), 0);
+    fclose(fopen(path, "w"));
+    CU_ASSERT_EQUAL(file_set_complete(set, &name, descriptor, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "replaced by another file"));
+    CU_ASSERT_EQUAL(file_set_discard(set, &name, descriptor, NULL), 0);
+    CU_ASSERT(there(folder, "p_00001_19700101T000001Z.byu.gz.part"));
+    CU_ASSERT_FALSE(there(folder, "p_00001_19700101T000001Z.byu.gz"));
+    close(descriptor);
+    file_set_free(set);
+    folder_remove(folder);
+}
+
+/* A killed capture's lock is no trace: there is nothing in it that could be a record's type. */
+static void test_reserve(void)
+{
+    char folder[FOLDER_PATH_BYTES];
+    char path[FOLDER_PATH_BYTES + 16];
+    struct stat status;
+    struct file_set *set = make(folder);
+    snprintf(path, sizeof path, "%s/.p.lock", folder);
+    CU_ASSERT_EQUAL(stat(path, &status), 0);
+    CU_ASSERT_EQUAL(status.st_size, 16384);
+    FILE *file = fopen(path, "r");
+    for (int i = 0; i < 16384; i++)
+        CU_ASSERT(fgetc(file) >= '\n');
+    fclose(file);
+    file_set_release_reserve(set);
+    CU_ASSERT_EQUAL(stat(path, &status), 0);
+    CU_ASSERT_EQUAL(status.st_size, 32); /* it still says whose it is */
+    file_set_take_reserve(set);
+    file_set_free(set);
+    CU_ASSERT_NOT_EQUAL(access(path, F_OK), 0);
+    folder_remove(folder);
+}
+
 /* Many that want one prefix: at any time at most one has it. */
 struct contest {
     char prefix[FOLDER_PATH_BYTES + 8];
@@ -243,7 +295,7 @@ static void test_contest(void)
         pthread_join(threads[i], NULL);
     CU_ASSERT_EQUAL(contest.clashes, 0);
     CU_ASSERT(contest.won > 0);
-    CU_ASSERT_FALSE(there(folder, "p.lock"));
+    CU_ASSERT_FALSE(there(folder, ".p.lock"));
     folder_remove(folder);
 }
 
@@ -253,6 +305,8 @@ static const struct test_case cases[] = {
     {"names that are taken are never overwritten", test_taken_names},
     {"a file system that cannot rename without replacing", test_no_renameat2},
     {"a file that does not come to the disk", test_no_sync},
+    {"a part file that was replaced", test_part_replaced},
+    {"the reserve", test_reserve},
     {"one prefix, many that want it", test_contest},
     {NULL, NULL}};
 TEST_SUITE(file_set, cases)

@@ -10,7 +10,7 @@ expect_disk_failure() { # STATUS FOLDER ADVICE
     bustap verify "$2"/f_*.byu.gz >verdict || true
     grep -q 'disk [1-9]' verdict || { cat verdict; exit 1; }
     gzip -t "$2"/f_*.byu.gz
-    [ ! -e "$2/f.lock" ]
+    [ ! -e "$2/.f.lock" ]
     [ "$(zcat "$2"/f_*.byu.gz | wc -c)" -gt 0 ]
 }
 

@@ -36,7 +36,7 @@ for delay in 0.3 0.45 0.7; do
     rm -f recovered*
 
     # a second capture to the prefix starts, and leaves the dead one's part files alone
-    bustap capture --board virtual:smp=2,requests=1000 -o out/k --quiet
+    bustap capture --board virtual:smp=2,requests=1000 -o out/k --append --quiet
     [ "$(ls out/k_*.part | wc -l)" -eq "$parts" ]
-    [ ! -e out/k.lock ]
+    [ ! -e out/.k.lock ]
 done

@@ -37,12 +37,38 @@ bustap verify a/b/c/t_*.byu.gz >/dev/null
 # a prefix that another capture has
 bustap capture --board virtual:smp=1,rate=1000 -o out/t --quiet &
 first=$!
-until [ -s out/t.lock ]; do sleep 0.02; done
+until [ -s out/.t.lock ]; do sleep 0.02; done
 expect "process $first is capturing to out/t" 3 capture -o out/t
 capture -o out/other
 kill -INT $first
 wait $first
-[ ! -e out/t.lock ]
+[ ! -e out/.t.lock ]
 bustap verify out/t_*.byu.gz >/dev/null
-capture -o out/t
+
+# a prefix that has files, complete or not, is joined where that is asked for, and not otherwise
+expect 'out/t_00001_.*byu.gz is a file of another capture: .* --append' 2 capture -o out/t
+[ "$(ls -A out | grep -c '^\.\?t[_.]')" -eq 1 ]
+capture -o out/t --append
 [ "$(ls out/t_*.byu.gz | wc -l)" -eq 2 ]
+touch out/u_00001_20261120T224500Z.byu.gz.part out/u-p1_00001_20261120T224500Z.byu.gz out/v_1.byu.gz
+expect 'out/u_00001_20261120T224500Z.byu.gz.part is a file of another' 2 capture -o out/u
+capture -o out/v
+capture -o out/u-p2
+expect 'out/w-p12-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
+    touch out/w-p12-t3_00001_20261120T224500Z.byu.gz
+    exec bustap exec -q -o out/w --follow touch ran'
+expect 'out/x-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
+    touch out/x-t3_00001_20261120T224500Z.byu.gz
+    exec bustap exec -q -o out/x --threads each touch ran'
+[ ! -e ran ]
+
+# captures are files: what is asked for is told how to be had
+for prefix in - out/ . ..; do
+    words='is a folder'
+    [ "$prefix" != - ] || words='zcat PREFIX_'
+    expect "$words" 2 capture -o "$prefix"
+    expect "$words" 2 bustap exec -q -o "$prefix" true
+    printf '[capture a]\nboard = virtual:smp=1\noutput = %s\n' "$prefix" >conf
+    expect "$words" 2 bustapd -c conf --check
+done
+[ ! -e - ]

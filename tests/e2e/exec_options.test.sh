@@ -25,7 +25,7 @@ refused 'is a folder' exec -o /
 refused 'is a folder' exec -o folder/
 refused 'prefix is empty' exec -o ''
 refused '--packing needs --board' exec --packing plain
-refused '--keep needs --rotate' exec --keep 3
+refused '--keep needs --rotate or --append' exec --keep 3
 refused '--exit needs --limit or --until' exec --exit
 refused '--exit needs --limit or --until' exec --exit --skip 5 --from main
 refused '--top needs --by-branch' rondo --top 5
@@ -98,7 +98,8 @@ for options in --modules --summary; do
     done
 done
 # but for one that can
-for output in 'exec -q --modules' 'exec -q --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+for output in 'exec -q --append --modules' 'exec -q --append --summary' 'profile -o' 'profile --callgrind' 'rondo -o' \
+    'rondo -w'; do
     seq 10000 >long
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $output long ./alone 2>told
@@ -108,7 +109,7 @@ rm -f alone_*
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
 # in the same words
-for output in 'exec -q --summary' 'exec -q --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there -w'; do
+for output in 'exec -q --append --summary' 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there -w'; do
     status=0
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $output /dev/full ./program 2>told || status=$?
@@ -133,16 +134,18 @@ done
 
 # their summaries and reports are lost
 for program in exec profile rondo; do
+    append=()
+    [ $program != exec ] || append=(--append)
     for stream in '2>/dev/full' '2>&-'; do
         status=0
-        eval "bustap $program true $stream" || status=$?
+        eval "bustap $program ${append[*]} true $stream" || status=$?
         [ "$status" = 3 ] || { echo "$program $stream: status $status"; exit 1; }
     done
     status=0
-    bustap $program sh -c 'exit 7' 2>/dev/full || status=$?
+    bustap $program "${append[@]}" sh -c 'exit 7' 2>/dev/full || status=$?
     [ "$status" = 7 ] || { echo "$program: status $status, wanted the program's"; exit 1; }
 done
-bustap exec -q true 2>/dev/full
+bustap exec -q --append true 2>/dev/full
 
 # what is as if it were not given
 bustap exec -q -o zero --workers 0 --queue 0 --keep 0 true

@@ -54,7 +54,7 @@ ctl stop two
 grep -q 'capture two does not run' error
 
 stop_daemon
-[ ! -e socket ] && [ ! -e socket.lock ] || fail "the socket is still there"
+[ ! -e socket ] && [ ! -e .socket.lock ] || fail "the socket is still there"
 [ -z "$(ls out | grep -v '\.byu\.gz$')" ] || fail "left behind: $(ls out)"
 bustap verify out/*.byu.gz >verified || fail "not whole: $(cat verified)"
 grep -q 'bustapd: stopped' log

@@ -34,11 +34,11 @@ expect 2 'bustapd: large has more than 1048576 bytes' bustapd -c large
 expect 0 'empty: 0 captures, no mistakes' bustapd -c empty --check
 expect 2 "see 'bustapd --help'" bustapd --nonsense
 expect 2 "bustapd: there is nothing to do with 'x'" bustapd x
-expect 3 'bustapd: cannot make the lock no/socket.lock: No such file or directory' \
+expect 3 'bustapd: cannot make the lock no/.socket.lock: No such file or directory' \
     bustapd -c empty --socket no/socket
 : >file
 expect 3 'bustapd: file is there and is not a socket' bustapd -c empty --socket file
 [ -f file ] || fail "file is gone"
-[ ! -e file.lock ] || fail "file.lock is there"
+[ ! -e .file.lock ] || fail ".file.lock is there"
 bustapd --help | grep -q '^usage: bustapd'
 bustapd --version | grep -q '^bustapd [0-9]'

@@ -356,29 +356,95 @@ static void test_no_descriptors(void)
     place_close(&place);
 }
 
-/* What a killed daemon leaves is replaced; what is no socket is not. */
+/* Makes a socket at the place, as a service does that bustap knows nothing of. */
+static int foreign_socket(const struct place *place, int type)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strcpy(address.sun_path, place->path);
+    int fd = socket(AF_UNIX, type, 0);
+    CU_ASSERT_EQUAL(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+/* The daemon does not start, and what has its socket's name stays as it is. */
+static void refused(struct place *place, int code, const char *words)
+{
+    struct stat before, after;
+    CU_ASSERT_EQUAL(lstat(place->path, &before), 0);
+    place->control = control_new(place->path, PATIENT_MS, &place->error);
+    CU_ASSERT_PTR_NULL(place->control);
+    CU_ASSERT_EQUAL(place->error.code, code);
+    CU_ASSERT_PTR_NOT_NULL(strstr(place->error.message, words));
+    CU_ASSERT(lstat(place->path, &after) == 0 && after.st_ino == before.st_ino);
+    CU_ASSERT_EQUAL(before.st_mode, after.st_mode);
+}
+
+static void put_lock(const struct place *place)
+{
+    char name[2 * FOLDER_PATH_BYTES];
+    snprintf(name, sizeof name, "%s/.socket.lock", place->folder);
+    FILE *file = fopen(name, "w");
+    fputs("bustap lock, process 4194304   \n", file);
+    fclose(file);
+}
+
+/* What a killed daemon leaves is replaced. */
 static void test_left_behind(void)
 {
     struct place place;
     place_open(&place, PATIENT_MS);
     control_free(place.control);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, place.path);
-    int dead = socket(AF_UNIX, SOCK_STREAM, 0);
-    CU_ASSERT_EQUAL(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
-    close(dead);
-    CU_ASSERT_EQUAL(access(place.path, F_OK), 0);
+    close(foreign_socket(&place, SOCK_STREAM));
+    put_lock(&place);
     place.control = control_new(place.path, PATIENT_MS, &place.error);
     CU_ASSERT_PTR_NOT_NULL(place.control);
-    control_free(place.control);
-
-    close(open(place.path, O_CREAT | O_WRONLY, 0600));
-    place.control = control_new(place.path, PATIENT_MS, &place.error);
-    CU_ASSERT_PTR_NULL(place.control);
-    CU_ASSERT_EQUAL(place.error.code, BT_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(place.error.message, "is there and is not a socket"));
-    unlink(place.path);
     place_close(&place);
+}
+
+/* What is no daemon's socket is not, even where a daemon's lock was left behind. */
+static void test_others_sockets(void)
+{
+    for (int locked = 0; locked < 2; locked++) {
+        struct place place;
+        place_open(&place, PATIENT_MS);
+        control_free(place.control);
+        int file = open(place.path, O_CREAT | O_WRONLY, 0600);
+        close(file);
+        if (locked)
+            put_lock(&place);
+        refused(&place, BT_IO, "is there and is not a socket");
+        unlink(place.path);
+        for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++) {
+            if (locked)
+                put_lock(&place);
+            int live = foreign_socket(&place, type);
+            if (type == SOCK_STREAM)
+                CU_ASSERT_EQUAL(listen(live, 1), 0);
+            refused(&place, BT_BUSY, "another service listens on");
+            close(live);
+            unlink(place.path);
+        }
+        close(foreign_socket(&place, SOCK_STREAM));
+        if (!locked)
+            refused(&place, BT_IO, "is no socket of bustapd's");
+        unlink(place.path);
+        place.control = NULL;
+        place_close(&place);
+    }
+}
+
+/* A service that has taken the daemon's place meanwhile keeps its socket. */
+static void test_replaced(void)
+{
+    struct place place;
+    place_open(&place, PATIENT_MS);
+    unlink(place.path);
+    int other = foreign_socket(&place, SOCK_STREAM);
+    control_free(place.control);
+    CU_ASSERT_EQUAL(access(place.path, F_OK), 0);
+    close(other);
+    unlink(place.path);
+    CU_ASSERT_EQUAL(rmdir(place.folder), 0);
 }
 
 static const struct test_case cases[] = {{"requests and answers", test_talk},
@@ -390,6 +456,8 @@ static const struct test_case cases[] = {{"requests and answers", test_talk},
                                          {"an answer taken in bits", test_sip},
                                          {"one daemon a socket", test_one_daemon},
                                          {"no descriptors left", test_no_descriptors},
-                                         {"what others left behind", test_left_behind},
+                                         {"what a daemon left behind", test_left_behind},
+                                         {"sockets of others", test_others_sockets},
+                                         {"a socket that was replaced", test_replaced},
                                          {NULL, NULL}};
 TEST_SUITE(control, cases)

@@ -15,7 +15,7 @@ static int check(const char *output, const struct captures *captures, const stru
         if (overwrite_happens(output, images_get(images, i)->path))
             return bt_fail(error, BT_USAGE, "%s is an image: what is built needs another name",
                            output);
-    return 0;
+    return overwrite_check_held(output, error);
 }
 
 int build_paths_check(const char *graph, const char *trace, const struct captures *captures,

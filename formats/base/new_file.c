@@ -133,14 +133,21 @@ static int name_unnamed(struct new_file *file, struct bt_error *error)
                           : bt_fail(error, BT_IO, "%s is there already", file->target);
 }
 
+/* Some file systems tell only in close() that they could not write: of another descriptor, before
+ * the file has its name. */
+static int close_copy(const struct new_file *file, struct bt_error *error)
+{
+    int copy = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
+    return copy >= 0 && close(copy) == 0 ? 0
+                                         : bt_fail_errno(error, "cannot write %s", file->target);
+}
+
 int new_file_commit(struct new_file *file, struct bt_error *error)
 {
-    if (file->unnamed && name_unnamed(file, error) < 0)
+    if (close_copy(file, error) < 0 || (file->unnamed && name_unnamed(file, error) < 0))
         return error ? error->code : BT_IO;
-    int descriptor = file->descriptor;
+    close(file->descriptor);
     file->descriptor = -1;
-    if (close(descriptor) < 0)
-        return bt_fail_errno(error, "cannot write %s", file->target);
     if (!file->part)
         return 0;
     int result = file->replaces ? rename(file->part, file->target)

@@ -46,8 +46,8 @@ static enum kind look(int file, long *holder)
     return *holder > 0 ? KIND_LOCK : KIND_OTHER;
 }
 
-/* The kernel's lock is what counts: a disk too full for the text makes refusals vaguer, and the lock
- * of a holder that dies then has to be removed by hand. */
+/* The kernel's lock is what counts: a disk too full for the text makes refusals vaguer, and the
+ * lock of a holder that dies then has to be removed by hand. */
 static void write_holder(int lock)
 {
     char text[FILE_LOCK_BYTES + 16];

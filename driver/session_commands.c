@@ -38,10 +38,13 @@ int session_fill(struct session *session, int timeout_ms, struct bt_error *error
     size_t capacity;
     uint8_t *space = wire_reader_space(session->reader, &capacity);
     long size = stream_read(session->stream, space, capacity, timeout_ms, error);
-    if (size < 0)
-        return (int)size;
+    int result = (int)size;
     if (size == 0)
-        return bt_fail(error, BT_TIMEOUT, "board %s sent nothing", session->name);
+        result = bt_fail(error, BT_TIMEOUT, "board %s sent nothing", session->name);
+    if (result == BT_TIMEOUT && wire_reader_look_inside(session->reader))
+        return 1;
+    if (result < 0)
+        return result;
     wire_reader_added(session->reader, (size_t)size);
     session->arrival_ns = clock_realtime_ns();
     return 1;
@@ -50,6 +53,8 @@ int session_fill(struct session *session, int timeout_ms, struct bt_error *error
 void session_heard(struct session *session)
 {
     session->heard_ms = clock_monotonic_ms();
+    if (session->phase == SESSION_ARMED)
+        session->statuses_sent = 0;
     session->heard_bytes = wire_reader_statistics(session->reader)->bytes;
 }
 

@@ -239,7 +239,8 @@ int session_take_late_end(struct session *session, struct batch *batch)
     end.version = WIRE_VERSION;
     bool sane = !misplaced(session, &end);
     int told = sane ? tell_loss(session, batch, &end) : 0;
-    end_with(session, sane ? &session->counters : NULL, end.first_index, false);
+    bool by_itself = session->phase == SESSION_ARMED && session->statuses_sent > 0;
+    end_with(session, sane ? &session->counters : NULL, end.first_index, by_itself);
     return told;
 }
 

@@ -15,13 +15,6 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Only a board that sends heartbeats can be told from an idle bus. */
-static bool may_not_be_silent(const struct session *session)
-{
-    return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
-           session->settings.heartbeat_ms > 0;
-}
-
 static int pause_ms(const struct session *session, const struct call *call, int64_t now)
 {
     int64_t wait = call->deadline_ms - now;
@@ -29,21 +22,16 @@ static int pause_ms(const struct session *session, const struct call *call, int6
         wait = 0; /* who waits for ever wants the first that is there */
     if (session->phase == SESSION_STOPPING)
         wait = least(wait, TEND_MS);
-    else if (may_not_be_silent(session))
-        wait = least(wait, session->heard_ms + session->settings.silence_ms - now);
+    else if (session_may_not_be_silent(session))
+        wait = least(wait, session_silence_due(session) - now);
     return (int)least(wait < 0 ? 0 : wait, 60000);
 }
 
-static bool fell_silent(const struct session *session, int64_t now)
-{
-    return may_not_be_silent(session) && now - session->heard_ms >= session->settings.silence_ms;
-}
-
 /* Since the last good frame so much has come that another would have been in it. */
-static bool sends_noise(const struct session *session, int64_t now)
+static bool sends_noise(const struct session *session)
 {
     uint64_t bytes = wire_reader_statistics(session->reader)->bytes;
-    return fell_silent(session, now) && bytes - session->heard_bytes > 2 * WIRE_FRAME_MAX;
+    return bytes - session->heard_bytes > 2 * WIRE_FRAME_MAX;
 }
 
 static void fall_silent(struct session *session, const char *what)
@@ -61,6 +49,7 @@ static void excuse(struct session *session, int64_t until_ms)
     int64_t late = clock_monotonic_ms() - until_ms;
     session->heard_ms += late > 0 ? late : 0;
     session->stop_ms += late > 0 ? late : 0;
+    session->asked_ms += late > 0 ? late : 0;
 }
 
 /* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session
@@ -69,11 +58,12 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
 {
     if (session->phase == SESSION_STOPPING && session_tend_stop(session) < 0)
         return 0;
-    int64_t now = clock_monotonic_ms();
-    if (sends_noise(session, now)) {
+    int silence = session_tend_silence(session);
+    if (silence > 0 && sends_noise(session))
         fall_silent(session, "nothing but noise");
+    if (session->phase == SESSION_BROKEN)
         return 0;
-    }
+    int64_t now = clock_monotonic_ms();
     if (call->has_read && now >= call->deadline_ms)
         return call->batch->count > 0
                    ? 1
@@ -92,7 +82,7 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
     excuse(session, now + pause);
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
-    if (fell_silent(session, clock_monotonic_ms()))
+    if (silence > 0)
         fall_silent(session, "nothing");
     return 0;
 }
@@ -155,6 +145,7 @@ static int source_next_batch(struct source *source, struct batch *batch, int tim
     /* while nobody listens, nothing can be heard */
     session->heard_ms += now - session->away_ms;
     session->stop_ms += now - session->away_ms;
+    session->asked_ms += now - session->away_ms;
     struct call call = {.batch = batch,
                         .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
     int result = next_batch(session, &call, error);

@@ -62,7 +62,7 @@ struct session {
     int64_t deaf_ms;  /* since when the session has been broken */
     int64_t away_ms;  /* when source_next returned last */
     int64_t stop_ms;  /* when the first STOP was sent */
-    int64_t asked_ms; /* when STOP or STATUS was sent last */
+    int64_t asked_ms; /* when STOP or STATUS was sent last; as heard_ms, moved on */
 
     unsigned stops_sent;
     bool stop_confirmed;
@@ -109,7 +109,8 @@ void session_heard(struct session *session);
  */
 int session_receive(struct session *session, int64_t deadline_ms, struct bt_error *error);
 
-/* One read into the reader. As stream_read, but for the bytes: 1. */
+/* One read into the reader. As stream_read, but for the bytes: 1. Also 1 where nothing came, and a
+ * good frame was found within one that has lost bytes. */
 int session_fill(struct session *session, int timeout_ms, struct bt_error *error);
 
 /*
@@ -161,6 +162,16 @@ int session_stop(struct source *source, struct bt_error *error);
 /* Looks after a stop that is under way: repeats STOP, and asks for STATUS where END is overdue. 0,
  * or the session is broken and the code says how. */
 int session_tend_stop(struct session *session);
+
+/* Whether an armed board can be told from an idle bus: one that sends heartbeats. */
+bool session_may_not_be_silent(const struct session *session);
+
+/* Monotonic: when an armed board that sends nothing is to be asked again, or given up. */
+int64_t session_silence_due(const struct session *session);
+
+/* The same board: asks it for STATUS, as its END may be lost, where that is due. 1 once it was
+ * asked often enough and has not answered; 0; or the session is broken and the code says how. */
+int session_tend_silence(struct session *session);
 
 /*
  * A reply came while armed or stopping. True if it shows that the session is over although END was

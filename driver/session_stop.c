@@ -43,6 +43,7 @@ int session_stop(struct source *source, struct bt_error *error)
     if (session->phase != SESSION_ARMED)
         return 0;
     session->phase = SESSION_STOPPING;
+    session->statuses_sent = 0;
     session->stop_ms = clock_monotonic_ms();
     return send_stop(session, error);
 }
@@ -80,11 +81,34 @@ int session_tend_stop(struct session *session)
     return result < 0 ? session_break(session) : 0;
 }
 
+bool session_may_not_be_silent(const struct session *session)
+{
+    return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
+           session->settings.heartbeat_ms > 0;
+}
+
+/* It is asked from half of the silence on that it is allowed. */
+int64_t session_silence_due(const struct session *session)
+{
+    int silence = session->settings.silence_ms;
+    return session->statuses_sent == 0 ? session->heard_ms + silence / 2
+                                       : session->asked_ms + silence / (int)(2 * TRIES);
+}
+
+int session_tend_silence(struct session *session)
+{
+    if (!session_may_not_be_silent(session) || clock_monotonic_ms() < session_silence_due(session))
+        return 0;
+    if (session->statuses_sent >= TRIES)
+        return 1;
+    int result = send_status(session);
+    return result < 0 ? session_break(session) : 0;
+}
+
 bool session_take_reply(struct session *session, const struct wire_frame *frame)
 {
     struct wire_reply reply;
-    if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 ||
-        reply.status != WIRE_OK || session->phase != SESSION_STOPPING)
+    if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 || reply.status != WIRE_OK)
         return false;
     if (reply.code == WIRE_STOP)
         session->stop_confirmed = true;

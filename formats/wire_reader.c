@@ -122,6 +122,23 @@ int wire_reader_next(struct wire_reader *reader, struct wire_frame *frame)
     return 0;
 }
 
+bool wire_reader_look_inside(struct wire_reader *reader)
+{
+    const struct wire_reader_statistics statistics = reader->statistics;
+    const size_t start = reader->start;
+    struct wire_frame frame;
+    while (reader->start < reader->end) {
+        size_t left = reader->end - reader->start;
+        skip(reader, left < 4 ? left : 4);
+        find_sync(reader);
+        if (judge(reader, &frame) > 0)
+            return true;
+    }
+    reader->statistics = statistics;
+    reader->start = start;
+    return false;
+}
+
 void wire_reader_reset(struct wire_reader *reader)
 {
     reader->statistics.skipped_bytes += reader->end - reader->start;

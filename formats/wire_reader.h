@@ -8,6 +8,8 @@
 #include "formats/base/error.h"
 #include "formats/wire.h"
 
+#include <stdbool.h>
+
 struct wire_reader;
 
 struct wire_reader_statistics {
@@ -34,6 +36,13 @@ void wire_reader_added(struct wire_reader *reader, size_t size);
  * or 0 if more bytes are needed. Garbage and damaged frames are skipped and counted.
  */
 int wire_reader_next(struct wire_reader *reader, struct wire_frame *frame);
+
+/*
+ * No bytes have come for a while: looks for a good frame within what an unfinished one claims,
+ * which has lost bytes if there is one. True: wire_reader_next will return it, what is in front of
+ * it is skipped. False: nothing has changed, and the unfinished frame may yet become whole.
+ */
+bool wire_reader_look_inside(struct wire_reader *reader);
 
 /* Forgets what is buffered (counted as skipped). */
 void wire_reader_reset(struct wire_reader *reader);

@@ -203,15 +203,26 @@ static void test_silence(void)
     struct session_settings settings = session_settings_default();
     settings.silence_ms = 60;
     CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    board->ignored_codes = 1u << WIRE_STATUS;
     fake_board_records(board, 10, 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
     CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_TIMEOUT);
     CU_ASSERT_EQUAL(fixture_next(&f, 5000), BT_DEVICE);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "board fake has stopped answering"));
+    CU_ASSERT_EQUAL(board->heard[WIRE_STATUS], 3);
     CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_DEVICE);
     struct source_totals totals;
     source_totals(f.source, &totals);
     CU_ASSERT_FALSE(totals.known);
+    fixture_end(&f);
+    /* one that answers is there, whatever has become of its heartbeats */
+    board = fake_board_new();
+    fixture_start(&f, board);
+    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 200), BT_TIMEOUT);
+    CU_ASSERT(board->heard[WIRE_STATUS] > 0);
+    fake_board_records(board, 10, 0);
+    CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
     fixture_end(&f);
     /* without heartbeats silence means nothing, and is waited for in peace */
     board = fake_board_new();
@@ -251,6 +262,7 @@ static void test_noise(void)
     struct session_settings settings = session_settings_default();
     settings.silence_ms = 60;
     CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    board->ignored_codes = 1u << WIRE_STATUS;
     fake_board_records(board, 10, 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
     board->babbles = true;

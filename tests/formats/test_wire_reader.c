@@ -146,6 +146,42 @@ static void test_frame_inside_a_bad_one(void)
     wire_reader_free(reader);
 }
 
+/* The same where the rest of the damaged one never comes. */
+static void test_frame_inside_an_unfinished_one(void)
+{
+    struct wire_reader *reader = wire_reader_new();
+    uint8_t bytes[2 * WIRE_FRAME_MAX] = {0};
+    const struct wire_frame outer = {.kind = WIRE_RECORDS, .sequence = 1, .payload_bytes = 1000};
+    const struct wire_frame inner = {.kind = WIRE_END, .sequence = 2, .payload_bytes = 80};
+    struct wire_frame frame;
+    uint8_t whole[WIRE_FRAME_MAX];
+    wire_frame_put_header(bytes, &outer);
+    size_t before = WIRE_FRAME_HEADER + 500;
+    struct wire_frame filled = inner;
+    filled.payload = bytes + WIRE_FRAME_MAX; /* zeros */
+    size_t size = wire_frames_put(whole, &filled);
+    memcpy(bytes + before, whole, size);
+    CU_ASSERT_FALSE(wire_reader_look_inside(reader));
+    for (size_t part = 0; part < before + size; part++) {
+        wire_reader_reset(reader);
+        const struct wire_reader_statistics statistics = *wire_reader_statistics(reader);
+        add(reader, bytes, part);
+        CU_ASSERT_EQUAL(wire_reader_next(reader, &frame), 0);
+        CU_ASSERT_FALSE(wire_reader_look_inside(reader));
+        CU_ASSERT_EQUAL(wire_reader_statistics(reader)->skipped_bytes, statistics.skipped_bytes);
+        /* what was not found is not forgotten */
+        add(reader, bytes + part, before + size - part);
+        CU_ASSERT_EQUAL(wire_reader_next(reader, &frame), 0);
+        CU_ASSERT_TRUE(wire_reader_look_inside(reader));
+        CU_ASSERT_EQUAL(wire_reader_next(reader, &frame), 1);
+        CU_ASSERT_EQUAL(frame.sequence, 2);
+        CU_ASSERT_EQUAL(wire_reader_statistics(reader)->skipped_bytes,
+                        statistics.skipped_bytes + before);
+        CU_ASSERT_FALSE(wire_reader_look_inside(reader));
+    }
+    wire_reader_free(reader);
+}
+
 static void test_reset(void)
 {
     struct wire_reader *reader = wire_reader_new();
@@ -305,6 +341,7 @@ static void test_worked_example(void)
 static const struct test_case cases[] = {
     {"every good frame, once, in order", test_every_good_frame},
     {"a frame inside a bad one", test_frame_inside_a_bad_one},
+    {"a frame inside an unfinished one", test_frame_inside_an_unfinished_one},
     {"reset", test_reset},
     {"full", test_full},
     {"records of a frame", test_records},

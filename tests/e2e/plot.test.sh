@@ -74,6 +74,18 @@ has sweep.svg "direct mapped, lines of 32" "2 ways, lines of 64"
 bustap cache --l1 split --sweep size=1K,2K --plot sweep --plot-format png trace.byu >/dev/null
 check_picture sweep 1200 800
 
+# --- curves: a sample's intervals; windows of time end with the trace ---
+
+bustap mrc --sample 20% --by kind --plot sample.svg trace.byu >/dev/null
+check_picture sample.svg 1200 800
+grep -q "from 20 % of the lines; shaded: 95 % confidence intervals" sample.svg
+[ "$(grep -c 'fill-opacity.*0.20' sample.svg)" -ge 3 ]
+bustap mrc --by kind --plot whole.svg trace.byu >/dev/null
+if grep -q -e shaded -e 'fill-opacity.*0.20' whole.svg; then exit 1; fi
+bustap mrc --working-set 200 --plot windows.svg trace.byu >/dev/null
+has windows.svg "4.5 k"
+if grep -q '>[5-9]\(\.5\)\? k<' windows.svg; then exit 1; fi
+
 # --- odd traces: nothing, one record, one address, all processors, both ends of memory, years ---
 
 : >empty.byu

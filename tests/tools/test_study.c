@@ -230,6 +230,9 @@ static void check_study(uint64_t seed)
     CU_ASSERT_EQUAL(study_totals(study)->dropped, twin.dropped);
     const uint64_t windows = window_of(&settings.window, count, records_time(records, count)) + 1;
     for (unsigned series = 0; series < 18; series++) {
+        const struct series *counted = study_series(study, series);
+        if (counted && counted->window_count > 0)
+            CU_ASSERT(counted->first_window + counted->window_count <= windows);
         for (uint64_t window = 0; window < windows; window++) {
             memset(expected, 0, sizeof expected);
             memset(got, 0, sizeof got);

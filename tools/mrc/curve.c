@@ -113,23 +113,23 @@ static double deviation(const struct curve *curve, uint64_t lines)
     return of_sum / curve->rate / (double)curve->references;
 }
 
-double curve_error(const struct curve *curve, uint64_t lines)
+struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
 {
-    if (curve->rate == 1 || curve->references == 0)
-        return 0;
     const double ratio = curve_ratio(curve, curve_misses(curve, lines));
+    if (curve->rate == 1 || curve->references == 0)
+        return (struct curve_interval){.low = ratio, .high = ratio};
     const double size = (double)lines;
     const double around = DEVIATIONS * sqrt(size * (1 - curve->rate) / curve->rate);
     const double less = size - around;
     const double low_size = less < 0 ? 0 : floor(less);
     const double high_size = size + around < 0x1p62 ? ceil(size + around) : 0x1p62;
-    const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
     const double low = curve_ratio(curve, curve_misses(curve, (uint64_t)high_size));
+    const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
+    const double spread = DEVIATIONS * deviation(curve, lines);
     /* nothing is known of what hits in caches that are smaller than what one line stands for */
-    const double above = less < 1 / curve->rate ? 1 - ratio : high - ratio;
-    const double below = ratio - low;
-    const double error = (above > below ? above : below) + DEVIATIONS * deviation(curve, lines);
-    return error < 1 ? error : 1;
+    const bool small = less < 1 / curve->rate;
+    return (struct curve_interval){.low = fmax(low - spread, 0),
+                                   .high = small ? 1 : fmin(high + spread, 1)};
 }
 
 /* The next power of two, or multiple of one in steps of it, above lines. */

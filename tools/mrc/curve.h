@@ -31,12 +31,17 @@ uint64_t curve_misses(const struct curve *curve, uint64_t lines);
 /* misses / references; 0 where there are none. */
 double curve_ratio(const struct curve *curve, uint64_t misses);
 
+/* A range of miss ratios, 0 <= low <= high <= 1. */
+struct NAMED_FIELDS curve_interval {
+    double low, high;
+};
+
 /*
- * For a sample, by how much the miss ratio may be wrong, with a probability of 95 %: what the
- * groups of lines differ by, and that the size itself is only known as well as lines can be counted
- * of which one in so many is followed. 0 where the curve is exact.
+ * The 95 % confidence interval of the miss ratio: what the groups of a sample's lines differ by,
+ * and that a size is only known as well as lines can be counted of which one in so many is
+ * followed. Where the curve is exact both ends are the miss ratio.
  */
-double curve_error(const struct curve *curve, uint64_t lines);
+struct curve_interval curve_interval(const struct curve *curve, uint64_t lines);
 
 /*
  * The next size to list: steps 0: where the curve changes; 1, 2, 4, 8: powers of two, with

@@ -32,8 +32,9 @@ static void put_curve(const struct mrc_report *report, unsigned study, unsigned 
         printf("%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9g",
                settings->sets, ways, ways * settings->sets * settings->line_bytes,
                curve->references, curve->compulsory, misses, curve_ratio(curve, misses));
+        const struct curve_interval interval = curve_interval(curve, ways);
         if (settings->sample < SAMPLE_ALL)
-            printf(",%.6g", curve_error(curve, ways));
+            printf(",%.6g,%.6g", interval.low, interval.high);
         putchar('\n');
     }
 }
@@ -119,6 +120,6 @@ int mrc_report_csv(const struct mrc_report *report, struct bt_error *error)
         puts("from,to,references");
     else
         printf("sets,ways,bytes,references,compulsory,misses,miss_ratio%s\n",
-               settings->sample < SAMPLE_ALL ? ",error" : "");
+               settings->sample < SAMPLE_ALL ? ",low,high" : "");
     return report_each(report, put_series, NULL, error);
 }

@@ -31,8 +31,11 @@ static void put_points(yajl_gen json, const struct mrc_report *report, unsigned 
         json_count(json, "bytes", ways * settings->sets * settings->line_bytes);
         json_count(json, "misses", misses);
         json_real(json, "miss_ratio", curve_ratio(curve, misses));
-        if (settings->sample < SAMPLE_ALL)
-            json_real(json, "error", curve_error(curve, ways));
+        if (settings->sample < SAMPLE_ALL) {
+            const struct curve_interval interval = curve_interval(curve, ways);
+            json_real(json, "low", interval.low);
+            json_real(json, "high", interval.high);
+        }
         yajl_gen_map_close(json);
         if (++waiting % FLUSH_POINTS == 0)
             flush(json);
@@ -112,9 +115,15 @@ static void put_time_windows(yajl_gen json, const struct mrc_report *report,
     json_key(json, "windows");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < series->window_count; i++) {
+        const uint64_t *counts = series->windows + i * (BUCKETS_TIME + 1);
+        uint64_t references = 0;
+        for (uint32_t bucket = 0; bucket <= BUCKETS_TIME; bucket++)
+            references += counts[bucket];
+        if (references == 0)
+            continue;
         yajl_gen_map_open(json);
         json_count(json, "from", (series->first_window + i) * report->window.length);
-        put_times(json, series->windows + i * (BUCKETS_TIME + 1));
+        put_times(json, counts);
         yajl_gen_map_close(json);
         flush(json);
     }

@@ -18,7 +18,9 @@
 struct line {
     char name[NAME_BYTES];
     double *x, *y;
-    size_t count, x_capacity, y_capacity;
+    double *low, *high; /* of a sample: the interval around each y; else NULL */
+    size_t count;
+    size_t x_capacity, y_capacity, low_capacity, high_capacity;
 };
 
 struct picture {
@@ -32,21 +34,42 @@ static void free_picture(struct picture *picture)
     for (size_t i = 0; i < REPORT_PLOT_SERIES_MAX; i++) {
         free(picture->lines[i].x);
         free(picture->lines[i].y);
+        free(picture->lines[i].low);
+        free(picture->lines[i].high);
     }
     free(picture);
 }
 
+/* Puts a number behind the count ones that there are. */
+static int add_number(double **numbers, size_t *capacity, size_t count, double number,
+                      struct bt_error *error)
+{
+    double *grown = grow_array(*numbers, capacity, count + 1, sizeof *grown);
+    if (!grown)
+        return bt_fail(error, BT_MEMORY, "no memory for a picture");
+    grown[count] = number;
+    *numbers = grown;
+    return 0;
+}
+
 static int add_point(struct line *line, double x, double y, struct bt_error *error)
 {
-    double *xs = grow_array(line->x, &line->x_capacity, line->count + 1, sizeof *xs);
-    line->x = xs ? xs : line->x;
-    double *ys = grow_array(line->y, &line->y_capacity, line->count + 1, sizeof *ys);
-    line->y = ys ? ys : line->y;
-    if (!xs || !ys)
-        return bt_fail(error, BT_MEMORY, "no memory for a picture");
-    xs[line->count] = x;
-    ys[line->count++] = y;
-    return 0;
+    int result = add_number(&line->x, &line->x_capacity, line->count, x, error);
+    if (result == 0)
+        result = add_number(&line->y, &line->y_capacity, line->count, y, error);
+    line->count += result == 0;
+    return result;
+}
+
+/* Gives the last point of a line its interval; all points have one, or none. */
+static int add_interval(struct line *line, const struct curve_interval *interval,
+                        struct bt_error *error)
+{
+    size_t last = line->count - 1;
+    int result = add_number(&line->low, &line->low_capacity, last, interval->low, error);
+    if (result == 0)
+        result = add_number(&line->high, &line->high_capacity, last, interval->high, error);
+    return result;
 }
 
 /* Begins a line named after its series; NULL where there are too many. */
@@ -80,9 +103,13 @@ static int draw_curve(struct picture *picture, const struct mrc_report *report, 
         return 0;
     if (curve_init(&curve, study_series(report->studies[study], number), settings, error) < 0)
         return error->code;
-    for (uint64_t size = 1; size != 0 && result == 0; size = curve_next(&curve, size, STEPS))
+    for (uint64_t size = 1; size != 0 && result == 0; size = curve_next(&curve, size, STEPS)) {
+        const struct curve_interval interval = curve_interval(&curve, size);
         result = add_point(line, (double)size * unit,
                            curve_ratio(&curve, curve_misses(&curve, size)), error);
+        if (result == 0 && settings->sample < SAMPLE_ALL)
+            result = add_interval(line, &interval, error);
+    }
     curve_free(&curve);
     return result;
 }
@@ -208,8 +235,14 @@ static int lengthen(struct picture *picture, struct bt_error *error)
     }
     for (size_t i = 0; i < picture->count && result == 0; i++) {
         struct line *line = &picture->lines[i];
-        if (line->count > 0 && line->x[line->count - 1] < last)
-            result = add_point(line, last, line->y[line->count - 1], error);
+        const size_t end = line->count - 1;
+        if (line->count == 0 || line->x[end] >= last)
+            continue;
+        result = add_point(line, last, line->y[end], error);
+        if (result == 0 && line->low)
+            result = add_interval(
+                line, &(struct curve_interval){.low = line->low[end], .high = line->high[end]},
+                error);
     }
     return result;
 }
@@ -247,11 +280,12 @@ static void write_titles(const struct mrc_report *report, const struct picture *
                                          [BANK_WINDOWS] = "Working set"};
     const struct study_settings *settings = report_settings(report, 0);
     char sets[48] = "";
-    char sample[64] = "";
+    char sample[96] = "";
     if (settings->sets > 1)
         snprintf(sets, sizeof sets, ", %" PRIu32 " sets", settings->sets);
     if (settings->sample < SAMPLE_ALL)
-        snprintf(sample, sizeof sample, ", from %.4g %% of the lines",
+        snprintf(sample, sizeof sample,
+                 ", from %.4g %% of the lines; shaded: 95 %% confidence intervals",
                  100 * (double)settings->sample / (double)SAMPLE_ALL);
     snprintf(title, size, "%s%s", titles[settings->kind], sets);
     snprintf(subtitle, size, "%" PRIu64 " requests%s%s", study_totals(report->studies[0])->requests,
@@ -272,6 +306,8 @@ static int write_picture(const struct mrc_report *report, const struct picture *
                                            .look = steps ? FIGURE_STEPS : FIGURE_LINE,
                                            .x = picture->lines[i].x,
                                            .y = picture->lines[i].y,
+                                           .low = picture->lines[i].low,
+                                           .high = picture->lines[i].high,
                                            .count = picture->lines[i].count};
     name_axes(report, &panel);
     write_titles(report, picture, title, subtitle, sizeof title);

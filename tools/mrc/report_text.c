@@ -73,7 +73,9 @@ static void curve_row(void *argument, size_t row, struct table_cell *cells)
     cells[1].number = size;
     cells[2].number = misses;
     cells[3].real = curve_ratio(table->curve, misses);
-    cells[4].real = curve_error(table->curve, size);
+    const struct curve_interval interval = curve_interval(table->curve, size);
+    cells[4].real = interval.low;
+    cells[5].real = interval.high;
 }
 
 /* The sizes to print, as many as *count says; the last one leaves only compulsory misses. */
@@ -100,7 +102,8 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
         {settings->sets > 1 ? "ways" : "lines", "lines", TABLE_COUNT},
         {"misses", "misses", TABLE_COUNT},
         {"miss ratio", "miss_ratio", TABLE_SHARE},
-        {"error (95 %)", "error", TABLE_SHARE}};
+        {"from (95 %)", "low", TABLE_SHARE},
+        {"to (95 %)", "high", TABLE_SHARE}};
     const bool sampled = settings->sample < SAMPLE_ALL;
     struct curve curve;
     if (curve_init(&curve, study_series(report->studies[study], number), settings, error) < 0)
@@ -113,7 +116,7 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
                                .sizes = NULL,
                                .text = {0}};
     struct table table = {.columns = columns,
-                          .column_count = sampled ? 5 : 4,
+                          .column_count = sampled ? 6 : 4,
                           .rows = 0,
                           .row = curve_row,
                           .argument = &rows};

@@ -42,16 +42,20 @@ static int add_windows(struct series *series, uint64_t front, uint64_t behind, s
         return bt_fail(error, BT_USAGE,
                        "more than %zu windows of time: they must be longer for so long a trace",
                        most);
-    if (behind > 0 && behind < old / 2 && old + old / 2 < most)
-        behind = old / 2;
     const size_t count = old + (size_t)front + (size_t)behind;
-    uint64_t *grown = realloc(series->windows, count * size * sizeof *grown);
-    if (!grown)
-        return bt_fail(error, BT_MEMORY, "no memory for %zu windows of time", count);
-    memmove(grown + front * size, grown, old * size * sizeof *grown);
-    memset(grown, 0, front * size * sizeof *grown);
-    memset(grown + (front + old) * size, 0, behind * size * sizeof *grown);
-    series->windows = grown;
+    if (count > series->window_capacity) {
+        const size_t capacity =
+            count < old + old / 2 && old + old / 2 < most ? old + old / 2 : count;
+        uint64_t *grown = realloc(series->windows, capacity * size * sizeof *grown);
+        if (!grown)
+            return bt_fail(error, BT_MEMORY, "no memory for %zu windows of time", capacity);
+        series->windows = grown;
+        series->window_capacity = capacity;
+    }
+    uint64_t *windows = series->windows;
+    memmove(windows + front * size, windows, old * size * sizeof *windows);
+    memset(windows, 0, front * size * sizeof *windows);
+    memset(windows + (front + old) * size, 0, behind * size * sizeof *windows);
     series->window_count = count;
     series->first_window -= front;
     return 0;

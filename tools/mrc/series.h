@@ -13,10 +13,11 @@ struct series {
     uint64_t references; /* in windows of time too, and those that are not followed */
     uint64_t cold;       /* references of lines that were not referenced before; not of windows */
     struct histogram distances;
-    uint64_t *windows; /* [window * (buckets + 1) + bucket]; the last bucket: cold */
-    size_t window_count;
-    uint64_t first_window; /* that there are counts for, where there are any */
-    uint64_t *groups;      /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last: cold */
+    uint64_t *windows;      /* [window * (buckets + 1) + bucket]; the last bucket: cold */
+    size_t window_count;    /* up to the last one that anything was counted in */
+    size_t window_capacity; /* that there is room for */
+    uint64_t first_window;  /* that there are counts for, where there are any */
+    uint64_t *groups;       /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last: cold */
 };
 
 struct series *series_new(bool sampled, struct bt_error *error);

@@ -69,6 +69,10 @@ void canvas_series_range(const struct figure_panel *panel, bool of_y, double *lo
             if (of_y) { /* a bar's height is seen above what it stands on */
                 widen(&panel->y, bars ? y / 2 : y, low, high);
                 widen(&panel->y, y, low, high);
+                if (series->low) {
+                    widen(&panel->y, series->low[i], low, high);
+                    widen(&panel->y, series->high[i], low, high);
+                }
             } else {
                 widen(&panel->x, series->x[i] - margin, low, high);
                 widen(&panel->x, series->x[i] + margin, low, high);
@@ -141,20 +145,35 @@ static void put_line(struct canvas *canvas, const struct figure_series *series)
         put_point(canvas, last_edge(series, canvas->x.to), series->y[series->count - 1]);
 }
 
-/* Both corners of each step: x, lower edge, upper edge. */
+/* Both corners of a step: x, lower edge, upper edge. */
+static void put_corners(struct canvas *canvas, const struct figure_series *series, size_t point,
+                        double lower, double upper)
+{
+    double from = series->x[point];
+    double to = point + 1 < series->count ? series->x[point + 1] : last_edge(series, canvas->x.to);
+    if (isfinite(upper))
+        script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", from, lower, upper, to,
+                   lower, upper);
+    else
+        script_put(canvas->script, "\n");
+}
+
 static void put_area(struct canvas *canvas, size_t number)
 {
     const struct figure_series *series = &canvas->panel->series[number];
     for (size_t i = 0; i < series->count; i++) {
         double upper = stacked(canvas->panel, number, i);
-        double lower = upper - series->y[i];
-        double to = i + 1 < series->count ? series->x[i + 1] : last_edge(series, canvas->x.to);
-        if (isfinite(upper))
-            script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", series->x[i],
-                       lower, upper, to, lower, upper);
-        else
-            script_put(canvas->script, "\n");
+        put_corners(canvas, series, i, upper - series->y[i], upper);
     }
+}
+
+static void put_band(struct canvas *canvas, size_t number)
+{
+    const struct figure_series *series = &canvas->panel->series[number];
+    script_put(canvas->script, "$band%u_%zu << ENDOFDATA\n", canvas->number, number);
+    for (size_t i = 0; i < series->count; i++)
+        put_corners(canvas, series, i, series->low[i], series->high[i]);
+    script_put(canvas->script, "ENDOFDATA\n");
 }
 
 static void put_bars(struct canvas *canvas, size_t number)
@@ -181,6 +200,8 @@ void canvas_series_data(struct canvas *canvas)
         else
             put_line(canvas, series);
         script_put(canvas->script, "ENDOFDATA\n");
+        if (series->low)
+            put_band(canvas, s);
     }
 }
 
@@ -202,11 +223,32 @@ static void put_line_look(struct canvas *canvas, const struct figure_series *ser
         script_put(canvas->script, "pointtype %zu pointsize 1 ", 5 + 2 * (number % 5));
 }
 
-void canvas_series_elements(struct canvas *canvas)
+static unsigned color_of(const struct figure_series *series, size_t number)
+{
+    return series->color ? series->color & 0xffffff : palette[number % PALETTE_SIZE];
+}
+
+/* Bands, behind all lines. */
+static void put_bands(struct canvas *canvas)
 {
     for (size_t s = 0; s < canvas->panel->series_count; s++) {
         const struct figure_series *series = &canvas->panel->series[s];
-        unsigned color = series->color ? series->color & 0xffffff : palette[s % PALETTE_SIZE];
+        if (!series->low || series->count == 0)
+            continue;
+        canvas_element(canvas);
+        script_put(canvas->script,
+                   "$band%u_%zu using 1:2:3 with filledcurves fillstyle transparent solid 0.2 "
+                   "noborder fillcolor rgb \"#%06x\" notitle",
+                   canvas->number, s, color_of(series, s));
+    }
+}
+
+void canvas_series_elements(struct canvas *canvas)
+{
+    put_bands(canvas);
+    for (size_t s = 0; s < canvas->panel->series_count; s++) {
+        const struct figure_series *series = &canvas->panel->series[s];
+        unsigned color = color_of(series, s);
         if (series->count == 0)
             continue;
         canvas_element(canvas);

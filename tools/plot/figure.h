@@ -63,6 +63,7 @@ struct figure_series {
     enum figure_look look;
     const double *x, *y; /* count of each; a y that is NaN leaves a hole */
     size_t count;
+    const double *low, *high; /* NULL, or of steps: a band from low to high around each y */
     uint32_t color; /* 0xRRGGBB; 0: the next of a palette that the colour-blind can tell apart */
 };
 

@@ -61,6 +61,8 @@ struct trace_file {
     uint64_t uncounted_gaps; /* of those, where nobody knows what passed meanwhile */
     uint64_t gap_ms;         /* all gaps together; saturates */
     struct trace_gap gap_places[TRACE_GAPS_MAX];
+    uint64_t later_files; /* of captures to the same prefix that began later (trace_rings.h), */
+    uint32_t later_keep;  /* and the smallest ring of these; 0: they have none */
 };
 
 /* Files that have been read. */

@@ -1,6 +1,7 @@
 #include "tools/trace_set.h"
 
 #include "formats/base/saturating.h"
+#include "tools/trace_rings.h"
 #include "tools/trace_rules.h"
 #include "tools/words.h"
 
@@ -48,6 +49,7 @@ void trace_set_sort(struct trace_set *set)
 {
     if (set->count > 0)
         qsort(set->files, set->count, sizeof *set->files, compare_files);
+    trace_rings_count(set);
 }
 
 void trace_set_free(struct trace_set *set)
@@ -160,7 +162,8 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
                    error.message);
 }
 
-/* Files in front of the first: a ring may have removed them, and only it may. */
+/* Files in front of the first: a ring may have removed them, and only it may. Later captures to the
+ * same prefix turn it, too. */
 static void judge_beginning(struct trace_verdict *verdict, const struct trace_file *files,
                             size_t count)
 {
@@ -168,13 +171,21 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
     uint32_t number = first->info.file_number;
     if (number <= 1)
         return;
-    uint32_t present = files[count - 1].info.file_number - number + 1;
-    if (first->info.keep == 0 || present < first->info.keep) {
+    uint64_t present = files[count - 1].info.file_number - number + 1 + first->later_files;
+    uint32_t keep = first->info.keep;
+    if (keep == 0 || (first->later_keep != 0 && first->later_keep < keep))
+        keep = first->later_keep;
+    if (keep == 0 || present < keep) {
         char missing[TRACE_SET_MISSING_BYTES];
         if (trace_set_missing(missing, 1, number))
-            incomplete(verdict, "%s", missing);
+            incomplete(verdict,
+                       keep ? "%s, and a ring of %" PRIu32 " has room for more; if later "
+                              "captures to the prefix filled it, give their files too"
+                            : "%s",
+                       missing, keep);
         return;
     }
+    verdict->ring = keep;
     verdict->removed_files = number - 1;
     verdict->removed = first->info.first_index;
 }

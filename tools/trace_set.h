@@ -33,7 +33,8 @@ struct trace_verdict {
     uint64_t gap_ms; /* in all */
     uint64_t bytes;
     uint64_t first_tick, last_tick; /* 0 where there are no records */
-    uint32_t removed_files;         /* the ring has removed files 1 to this */
+    uint32_t removed_files;         /* a ring has removed files 1 to this */
+    uint32_t ring;                  /* that keeps so many, */
     uint64_t removed;               /* with so many records and losses in them, */
     uint64_t removed_lost;          /* of which so many losses, by the last closing member */
     const struct trace_file *last;  /* with the final closing member, NULL if that is not there */

@@ -48,7 +48,7 @@ static uint64_t all_lost(const struct trace_verdict *verdict)
     return words_lost(verdict->lost) + verdict->removed_lost;
 }
 
-static void print_removed(const struct trace_verdict *verdict, const struct trace_file *files)
+static void print_removed(const struct trace_verdict *verdict)
 {
     if (verdict->removed_files == 0)
         return;
@@ -56,7 +56,7 @@ static void print_removed(const struct trace_verdict *verdict, const struct trac
            verdict->removed);
     if (verdict->removed_lost > 0)
         printf(" of which %" PRIu64 " were lost", verdict->removed_lost);
-    printf(", were removed by the ring of %" PRIu32 "\n", files[0].info.keep);
+    printf(", were removed by the ring of %" PRIu32 "\n", verdict->ring);
 }
 
 /* What the board kept out of the records, which is no loss. */
@@ -75,12 +75,12 @@ static void print_source(const struct trace_verdict *verdict)
         printf("  %" PRIu64 " requests came after the stop\n", verdict->last->totals.after_stop);
 }
 
-static void print_verdict(const struct trace_verdict *verdict, const struct trace_file *files)
+static void print_verdict(const struct trace_verdict *verdict)
 {
     char loss[WORDS_LOSS_BYTES];
     char length[GAPS_LENGTH_BYTES];
     uint64_t lost = words_lost(verdict->lost);
-    print_removed(verdict, files);
+    print_removed(verdict);
     print_source(verdict);
     if (!verdict->complete)
         printf("INCOMPLETE: %s", verdict->why);
@@ -111,7 +111,7 @@ static void print_capture(const struct trace_verdict *verdict, const struct trac
                file_state(file));
         gaps_print(file, "  ", false);
     }
-    print_verdict(verdict, files);
+    print_verdict(verdict);
 }
 
 static void json_file(yajl_gen json, const struct trace_file *file)

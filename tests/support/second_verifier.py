@@ -148,12 +148,15 @@ def check_closing(file, index, tick, losses):
     return behind
 
 
-def check_capture(files):
+def check_capture(files, everything):
     """Rules 18 to 22, and those that go from file to file."""
     first, last = files[0], files[-1]
     check(all(file.common == first.common for file in files), 18)
     check([file.number for file in files] == list(range(first.number, first.number + len(files))), 19)
-    check(first.number == 1 or (first.keep and len(files) >= first.keep), 19)
+    ring = files + [file for file in everything
+                    if first.prefix and file.prefix == first.prefix and file.started > first.started]
+    keeps = [file.keep for file in ring if file.keep]
+    check(first.number == 1 or (keeps and len(ring) >= min(keeps)), 19)
     tick, exact = (0 if first.number == 1 else None), False
     for before, file in zip([None] + files, files):
         check(not before or file.first_index == before.end_index, 20)
@@ -169,10 +172,12 @@ def verify(paths):
     captures = {}
     try:
         for path in paths:
+            name = re.fullmatch(r"(.+)_\d{5,}_\d{8}T\d{6}Z\.byu\.gz(\.part)?", path)
             for file in read_files(path):
+                file.prefix = name and name[1]
                 captures.setdefault(file.id, []).append(file)
         for files in captures.values():
-            check_capture(sorted(files, key=lambda file: file.number))
+            check_capture(sorted(files, key=lambda file: file.number), sum(captures.values(), []))
     except Refused as reason:
         return str(reason)
     return None

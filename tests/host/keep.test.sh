@@ -1,0 +1,28 @@
+#!/bin/bash
+# A ring holds over restarts of the daemon, also where it was killed.
+set -eu
+. "$TOP/tests/host/daemon.sh"
+
+cat >conf <<END
+[capture one]
+board = virtual:smp=2,rate=400000
+output = out/one
+rotate = size=50K
+keep = 4
+END
+complete() { ls out/one_*.byu.gz | wc -l; }
+is_full() { [ "$(complete)" -eq 4 ] && ls out/one_0000[5-9]_*.byu.gz; }
+for round in 1 2; do
+    start_daemon
+    await is_full
+    await has_records one 1000
+    kill -KILL "$daemon"
+    wait "$daemon" 2>/dev/null || true
+    # it may have been killed between a new name and the removal of an old file
+    [ "$(complete)" -le 5 ] || fail "round $round: there are $(ls out)"
+done
+start_daemon
+await has_records one 1000
+stop_daemon
+[ "$(complete)" -eq 4 ] || fail "there are $(ls out)"
+[ "$(ls out/*.part | wc -l)" -ge 2 ] || fail "what was not complete is gone: $(ls out)"

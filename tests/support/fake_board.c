@@ -50,6 +50,18 @@ void fake_board_frame(struct fake_board *board, const struct wire_frame *frame)
     board->delayed_size = 0;
 }
 
+/* When a request is on the bus. */
+static uint64_t tick_of(const struct fake_board *board, uint64_t index)
+{
+    return FAKE_TICK(index) + board->idle_ticks;
+}
+
+void fake_board_idle(struct fake_board *board, uint64_t ticks)
+{
+    board->idle_ticks += ticks;
+    board->idle_since += ticks;
+}
+
 /* A frame of the session that is on, or outside one. */
 static struct wire_frame start_frame(struct fake_board *board, enum wire_kind kind,
                                      const uint8_t *payload, size_t size)
@@ -58,7 +70,7 @@ static struct wire_frame start_frame(struct fake_board *board, enum wire_kind ki
                                .kind = (uint8_t)kind,
                                .session = board->session,
                                .sequence = board->session ? board->sequence++ : 0,
-                               .first_tick = FAKE_TICK(board->accepted),
+                               .first_tick = tick_of(board, board->accepted),
                                .first_index = board->accepted,
                                .payload = payload,
                                .payload_bytes = (uint16_t)size};
@@ -69,12 +81,12 @@ static void add_loss(struct fake_board *board, struct wire_frame *frame, unsigne
     if (lost == 0)
         return;
     frame->lost = lost;
-    frame->lost_first_tick = FAKE_TICK(board->accepted);
+    frame->lost_first_tick = tick_of(board, board->accepted);
     board->accepted += lost;
     board->lost += lost;
-    frame->lost_last_tick = FAKE_TICK(board->accepted - 1);
+    frame->lost_last_tick = tick_of(board, board->accepted - 1);
     frame->first_index = board->accepted;
-    frame->first_tick = FAKE_TICK(board->accepted);
+    frame->first_tick = tick_of(board, board->accepted);
 }
 
 void fake_board_records(struct fake_board *board, unsigned count, unsigned lost)
@@ -86,6 +98,11 @@ void fake_board_records(struct fake_board *board, unsigned count, unsigned lost)
     add_loss(board, &frame, lost);
     for (unsigned i = 0; i < count; i++)
         records[i] = fake_record(board->accepted + i);
+    if (count > 0) {
+        uint64_t time = records[0].time + board->idle_since;
+        records[0].time = time < UINT32_MAX ? (uint32_t)time : UINT32_MAX;
+        board->idle_since = 0;
+    }
     if (packed)
         frame.payload_bytes = (uint16_t)wire_frames_pack(payload, records, count);
     else
@@ -99,7 +116,7 @@ void fake_board_records(struct fake_board *board, unsigned count, unsigned lost)
 static void put_counters(struct fake_board *board, uint8_t *out)
 {
     struct wire_counters counters = board->counters;
-    counters.tick = FAKE_TICK(board->accepted);
+    counters.tick = tick_of(board, board->accepted);
     counters.seen += board->accepted + counters.filtered + counters.above_4gib + counters.undecoded;
     counters.accepted += board->accepted;
     counters.lost += board->lost;
@@ -155,6 +172,7 @@ static void arm(struct fake_board *board, uint32_t session)
     board->session = board->armed_session = session;
     board->sequence = 0;
     board->accepted = board->lost = 0;
+    board->idle_ticks = board->idle_since = 0;
     board->armed = true;
     wire_identity_put(payload, &board->identity);
     struct wire_frame frame = start_frame(board, WIRE_START, payload, sizeof payload);

@@ -1,7 +1,7 @@
 /*
  * A board that a test plays: it answers commands as the protocol says unless told otherwise, and
  * sends the frames the test has it send, whole or spoilt. Request i is on the bus at tick
- * FAKE_TICK(i) and its record is fake_record(i).
+ * FAKE_TICK(i) and its record is fake_record(i), unless the bus was idle.
  */
 #ifndef TESTS_SUPPORT_FAKE_BOARD_H
 #define TESTS_SUPPORT_FAKE_BOARD_H
@@ -58,6 +58,8 @@ struct fake_board {
     bool armed;
     uint32_t session, sequence, armed_session;
     uint64_t accepted, lost;
+    uint64_t idle_ticks;           /* by which its clock is ahead of FAKE_TICK */
+    uint64_t idle_since;           /* of those, since the last record */
     struct wire_counters counters; /* added to what it counts itself */
     enum fake_fate fate;
 
@@ -91,6 +93,9 @@ void fake_board_frame(struct fake_board *board, const struct wire_frame *frame);
 
 /* Sends a frame with the next count requests, lost having been dropped before. count <= 1000. */
 void fake_board_records(struct fake_board *board, unsigned count, unsigned lost);
+
+/* Nothing is on the bus for so many ticks: they are in the time of the next record. */
+void fake_board_idle(struct fake_board *board, uint64_t ticks);
 
 /* Sends HEARTBEAT. */
 void fake_board_heartbeat(struct fake_board *board);

@@ -6,7 +6,9 @@
 #include "formats/capture_file.h"
 #include "tests/suites.h"
 #include "tests/support/capture_set.h"
+#include "tests/support/files.h"
 #include "tests/support/folder.h"
+#include "tests/support/members.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -87,13 +89,13 @@ static void change_file(const char *path, const struct change *change)
 }
 
 /* What verify says of the files, without what is told meanwhile. */
-static void judge(struct trace_verdict *verdict, char *paths[FILES])
+static void judge(struct trace_verdict *verdict, char *const *paths, int files)
 {
     struct transfer transfer;
     struct trace_set set;
     struct bt_error error;
     struct transfer_paths names;
-    transfer_take_paths(&names, FILES, paths);
+    transfer_take_paths(&names, files, (char **)(uintptr_t)paths);
     fflush(stderr);
     int told = dup(STDERR_FILENO);
     int nowhere = open("/dev/null", O_WRONLY);
@@ -101,7 +103,7 @@ static void judge(struct trace_verdict *verdict, char *paths[FILES])
     CU_ASSERT_EQUAL_FATAL(transfer_begin(&transfer, false, true, &error), 0);
     CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &names, &transfer, NULL, &error), 0);
     size_t count = trace_set_capture(&set, 0);
-    CU_ASSERT_EQUAL(count, FILES);
+    CU_ASSERT_EQUAL(count, (size_t)files);
     trace_set_judge(verdict, set.files, count);
     verdict->last = NULL;
     trace_set_free(&set);
@@ -140,7 +142,7 @@ static void judge_lie(struct trace_verdict *verdict, const struct lie *lie)
         for (int file = lie->changes[i].file; file <= (all ? FILES : lie->changes[i].file); file++)
             change_file(paths[file - 1], &lie->changes[i]);
     }
-    judge(verdict, paths);
+    judge(verdict, paths, FILES);
     folder_remove(folder);
 }
 
@@ -244,7 +246,49 @@ static void test_no_lies(void)
     }
 }
 
+/* A loss that a block of its own tells, as a heartbeat after lost frames does: the time of the next
+ * record counts from one that was lost. */
+static void test_loss_alone(void)
+{
+    struct record records[2] = {{.time = 3}, {.time = 4}};
+    const struct capture_info info = {.id = {1}, .file_number = 1};
+    const struct batch first = {
+        .records = records, .count = 2, .first_tick = 3, .last_tick = 7, .first_index = 0};
+    const struct batch loss = {.first_index = 5,
+                               .first_tick = 7,
+                               .last_tick = 7,
+                               .lost = {.count = {0, 3}, .first_tick = 7, .last_tick = 50}};
+    const struct batch second = {
+        .records = records, .count = 2, .first_tick = 40, .last_tick = 44, .first_index = 5};
+    const struct capture_totals totals = {.end = CAPTURE_END_SOURCE,
+                                          .final = true,
+                                          .file_records = 4,
+                                          .file_lost = {0, 3},
+                                          .capture_records = 4,
+                                          .capture_lost = {0, 3},
+                                          .end_index = 7,
+                                          .last_tick = 44,
+                                          .source = {.known = true, .seen = 7, .accepted = 7}};
+    struct bytes bytes = {0};
+    bytes_append_header(&bytes, &info);
+    bytes_append_data(&bytes, DEFLATE_ZLIB, &first);
+    bytes_append_data(&bytes, DEFLATE_ZLIB, &loss);
+    bytes_append_data(&bytes, DEFLATE_ZLIB, &second);
+    bytes_append_closing(&bytes, &totals);
+    struct test_path *path = test_path_file(bytes.bytes, bytes.size);
+    char name[4096];
+    char *paths[] = {name};
+    struct trace_verdict verdict;
+    snprintf(name, sizeof name, "%s", test_path_name(path));
+    judge(&verdict, paths, 1);
+    CU_ASSERT_TRUE(verdict.complete);
+    CU_ASSERT_STRING_EQUAL(verdict.why, "");
+    test_path_free(path);
+    free(bytes.bytes);
+}
+
 static const struct test_case cases[] = {{"captures with one lie", test_each_lie},
                                          {"changes that are no lies", test_no_lies},
+                                         {"a loss in a block of its own", test_loss_alone},
                                          {NULL, NULL}};
 TEST_SUITE(trace_rules, cases)

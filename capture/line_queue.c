@@ -28,12 +28,13 @@ struct line_queue {
     size_t first, count;                 /* the first one is being written */
     uint64_t dropped;
     uint64_t untold; /* dropped, all of them behind the last line, and no line says so yet */
+    int refused;     /* errno of the first line that was */
     bool closed;
     bool orphan; /* nobody waits for the thread any more: it frees */
 };
 
-/* A descriptor may be in non-blocking mode: whoever shares it chose that. False: it refuses. */
-static bool write_all(int descriptor, const char *text, size_t size)
+/* A descriptor may be in non-blocking mode: whoever shares it chose that. 0, or errno. */
+static int write_all(int descriptor, const char *text, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(descriptor, text, size);
@@ -44,10 +45,10 @@ static bool write_all(int descriptor, const char *text, size_t size)
             struct pollfd room = {.fd = descriptor, .events = POLLOUT};
             poll(&room, 1, -1);
         } else if (errno != EINTR) {
-            return false;
+            return errno;
         }
     }
-    return true;
+    return 0;
 }
 
 static void destroy(struct line_queue *queue)
@@ -78,13 +79,15 @@ static bool next(struct line_queue *queue, char *notice, size_t notice_size, str
 }
 
 /* The line at next() is written, or refused; call with the mutex. */
-static void finish(struct line_queue *queue, const struct line *line, uint64_t told, bool written)
+static void finish(struct line_queue *queue, const struct line *line, uint64_t told, int refused)
 {
+    if (queue->refused == 0)
+        queue->refused = refused;
     if (line->text) {
         free(line->text);
         queue->first = (queue->first + 1) % LINE_QUEUE_LINES;
         queue->count--;
-        queue->dropped += !written;
+        queue->dropped += refused != 0;
     } else {
         queue->untold -= told;
     }
@@ -102,9 +105,9 @@ static void *run(void *argument)
         if (next(queue, notice, sizeof notice, &line)) {
             uint64_t told = queue->untold;
             pthread_mutex_unlock(&queue->mutex);
-            bool written = write_all(queue->descriptor, line.text ? line.text : notice, line.size);
+            int refused = write_all(queue->descriptor, line.text ? line.text : notice, line.size);
             pthread_mutex_lock(&queue->mutex);
-            finish(queue, &line, told, written);
+            finish(queue, &line, told, refused);
         } else if (queue->closed) {
             break;
         } else {
@@ -179,6 +182,14 @@ uint64_t line_queue_dropped(struct line_queue *queue)
     uint64_t dropped = queue->dropped;
     pthread_mutex_unlock(&queue->mutex);
     return dropped;
+}
+
+int line_queue_errno(struct line_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    int refused = queue->refused;
+    pthread_mutex_unlock(&queue->mutex);
+    return refused;
 }
 
 bool line_queue_wait(struct line_queue *queue, int timeout_ms)

@@ -29,6 +29,9 @@ bool line_queue_put(struct line_queue *queue, const char *text, size_t size);
 /* Lines that were dropped, or that the descriptor refused. */
 uint64_t line_queue_dropped(struct line_queue *queue);
 
+/* The errno of the first write that the descriptor refused; 0: it refused none. */
+int line_queue_errno(struct line_queue *queue);
+
 /* Waits up to timeout_ms until nothing is to be written any more. False: the reader stalls. */
 bool line_queue_wait(struct line_queue *queue, int timeout_ms);
 

@@ -105,6 +105,18 @@ static void *run(void *argument)
     }
 }
 
+/* Those that have come before there is a guard: who made it is to know of them at once. */
+static void note_pending(struct signal_guard *guard)
+{
+    static const struct timespec now = {0, 0};
+    sigset_t set;
+    int number;
+    taken_signals(&set);
+    while ((number = sigtimedwait(&set, NULL, &now)) > 0)
+        if (note(guard, number))
+            guard->rules.end(guard->rules.context, number);
+}
+
 struct signal_guard *signal_guard_new(const struct signal_guard_rules *rules,
                                       struct bt_error *error)
 {
@@ -118,6 +130,7 @@ struct signal_guard *signal_guard_new(const struct signal_guard_rules *rules,
     sigemptyset(&guard->came);
     pthread_mutex_init(&guard->mutex, NULL);
     signal_guard_block();
+    note_pending(guard);
     if (pthread_create(&guard->thread, NULL, run, guard) == 0)
         return guard;
     bt_fail(error, BT_MEMORY, "cannot start a thread for signals");

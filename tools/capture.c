@@ -2,18 +2,23 @@
 
 #include "capture/board_capture.h"
 #include "capture/settings_text.h"
+#include "capture/signal_guard.h"
 #include "capture/status_json.h"
+#include "formats/base/clock.h"
+#include "formats/base/printable.h"
 #include "formats/filter_text.h"
 #include "tools/capture_options.h"
 #include "tools/capture_report.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
-#define POLL_MS 50
+#define POLL_MS       50
+#define OUTPUT_MS     5000 /* for who reads what is printed, once the end was asked for */
+#define LAST_WORDS_MS 500
 
 struct capture_options {
     struct capture_settings capture; /* first: capture_options.h */
@@ -109,122 +114,165 @@ static const struct option_row capture_rows[] = {
 
 /* --- running --------------------------------------------------------------------------------- */
 
-static void handled_signals(sigset_t *signals)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-    sigemptyset(signals);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        sigaddset(signals, numbers[i]);
-}
+/* One call. */
+struct run {
+    const struct capture_options *options;
+    struct signal_guard *signals;
+    struct capture_report report; /* on standard error */
+    struct line_queue *output;    /* standard output */
+    struct capture *capture;
+};
 
-/* Ends the process as the signal would have done. */
-static void die_by(int number)
+/* The guard's thread: what holds the rest up does not hold this up. */
+static void end_at_once(void *context, int number)
 {
-    sigset_t signals;
-    fputs("bustap: stopped at once; the file being written has no end, 'bustap recover' gives it "
-          "one\n",
-          stderr);
-    signal(number, SIG_DFL);
-    sigemptyset(&signals);
-    sigaddset(&signals, number);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    raise(number);
+    struct run *run = context;
+    static const char words[] =
+        "\r\033[Kbustap: stopped at once; the file being written has no end, "
+        "'bustap recover' gives it one\n";
+    const char *line = run->report.wanted ? words : strchr(words, 'b');
+    line_queue_put(run->report.lines, line, strlen(line));
+    line_queue_wait(run->report.lines, LAST_WORDS_MS);
+    signal_guard_die(number);
 }
 
 /* Does what the signals that have come ask for. */
-static void obey_signals(struct capture *capture, const sigset_t *signals,
-                         struct capture_report *report, bool *stopping)
+static void obey_signals(struct run *run)
 {
-    static const struct timespec now = {0, 0};
-    int number;
-    while ((number = sigtimedwait(signals, NULL, &now)) > 0) {
-        if (number == SIGHUP || number == SIGUSR2) {
-            capture_rotate(capture);
-        } else if (number == SIGUSR1) {
-            capture_report_line(report, capture);
-        } else if (*stopping) {
-            capture_report_clear(report);
-            die_by(number);
-        } else {
-            *stopping = true;
-            capture_stop(capture);
-        }
-    }
+    bool hangup = signal_guard_take(run->signals, SIGHUP);
+    if (signal_guard_take(run->signals, SIGUSR2) || hangup)
+        capture_rotate(run->capture);
+    if (signal_guard_take(run->signals, SIGUSR1))
+        capture_report_line(&run->report, run->capture);
+    if (signal_guard_stops(run->signals))
+        capture_stop(run->capture);
 }
 
-static void print_names(struct capture *capture, struct capture_report *report)
+/* Puts names as far as the reader has taken those before: they are not to be dropped. True: all of
+ * the capture's so far are read. */
+static bool print_names(struct run *run)
 {
-    char name[4096];
-    bool any = false;
-    while (capture_take_name(capture, name, sizeof name)) {
-        capture_report_clear(report); /* both may go to one terminal */
-        puts(name);
-        any = true;
+    char name[4097];
+    if (!line_queue_wait(run->output, 0))
+        return false;
+    size_t count = 0;
+    while (count < LINE_QUEUE_LINES && capture_take_name(run->capture, name, sizeof name - 1)) {
+        if (count++ == 0 && run->report.shown) { /* both may go to one terminal */
+            capture_report_clear(&run->report);
+            line_queue_wait(run->report.lines, POLL_MS);
+        }
+        if (isatty(STDOUT_FILENO))
+            printable_make(name);
+        strcat(name, "\n");
+        line_queue_put(run->output, name, strlen(name));
     }
-    if (any)
-        fflush(stdout);
+    return count == 0;
 }
 
 /* Goes on until the capture ends. */
-static void attend(struct capture *capture, const struct capture_options *options,
-                   const sigset_t *signals, struct capture_report *report)
+static void attend(struct run *run)
 {
-    bool stopping = false;
     bool ended;
     do {
-        ended = capture_wait(capture, POLL_MS);
-        obey_signals(capture, signals, report, &stopping);
-        if (options->print_names)
-            print_names(capture, report);
-        capture_report_notes(report, capture);
-        capture_report_live(report, capture);
+        ended = capture_wait(run->capture, POLL_MS);
+        obey_signals(run);
+        if (run->options->print_names)
+            print_names(run);
+        capture_report_notes(&run->report, run->capture);
+        capture_report_live(&run->report, run->capture);
     } while (!ended);
-    capture_report_clear(report);
+    capture_report_clear(&run->report);
+}
+
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Waits until all is read that is printed; where the end was asked for, not for long. Returns the
+ * exit status. */
+static int finish_output(struct run *run)
+{
+    struct bt_error error;
+    int64_t until = INT64_MAX;
+    bool read = false;
+    while (!read && clock_monotonic_ms() < until) {
+        bool names = !run->options->print_names || print_names(run);
+        read = names && line_queue_wait(run->output, POLL_MS) &&
+               line_queue_wait(run->report.lines, POLL_MS);
+        if (until == INT64_MAX && signal_guard_stops(run->signals))
+            until = clock_monotonic_ms() + OUTPUT_MS;
+    }
+    if (!line_queue_wait(run->output, 0)) {
+        bt_fail(&error, BT_IO,
+                "nobody reads standard output; what was to be there is not complete");
+        return capture_report_failure(&run->report, &error);
+    }
+    errno = line_queue_errno(run->output);
+    if (errno == 0 || errno == EPIPE)
+        return 0;
+    bt_fail_errno(&error, "cannot write standard output");
+    return capture_report_failure(&run->report, &error);
 }
 
 /* Tells how it went. Returns the exit status. */
-static int conclude(struct capture *capture, const struct capture_options *options)
+static int conclude(struct run *run)
 {
     struct capture_status status;
-    capture_get_status(capture, &status);
+    capture_get_status(run->capture, &status);
     struct bt_error error;
     int exit_status = status_json_complete(&status) ? 0 : STATUS_DATA;
-    if (status.error.code && command_failure(&status.error) > exit_status)
-        exit_status = bt_exit_status(status.error.code);
-    if (!options->quiet)
-        capture_report_summary(&status);
-    if (options->json) {
+    if (status.error.code)
+        exit_status = worse(exit_status, capture_report_failure(&run->report, &status.error));
+    if (!run->options->quiet)
+        capture_report_summary(&run->report, &status);
+    if (run->options->json) {
         char *text = status_json_text(&status, &error);
-        if (text)
-            puts(text);
-        else
-            exit_status = command_failure(&error);
+        if (text) {
+            line_queue_put(run->output, text, strlen(text));
+            line_queue_put(run->output, "\n", 1);
+        } else {
+            exit_status = capture_report_failure(&run->report, &error);
+        }
         free(text);
     }
-    return exit_status;
+    return worse(exit_status, finish_output(run));
+}
+
+static int begin(struct run *run, struct bt_error *error)
+{
+    const struct signal_guard_rules rules = {.wake = -1, .end = end_at_once, .context = run};
+    int result = capture_report_begin(&run->report, run->options->quiet, error);
+    if (result < 0)
+        return result;
+    run->output = line_queue_new(STDOUT_FILENO, "", error);
+    if (!run->output)
+        return error->code;
+    run->signals = signal_guard_new(&rules, error);
+    return run->signals ? 0 : error->code;
 }
 
 static int run_capture(const struct capture_options *options)
 {
-    sigset_t signals;
-    sigset_t before;
-    struct bt_error error;
-    struct capture_report report;
-    /* before the capture's threads start, so that none of them is interrupted */
-    handled_signals(&signals);
-    pthread_sigmask(SIG_BLOCK, &signals, &before);
-    int status;
-    struct capture *capture =
-        board_capture_new(options->board, &options->session, &options->capture, &error);
-    if (!capture) {
+    struct run run = {.options = options};
+    struct bt_error error = {0};
+    int status = 0;
+    int result = begin(&run, &error);
+    if (result == 0) {
+        run.capture =
+            board_capture_new(options->board, &options->session, &options->capture, &error);
+        result = run.capture ? 0 : error.code;
+    }
+    if (result < 0) {
         status = command_failure(&error);
     } else {
-        capture_report_begin(&report, options->quiet);
-        attend(capture, options, &signals, &report);
-        status = conclude(capture, options);
-        capture_free(capture);
+        attend(&run);
+        status = conclude(&run);
+        capture_free(run.capture);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    signal_guard_free(run.signals);
+    line_queue_free(run.output, 0);
+    capture_report_end(&run.report, LAST_WORDS_MS);
     return status;
 }
 
@@ -259,4 +307,4 @@ const struct command capture_command = {
         "Exit status 1 means that something was lost, and was counted.",
     .options = capture_rows,
     .run = capture_main,
-    .group = NULL};
+    .takes_signals = true};

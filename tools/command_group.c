@@ -38,21 +38,24 @@ void command_list_print(const struct command *const *list, FILE *out)
         fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 }
 
-int command_run(const struct command *command, const char *called, int count, char **arguments)
+int command_run(const struct command *command, const char *called, int count, char **arguments,
+                const sigset_t *mask)
 {
-    struct invocation call = {command, called, count, arguments};
+    struct invocation call = {command, called, count, arguments, mask};
+    if (!command->takes_signals)
+        sigprocmask(SIG_SETMASK, mask, NULL);
     return command->run(&call);
 }
 
 int command_choose(const struct command *const *list, const char *called, int count,
-                   char **arguments)
+                   char **arguments, const sigset_t *mask)
 {
     const struct command *command = find(list, arguments[0]);
     if (!command)
         return unknown(list, called, arguments[0]);
     char name[64];
     snprintf(name, sizeof name, "%s %s", called, command->name);
-    return command_run(command, name, count, arguments);
+    return command_run(command, name, count, arguments, mask);
 }
 
 static void print_group(const struct invocation *call, FILE *out)
@@ -74,5 +77,6 @@ int command_group_run(struct invocation *call)
         print_group(call, stdout);
         return 0;
     }
-    return command_choose(call->command->group, call->called, call->count - 1, call->arguments + 1);
+    return command_choose(call->command->group, call->called, call->count - 1, call->arguments + 1,
+                          call->mask);
 }

@@ -1,5 +1,6 @@
 #include "tools/commands.h"
 
+#include "capture/signal_guard.h"
 #include "formats/base/standard_streams.h"
 #include "tools/boards.h"
 #include "tools/cache.h"
@@ -131,12 +132,12 @@ void command_ignore_no_more(void)
     }
 }
 
-static int dispatch(int count, char **arguments)
+static int dispatch(int count, char **arguments, const sigset_t *mask)
 {
     const char *program = count > 0 ? strrchr(arguments[0], '/') : NULL;
     program = program ? program + 1 : count > 0 ? arguments[0] : "";
     if (strcmp(program, "b2a") == 0)
-        return command_run(&dump_command, "b2a", count, arguments);
+        return command_run(&dump_command, "b2a", count, arguments, mask);
     if (count < 2) {
         print_overview(stderr);
         return STATUS_USAGE;
@@ -150,17 +151,20 @@ static int dispatch(int count, char **arguments)
         puts("bustap " BUSTAP_VERSION);
         return 0;
     }
-    return command_choose(commands, "bustap", count - 1, arguments + 1);
+    return command_choose(commands, "bustap", count - 1, arguments + 1, mask);
 }
 
 int commands_main(int count, char **arguments)
 {
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    signal_guard_block(); /* a command that does not take signals itself unblocks them */
     if (standard_streams_keep() < 0)
         return STATUS_IO;
     /* A reader that went away is an answer of write(), as is a file at its size limit. */
     command_ignore(SIGPIPE);
     command_ignore(SIGXFSZ);
-    int status = dispatch(count, arguments);
+    int status = dispatch(count, arguments, &mask);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     if (errno == EPIPE)

@@ -7,6 +7,7 @@
 #include "formats/base/named_fields.h"
 #include "tools/options.h"
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* What commands end with, as bustap(1) promises to scripts; bt_exit_status gives the same. */
@@ -23,6 +24,7 @@ struct invocation {
     const char *called; /* as users know it: "bustap dump", "b2a" */
     int count;          /* of arguments; arguments[0] is the command's name */
     char **arguments;
+    const sigset_t *mask; /* of signals, as the process began */
 };
 
 struct NAMED_FIELDS command {
@@ -33,6 +35,7 @@ struct NAMED_FIELDS command {
     const struct option_row *options;
     int (*run)(struct invocation *call); /* returns the exit status */
     const struct command *const *group;  /* its own commands, NULL behind the last one; or NULL */
+    bool takes_signals;                  /* it runs with those blocked that a signal_guard takes */
 };
 
 /*

@@ -194,6 +194,15 @@ static int open_summary(struct run *run, struct bt_error *error)
     return run->outputs.summary || !path ? 0 : error->code;
 }
 
+/* Those that have come so far do to bustap what they would have done to the program: nothing of it
+ * has run, no file is there yet, and its process ends with this one. */
+static void let_signals_through(const struct run *run)
+{
+    sigset_t all;
+    sigprocmask(SIG_SETMASK, &run->mask, &all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
 static int begin(struct run *run, struct bt_error *error)
 {
@@ -214,7 +223,10 @@ static int begin(struct run *run, struct bt_error *error)
         result = exec_child_new(&run->child, &program, run->outputs.lanes, 0, &run->mask, error);
     if (result < 0)
         return result;
+    let_signals_through(run);
     result = open_summary(run, error);
+    if (result == 0)
+        result = capture_report_begin(&run->outputs.report, settings->quiet, error);
     if (result == 0)
         result = exec_outputs_open(&run->outputs, 0, error);
     if (result < 0) {
@@ -224,7 +236,8 @@ static int begin(struct run *run, struct bt_error *error)
     if (run->outputs.summary)
         own_stream_empty(run->outputs.summary);
     exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
-    capture_report_begin(&run->outputs.report, !let_go_of_streams() || settings->quiet);
+    if (!let_go_of_streams())
+        run->outputs.report.wanted = false;
     exec_child_go(&run->child);
     return 0;
 }
@@ -240,7 +253,8 @@ static int attend(struct run *run)
     }
     if (exec_lanes_missed(run->outputs.lanes) && run->outputs.status == 0)
         run->outputs.status = STATUS_DATA;
-    if (ferror(stderr) && run->outputs.status == 0 && fcntl(STDERR_FILENO, F_GETFD) >= 0)
+    if (line_queue_errno(run->outputs.report.lines) && run->outputs.status == 0 &&
+        fcntl(STDERR_FILENO, F_GETFD) >= 0)
         run->outputs.status = STATUS_IO; /* where the summary was to be read */
     int program = exec_end_as(wait_status);
     return program != 0 ? program : run->outputs.status;
@@ -265,6 +279,7 @@ static int run_program(struct exec_settings *settings)
     } else {
         status = attend(run);
     }
+    capture_report_end(&run->outputs.report, 0);
     sigprocmask(SIG_SETMASK, &run->mask, NULL);
     exec_lanes_free(run->outputs.lanes);
     free(run);

@@ -10,8 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_NS   100000000 /* the live line is renewed so often, at least */
-#define FINISH_NS 2000000   /* and so often it is looked whether all is written */
+#define LOOK_NS       100000000 /* the live line is renewed so often, at least */
+#define LAST_WORDS_MS 500       /* for who reads standard error, once a signal came */
+#define FINISH_NS     2000000   /* and so often it is looked whether all is written */
 
 /* Of what we write ourselves: a limit of files' sizes, a reader that went away. */
 static bool is_our_own(const siginfo_t *info)
@@ -55,15 +56,26 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     return came;
 }
 
-/* What is still to be written, and children that are followed; somebody may have enough of those.
- */
+/* Somebody may have enough of what goes on behind the program's end. */
+static bool is_enough(const siginfo_t *info)
+{
+    return info->si_signo != SIGCHLD && !is_our_own(info);
+}
+
+/* What is still to be written, and read on standard error, and children that are followed. */
 static void finish(struct exec_outputs *outputs)
 {
     siginfo_t info;
+    bool enough = false;
     while (exec_outputs_look(outputs))
-        if (look(outputs, &info, FINISH_NS) && info.si_signo != SIGCHLD && !is_our_own(&info))
+        if (look(outputs, &info, FINISH_NS) && is_enough(&info)) {
             exec_outputs_stop(outputs);
+            enough = true;
+        }
     capture_report_clear(&outputs->report);
+    while (!enough && !line_queue_wait(outputs->report.lines, 0))
+        enough = look(outputs, &info, FINISH_NS) && is_enough(&info);
+    line_queue_wait(outputs->report.lines, LAST_WORDS_MS);
 }
 
 int exec_attend(const struct exec_child *child, struct exec_outputs *outputs)

@@ -103,7 +103,7 @@ static void write_summary(struct exec_outputs *outputs, const struct capture_sta
     else if (text)
         error.code = 0;
     if (error.code)
-        count_status(outputs, command_failure(&error));
+        count_status(outputs, capture_report_failure(&outputs->report, &error));
     free(text);
 }
 
@@ -116,12 +116,12 @@ static void conclude(struct exec_outputs *outputs, int lane)
     capture_get_status(outputs->captures[lane], &status);
     count_status(outputs, status_json_complete(&status) ? 0 : STATUS_DATA);
     if (status.error.code)
-        count_status(outputs, command_failure(&status.error));
+        count_status(outputs, capture_report_failure(&outputs->report, &status.error));
     if (!outputs->settings->quiet && (outputs->settings->follow || outputs->settings->each))
-        fprintf(stderr, "bustap: process %u, thread %u: %s\n", (unsigned)user->process,
-                (unsigned)user->thread, user->command);
+        capture_report_say(&outputs->report, "process %u, thread %u: %s", (unsigned)user->process,
+                           (unsigned)user->thread, user->command);
     if (!outputs->settings->quiet)
-        capture_report_summary(&status);
+        capture_report_summary(&outputs->report, &status);
     if (outputs->summary)
         write_summary(outputs, &status);
     capture_free(outputs->captures[lane]);
@@ -156,7 +156,7 @@ static void begin_new(struct exec_outputs *outputs, int lane)
     struct bt_error error = {0};
     if (exec_outputs_open(outputs, lane, &error) == 0)
         return;
-    count_status(outputs, command_failure(&error));
+    count_status(outputs, capture_report_failure(&outputs->report, &error));
     record_ring_close(exec_lanes_ring(outputs->lanes, lane)); /* its process goes on without */
 }
 

@@ -2,6 +2,7 @@
 #include "capture/line_queue.h"
 #include "tests/suites.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,6 +146,7 @@ static void test_refused(void)
     CU_ASSERT_TRUE(line_queue_put(queue, "one\n", 4));
     CU_ASSERT_TRUE(line_queue_wait(queue, PATIENT_MS));
     CU_ASSERT_EQUAL(line_queue_dropped(queue), 1);
+    CU_ASSERT_EQUAL(line_queue_errno(queue), ENOSPC);
     line_queue_free(queue, PATIENT_MS);
     close(full);
 }

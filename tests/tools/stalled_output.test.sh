@@ -1,0 +1,127 @@
+#!/bin/bash
+# bustap capture and exec: nobody reads standard error or standard output. The capture goes on, signals are obeyed, and
+# the end does not wait; what is read late is complete.
+set -eu
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+await() {
+    for _ in $(seq 1000); do
+        if "$@" >/dev/null 2>&1; then
+            return 0
+        fi
+        sleep 0.1
+    done
+    fail "waited in vain for: $*"
+}
+
+# Reads a pipe, which a page fills, once it is told to by SIGUSR1.
+stall() {
+    rm -f "$1"
+    mkfifo "$1"
+    perl -e '
+        $SIG{USR1} = sub { };
+        open(my $pipe, "<", $ARGV[0]) or die;
+        fcntl($pipe, 1031, 4096) or die "F_SETPIPE_SZ: $!";
+        sleep 1000;
+        while (sysread($pipe, my $text, 4096)) { syswrite(STDOUT, $text) }' "$1" >"$1.read" &
+    reader=$!
+}
+trap 'kill $reader 2>/dev/null || true' EXIT
+
+long=$(printf 'long%.0s' {1..40}) # a few such names fill a pipe
+files() { [ "$(ls a/"$1"_*.byu.gz 2>/dev/null | wc -l)" -ge "$2" ]; }
+
+# standard error: a status line for each SIGUSR1, many more than the pipe holds
+stall told
+bustap capture --board virtual:smp=2,rate=200000 -o a/err --rotate size=64K 2>told &
+capture=$!
+await files err 1
+for _ in $(seq 200); do
+    kill -USR1 "$capture"
+    sleep 0.005
+done
+count=$(ls a/err_*.byu.gz | wc -l)
+await files err $((count + 2))
+kill -HUP "$capture"
+kill -TERM "$capture"
+status=0
+wait "$capture" || status=$?
+[ "$status" -eq 0 ] || fail "standard error: $status"
+bustap verify a/err_*.byu.gz >verdict || fail "standard error: $(tail -1 verdict)"
+kill "$reader"
+
+# standard output: names are not dropped, and wait for their reader
+stall names
+bustap capture -q --board virtual:smp=2,requests=300000 -o "a/names$long" --rotate size=4K --print-names >names &
+capture=$!
+await files "names$long" 40
+await sh -c 'ls a/names*.part >/dev/null 2>&1 && exit 1 || exit 0'
+kill -0 "$capture" || fail "it did not wait for the reader of its names"
+kill -USR1 "$reader"
+wait "$capture" || fail "names: $?"
+wait "$reader"
+ls a/names*.byu.gz | cmp - names.read || fail "names are missing"
+
+# ... but the end that was asked for does not
+stall names
+bustap capture -q --board virtual:smp=2,rate=200000 -o "a/stop$long" --rotate size=4K --print-names >names 2>err &
+capture=$!
+await files "stop$long" 40
+kill -TERM "$capture"
+status=0
+wait "$capture" || status=$?
+[ "$status" -eq 3 ] || fail "names that nobody reads: $status"
+grep -q '^bustap: nobody reads standard output; what was to be there is not complete$' err || fail "it said $(cat err)"
+bustap verify a/stop*.byu.gz >verdict || fail "names: $(tail -1 verdict)"
+kill "$reader"
+
+# a second signal ends it at once
+stall told
+bustap capture -q --board virtual:smp=2,rate=200000 -o a/twice 2>told &
+capture=$!
+await sh -c 'ls a/twice_*'
+for _ in $(seq 200); do
+    kill -USR1 "$capture"
+    sleep 0.005
+done
+kill -INT "$capture"
+kill -INT "$capture"
+status=0
+wait "$capture" || status=$?
+# it may have been quick enough to end by the first
+[ "$status" -eq 130 ] || [ "$status" -eq 0 ] || fail "twice: $status"
+kill "$reader"
+
+# a board that cannot even be opened
+mkfifo never
+bustap capture -q --board virtual:replay=never -o a/never 2>err &
+capture=$!
+takes_signals() { grep -q signals /proc/"$capture"/task/*/comm; }
+await takes_signals
+kill -INT "$capture"
+is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$capture"/status; }
+await is_heard
+kill -INT "$capture"
+status=0
+wait "$capture" || status=$?
+[ "$status" -eq 130 ] || fail "a board that never answers: $status"
+
+# bustap exec passes signals on, and ends with its program
+stall told
+bustap exec -o a/exec --rotate size=64K -- sh -c 'trap "exit 7" TERM; echo >began; while :; do :; done' 2>told &
+run=$!
+await test -s began
+{ head -c 20000 /dev/zero >told; } & # fills the pipe
+filler=$!
+sleep 0.2
+kill -TERM "$run"
+await sh -c "! kill -0 $run || ! pgrep -P $run >/dev/null"
+kill -TERM "$run" 2>/dev/null || true # it waits for its summary to be read
+status=0
+wait "$run" || status=$?
+[ "$status" -eq 7 ] || fail "exec: $status"
+kill "$filler" "$reader" 2>/dev/null || true

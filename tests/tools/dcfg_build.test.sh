@@ -131,3 +131,19 @@ if [ -n "$SHARED" ] && [ -f "$SHARED/data/pentium2.byu" ]; then
     bustap dcfg check p2.json --trace p2.trace.json >/dev/null
     [ "$(sums p2.json)" = "[14362,14362,14362,14362]" ] || { sums p2.json; exit 1; }
 fi
+
+# --- a symbol that claims to be larger than its image: what build writes, check accepts ---
+cat >huge.s <<'END'
+.globl _start
+_start:
+    mov $60, %eax
+    xor %edi, %edi
+    syscall
+.type _start, @function
+.size _start, 0x7fffffffffffffff
+END
+gcc -nostdlib -static -no-pie -o huge huge.s
+bustap exec -q -o huge_trace -- ./huge
+bustap dcfg build --image huge huge_trace_*.byu.gz -o huge.json 2>/dev/null
+jq -e '[.PROCESSES[1][1].IMAGES[1:][][3].SYMBOLS[1:][] | select(.[0] == "_start")] | length == 1' huge.json >/dev/null
+bustap dcfg check huge.json

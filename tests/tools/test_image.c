@@ -188,6 +188,7 @@ static void test_symbols(void)
         uint64_t size;
         const char *name;
     } expected[] = {{0x201000, 16, "main"},
+                    {0x201008, 56, "huge"},
                     {0x201010, 16, "open"},
                     {0x201010, 16, "shut"},
                     {0x201020, 32, "tail"}};
@@ -205,6 +206,10 @@ static void test_symbols(void)
     file.symbols[4].size = 16;
     file.symbols[5].name = "data";
     file.symbols[5].offset = ELF_FILE_OFFSET + 64;
+    file.symbols[6].name =
+        "huge"; /* as hand-written code has it by mistake: it ends with the code */
+    file.symbols[6].offset = ELF_FILE_OFFSET + 8;
+    file.symbols[6].size = UINT32_MAX;
     struct bt_error error = {0};
     struct image_names names;
     folder_make(folder);
@@ -212,9 +217,9 @@ static void test_symbols(void)
     struct images *images = images_new(NULL);
     CU_ASSERT_EQUAL_FATAL(add(images, "program", "@0x200000", &error), 0);
     CU_ASSERT_EQUAL_FATAL(image_names_read(&names, images_get(images, 0), &error), 0);
-    CU_ASSERT_EQUAL_FATAL(names.symbol_count, 4);
+    CU_ASSERT_EQUAL_FATAL(names.symbol_count, 5);
     CU_ASSERT_EQUAL(names.line_count, 0);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 5; i++) {
         CU_ASSERT_EQUAL(names.symbols[i].address, expected[i].address);
         CU_ASSERT_EQUAL(names.symbols[i].size, expected[i].size);
         CU_ASSERT_STRING_EQUAL(names.symbols[i].name, expected[i].name);

@@ -30,13 +30,23 @@ struct reading {
     uint32_t last_number;
 };
 
+/* The end of the nearest segment that has an address; 0 where none has. */
+static uint64_t segment_end(const struct image *image, uint64_t address)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct image_segment *segment = &image->segments[i];
+        const uint64_t its_end = segment->address + segment->size;
+        if (address - segment->address < segment->size && (end == 0 || its_end < end))
+            end = its_end;
+    }
+    return end;
+}
+
 /* Whether there is code at an address. */
 static bool is_code(const struct image *image, uint64_t address)
 {
-    for (size_t i = 0; i < image->segment_count; i++)
-        if (address - image->segments[i].address < image->segments[i].size)
-            return true;
-    return false;
+    return segment_end(image, address) != 0;
 }
 
 /* --- symbols --- */
@@ -82,20 +92,17 @@ static int by_address(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* A symbol without a size reaches to the next one, or to the end of its segment. */
+/* A symbol without a size reaches to the next one. None reaches beyond its segment, whatever size
+ * the file tells: graphs have symbols within their image. */
 static void close_symbols(struct image_names *names, const struct image *image)
 {
     uint64_t next = UINT64_MAX; /* the next address that has a symbol */
     for (size_t i = names->symbol_count; i-- > 0;) {
         struct image_symbol *symbol = &names->symbols[i];
-        uint64_t end = next;
-        for (size_t s = 0; s < image->segment_count; s++) {
-            const struct image_segment *segment = &image->segments[s];
-            if (symbol->address - segment->address < segment->size &&
-                segment->address + segment->size < end)
-                end = segment->address + segment->size;
-        }
+        const uint64_t end = segment_end(image, symbol->address);
         if (symbol->size == 0)
+            symbol->size = (end != 0 && end < next ? end : next) - symbol->address;
+        if (end != 0 && symbol->size > end - symbol->address)
             symbol->size = end - symbol->address;
         if (i > 0 && names->symbols[i - 1].address != symbol->address)
             next = symbol->address;
@@ -202,13 +209,16 @@ static int number_file(struct reading *reading, const char *path, uint32_t *numb
     return 0;
 }
 
-/* The row of a line, up to where the next one begins. Neighbours of one line are one. */
+/* The row of a line, up to where the next one begins, or its segment ends. Neighbours of one line
+ * are one. */
 static int add_line(struct reading *reading, uint64_t address, uint64_t end, uint32_t file,
                     uint32_t number)
 {
     struct image_names *names = reading->names;
     struct image_line *last = names->line_count ? &names->lines[names->line_count - 1] : NULL;
-    if (end <= address || end - address > UINT32_MAX || !is_code(reading->image, address))
+    const uint64_t limit = segment_end(reading->image, address);
+    end = end < limit ? end : limit; /* 0 where there is no code */
+    if (end <= address || end - address > UINT32_MAX)
         return 0;
     uint32_t size = (uint32_t)(end - address);
     if (last && last->address + last->size == address && last->file == file &&

@@ -3,8 +3,13 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-#define FRAMES       32u /* levels of enter are below */
-#define OPERANDS_MIN 3u  /* that are looked at without a look at their number */
+#define FRAMES       32u    /* levels of enter are below */
+#define STATUS_FLAGS 0x8d5u /* CF, PF, AF, ZF, SF, OF */
+#define REPEATS      (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)
+#define OPERANDS_MIN 3u /* that are looked at without a look at their number */
+
+/* rax, rcx, rdx, rbx, rbp, rsi and rdi: what hypervisors take and give. */
+#define REGISTERS_ELSEWHERE 0xefu
 
 /* What Zydis says of one instruction. */
 struct decoded {
@@ -201,6 +206,22 @@ static bool is_vector_extension(ZydisISAExt extension)
     }
 }
 
+/* Those of vector extensions that leave vector registers alone. */
+static bool is_general(const ZydisDecodedInstruction *instruction)
+{
+    switch (instruction->mnemonic) {
+    case ZYDIS_MNEMONIC_CRC32:
+    case ZYDIS_MNEMONIC_LFENCE:
+    case ZYDIS_MNEMONIC_MFENCE:
+    case ZYDIS_MNEMONIC_MOVNTI:
+    case ZYDIS_MNEMONIC_POPCNT:
+    case ZYDIS_MNEMONIC_SFENCE:
+        return true;
+    default:
+        return instruction->meta.category == ZYDIS_CATEGORY_PREFETCH;
+    }
+}
+
 static void note_general(uint16_t *registers, ZydisRegister name)
 {
     uint8_t number = general_number(name);
@@ -208,18 +229,96 @@ static void note_general(uint16_t *registers, ZydisRegister name)
         *registers |= (uint16_t)(1u << number);
 }
 
-/* String instructions move the pointers to their operands; Zydis 4.0 leaves that out for scas and
- * cmps. */
-static bool moves_pointers(const ZydisDecodedInstruction *instruction)
+/* Whether the destination, or a part of it, may stay as it was although Zydis has it written. */
+static bool may_keep_destination(ZydisMnemonic mnemonic)
 {
-    return instruction->meta.category == ZYDIS_CATEGORY_STRINGOP ||
-           instruction->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_BSF: /* of 0 */
+    case ZYDIS_MNEMONIC_BSR:
+    case ZYDIS_MNEMONIC_LZCNT: /* older processors execute them as bsr and bsf */
+    case ZYDIS_MNEMONIC_TZCNT:
+    case ZYDIS_MNEMONIC_RDSSPD: /* without a shadow stack nothing happens */
+    case ZYDIS_MNEMONIC_RDSSPQ:
+    case ZYDIS_MNEMONIC_SLDT: /* where Linux emulates them, it writes 16 bits only */
+    case ZYDIS_MNEMONIC_SMSW:
+    case ZYDIS_MNEMONIC_STR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Shifts by 0 and repetitions of 0 times leave all flags as they were. */
+static bool may_keep_flags(const ZydisDecodedInstruction *instruction)
+{
+    return instruction->meta.category == ZYDIS_CATEGORY_SHIFT ||
+           instruction->meta.category == ZYDIS_CATEGORY_ROTATE ||
+           (instruction->attributes & REPEATS) || may_keep_destination(instruction->mnemonic);
+}
+
+static void find_flags(struct decode_instruction *instruction, const struct decoded *decoded)
+{
+    const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
+    if (!flags)
+        return;
+    instruction->flags_written = flags->modified | flags->set_0 | flags->set_1 | flags->undefined;
+    instruction->flags_read = flags->tested | flags->undefined;
+    if (may_keep_flags(&decoded->instruction))
+        instruction->flags_read |= instruction->flags_written;
+}
+
+/* Whether a hypervisor, an enclave or a unit beside the processor does the work, with general
+ * registers that Zydis does not know, or only in part. */
+static bool is_done_elsewhere(const ZydisDecodedInstruction *instruction)
+{
+    switch (instruction->meta.category) {
+    case ZYDIS_CATEGORY_IO:
+    case ZYDIS_CATEGORY_IOSTRINGOP:
+    case ZYDIS_CATEGORY_PADLOCK:
+        return true;
+    default:
+        return instruction->mnemonic == ZYDIS_MNEMONIC_VMCALL ||
+               instruction->mnemonic == ZYDIS_MNEMONIC_VMMCALL ||
+               instruction->mnemonic == ZYDIS_MNEMONIC_ENCLU;
+    }
+}
+
+/* Registers and flags that Zydis 4.0 leaves out. */
+static void add_implicit(struct decode_instruction *instruction, const struct decoded *decoded)
+{
+    unsigned changed = 0;
+    switch (decoded->instruction.mnemonic) {
+    case ZYDIS_MNEMONIC_XLAT:
+        instruction->registers_read |= 1u << DECODE_RAX;
+        break;
+    case ZYDIS_MNEMONIC_MWAITX: /* the time */
+        instruction->registers_read |= 1u << DECODE_RBX;
+        break;
+    case ZYDIS_MNEMONIC_PAUSE: /* with REX.B it is xchg r8, rax */
+        if (decoded->instruction.raw.rex.B)
+            changed = 1u << DECODE_RAX | 1u << DECODE_R8;
+        break;
+    case ZYDIS_MNEMONIC_VPTEST:
+    case ZYDIS_MNEMONIC_VTESTPD:
+    case ZYDIS_MNEMONIC_VTESTPS:
+        instruction->flags_written |= STATUS_FLAGS;
+        break;
+    default:
+        if (is_done_elsewhere(&decoded->instruction))
+            changed = REGISTERS_ELSEWHERE;
+        break;
+    }
+    instruction->registers_read |= (uint16_t)changed;
+    instruction->registers_written |= (uint16_t)changed;
 }
 
 static void find_registers(struct decode_instruction *instruction, const struct decoded *decoded)
 {
-    bool moves = moves_pointers(&decoded->instruction);
-    instruction->vector = is_vector_extension(decoded->instruction.meta.isa_ext);
+    /* pointers of string instructions move; Zydis 4.0 leaves that out for scas and cmps */
+    bool moves = decoded->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP;
+    bool keeps = may_keep_destination(decoded->instruction.mnemonic);
+    instruction->vector = is_vector_extension(decoded->instruction.meta.isa_ext) &&
+                          !is_general(&decoded->instruction);
     for (unsigned i = 0; i < decoded->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &decoded->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
@@ -235,18 +334,12 @@ static void find_registers(struct decode_instruction *instruction, const struct 
         if (writes(operand))
             note_general(&instruction->registers_written, operand->reg.value);
         /* a part written leaves the rest as it was, as does what is written on a condition */
-        if (reads(operand) || operand->size < 32 ||
+        if (reads(operand) || operand->size < 32 || keeps ||
             (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE))
             note_general(&instruction->registers_read, operand->reg.value);
     }
-    if (decoded->instruction.mnemonic == ZYDIS_MNEMONIC_XLAT)
-        instruction->registers_read |= 1u << DECODE_RAX;
-    const ZydisAccessedFlags *flags = decoded->instruction.cpu_flags;
-    if (flags) {
-        instruction->flags_read = flags->tested;
-        instruction->flags_written =
-            flags->modified | flags->set_0 | flags->set_1 | flags->undefined;
-    }
+    find_flags(instruction, decoded);
+    add_implicit(instruction, decoded);
 }
 
 /* Registers that go up or down by a constant, so that addresses from them need not be told again.
@@ -554,8 +647,7 @@ static struct decode_access describe(const struct decoded *decoded,
         describe_gather(&access, decoded, operand);
         return access;
     }
-    if (instruction->attributes &
-        (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE))
+    if (instruction->attributes & REPEATS)
         access.form = DECODE_REPEATED;
     describe_stack(&access, decoded, operand);
     describe_opmask(&access, decoded, operand);
@@ -616,7 +708,8 @@ static void find_branch(struct decode_instruction *instruction, const struct dec
         ZyanU64 target = 0;
         ZydisCalcAbsoluteAddress(&decoded->instruction, operand, instruction->address, &target);
         instruction->target = target;
-    } else if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+    } else if (instruction->kind != DECODE_STRAIGHT &&
+               operand->type == ZYDIS_OPERAND_TYPE_REGISTER) {
         instruction->branch_register = general_number(operand->reg.value);
     }
 }

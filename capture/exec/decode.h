@@ -106,7 +106,7 @@ struct decode_instruction {
     struct decode_access accesses[DECODE_ACCESSES]; /* reads in their order, then writes */
     uint16_t registers_read;    /* bit n: enum decode_register n, or a part of it */
     uint16_t registers_written; /* the same; what is perhaps written is here, and read */
-    uint32_t flags_read;        /* as rflags has them */
+    uint32_t flags_read;        /* as rflags has them; and as with registers, those perhaps kept */
     uint32_t flags_written;
     bool gs;                  /* an operand goes through gs, whose base is 0: as if it did not */
     bool vector;              /* uses x87, MMX, vector, mask registers or MXCSR */

@@ -6,9 +6,9 @@
 #include <cpuid.h>
 #include <string.h>
 
-#define XSAVE_HEADER    512u
-#define XSAVE_LEGACY    576u /* with the header */
-#define XSAVE_ALIGNMENT ((uint64_t)64)
+#define XSAVE_HEADER 512u
+#define XSAVE_LEGACY 576u           /* with the header */
+#define LINE         ((uint64_t)64) /* the alignment of XSAVE's area, too */
 /* bounds and tiles, which nobody uses; keys, which would lock us out */
 #define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18)
 #define XSAVE_COMPACT   ((uint64_t)1 << 63)
@@ -132,7 +132,7 @@ static bool is_excluded(const struct random_instruction *made)
            (instruction->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
 }
 
-static bool decode_it(struct random_instruction *made)
+bool random_instruction_decode(struct random_instruction *made)
 {
     ZydisDecoder decoder;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -149,8 +149,9 @@ static int number_of(ZydisRegister name)
 
 static bool is_xsave(const struct random_instruction *made)
 {
-    return made->instruction.meta.category == ZYDIS_CATEGORY_XSAVE ||
-           made->instruction.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
+    return made->instruction.mnemonic != ZYDIS_MNEMONIC_XGETBV &&
+           (made->instruction.meta.category == ZYDIS_CATEGORY_XSAVE ||
+            made->instruction.meta.category == ZYDIS_CATEGORY_XSAVEOPT);
 }
 
 static uint64_t target_in(const struct region *region, uint64_t *random)
@@ -159,8 +160,8 @@ static uint64_t target_in(const struct region *region, uint64_t *random)
 }
 
 /* Displacements that alone say where: rip-relative and absolute ones. */
-static void move_displacement(struct random_instruction *made, uint64_t *random, uint64_t address,
-                              const struct region *region)
+void random_instruction_move(struct random_instruction *made, uint64_t *random, uint64_t address,
+                             const struct region *region)
 {
     for (unsigned i = 0; i < made->instruction.operand_count; i++) {
         const ZydisDecodedOperand *operand = &made->operands[i];
@@ -168,7 +169,7 @@ static void move_displacement(struct random_instruction *made, uint64_t *random,
             operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
             operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB)
             continue;
-        uint64_t value = target_in(region, random) & ~(is_xsave(made) ? XSAVE_ALIGNMENT - 1 : 0);
+        uint64_t value = target_in(region, random) & ~(is_xsave(made) ? LINE - 1 : 0);
         if (operand->mem.base == ZYDIS_REGISTER_RIP || operand->mem.base == ZYDIS_REGISTER_EIP)
             value -= address + made->instruction.length;
         else if (operand->mem.base != ZYDIS_REGISTER_NONE ||
@@ -178,6 +179,7 @@ static void move_displacement(struct random_instruction *made, uint64_t *random,
             memcpy(made->bytes + made->instruction.raw.disp.offset, &value,
                    made->instruction.raw.disp.size / 8);
     }
+    random_instruction_decode(made);
 }
 
 void random_instruction_make(struct random_instruction *made, uint64_t *random, uint64_t address,
@@ -185,9 +187,8 @@ void random_instruction_make(struct random_instruction *made, uint64_t *random, 
 {
     do
         random_encoding(random, made->bytes);
-    while (!decode_it(made) || is_excluded(made));
-    move_displacement(made, random, address, region);
-    decode_it(made);
+    while (!random_instruction_decode(made) || is_excluded(made));
+    random_instruction_move(made, random, address, region);
 }
 
 /* VEX or EVEX, of map 2 with 66, and a SIB byte (Intel SDM, volume 2, VPGATHERDD and the like). */
@@ -210,9 +211,8 @@ void random_instruction_make_gather(struct random_instruction *made, uint64_t *r
 {
     do
         gather_encoding(random, made->bytes);
-    while (!decode_it(made) || is_excluded(made));
-    move_displacement(made, random, address, region);
-    decode_it(made);
+    while (!random_instruction_decode(made) || is_excluded(made));
+    random_instruction_move(made, random, address, region);
 }
 
 /* EVEX of map 2 with 66: elements that are compressed and expanded. */
@@ -232,9 +232,8 @@ void random_instruction_make_pack(struct random_instruction *made, uint64_t *ran
 {
     do
         pack_encoding(random, made->bytes);
-    while (!decode_it(made) || is_excluded(made));
-    move_displacement(made, random, address, region);
-    decode_it(made);
+    while (!random_instruction_decode(made) || is_excluded(made));
+    random_instruction_move(made, random, address, region);
 }
 
 /* xsave, xsaveopt, xsavec, xrstor, whose operand depends neither on rax nor on rdx. */
@@ -264,11 +263,10 @@ void random_instruction_make_xsave(struct random_instruction *made, uint64_t *ra
 {
     do
         xsave_encoding(random, made->bytes);
-    while (!decode_it(made) || !is_xsave(made) ||
+    while (!random_instruction_decode(made) || !is_xsave(made) ||
            made->operands[0].type != ZYDIS_OPERAND_TYPE_MEMORY ||
            made->operands[0].mem.segment == ZYDIS_REGISTER_GS || uses_a_or_d(&made->operands[0]));
-    move_displacement(made, random, address, region);
-    decode_it(made);
+    random_instruction_move(made, random, address, region);
 }
 
 /* --- registers ----------------------------------------------------------------------------------
@@ -414,11 +412,11 @@ bool random_instruction_place(const struct random_instruction *made, struct mach
     if (is_bit_test(made))
         machine->registers[number_of(made->operands[1].reg.value)] =
             random_below(random, 4000) - 2000;
+    uint64_t alignment = is_xsave(made) || random_one_in(random, 2) ? LINE : 16;
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const ZydisDecodedOperand *operand = &made->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY && operand->mem.base != ZYDIS_REGISTER_RSP &&
-            !place_operand(made, machine, operand,
-                           target_in(region, random) & ~(is_xsave(made) ? XSAVE_ALIGNMENT - 1 : 15),
+            !place_operand(made, machine, operand, target_in(region, random) & ~(alignment - 1),
                            random))
             return false;
     }
@@ -668,7 +666,7 @@ static uint64_t compact_offset(unsigned component, uint64_t form)
             continue;
         __cpuid_count(0xd, i, size, standard, flags, d);
         if (flags & 2)
-            offset = (offset + XSAVE_ALIGNMENT - 1) & ~(XSAVE_ALIGNMENT - 1);
+            offset = (offset + LINE - 1) & ~(LINE - 1);
         if (i < component)
             offset += size;
     }

@@ -48,6 +48,13 @@ void random_instruction_make_pack(struct random_instruction *made, uint64_t *ran
 void random_instruction_make_xsave(struct random_instruction *made, uint64_t *random,
                                    uint64_t address, const struct region *region);
 
+/* Decodes `bytes` into the rest. False: they are no instruction. */
+bool random_instruction_decode(struct random_instruction *made);
+
+/* Moves operands that have neither base nor index, or are rip-relative, into the region. */
+void random_instruction_move(struct random_instruction *made, uint64_t *random, uint64_t address,
+                             const struct region *region);
+
 /* Registers of any values, vector registers among them. */
 void random_machine(struct machine *machine, uint64_t *random);
 

@@ -14,6 +14,10 @@
 #define XSAVE_SIZE   480u /* where the kernel notes the area's size */
 #define STACK_BYTES  (256u << 10)
 
+#define NOT_THERE         2816u /* room for a component that the processor lacks */
+#define LEGACY_COMPONENTS 3u    /* x87 and SSE */
+#define COMPONENTS        0xe7u /* and AVX, opmasks, both upper parts of AVX-512 */
+
 static const int places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                REG_R12, REG_R13, REG_R14, REG_R15};
@@ -28,6 +32,19 @@ static struct run {
     uint8_t host_vector[MACHINE_VECTOR_BYTES * 4];
 } run;
 
+uint64_t machine_components(void)
+{
+    static uint64_t components;
+    unsigned a, b, c, d;
+    if (components)
+        return components;
+    if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE)) {
+        __asm__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+        return components = a & COMPONENTS;
+    }
+    return components = LEGACY_COMPONENTS;
+}
+
 size_t machine_component(unsigned component, size_t *size)
 {
     static struct {
@@ -36,8 +53,10 @@ size_t machine_component(unsigned component, size_t *size)
     } components[8];
     if (!components[component].known) {
         unsigned c, d;
-        __cpuid_count(0xd, component, components[component].size, components[component].offset, c,
-                      d);
+        components[component].offset = NOT_THERE;
+        if (machine_components() >> component & 1)
+            __cpuid_count(0xd, component, components[component].size, components[component].offset,
+                          c, d);
         components[component].known = true;
     }
     *size = components[component].size;
@@ -63,12 +82,11 @@ static void load(ucontext_t *context, const struct machine *machine)
     memcpy(area, machine->vector, 464);
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
-        if (MACHINE_COMPONENTS >> i & 1)
-            memcpy(area + offset, machine->vector + offset, size);
+        memcpy(area + offset, machine->vector + offset, size);
     }
     memcpy(&have, area + XSAVE_HEADER, sizeof have);
     memcpy(&wanted, machine->vector + XSAVE_HEADER, sizeof wanted);
-    have = (have & ~(uint64_t)MACHINE_COMPONENTS) | (wanted & MACHINE_COMPONENTS);
+    have = (have & ~machine_components()) | (wanted & machine_components());
     memcpy(area + XSAVE_HEADER, &have, sizeof have);
 }
 
@@ -176,7 +194,7 @@ static const char *vector_difference(const struct machine *a, const struct machi
         return "xmm";
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
-        if ((MACHINE_COMPONENTS >> i & 1) && !same(a, b, i, offset, size))
+        if (size > 0 && !same(a, b, i, offset, size))
             return names[i];
     }
     return NULL;

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #define MACHINE_VECTOR_BYTES 4096u
-#define MACHINE_COMPONENTS   0xe7u /* of XSAVE's state components: those that are compared */
 
 /* All registers. */
 struct machine {
@@ -38,7 +37,12 @@ struct native_end native_run(struct machine *machine,
                              void (*step)(void *context, const struct machine *machine),
                              void *context);
 
-/* A component's place in the vector area; its size in *size, 0 where it is not there. */
+/* XSAVE's state components that are loaded and compared: of x87, SSE, AVX and AVX-512 those that
+ * the processor has and the system saves. */
+uint64_t machine_components(void);
+
+/* A component's place in the vector area; its size in *size, 0 where it is not there: its place is
+ * then one that is never loaded. */
 size_t machine_component(unsigned component, size_t *size);
 
 /* The first difference of two machines in words, or NULL. What the processor's x87 remembers of

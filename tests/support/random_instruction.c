@@ -275,7 +275,7 @@ void random_instruction_make_xsave(struct random_instruction *made, uint64_t *ra
 void random_machine(struct machine *machine, uint64_t *random)
 {
     static const uint16_t mxcsr[] = {0x1f80, 0x1f80, 0x1f80, 0x7f80, 0x9fc0, 0x3f80, 0x1f00};
-    uint64_t present = MACHINE_COMPONENTS;
+    uint64_t present = machine_components();
     for (unsigned i = 0; i < 16; i++)
         machine->registers[i] =
             random_one_in(random, 4) ? random_below(random, 256) : random_next(random);
@@ -290,8 +290,7 @@ void random_machine(struct machine *machine, uint64_t *random)
         memset(machine->vector + 32 + 16 * i + 10, 0, 6);
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
-        if (MACHINE_COMPONENTS >> i & 1)
-            random_fill(random, machine->vector + offset, size);
+        random_fill(random, machine->vector + offset, size);
     }
     memcpy(machine->vector + XSAVE_HEADER, &present, sizeof present);
 }
@@ -646,11 +645,11 @@ void random_instruction_fill(const struct random_instruction *made, const struct
                              uint64_t *random, uint8_t *memory, const struct region *region)
 {
     static const uint8_t control[] = {0x80, 0x1f, 0, 0, 0xff, 0xff, 0, 0}; /* MXCSR, its mask */
-    uint64_t header[8] = {random_next(random) & MACHINE_COMPONENTS};
+    uint64_t header[8] = {random_next(random) & machine_components()};
     if (!is_xsave(made) || random_one_in(random, 16))
         return;
     if (random_one_in(random, 2))
-        header[1] = XSAVE_COMPACT | header[0] | (random_next(random) & MACHINE_COMPONENTS);
+        header[1] = XSAVE_COMPACT | header[0] | (random_next(random) & machine_components());
     uint64_t at = address_of(made, &made->operands[0], machine) - region->address;
     memcpy(memory + at + 24, control, sizeof control);
     memcpy(memory + at + XSAVE_HEADER, header, sizeof header);
@@ -692,8 +691,8 @@ static void add_xsave(struct list *list, const struct random_instruction *made,
     add(list, address, !restore, XSAVE_LEGACY);
     for (unsigned i = 2; i < 8; i++) {
         size_t size, offset = machine_component(i, &size);
-        if (touched >> i & MACHINE_COMPONENTS >> i & 1)
-            add(list, address + (compact ? compact_offset(i, form & MACHINE_COMPONENTS) : offset),
+        if (touched >> i & machine_components() >> i & 1)
+            add(list, address + (compact ? compact_offset(i, form & machine_components()) : offset),
                 !restore, (unsigned)size);
     }
 }

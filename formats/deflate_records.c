@@ -290,7 +290,7 @@ static bool put_records(struct deflate_records *deflater, struct bit_writer *to,
                         uint32_t records, const uint8_t *limit)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
         return put_all_bmi2(deflater, to, in, records, limit);
 #endif
     return put_all(deflater, to, in, records, limit);

@@ -144,8 +144,8 @@ struct stack *stack_new(struct bt_error *error)
     stack->batch = batch_plain;
     stack->renumber = renumber_plain;
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("popcnt")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt")) {
         stack->batch = batch_avx2;
         stack->renumber = renumber_avx2;
     }

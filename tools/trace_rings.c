@@ -59,18 +59,20 @@ void trace_rings_count(struct trace_set *set)
         return;
     size_t count = find_places(set, places);
     qsort(places, count, sizeof *places, compare_places);
-    size_t first = 0, begun = 0; /* of the prefix, of the capture */
-    uint32_t keep = 0;           /* of the prefix's captures before this one */
+    size_t first = 0, begun = 0; /* of the prefix, of those that began at the same time */
+    uint32_t keep = 0, same = 0; /* of the prefix's captures that began later; with this one */
     for (size_t i = 0; i < count; i++) {
         struct trace_file *file = places[i].file;
         const struct trace_file *before = i > 0 ? places[i - 1].file : NULL;
         if (i == 0 || compare_prefixes(&places[i - 1], &places[i]) != 0) {
             first = begun = i;
-            keep = 0;
-        } else if (!capture_info_same_capture(&before->info, &file->info)) {
+            keep = same = 0;
+        } else if (before->info.started_ns != file->info.started_ns) {
             begun = i;
-            keep = smaller_ring(keep, before->info.keep);
+            keep = smaller_ring(keep, same);
+            same = 0;
         }
+        same = smaller_ring(same, file->info.keep);
         file->later_files = begun - first;
         file->later_keep = keep;
     }

@@ -90,6 +90,9 @@ struct talk {
     bool armed, broken;
     bool gap_due; /* it resumed, and no batch has told so */
     uint64_t end_index;
+    bool has_tick; /* a batch has come: it ended at tick */
+    bool exact;    /* ... with a record */
+    uint64_t tick;
     uint64_t records; /* since it was armed */
     struct loss lost;
 };
@@ -472,6 +475,32 @@ static void check_session(struct session *session)
     source_totals(session_source(session), &totals);
 }
 
+/* Batches keep the rules of doc/capture-file.md about ticks. */
+static void check_ticks(struct talk *talk, const struct batch *batch)
+{
+    const struct loss *lost = &batch->lost;
+    uint64_t count = loss_total(lost);
+    CHECK(!talk->has_tick || batch->first_tick >= talk->tick);
+    CHECK(count == 0 || !talk->has_tick || lost->first_tick >= talk->tick);
+    CHECK(count == 0 || lost->first_tick <= lost->last_tick);
+    if (batch->count > 0) {
+        uint32_t time = batch->records[0].time;
+        uint64_t passed = batch->first_tick - talk->tick;
+        CHECK(count == 0 || lost->last_tick <= batch->first_tick);
+        CHECK(records_until_saturated(batch->records, batch->count) == batch->count);
+        CHECK(batch->last_tick >= batch->first_tick);
+        CHECK(batch->last_tick - batch->first_tick ==
+              records_time(batch->records + 1, batch->count - 1));
+        CHECK(!talk->exact || batch_tells(batch) || passed == time ||
+              (time == UINT32_MAX && passed > time));
+    } else {
+        CHECK(batch->last_tick == batch->first_tick);
+    }
+    talk->has_tick = true;
+    talk->exact = batch->count > 0;
+    talk->tick = batch->last_tick;
+}
+
 /* What is promised of every batch, whatever the board said; and that the session counts likewise.
  */
 static void check_batch(struct talk *talk, const struct batch *batch)
@@ -482,10 +511,7 @@ static void check_batch(struct talk *talk, const struct batch *batch)
     CHECK((batch->gap.milliseconds > 0) == talk->gap_due);
     talk->gap_due = false;
     CHECK(batch->first_index >= talk->end_index && batch->first_index - talk->end_index == lost);
-    CHECK(lost == 0 || batch->lost.first_tick <= batch->lost.last_tick);
-    if (batch->count > 0)
-        CHECK(batch->last_tick - batch->first_tick ==
-              records_time(batch->records + 1, batch->count - 1));
+    check_ticks(talk, batch);
     talk->end_index = batch->first_index + batch->count;
     CHECK(talk->end_index >= batch->first_index);
     talk->records += batch->count;
@@ -536,6 +562,7 @@ static void arm(struct talk *talk, uint8_t how)
         talk->armed = true;
         talk->broken = talk->gap_due = false;
         talk->end_index = talk->records = 0;
+        talk->has_tick = talk->exact = false;
         talk->lost = (struct loss){.count = 0};
     }
 }

@@ -196,7 +196,7 @@ class Mutant:
         self.deeds.append(f"member {at} {what}")
 
     def move_file(self):
-        what = self.rng.choice(["dropped", "doubled", "joined", "mixed"])
+        what = self.rng.choice(["dropped", "dropped", "doubled", "joined", "mixed"])
         at = self.rng.randrange(len(self.files)) if self.files else 0
         if what == "mixed":
             self.files += [split(data) for data in self.captures[self.rng.choice(sorted(self.captures))]]
@@ -265,9 +265,11 @@ class Mutant:
         return files
 
 
-def write_files(folder, files):
+def write_files(folder, files, rng):
     os.mkdir(folder)
-    paths = [os.path.join(folder, f"{number}.byu.gz") for number in range(len(files))]
+    prefixes = rng.choice([["p"], ["p", "q"], ["p", "p_00001"]])
+    paths = [os.path.join(folder, f"{rng.choice(prefixes)}_{number:05}_20261120T2245{rng.randrange(60):02}Z.byu.gz")
+             for number in range(len(files))]
     for path, data in zip(paths, files):
         with open(path, "wb") as out:
             out.write(data)
@@ -279,7 +281,8 @@ def judge(what, paths, rules):
     reason = second_verifier.verify(paths)
     rules[" ".join((reason or "accepted").split()[:2])] += 1
     first = subprocess.run(["bustap", "verify", *paths], capture_output=True, text=True, check=False)
-    if first.returncode != (reason is not None):
+    refused = first.returncode in (1, 3)  # 3: a file that is no trace at all
+    if refused != (reason is not None) or first.returncode not in (0, 1, 3):
         return f"{what}: bustap verify ends with {first.returncode}; the second verifier says " \
                f"{reason or 'accounted for'}\n{first.stdout}{first.stderr}", reason
     return None, reason
@@ -300,7 +303,7 @@ def main():
     rules.clear()
     for number in range(seed, seed + count):
         mutant = Mutant(random.Random(number), captures)
-        paths = write_files(str(number), mutant.make())
+        paths = write_files(str(number), mutant.make(), mutant.rng)
         difference = judge(f"seed {number}", paths, rules)[0] if paths else None
         if difference:
             print(f"{difference}  {mutant.name}: {'; '.join(mutant.deeds)}")

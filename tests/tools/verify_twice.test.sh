@@ -18,6 +18,14 @@ capture() {
     bustap capture --quiet -o p --block 40 --level 1 --engine zlib "$@"
 }
 
+# three captures to one prefix, whose ring has removed files of the first two
+appended() {
+    for requests in 800 801 802; do
+        capture --board virtual:smp=2,requests=$requests --rotate size=4K --keep 5 --append
+        sleep 1
+    done
+}
+
 cut_and_recovered() {
     make_capture files=3 file_records=90 block_records=30 bus=2 x
     head -c 1500 x_2.byu.gz >y.byu.gz
@@ -52,6 +60,7 @@ sound damaged_and_recovered damaged_and_recovered
 sound captured capture --board virtual:smp=2,requests=200
 sound rotated capture --board virtual:smp=2,requests=400 --rotate size=4K
 sound kept capture --board virtual:smp=2,requests=800 --rotate size=4K --keep 3
+sound appended appended
 sound lossy capture --board virtual:smp=4,requests=30000,rate=50M,queue=4 --packing plain --rotate size=20K
 sound filtered capture --board virtual:smp=2,requests=500 --filter type=FETCH
 sound limited capture --board virtual:smp=2,requests=5000 --stop records=120

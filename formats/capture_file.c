@@ -312,16 +312,26 @@ int capture_get_member(struct capture_member *member, const uint8_t *bytes, size
     return get_payload(member, bytes + AT_PAYLOAD, error);
 }
 
+uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *bytes,
+                            const uint8_t **stream, size_t *size)
+{
+    *stream = bytes + member->header_bytes;
+    *size = member->member_bytes - member->header_bytes;
+    return bytes_get32(*stream - 8);
+}
+
 int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
                         const uint8_t *bytes, struct record *records, struct bt_error *error)
 {
     size_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
     size_t deflated = member->member_bytes - member->header_bytes - GZIP_TRAILER_BYTES;
-    const uint8_t *stream = bytes + member->header_bytes;
+    const uint8_t *stream;
+    size_t size;
+    /* gzip's own CRC covers the records only: a bit that fills up a byte may flip unseen by it */
+    uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
     const uint8_t *trailer = stream + deflated;
     uint32_t crc = 0;
-    /* gzip's own CRC covers the records only: a bit that fills up a byte may flip unseen by it */
-    if (bytes_get32(stream - 8) != crc32c(0, stream, deflated + GZIP_TRAILER_BYTES))
+    if (wanted != crc32c(0, stream, size))
         return bt_fail(error, BT_DATA, "a block is damaged");
     if (raw > 0) {
         int result =

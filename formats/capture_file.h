@@ -59,6 +59,13 @@ int capture_get_member(struct capture_member *member, const uint8_t *bytes, size
                        struct bt_error *error);
 
 /*
+ * The bytes of the member at bytes that its header has the CRC-32C of: *size of them from *stream
+ * on. Returns that CRC.
+ */
+uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *bytes,
+                            const uint8_t **stream, size_t *size);
+
+/*
  * Checks a whole member (all member_bytes of it at bytes) and decompresses the records of a data
  * member into records, which has room for member->batch.count; other kinds have none. 0 or BT_DATA.
  */

@@ -84,13 +84,14 @@ static int make_room(struct trace_input *input, size_t wanted, struct bt_error *
     memmove(input->buffer, input->buffer + input->begin, input->end - input->begin);
     input->end -= input->begin;
     input->begin = 0;
-    if (input->capacity >= wanted)
+    /* twice that: what is moved to the front is then less than what passed since it was last */
+    if (input->capacity / 2 >= wanted)
         return 0;
-    uint8_t *grown = realloc(input->buffer, wanted);
+    uint8_t *grown = realloc(input->buffer, 2 * wanted);
     if (!grown)
         return bt_fail(error, BT_MEMORY, "no memory to read %s", input->name);
     input->buffer = grown;
-    input->capacity = wanted;
+    input->capacity = 2 * wanted;
     return 0;
 }
 

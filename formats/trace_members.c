@@ -1,8 +1,17 @@
 #include "formats/trace_members.h"
 
+#include "formats/crc_trail.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DEFLATE_RATIO_MAX 1032u /* bytes that one byte of a deflate stream can become */
+
+/* What members that cannot be decompressed though their CRC is right may cost before they are
+ * skipped whole: so many bytes, and so many for each byte of the file in front of them. */
+#define WASTE_MAX   (64u << 20)
+#define WASTE_RATIO 4u
 
 struct trace_members {
     struct trace_input *input;
@@ -24,6 +33,9 @@ struct trace_members {
      * due */
     struct batch held;
     size_t position;
+    struct crc_trail trail; /* of bytes that a damaged member claims */
+    uint64_t wasted;        /* bytes of members with the right CRC that were no good */
+    uint64_t examined;      /* bytes of members that were checked or decompressed */
 };
 
 /* --- finding members ------------------------------------------------------------------------- */
@@ -44,12 +56,14 @@ bool trace_members_recognise(const uint8_t *bytes, size_t size)
     return false;
 }
 
-/* Goes from a damaged place to the next whole member header, or to the end. 0 or BT_IO. */
-static int resynchronise(struct trace_members *members, struct bt_error *error)
+/* Goes from a damaged place, skip bytes of which are of no use, to the next whole member header, or
+ * to the end. 0 or BT_IO. */
+static int resynchronise(struct trace_members *members, size_t skip, struct bt_error *error)
 {
     struct trace_input *input = members->input;
     struct capture_member member;
-    trace_input_consume(input, trace_input_available(input) > 0);
+    size_t there = trace_input_available(input);
+    trace_input_consume(input, skip < there ? skip : there);
     for (;;) {
         int result = trace_input_fill(input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error);
         if (result < 0)
@@ -69,17 +83,24 @@ static int resynchronise(struct trace_members *members, struct bt_error *error)
     }
 }
 
-/* Says what is wrong at the current place, and goes to the next good one. BT_DATA, or worse. */
-static int damaged(struct trace_members *members, const char *what, struct bt_error *error)
+/* Says what is wrong at the current place, and goes to the next good one, which may be within what
+ * is wrong but not within its first skip bytes. BT_DATA, or worse. */
+static int skip_damage(struct trace_members *members, const char *what, size_t skip,
+                       struct bt_error *error)
 {
     uint64_t offset = trace_input_offset(members->input);
-    int result = resynchronise(members, error);
+    int result = resynchronise(members, skip, error);
     if (result < 0)
         return result;
     members->skip = 0;
     return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": %s; %" PRIu64 " bytes are left out",
                    trace_input_name(members->input), offset, what,
                    trace_input_offset(members->input) - offset);
+}
+
+static int damaged(struct trace_members *members, const char *what, struct bt_error *error)
+{
+    return skip_damage(members, what, 1, error);
 }
 
 /* The header of the member at the current place. 1, 0 at the end of the file, BT_DATA, or BT_IO. */
@@ -193,6 +214,58 @@ static int check_index(struct trace_members *members, const struct batch *descri
                    name, offset, start, expected);
 }
 
+/* Bytes that a member costs whose records are decompressed: its own, and what they become. */
+static uint64_t cost(const struct capture_member *member)
+{
+    uint64_t most = (uint64_t)DEFLATE_RATIO_MAX * member->member_bytes;
+    uint64_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
+    return member->member_bytes + (raw < most ? raw : most);
+}
+
+/* Whether a member that is no good, though its CRC is right, is worth looking into. */
+static bool within_budget(const struct trace_members *members)
+{
+    return members->wasted <= WASTE_MAX + WASTE_RATIO * trace_input_offset(members->input);
+}
+
+/*
+ * Checks the whole member at the current place and decompresses its records, as
+ * capture_get_records. *skip: bytes in which no other member is to be looked for where this one is
+ * damaged.
+ *
+ * Headers may claim each other's bytes, 16 MiB each. Which claim is right, the member's CRC tells:
+ * behind a damaged one it comes from the trail, so that no byte is examined once for each header.
+ * Members with the right CRC that cannot be decompressed are made, not damaged; a budget bounds
+ * what they cost.
+ */
+static int get_records(struct trace_members *members, const struct capture_member *member,
+                       struct record *records, size_t *skip, struct bt_error *error)
+{
+    struct crc_trail *trail = &members->trail;
+    const uint8_t *bytes = trace_input_bytes(members->input);
+    const uint64_t offset = trace_input_offset(members->input) + member->header_bytes;
+    const uint64_t passed = trail->examined;
+    const uint8_t *stream;
+    size_t size;
+    uint32_t crc = 0;
+    const uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
+    bool right = !crc_trail_covers(trail, offset) ||
+                 (crc_trail_range(trail, offset, stream, size, &crc) && crc == wanted);
+    int result = BT_DATA;
+    *skip = 1;
+    if (right) {
+        members->examined += cost(member);
+        result = capture_get_records(members->decoder, member, bytes, records, error);
+    }
+    if (result < 0 && right && crc_trail_range(trail, offset, stream, size, &crc) &&
+        crc == wanted) {
+        members->wasted += cost(member);
+        *skip = within_budget(members) ? 1 : member->member_bytes;
+    }
+    members->examined += trail->examined - passed;
+    return result;
+}
+
 /* Decompresses the data member at the current place into batch, or into the member held. */
 static int take_records(struct trace_members *members, const struct capture_member *member,
                         struct batch *batch, struct bt_error *error)
@@ -202,11 +275,12 @@ static int take_records(struct trace_members *members, const struct capture_memb
     int result = direct ? 0 : hold(members, description, error);
     if (result < 0)
         return result;
-    result = capture_get_records(members->decoder, member, trace_input_bytes(members->input),
-                                 direct ? batch->records : members->held.records, error);
+    size_t skip;
+    result =
+        get_records(members, member, direct ? batch->records : members->held.records, &skip, error);
     if (result < 0) {
         members->held.count = members->position = 0;
-        return damaged(members, "the records of a block are damaged", error);
+        return skip_damage(members, "the records of a block are damaged", skip, error);
     }
     if (members->watches_data) {
         struct capture_member whole = *member;
@@ -276,10 +350,10 @@ static int step(struct trace_members *members, struct batch *batch, struct bt_er
         return damaged(members, "the file ends within a block", error);
     if (member.kind == CAPTURE_MEMBER_DATA)
         return take_records(members, &member, batch, error);
-    result = capture_get_records(members->decoder, &member, trace_input_bytes(members->input), NULL,
-                                 error);
+    size_t skip;
+    result = get_records(members, &member, NULL, &skip, error);
     if (result < 0)
-        return damaged(members, "a block without records is damaged", error);
+        return skip_damage(members, "a block without records is damaged", skip, error);
     take_description(members, &member);
     trace_input_consume(members->input, member.member_bytes);
     return member.kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
@@ -342,6 +416,7 @@ void trace_members_free(struct trace_members *members)
     if (!members)
         return;
     deflate_decoder_free(members->decoder);
+    crc_trail_clear(&members->trail);
     free(members->held.records);
     free(members);
 }
@@ -351,6 +426,7 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     int result = trace_input_rewind(members->input, error);
     if (result < 0)
         return result;
+    crc_trail_clear(&members->trail); /* it knows what comes next, not what came before */
     members->ordinal = 0;
     members->file_start = 0;
     members->closed = false;
@@ -407,6 +483,11 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
         if (result < 0)
             return result;
     }
+}
+
+uint64_t trace_members_examined(const struct trace_members *members)
+{
+    return members->examined;
 }
 
 uint64_t trace_members_position(const struct trace_members *members)

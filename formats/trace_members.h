@@ -26,6 +26,9 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
 /* As trace_reader_position. */
 uint64_t trace_members_position(const struct trace_members *members);
 
+/* As trace_reader_examined. */
+uint64_t trace_members_examined(const struct trace_members *members);
+
 /* As trace_reader_watch; with data as trace_reader_watch_all. */
 void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),

@@ -167,6 +167,11 @@ const struct capture_totals *trace_reader_closing(const struct trace_reader *rea
     return reader->members ? trace_members_closing(reader->members) : NULL;
 }
 
+uint64_t trace_reader_examined(const struct trace_reader *reader)
+{
+    return reader->members ? trace_members_examined(reader->members) : 0;
+}
+
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context)
 {
     if (reader->members)

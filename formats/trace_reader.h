@@ -57,6 +57,12 @@ void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, voi
  * its records in batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
+/*
+ * Bytes of a capture's members that were checked, and bytes of records that were decompressed, so
+ * far: whatever the file holds, at most a constant times its size and what its good members hold.
+ */
+uint64_t trace_reader_examined(const struct trace_reader *reader);
+
 /* Bytes of the file consumed so far, and its size (0 where it has none: a pipe). */
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 uint64_t trace_reader_size(const struct trace_reader *reader);

@@ -46,6 +46,7 @@ struct record_input {
     bool damaged; /* what was not told */
 
     struct slot *current; /* what record_input_next gave last */
+    int path;             /* that this is of */
 
     /* the thread's own */
     uint64_t skip, left;
@@ -285,11 +286,13 @@ static void *read_all(void *argument)
     struct bt_error error;
     int result = 0;
     thread_set_name("input");
-    for (int i = 0; i < input->captures.count && result == 0 && input->left > 0; i++)
-        result = read_trace(input, i, &error);
+    int path = 0;
+    while (path < input->captures.count && result == 0 && input->left > 0)
+        result = read_trace(input, path++, &error);
     struct slot *slot = next_slot(input);
     if (slot) {
         slot->result = result;
+        slot->path = path > 0 ? path - 1 : 0;
         if (result < 0)
             slot->error = error;
         give_slot(input);
@@ -390,11 +393,21 @@ static struct slot *take_slot(struct record_input *input)
     return slot;
 }
 
+/* What is left to say of the file read so far. */
+static void end_file(struct record_input *input)
+{
+    if (input->captures.count > 0)
+        transfer_end_file(&input->transfer, input->captures.paths[input->path]);
+}
+
 int record_input_next(struct record_input *input, const struct batch **batch,
                       struct bt_error *error)
 {
     for (;;) {
         struct slot *slot = take_slot(input);
+        if (slot->path != input->path)
+            end_file(input);
+        input->path = slot->path;
         if (slot->result == 1 || slot->result == BT_DATA || slot->result == BT_NOTE)
             input->current = slot;
         if (slot->result == 1) {
@@ -404,6 +417,7 @@ int record_input_next(struct record_input *input, const struct batch **batch,
             return 1;
         }
         if (!input->current) { /* the last slot stays where it is: asked again, it says the same */
+            end_file(input);
             if (slot->result < 0)
                 *error = slot->error;
             return slot->result;
@@ -411,7 +425,7 @@ int record_input_next(struct record_input *input, const struct batch **batch,
         if (input->settings.hold_damage && slot->result == BT_DATA)
             input->damaged = true;
         else if (!input->settings.silent)
-            transfer_tell(&input->transfer, &slot->error);
+            transfer_tell_input(&input->transfer, &slot->error);
     }
 }
 
@@ -456,6 +470,7 @@ int record_input_close(struct record_input *input)
     if (!input)
         return 0;
     progress_clear(&input->transfer.progress);
+    end_file(input);
     int status = input->transfer.status;
     if (input->damaged && status == 0)
         status = 1;

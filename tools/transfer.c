@@ -2,6 +2,7 @@
 
 #include "formats/capture_file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,28 @@ void transfer_tell(struct transfer *transfer, const struct bt_error *error)
         transfer->status = status;
 }
 
+void transfer_tell_input(struct transfer *transfer, const struct bt_error *error)
+{
+    if (error->code == BT_DATA && transfer->told == TRANSFER_TOLD_MAX) {
+        transfer->untold++; /* the first one has raised the exit status */
+        return;
+    }
+    transfer->told += error->code == BT_DATA;
+    transfer_tell(transfer, error);
+}
+
+void transfer_end_file(struct transfer *transfer, const char *path)
+{
+    if (transfer->untold > 0) {
+        progress_clear(&transfer->progress);
+        fprintf(stderr, "bustap: %s: %" PRIu64 " more %s damaged\n",
+                strcmp(path, "-") == 0 ? "standard input" : path, transfer->untold,
+                transfer->untold == 1 ? "place is" : "places are");
+    }
+    transfer->told = 0;
+    transfer->untold = 0;
+}
+
 struct trace_reader *transfer_open(struct transfer *transfer, const char *path)
 {
     struct bt_error error;
@@ -54,8 +77,8 @@ struct trace_reader *transfer_open(struct transfer *transfer, const char *path)
     return NULL;
 }
 
-int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const char *path,
-                  struct sink *sink, uint64_t *left, struct bt_error *error)
+static int pull(struct transfer *transfer, struct trace_reader *reader, const char *path,
+                struct sink *sink, uint64_t *left, struct bt_error *error)
 {
     struct source *source = trace_reader_source(reader);
     struct batch *batch = &transfer->batch;
@@ -70,7 +93,7 @@ int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const 
         if (result < 0) {
             transfer->damaged += result == BT_DATA;
             transfer->notes += result == BT_NOTE;
-            transfer_tell(transfer, &told);
+            transfer_tell_input(transfer, &told);
             if (result == BT_DATA || result == BT_NOTE)
                 continue;
             return 0;
@@ -84,6 +107,14 @@ int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const 
                       trace_reader_size(reader));
     }
     return 0;
+}
+
+int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const char *path,
+                  struct sink *sink, uint64_t *left, struct bt_error *error)
+{
+    int result = pull(transfer, reader, path, sink, left, error);
+    transfer_end_file(transfer, path);
+    return result;
 }
 
 void transfer_take_paths(struct transfer_paths *paths, int count, char **operands)

@@ -38,6 +38,8 @@ struct transfer {
     int status;         /* the worst exit status so far */
     uint64_t damaged;   /* BT_DATA answers so far */
     uint64_t notes;     /* BT_NOTE answers so far */
+    unsigned told;      /* places of damage of the file being read that were reported, */
+    uint64_t untold;    /* and those beyond TRANSFER_TOLD_MAX, that were not */
     unsigned reading;   /* enum trace_reading */
     struct batch batch; /* the buffer batches are pulled into */
     struct progress progress;
@@ -62,6 +64,17 @@ int transfer_pull(struct transfer *transfer, struct trace_reader *reader, const 
 
 /* Tells an error as "bustap: message" and raises the exit status to its. */
 void transfer_tell(struct transfer *transfer, const struct bt_error *error);
+
+/*
+ * The rule for what a reader says of its input: damage, and that a file was cut off (BT_DATA), is
+ * reported and raises the exit status to 1; what is odd and harmless (BT_NOTE), as stray bytes
+ * behind raw records, is reported. Of the places of a file that are damaged TRANSFER_TOLD_MAX are
+ * reported one by one, and how many more there are by transfer_end_file, to be called when the file
+ * has been read.
+ */
+#define TRANSFER_TOLD_MAX 10u
+void transfer_tell_input(struct transfer *transfer, const struct bt_error *error);
+void transfer_end_file(struct transfer *transfer, const char *path);
 
 /* The files to read: the operands given, or standard input where there are none. */
 struct transfer_paths {

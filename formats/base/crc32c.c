@@ -174,6 +174,30 @@ uint32_t crc32c_by_4(uint32_t crc, const void *data, size_t size)
     }
     return crc32c_portable(~crc, p, size);
 }
+
+#define POLYNOMIAL 0x82f63b78u
+
+/* a times b modulo the polynomial; the highest bit is the coefficient of 1. */
+static uint32_t multiply(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (; a; a <<= 1) {
+        product ^= a >> 31 ? b : 0;
+        b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1;
+    }
+    return product;
+}
+
+uint32_t crc32c_shift(uint32_t crc, uint64_t size)
+{
+    uint32_t power = 0x800000; /* x to the 8th: a byte further on */
+    for (; size; size >>= 1) {
+        if (size & 1)
+            crc = multiply(power, crc);
+        power = multiply(power, power);
+    }
+    return crc;
+}
 #endif
 
 #if defined(__x86_64__) && __STDC_HOSTED__

@@ -16,6 +16,12 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 #if __STDC_HOSTED__
 /* The same by tables, 4 bytes at a time: for hosts without the instruction. */
 uint32_t crc32c_by_4(uint32_t crc, const void *data, size_t size);
+
+/*
+ * What crc becomes with `size` bytes behind it, apart from those bytes' own CRC: the CRC of A and B
+ * together is crc32c_shift(crc of A, size of B) ^ crc of B.
+ */
+uint32_t crc32c_shift(uint32_t crc, uint64_t size);
 #endif
 
 /* The same by table alone: what the board's processor runs, and the twin the tests compare with. */

@@ -28,10 +28,11 @@ static void read_all(struct source *source, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct test_path *path = test_path_file(data, size);
-    for (int lp64 = 0; lp64 < 2; lp64++) {
+    for (unsigned reading = 0; reading <= (TRACE_LP64 | TRACE_INSIST); reading++) {
+        const bool lp64 = reading & TRACE_LP64;
         struct trace_reader *reader;
-        if (trace_reader_open(&reader, test_path_name(path), lp64, NULL) < 0)
-            break;
+        if (trace_reader_open(&reader, test_path_name(path), reading, NULL) < 0)
+            continue;
         if (lp64 && size > 0)
             trace_reader_seek(reader, data[0], NULL);
         read_all(trace_reader_source(reader), size);

@@ -75,7 +75,7 @@ static int pull(struct feed *feed, struct transfer *transfer, const char *path, 
             break;
         }
         if ((result == BT_DATA || result == BT_NOTE) && !told)
-            transfer_tell(transfer, error);
+            transfer_tell_input(transfer, error);
         if (result == BT_DATA || result == BT_NOTE)
             continue;
         if (result == 1)
@@ -86,6 +86,7 @@ static int pull(struct feed *feed, struct transfer *transfer, const char *path, 
                       trace_reader_size(feed->reader));
     }
     batch->capacity = capacity;
+    transfer_end_file(transfer, path);
     return result;
 }
 

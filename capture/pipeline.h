@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "capture/file_set.h"
+#include "capture/loss_watch.h"
 #include "capture/queue.h"
 
 #include <pthread.h>
@@ -58,6 +59,7 @@ struct capture {
     struct capture_status status;
     char notes[CAPTURE_NOTES][CAPTURE_NOTE_BYTES]; /* a ring */
     uint64_t notes_taken, notes_put;
+    struct loss_watch loss_watch;
 };
 
 void *reader_run(void *capture);
@@ -72,6 +74,9 @@ void writer_free(struct writer *writer, bool discard);
 /* Has something to tell the operator, for capture_take_note. */
 void pipeline_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Something was lost, and no call has told it yet: a note says when losses begin, and when they are
+ * over. */
+void pipeline_lost(struct capture *capture, const struct loss *lost);
 /* Takes the whole capture down from inside: remembers the first error and halts the reader. */
 void pipeline_fail(struct capture *capture, const struct bt_error *error);
 /* Makes the reader stop; what it reads from then on is not wanted. */

@@ -27,20 +27,43 @@ void pipeline_fail(struct capture *capture, const struct bt_error *error)
     pthread_mutex_unlock(&capture->mutex);
 }
 
+/* Room for the next note; call with the mutex. */
+static char *next_note(struct capture *capture)
+{
+    return capture->notes[capture->notes_put++ % CAPTURE_NOTES];
+}
+
 void pipeline_note(struct capture *capture, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     pthread_mutex_lock(&capture->mutex);
-    vsnprintf(capture->notes[capture->notes_put++ % CAPTURE_NOTES], CAPTURE_NOTE_BYTES, format,
-              arguments);
+    vsnprintf(next_note(capture), CAPTURE_NOTE_BYTES, format, arguments);
     pthread_mutex_unlock(&capture->mutex);
     va_end(arguments);
+}
+
+void pipeline_lost(struct capture *capture, const struct loss *lost)
+{
+    char text[LOSS_WATCH_BYTES];
+    pthread_mutex_lock(&capture->mutex);
+    if (loss_watch_add(&capture->loss_watch, lost, clock_monotonic_ns(), text))
+        snprintf(next_note(capture), CAPTURE_NOTE_BYTES, "%s", text);
+    pthread_mutex_unlock(&capture->mutex);
+}
+
+/* Call with the mutex. */
+static void look_at_losses(struct capture *capture)
+{
+    char text[LOSS_WATCH_BYTES];
+    if (loss_watch_over(&capture->loss_watch, clock_monotonic_ns(), capture->ended, text))
+        snprintf(next_note(capture), CAPTURE_NOTE_BYTES, "%s", text);
 }
 
 bool capture_take_note(struct capture *capture, char *note, size_t size)
 {
     pthread_mutex_lock(&capture->mutex);
+    look_at_losses(capture);
     if (capture->notes_put - capture->notes_taken > CAPTURE_NOTES)
         capture->notes_taken = capture->notes_put - CAPTURE_NOTES;
     bool found = capture->notes_taken < capture->notes_put;

@@ -197,7 +197,8 @@ static void count_unwritten(struct writer *writer, const struct batch *batch)
     struct batch *unwritten = &writer->unwritten;
     struct loss refused = {.first_tick = batch->first_tick, .last_tick = batch->last_tick};
     refused.count[LOSS_DISK] = batch->count;
-    loss_add(&unwritten->lost, &batch->lost);
+    loss_add(&refused, &batch->lost);
+    pipeline_lost(writer->capture, &refused);
     loss_add(&unwritten->lost, &refused);
     gap_add(&unwritten->gap, &batch->gap);
     unwritten->first_index = batch->first_index + batch->count;
@@ -260,8 +261,10 @@ static void write_member(struct writer *writer, const struct queue_member *membe
     if (result < 0) {
         refuse(writer, result, &error);
         count_unwritten(writer, &member->batch);
-    } else if (writer->full) {
-        end_full(writer);
+    } else {
+        pipeline_lost(writer->capture, &member->batch.lost);
+        if (writer->full)
+            end_full(writer);
     }
     publish(writer);
 }

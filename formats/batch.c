@@ -2,12 +2,25 @@
 
 #include "formats/base/saturating.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *loss_stage_name(enum loss_stage stage)
 {
     static const char *const names[LOSS_STAGES] = {"bus", "link", "queue", "disk"};
     return names[stage];
+}
+
+char *loss_text(char text[LOSS_TEXT_BYTES], const uint64_t count[LOSS_STAGES])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        if (count[stage] > 0)
+            used += (size_t)snprintf(text + used, LOSS_TEXT_BYTES - used, "%s%s %" PRIu64,
+                                     used ? ", " : "", loss_stage_name(stage), count[stage]);
+    return text;
 }
 
 uint64_t loss_total(const struct loss *loss)

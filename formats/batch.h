@@ -55,6 +55,10 @@ struct NAMED_FIELDS batch {
 /* The name of a stage, as files and JSON spell it: "bus", "link", "queue", "disk". */
 const char *loss_stage_name(enum loss_stage stage);
 
+/* "bus 12, disk 3": the stages that lost something. Returns text. */
+#define LOSS_TEXT_BYTES 160u
+char *loss_text(char text[LOSS_TEXT_BYTES], const uint64_t count[LOSS_STAGES]);
+
 /* Requests lost, over all stages; saturates. */
 uint64_t loss_total(const struct loss *loss);
 

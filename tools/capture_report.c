@@ -118,13 +118,13 @@ void capture_report_summary(struct capture_report *report, const struct capture_
 {
     char raw[WORDS_SIZE_BYTES];
     char compressed[WORDS_SIZE_BYTES];
-    char loss[WORDS_LOSS_BYTES];
+    char loss[LOSS_TEXT_BYTES];
     double seconds = (double)status->elapsed_ns / 1e9;
     uint64_t lost = words_lost(status->lost);
     capture_report_say(report, "%s: %" PRIu64 " records in %" PRIu64 " %s, %" PRIu64 " lost%s%s%s",
                        capture_end_name(status->end), status->records, status->files,
                        status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
-                       words_loss(loss, status->lost), lost ? ")" : "");
+                       loss_text(loss, status->lost), lost ? ")" : "");
     if (status->gaps > 0)
         capture_report_say(report, "the board was away %" PRIu64 " %s, %.1f s in all", status->gaps,
                            status->gaps == 1 ? "time" : "times", (double)status->gap_ns / 1e9);

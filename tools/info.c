@@ -302,13 +302,13 @@ static void print_capture(void *context, uint64_t ordinal, const struct trace_fi
 static void print_text(const struct summary *summary)
 {
     const struct trace_verdict *total = &summary->total;
-    char loss[WORDS_LOSS_BYTES];
+    char loss[LOSS_TEXT_BYTES];
     char raw[WORDS_SIZE_BYTES];
     char compressed[WORDS_SIZE_BYTES];
     double raw_bytes = (double)total->records * RECORD_BYTES;
     printf("%-13s %" PRIu64 "\n", "records", total->records);
     printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
-           words_lost(total->lost) ? ": " : "", words_loss(loss, total->lost));
+           words_lost(total->lost) ? ": " : "", loss_text(loss, total->lost));
     print_gaps(summary);
     printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", total->why);
     printf("%-13s %" PRIu64, "files", total->files);

@@ -77,7 +77,7 @@ static void print_source(const struct trace_verdict *verdict)
 
 static void print_verdict(const struct trace_verdict *verdict)
 {
-    char loss[WORDS_LOSS_BYTES];
+    char loss[LOSS_TEXT_BYTES];
     char length[GAPS_LENGTH_BYTES];
     uint64_t lost = words_lost(verdict->lost);
     print_removed(verdict);
@@ -86,7 +86,7 @@ static void print_verdict(const struct trace_verdict *verdict)
         printf("INCOMPLETE: %s", verdict->why);
     else if (lost > 0)
         printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)", verdict->records, lost,
-               words_loss(loss, verdict->lost));
+               loss_text(loss, verdict->lost));
     else if (verdict->removed_lost > 0)
         printf("accounted for: %" PRIu64 " records, nothing lost in the files that are here",
                verdict->records);
@@ -104,10 +104,10 @@ static void print_capture(const struct trace_verdict *verdict, const struct trac
 {
     for (size_t i = 0; i < count; i++) {
         const struct trace_file *file = &files[i];
-        char loss[WORDS_LOSS_BYTES];
+        char loss[LOSS_TEXT_BYTES];
         printf("%s: %" PRIu64 " records, %" PRIu64 " lost%s%s%s, %s\n", file->path, file->records,
                loss_total(&file->lost), loss_total(&file->lost) ? " (" : "",
-               words_loss(loss, file->lost.count), loss_total(&file->lost) ? ")" : "",
+               loss_text(loss, file->lost.count), loss_total(&file->lost) ? ")" : "",
                file_state(file));
         gaps_print(file, "  ", false);
     }

@@ -21,17 +21,6 @@ char *words_time(char *text, int64_t realtime_ns)
     return text;
 }
 
-char *words_loss(char *text, const uint64_t lost[LOSS_STAGES])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (int stage = 0; stage < LOSS_STAGES; stage++)
-        if (lost[stage] > 0)
-            used += (size_t)snprintf(text + used, WORDS_LOSS_BYTES - used, "%s%s %" PRIu64,
-                                     used ? ", " : "", loss_stage_name(stage), lost[stage]);
-    return text;
-}
-
 char *words_size(char *text, double bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

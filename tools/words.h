@@ -1,4 +1,4 @@
-/* How the commands say things to people: times, sizes, losses by stage. */
+/* How the commands say things to people: times, sizes, command lines. */
 #ifndef TOOLS_WORDS_H
 #define TOOLS_WORDS_H
 
@@ -8,14 +8,10 @@
 #include <stdio.h>
 
 #define WORDS_TIME_BYTES 40u
-#define WORDS_LOSS_BYTES 160u
 #define WORDS_SIZE_BYTES 16u
 
 /* "2026-11-20T22:45:00.123Z": UTC; text has room for WORDS_TIME_BYTES. Returns text. */
 char *words_time(char *text, int64_t realtime_ns);
-
-/* "bus 12, disk 3": the stages that lost something; text has room for WORDS_LOSS_BYTES. */
-char *words_loss(char *text, const uint64_t lost[LOSS_STAGES]);
 
 /* "1.5 MiB"; text has room for WORDS_SIZE_BYTES. */
 char *words_size(char *text, double bytes);

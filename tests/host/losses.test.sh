@@ -1,5 +1,6 @@
 #!/bin/bash
-# A capture that ends after losses says so in the journal, with the number; one without does not.
+# A capture with losses says so in the journal: where they begin, where they end and how many, by stage, and at the
+# capture's end; not block by block. One without does not.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -22,3 +23,15 @@ stop_daemon
 grep -q "^bustapd: capture lossy: .* after $(bustap info --json out/lossy_* | jq .records) records, $lost lost\$" log ||
     fail "$lost were lost"
 grep -q '^bustapd: capture good: .* after 1000 records$' log || fail "nothing was lost"
+
+# one beginning, one end with the sum, however many blocks have lost something
+lossy() { grep "^bustapd: capture lossy: $1" log; }
+[ "$(lossy 'losses began at tick [0-9]* (bus [0-9]* so far)$' | wc -l)" -eq 1 ] || fail "how losses began"
+[ "$(lossy "losses ended at tick [0-9]* after [0-9.]* s: $lost lost since tick [0-9]* (bus $lost)$" | wc -l)" -eq 1 ] ||
+    fail "how losses ended"
+! grep -q 'capture good: losses' log || fail "nothing was lost"
+
+# bustap capture: the same
+bustap capture -q --board virtual:smp=4,requests=3000000,rate=50M,queue=4 -o out/again --packing plain 2>told || true
+[ "$(grep -c '^bustap: losses began at tick ' told)" -eq 1 ] || fail "it said $(cat told)"
+[ "$(grep -c '^bustap: losses ended at tick ' told)" -eq 1 ] || fail "it said $(cat told)"

@@ -16,17 +16,17 @@ static void test_time(void)
 
 static void test_loss(void)
 {
-    char text[WORDS_LOSS_BYTES];
+    char text[LOSS_TEXT_BYTES];
     uint64_t lost[LOSS_STAGES] = {0, 0, 0, 0};
-    CU_ASSERT_STRING_EQUAL(words_loss(text, lost), "");
+    CU_ASSERT_STRING_EQUAL(loss_text(text, lost), "");
     lost[LOSS_DISK] = 3;
-    CU_ASSERT_STRING_EQUAL(words_loss(text, lost), "disk 3");
+    CU_ASSERT_STRING_EQUAL(loss_text(text, lost), "disk 3");
     lost[LOSS_BUS] = 12;
-    CU_ASSERT_STRING_EQUAL(words_loss(text, lost), "bus 12, disk 3");
+    CU_ASSERT_STRING_EQUAL(loss_text(text, lost), "bus 12, disk 3");
     CU_ASSERT_EQUAL(words_lost(lost), 15);
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         lost[stage] = UINT64_MAX;
-    CU_ASSERT(strlen(words_loss(text, lost)) < WORDS_LOSS_BYTES);
+    CU_ASSERT(strlen(loss_text(text, lost)) < LOSS_TEXT_BYTES);
     CU_ASSERT_EQUAL(words_lost(lost), UINT64_MAX);
 }
 

@@ -78,7 +78,10 @@ static void check_curve(const struct series *series, const struct study_settings
         abort();
     for (uint64_t size = 1; size != 0; size = curve_next(&curve, size, 0)) {
         const uint64_t misses = curve_misses(&curve, size);
-        if (misses > last || misses < curve.compulsory || !(curve_error(&curve, size) >= 0))
+        const struct curve_interval interval = curve_interval(&curve, size);
+        if (misses > last || misses < curve.compulsory)
+            abort();
+        if (!(interval.low >= 0 && interval.low <= interval.high && interval.high <= 1))
             abort();
         last = misses;
     }

@@ -20,7 +20,8 @@ struct session_settings {
     uint32_t flush_us; /* see wire_configuration */
     uint32_t heartbeat_ms;
     int stop_ms;    /* told to stop, it may take so long to send what it has queued */
-    int silence_ms; /* armed, and nothing heard for so long: the board has stopped answering */
+    int silence_ms; /* armed, nothing heard for so long, STATUS not answered: the board is given up
+                     */
     int64_t reconnect_ns; /* driver/reconnect.h: a board that went away is waited for so long; 0:
                              not at all; SESSION_RECONNECT_FOR_EVER */
 };

@@ -305,10 +305,15 @@ int main(int argc, char **argv)
     if (standard_streams_keep() < 0)
         return bt_exit_status(BT_IO);
     int result = parse_arguments(argc, argv, &arguments);
-    if (result < 0 || arguments.done)
-        return bt_exit_status(result);
-    if (!arguments.check)
+    if (result == 0 && !arguments.done && !arguments.check)
         return bt_exit_status(run_daemon(&arguments));
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return bt_exit_status(check(&arguments, &error));
+    if (result == 0 && !arguments.done) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        result = check(&arguments, &error);
+    }
+    if (standard_streams_finish(&error) < 0 && result == 0) {
+        fprintf(stderr, "bustapd: %s\n", error.message);
+        result = error.code;
+    }
+    return bt_exit_status(result);
 }

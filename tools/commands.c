@@ -159,16 +159,12 @@ int commands_main(int count, char **arguments)
     sigset_t mask;
     sigprocmask(SIG_BLOCK, NULL, &mask);
     signal_guard_block(); /* a command that does not take signals itself unblocks them */
-    if (standard_streams_keep() < 0)
+    if (standard_streams_keep() < 0 || standard_streams_wait() < 0)
         return STATUS_IO;
     /* A reader that went away is an answer of write(), as is a file at its size limit. */
     command_ignore(SIGPIPE);
     command_ignore(SIGXFSZ);
     int status = dispatch(count, arguments, &mask);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    if (errno == EPIPE)
-        return status;
-    fprintf(stderr, "bustap: cannot write standard output: %s\n", strerror(errno));
-    return STATUS_IO;
+    struct bt_error error;
+    return standard_streams_finish(&error) < 0 ? command_failure(&error) : status;
 }

@@ -1,11 +1,11 @@
 #include "capture/line_queue.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/file_io.h"
 #include "formats/base/thread.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,24 +32,6 @@ struct line_queue {
     bool closed;
     bool orphan; /* nobody waits for the thread any more: it frees */
 };
-
-/* A descriptor may be in non-blocking mode: whoever shares it chose that. 0, or errno. */
-static int write_all(int descriptor, const char *text, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(descriptor, text, size);
-        if (written >= 0) {
-            text += written;
-            size -= (size_t)written;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            struct pollfd room = {.fd = descriptor, .events = POLLOUT};
-            poll(&room, 1, -1);
-        } else if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
 
 static void destroy(struct line_queue *queue)
 {
@@ -105,7 +87,8 @@ static void *run(void *argument)
         if (next(queue, notice, sizeof notice, &line)) {
             uint64_t told = queue->untold;
             pthread_mutex_unlock(&queue->mutex);
-            int refused = write_all(queue->descriptor, line.text ? line.text : notice, line.size);
+            const char *text = line.text ? line.text : notice;
+            int refused = file_write(queue->descriptor, text, line.size, NULL) < 0 ? errno : 0;
             pthread_mutex_lock(&queue->mutex);
             finish(queue, &line, told, refused);
         } else if (queue->closed) {

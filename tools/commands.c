@@ -21,7 +21,6 @@
 #include "tools/verify.h"
 #include "tools/wrap.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>

@@ -2,16 +2,15 @@
  * Failpoints: stands between the programs and the C library (linked with --wrap), counts the calls
  * of each kind, and lets chosen ones fail.
  *
- *   BUSTAP_FAIL=KIND:N:EFFECT,...   the N-th call of this kind, counted from 1; N+ every one from
- * there on BUSTAP_FAIL_COUNTS=FILE         at exit a line for each kind: its name, its calls, how
- * many of them failed
+ *     BUSTAP_FAIL=KIND:N:EFFECT,...   the N-th call of this kind, from 1; N+: each from there on
+ *     BUSTAP_FAIL_COUNTS=FILE         gets a line for each kind at exit: name, calls, failed calls
  *
  * EFFECT is the name of an error that the call ends with, done nothing (close closes); or SHORT:
  * half of what was asked for is read or written; or KILL: the process is killed in front of the
  * call.
  *
- * Reads and writes count where they are of regular files or standard streams: nothing else is an
- * input or output of the programs.
+ * Reads and writes count where they are of regular files, standard input or standard output:
+ * nothing else is an input or output of the programs.
  */
 #define _GNU_SOURCE /* renameat2, O_TMPFILE */
 #include <errno.h>
@@ -154,6 +153,8 @@ static bool fails(enum kind kind)
 static bool transfer_fails(enum kind kind, int file, size_t *size)
 {
     struct stat status;
+    if (file == STDERR_FILENO)
+        return false; /* what failed is to be read there */
     if (file > STDERR_FILENO && (fstat(file, &status) < 0 || !S_ISREG(status.st_mode)))
         return false;
     int effect = count(kind);

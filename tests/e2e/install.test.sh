@@ -12,7 +12,7 @@ for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/ma
     share/man/man1/bustap-dcfg.1 \
     share/man/man8/bustapd.8 lib/udev/rules.d/60-bustap.rules \
     lib/udev/rules.d/61-bustap-access.rules lib/systemd/system/bustapd.service \
-    share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
+    share/doc/bustap/doc/bustapd.conf share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
     [ -e "$file" ] || { echo "$file is not there"; exit 1; }
 done
 # what the documents point at is there
@@ -23,6 +23,14 @@ find share/doc -name '*.md' | while read -r file; do
 done
 grep -o '[a-z/]*/bustap/doc/[a-z0-9-]*\.md' share/man/man1/bustap.1 | while read -r file; do
     [ -e "$file" ] || { echo "bustap(1): there is no $file"; exit 1; }
+done
+# and the files that are named with the folder that is usual
+for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
+    named=$(grep -o '/usr/local/[a-z/]*/bustapd\.[a-z]*' "$document" | sort -u)
+    [ "$(echo "$named" | wc -l)" -ge 1 ]
+    for file in $named; do
+        [ -e "${file#/usr/local/}" ] || { echo "$document: there is no $file"; exit 1; }
+    done
 done
 grep -q '^ExecStart=/opt/bustap/sbin/bustapd$' lib/systemd/system/bustapd.service
 bin/bustap capture --quiet --board virtual:smp=1,requests=1000 -o "$TMPDIR/trace"

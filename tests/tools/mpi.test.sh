@@ -10,6 +10,16 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 run() { mpirun --oversubscribe -n "$@"; }
 
+# what the README says, as a user and, with the option that it names, as root
+bustap capture --quiet --board virtual:smp=2,requests=3000 -o trace
+command=$(sed -n 's/^    \(mpirun .*\)/\1/p' "$TOP/README.md")
+[ -n "$command" ]
+[ "$(id -u)" -ne 0 ] || command="mpirun $(grep -o -e '--allow-run-as-root' "$TOP/README.md") ${command#mpirun}"
+command=$(echo "$command --threads 1" | sed "s,build/mpi/bustap,$mpi,; s,--bind-to none,& --oversubscribe,")
+env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM sh -c "$command" >printed
+bustap mrc trace_*.byu.gz | cmp - printed
+rm trace_*.byu.gz
+
 bustap capture --board virtual:smp=4,seed=2,requests=40000 -o smp --rotate size=100K --quiet
 
 counts='1 2 3 5'

@@ -1,0 +1,79 @@
+#!/bin/bash
+# The examples of the pages of the single commands, and of bustapd(8), run as they stand. manual.test.sh has those of
+# bustap(1). Programs that Debian does not have are stood in for, others must be there.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+for tool in gcc dot callgrind_annotate gnuplot valgrind /usr/bin/python3; do
+    command -v $tool >/dev/null || { echo "there is no $tool"; exit 77; }
+done
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || { echo "there is no numpy"; exit 77; }
+# AddressSanitizer lies where programs go
+case $BUILD in *sanitize*) echo "programs cannot be executed with a sanitizer"; exit 77 ;; esac
+
+# block PAGE: the literal text of its examples
+block() {
+    awk '/^\.Sh/ { on = $2 == "EXAMPLES" } /^\.Ed/ { text = 0 }
+        on && text { print } on && /^\.Bd/ { text = 1 }' "$TOP/doc/$1" | sed 's/\\e$/\\/'
+}
+
+# commands PAGE: what is behind a prompt, to the end of a line that is continued, or of what is in quotes; not what
+# commands print, nor what needs root
+commands() {
+    block "$1" | awk '
+        /^\$ / { command = substr($0, 3); open = 1; quotes = 0 }
+        !open { next }
+        !/^\$ / { command = command "\n" $0 }
+        { quotes += gsub(/"/, "&"); open = /\\$/ || quotes % 2 }
+        !open { print command }'
+}
+
+# what they speak of
+cat >program.c <<'END'
+#include <stdio.h>
+static int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
+int main(void) { printf("%d\n", work(15)); return 0; }
+END
+gcc -O1 -g -static -no-pie -o program program.c
+single_step --output capture_1.byu.gz ./program >/dev/null 2>&1 || { echo "programs cannot be single-stepped here"; exit 77; }
+for prefix in p0 smp trace; do
+    bustap capture --quiet --board virtual:smp=4,requests=20000 -o $prefix
+done
+zcat trace_*.byu.gz >capture.byu
+seq 2000 >FILE
+ln -s /usr/bin/python3 python3
+
+# Dinero and libCacheSim are not packaged
+cat >dineroIV <<'END'
+#!/bin/sh
+if grep -v '^[012] [0-9a-f]*$'; then exit 1; fi
+END
+cat >cachesim <<'END'
+#!/bin/sh
+test -s "$1" -a $(($(stat -c %s "$1") % 24)) = 0
+END
+chmod +x dineroIV cachesim
+PATH=$PWD:$PATH
+# as its example shows it
+awk '/^\$ cat demo.conf/ { on = 1; next } /^\$/ { on = 0 } on' "$TOP/doc/bustapd.8" >demo.conf
+[ "$(wc -l <demo.conf)" = 3 ]
+
+total=0
+for page in "$TOP"/doc/bustap-*.1 "$TOP/doc/bustapd.8"; do
+    page=${page##*/}
+    commands "$page" >script
+    count=$(grep -c . script)
+    [ "$count" -ge 2 ] || { echo "$page: no examples"; exit 1; }
+    total=$((total + count))
+    case $page in bustap-mrc.1) # seconds need a capture that knows its clock, as those of boards do
+        rm capture_*.byu.gz
+        bustap capture --quiet --board virtual:smp=4,requests=20000 -o capture ;;
+    esac
+    bash -e -o pipefail script >out 2>err || { echo "$page: status $?"; cat script err; exit 1; }
+done
+[ $total -ge 30 ]
+grep -q '^demo *running' out # of bustapd(8), the last one
+
+# the configuration of caches says what the options of the second example say
+block bustap-cache.1 | grep -v '^\$' >caches
+bustap cache --config caches --lines 20 smp_*.byu.gz >from_file
+bustap cache --coherence mesi --classify --lines 20 smp_*.byu.gz | cmp - from_file

@@ -1,0 +1,86 @@
+#!/bin/bash
+# What recover writes, and what it leaves alone: its input, a running capture's files, and the output's name until the
+# output is complete.
+set -eu -o pipefail
+PATH="$BUILD/tests/e2e:$PATH"
+
+fail() {
+    echo "$*"
+    cat told
+    exit 1
+}
+refused() { # STATUS WORDS COMMAND...
+    local status=0 wanted=$1 words=$2
+    shift 2
+    "$@" 2>told || status=$?
+    [ "$status" -eq "$wanted" ] && grep -q "$words" told || fail "$*: status $status"
+}
+
+make_capture file_records=2000 block_records=150 p
+head -c 9000 p_1.byu.gz >x.part
+cp x.part before
+
+# the output's name with .part is the input
+for force in --force ''; do
+    rm -f x
+    # shellcheck disable=SC2086 # a word or none
+    bustap recover $force x.part -o x 2>told || [ $? -eq 1 ] || fail "not saved"
+    cmp x.part before
+    [ "$(zcat x | wc -c)" -gt 12000 ] || fail "little was saved"
+done
+cp x whole
+
+# the output is the input, by whatever name
+ln x.part hard && ln -s x.part soft
+for name in x.part ./x.part hard soft; do
+    refused 2 'is read: the recovered file needs another name' bustap recover --force x.part -o $name
+done
+refused 2 'is read' sh -c 'exec bustap recover x.part -o - >>x.part'
+cmp x.part before
+
+# a file that is there, and a link to nowhere, are not replaced unasked
+refused 3 'is there already' bustap recover x.part -o x
+ln -s nowhere dangling
+refused 3 'is there already' bustap recover x.part -o dangling
+refused 3 'is no regular file' bustap recover --force x.part -o dangling
+[ ! -e nowhere ]
+
+# interrupted: what is there stays, and nothing else is
+mkdir out
+cp whole out/old
+for name in old new; do
+    for signal in KILL TERM HUP; do
+        mkfifo out/pipe
+        bustap recover --force out/pipe -o out/$name 2>told &
+        recover=$!
+        exec {pipe}>out/pipe
+        cat p_1.byu.gz >&$pipe
+        rm out/pipe
+        sleep 0.1 # it may have read that by now
+        kill -$signal $recover
+        wait $recover 2>/dev/null || true
+        exec {pipe}>&-
+        # where files must have names, a killed process leaves one that says so
+        [ "$(ls -A out | grep -v '^old\.part-1$\|^new\.part-1$')" = old ] || fail "left: $(ls -A out)"
+        cmp out/old whole
+    done
+done
+
+# a running capture's files, under all names that it might still take
+bustap capture -q --board virtual:smp=1,rate=1000 -o run/c --rotate time=200ms &
+capture=$!
+until ls run/c_00002_*.byu.gz >/dev/null 2>&1; do
+    kill -0 $capture || fail "the capture has ended"
+    sleep 0.05
+done
+for name in $(ls run/c_*) run/c_00009_20000101T000000Z.byu.gz; do
+    refused 3 'belongs to a capture that is running' bustap recover --force x.part -o "$name"
+    refused 3 'belongs to a capture that is running' bustap convert --to byu x -o "$name"
+    refused 3 'belongs to a capture that is running' bustap dcfg build x -o "$name"
+done
+bustap recover --force "$(ls run/c_00001_*)" -o run/c 2>told || [ $? -eq 1 ] || fail "a name beside was refused"
+kill -INT $capture
+wait $capture || fail "the capture ended with $?"
+rm run/c
+bustap verify run/* >told || fail "the capture is not whole"
+bustap recover --force x.part -o "$(ls run/c_00001_*)" 2>told || [ $? -eq 1 ] || fail "nobody has it any more"

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +96,11 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
         before[i].st_mode = 0;
         if (!outputs[i].what)
             continue;
+        if (outputs[i].path && strcmp(outputs[i].path, "-") == 0)
+            return bt_fail(error, BT_USAGE,
+                           "%s cannot go to -: standard output is the program's; name a file, or "
+                           "/dev/stdout to mix them",
+                           outputs[i].what);
         if (outputs[i].path && overwrite_check_held(outputs[i].path, error) < 0)
             return error->code;
         if (look_at(&outputs[i], &before[i], error) < 0)

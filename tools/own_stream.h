@@ -37,8 +37,8 @@ struct NAMED_FIELDS own_output {
 /*
  * Before any of them is opened: no two, and none of them and the program, are one file on a disk,
  * where one would overwrite the other. Those that are not wanted have no `what`. Those that are
- * not there are made; nothing that is there is touched. 0, BT_USAGE, BT_BUSY: one is a file of a
- * running capture, or BT_IO: one cannot be written.
+ * not there are made; "-" is refused; nothing that is there is touched. 0, BT_USAGE, BT_BUSY: one
+ * is a file of a running capture, or BT_IO: one cannot be written.
  */
 int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
                      struct bt_error *error);

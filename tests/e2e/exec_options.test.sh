@@ -45,6 +45,11 @@ refused '--output: the name of a file is empty' profile -o ''
 refused '--callgrind: the name of a file is empty' profile --callgrind ''
 refused '--output: the name of a file is empty' rondo -o ''
 refused '--wrong-path: the name of a file is empty' rondo --wrong-path ''
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+    # shellcheck disable=SC2086 # words are what is wanted
+    refused "cannot go to -: standard output is the program's" $options -
+done
+[ ! -e - ]
 ln -s same other
 for there in 'rm -f same' 'echo kept >same'; do
     eval "$there"

@@ -2,6 +2,7 @@
 
 #include "driver/boards.h"
 #include "driver/session.h"
+#include "formats/base/printable.h"
 #include "tools/json.h"
 
 #include <inttypes.h>
@@ -48,7 +49,8 @@ static void json_listings(yajl_gen json, const char *key, const struct board_lis
 static void print_listings(const struct board_listing *listings, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        printf("%-24s %s\n", listings[i].specification, listings[i].description);
+        printf("%-24s %s\n", PRINTABLE(listings[i].specification),
+               PRINTABLE(listings[i].description));
 }
 
 static int list_json(const struct board_listing *listings, size_t count)
@@ -97,8 +99,8 @@ static int print_test(const struct wire_identity *identity,
     if (!as_json) {
         printf("%s serial %s: %" PRIu64 " frames, %" PRIu64 " bytes in %.3f s: %.1f MiB/s, %" PRIu64
                " wrong bytes, %" PRIu64 " frames missing\n",
-               identity->name, identity->serial, result->frames, result->bytes, seconds,
-               rate / MEBIBYTE, result->bad_bytes, result->missing_frames);
+               PRINTABLE(identity->name), PRINTABLE(identity->serial), result->frames,
+               result->bytes, seconds, rate / MEBIBYTE, result->bad_bytes, result->missing_frames);
         return good ? 0 : STATUS_DATA;
     }
     yajl_gen json = json_new();

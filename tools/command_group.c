@@ -1,5 +1,6 @@
 #include "tools/command_group.h"
 
+#include "formats/base/printable.h"
 #include "tools/edit_distance.h"
 #include "tools/wrap.h"
 
@@ -26,9 +27,10 @@ static int unknown(const struct command *const *list, const char *called, const 
     }
     if (nearest)
         fprintf(stderr, "%s: unknown command '%.60s', did you mean '%s'? See '%s -h'\n", called,
-                name, nearest, called);
+                PRINTABLE(name), nearest, called);
     else
-        fprintf(stderr, "%s: unknown command '%.60s', see '%s -h'\n", called, name, called);
+        fprintf(stderr, "%s: unknown command '%.60s', see '%s -h'\n", called, PRINTABLE(name),
+                called);
     return STATUS_USAGE;
 }
 

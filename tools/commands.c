@@ -1,6 +1,7 @@
 #include "tools/commands.h"
 
 #include "capture/signal_guard.h"
+#include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "tools/boards.h"
 #include "tools/cache.h"
@@ -68,12 +69,12 @@ static void print_help(const struct invocation *call)
 
 int command_usage(const struct invocation *call, const char *format, ...)
 {
+    char message[sizeof((struct bt_error *)NULL)->message];
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", call->called);
-    vfprintf(stderr, format, arguments);
-    fprintf(stderr, ", see '%s -h'\n", call->called);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    fprintf(stderr, "%s: %s, see '%s -h'\n", call->called, printable_make(message), call->called);
     return STATUS_USAGE;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/convert.h"
 
 #include "formats/base/power.h"
+#include "formats/base/printable.h"
 #include "formats/base/quantity.h"
 #include "formats/trace_format.h"
 #include "tools/overwrite.h"
@@ -122,7 +123,7 @@ static void tell_loss(const struct conversion *conversion)
     char number[QUANTITY_TEXT_BYTES];
     for (int reason = 0; reason < FOREIGN_REASONS; reason++)
         if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
-            fprintf(stderr, "bustap: %s\n", text);
+            fprintf(stderr, "bustap: %s\n", PRINTABLE(text));
     if (conversion->other_clocks)
         fprintf(stderr, "bustap: the traces have different clocks: ticks of all are taken for "
                         "those of the first\n");

@@ -1,5 +1,6 @@
 #include "tools/dump.h"
 
+#include "formats/base/printable.h"
 #include "formats/capture_file.h"
 #include "formats/filter_text.h"
 #include "formats/record_text.h"
@@ -114,7 +115,7 @@ static void tell_gap(struct dump_sink *dump, const struct batch *batch)
     if (place.gap.milliseconds == 0)
         return;
     progress_clear(&dump->transfer.progress);
-    fprintf(stderr, "bustap: %s: %s\n", dump->path, gaps_sentence(text, &place));
+    fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(dump->path), gaps_sentence(text, &place));
 }
 
 static int dump_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
@@ -143,8 +144,9 @@ static const struct sink_operations dump_operations = {dump_put, dump_close};
 static void tell_losses(struct dump_sink *dump, const char *path)
 {
     if (dump->places > 0)
-        fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " %s\n", path,
-                loss_total(&dump->lost), dump->places, dump->places == 1 ? "place" : "places");
+        fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " %s\n",
+                PRINTABLE(path), loss_total(&dump->lost), dump->places,
+                dump->places == 1 ? "place" : "places");
     dump->lost = (struct loss){.first_tick = 0};
     dump->places = 0;
 }

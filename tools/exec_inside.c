@@ -2,6 +2,7 @@
 #include "tools/exec_inside.h"
 
 #include "capture/exec/process.h"
+#include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "tools/commands.h"
 #include "tools/exec_program.h"
@@ -263,7 +264,8 @@ static int find_modules_file(struct exec_inside *inside, const char *path, struc
 
 static void tell_missing(const struct exec_symbol *symbol)
 {
-    fprintf(stderr, "bustap: no file that the program loaded has a function %s\n", symbol->name);
+    fprintf(stderr, "bustap: no file that the program loaded has a function %s\n",
+            PRINTABLE(symbol->name));
 }
 
 /* What was asked for never happened. */
@@ -278,8 +280,8 @@ static void tell_closed(const struct exec_inside *inside)
         return;
     if (from->text && !from->address)
         tell_missing(from);
-    else if (from->text)
-        fprintf(stderr, "bustap: the program never came to %s\n", from->text);
+    else if (PRINTABLE(from->text))
+        fprintf(stderr, "bustap: the program never came to %s\n", PRINTABLE(from->text));
     else
         fputs("bustap: the program has ended before as many instructions as --skip says\n", stderr);
 }
@@ -365,14 +367,14 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     prctl(PR_SET_NAME, words_file_name(inside->path)); /* as `ps` shows it */
     standard_streams_let_go();
     if (process_run(inside->process, &end, &error) < 0) {
-        fprintf(stderr, "bustap: %s: %s\n", inside->path, error.message);
+        fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(inside->path), error.message);
         end = (struct process_end){.ending = PROCESS_EXITED,
                                    .value = bt_exit_status(error.code),
                                    .is_child = end.is_child};
     }
     ended(inside, &end);
     if (inside->modules_failure && !end.is_child) {
-        fprintf(stderr, "bustap: cannot write %s: %s\n", inside->modules,
+        fprintf(stderr, "bustap: cannot write %s: %s\n", PRINTABLE(inside->modules),
                 strerror(inside->modules_failure));
         if (end.ending == PROCESS_EXITED && end.value == 0)
             end.value = STATUS_IO;

@@ -1,5 +1,6 @@
 #include "tools/info.h"
 
+#include "formats/base/printable.h"
 #include "formats/base/saturating.h"
 #include "tools/captures.h"
 #include "tools/gaps.h"
@@ -171,7 +172,7 @@ static void json_description(yajl_gen json, const struct summary *summary)
     json_id(json, info);
     json_text(json, "board", info->board);
     json_text(json, "bus", info->bus);
-    json_text(json, "filter", info->filter);
+    json_text(json, "filter", PRINTABLE(info->filter));
     json_time(json, "started", info->started_ns);
     json_time(json, "ended", summary->last ? summary->last->totals.ended_ns : 0);
     json_text(json, "end",
@@ -248,17 +249,18 @@ static void print_description(const struct summary *summary)
     const struct capture_info *info = &summary->first->info;
     char text[WORDS_TIME_BYTES];
     if (is_program(info))
-        printf("%-13s %s\n", "program", info->board);
+        printf("%-13s %s\n", "program", PRINTABLE(info->board));
     else if (info->board[0])
-        printf("%-13s %s, bus %s\n", "board", info->board, info->bus);
+        printf("%-13s %s, bus %s\n", "board", PRINTABLE(info->board), PRINTABLE(info->bus));
     if (info->filter[0])
-        printf("%-13s %s\n", "filter", info->filter);
+        printf("%-13s %s\n", "filter", PRINTABLE(info->filter));
     if (info->started_ns)
         printf("%-13s %s\n", "started", words_time(text, info->started_ns));
     if (summary->last)
         printf("%-13s %s, %s%s%s\n", "ended", words_time(text, summary->last->totals.ended_ns),
                capture_end_name(summary->last->totals.end),
-               summary->last->totals.message[0] ? ": " : "", summary->last->totals.message);
+               summary->last->totals.message[0] ? ": " : "",
+               PRINTABLE(summary->last->totals.message));
 }
 
 static void print_ticks(const struct summary *summary)
@@ -293,7 +295,7 @@ static void print_capture(void *context, uint64_t ordinal, const struct trace_fi
     (void)context;
     snprintf(label, sizeof label, "capture %" PRIu64, ordinal);
     printf("%-13s %s\n", label,
-           captures_name(name, sizeof name, first->path, &first->info, capture->files));
+           PRINTABLE(captures_name(name, sizeof name, first->path, &first->info, capture->files)));
     printf("%-13s %" PRIu64 " records, %" PRIu64 " lost, ticks %" PRIu64 " to %" PRIu64 ", %s%s\n",
            "", capture->records, words_lost(capture->lost), capture->first_tick, capture->last_tick,
            capture->complete ? "complete" : "not complete: ", capture->why);
@@ -310,7 +312,7 @@ static void print_text(const struct summary *summary)
     printf("%-13s %" PRIu64 "%s%s\n", "lost", words_lost(total->lost),
            words_lost(total->lost) ? ": " : "", loss_text(loss, total->lost));
     print_gaps(summary);
-    printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", total->why);
+    printf("%-13s %s%s\n", "complete", total->complete ? "yes" : "no: ", PRINTABLE(total->why));
     printf("%-13s %" PRIu64, "files", total->files);
     if (summary->captures > 1)
         printf(", of %" PRIu64 " captures", summary->captures);

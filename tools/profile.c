@@ -2,6 +2,7 @@
 #include "tools/profile.h"
 
 #include "capture/exec/process.h"
+#include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "tools/exec_program.h"
 #include "tools/own_stream.h"
@@ -264,7 +265,7 @@ _Noreturn static void go(struct run *run)
     signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
     signal(SIGXFSZ, SIG_IGN);
     if (result < 0 && !end.is_child) {
-        fprintf(stderr, "bustap: %s: %s\n", run->path, error.message);
+        fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(run->path), error.message);
         end = (struct process_end){
             .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }

@@ -1,6 +1,7 @@
 #include "tools/progress.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/printable.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,9 +28,10 @@ void progress_show(struct progress *progress, const char *path, uint64_t done, u
     progress->shown_ns = now;
     progress->shown = true;
     if (total > 0)
-        fprintf(stderr, "\r\033[K%.60s: %3.0f %%", path, 100.0 * (double)done / (double)total);
+        fprintf(stderr, "\r\033[K%.60s: %3.0f %%", PRINTABLE(path),
+                100.0 * (double)done / (double)total);
     else
-        fprintf(stderr, "\r\033[K%.60s: %" PRIu64 " MiB", path, done >> 20);
+        fprintf(stderr, "\r\033[K%.60s: %" PRIu64 " MiB", PRINTABLE(path), done >> 20);
 }
 
 void progress_clear(struct progress *progress)

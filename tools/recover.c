@@ -2,6 +2,7 @@
 
 #include "formats/base/clock.h"
 #include "formats/base/new_file.h"
+#include "formats/base/printable.h"
 #include "formats/capture_writer.h"
 #include "tools/overwrite.h"
 #include "tools/transfer.h"
@@ -305,8 +306,8 @@ static void free_sink(struct recover_sink *recover)
 static void tell_result(const struct recover_sink *recover, const char *output)
 {
     const struct recover_sums *sums = &recover->sums;
-    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", output, sums->records,
-            sums->blocks, sums->blocks == 1 ? "block" : "blocks");
+    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", PRINTABLE(output),
+            sums->records, sums->blocks, sums->blocks == 1 ? "block" : "blocks");
     if (sums->files > 1)
         fprintf(stderr, " of %" PRIu64 " files", sums->files);
     fputs(" saved", stderr);

@@ -136,9 +136,11 @@ void table_print(const struct table *table, FILE *out)
 
 /* --- comma separated values ------------------------------------------------------------------ */
 
+/* Shown as in a table for people: a CSV file is looked at on terminals, too. */
 static void put_field(const char *text, FILE *out)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
+    text = PRINTABLE(text);
+    if (!strpbrk(text, ",\"")) {
         fputs(text, out);
         return;
     }

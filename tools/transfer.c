@@ -1,5 +1,6 @@
 #include "tools/transfer.h"
 
+#include "formats/base/printable.h"
 #include "formats/capture_file.h"
 
 #include <inttypes.h>
@@ -60,7 +61,7 @@ void transfer_end_file(struct transfer *transfer, const char *path)
     if (transfer->untold > 0) {
         progress_clear(&transfer->progress);
         fprintf(stderr, "bustap: %s: %" PRIu64 " more %s damaged\n",
-                strcmp(path, "-") == 0 ? "standard input" : path, transfer->untold,
+                strcmp(path, "-") == 0 ? "standard input" : PRINTABLE(path), transfer->untold,
                 transfer->untold == 1 ? "place is" : "places are");
     }
     transfer->told = 0;

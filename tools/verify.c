@@ -1,5 +1,6 @@
 #include "tools/verify.h"
 
+#include "formats/base/printable.h"
 #include "tools/gaps.h"
 #include "tools/trace_set.h"
 #include "tools/words.h"
@@ -83,7 +84,7 @@ static void print_verdict(const struct trace_verdict *verdict)
     print_removed(verdict);
     print_source(verdict);
     if (!verdict->complete)
-        printf("INCOMPLETE: %s", verdict->why);
+        printf("INCOMPLETE: %s", PRINTABLE(verdict->why));
     else if (lost > 0)
         printf("accounted for: %" PRIu64 " records, %" PRIu64 " lost (%s)", verdict->records, lost,
                loss_text(loss, verdict->lost));
@@ -105,8 +106,8 @@ static void print_capture(const struct trace_verdict *verdict, const struct trac
     for (size_t i = 0; i < count; i++) {
         const struct trace_file *file = &files[i];
         char loss[LOSS_TEXT_BYTES];
-        printf("%s: %" PRIu64 " records, %" PRIu64 " lost%s%s%s, %s\n", file->path, file->records,
-               loss_total(&file->lost), loss_total(&file->lost) ? " (" : "",
+        printf("%s: %" PRIu64 " records, %" PRIu64 " lost%s%s%s, %s\n", PRINTABLE(file->path),
+               file->records, loss_total(&file->lost), loss_total(&file->lost) ? " (" : "",
                loss_text(loss, file->lost.count), loss_total(&file->lost) ? ")" : "",
                file_state(file));
         gaps_print(file, "  ", false);

@@ -1,5 +1,6 @@
 #include "tools/dcfg/build.h"
 
+#include "formats/base/printable.h"
 #include "formats/dcfg_writer.h"
 #include "tools/cfg/image.h"
 #include "tools/dcfg/build_paths.h"
@@ -105,8 +106,9 @@ static void print_summary(const struct request *request, const struct build_coun
     fprintf(stderr,
             "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s%s by %" PRIu32
             " processor%s\n",
-            shown_name(request->output), process->block_count, plural(process->block_count),
-            process->edges.count, plural(process->edges.count), counts->instructions,
+            PRINTABLE(shown_name(request->output)), process->block_count,
+            plural(process->block_count), process->edges.count, plural(process->edges.count),
+            counts->instructions,
             chunks ? (counts->instructions == 1 ? "bus fetch" : "bus fetches") : "instruction",
             chunks ? "" : plural(counts->instructions), process->threads, plural(process->threads));
     if (counts->bus.chunks > 0)
@@ -122,7 +124,7 @@ static void print_summary(const struct request *request, const struct build_coun
     if (request->image_count > 0)
         print_images(counts);
     if (request->trace)
-        fprintf(stderr, "bustap: %s: %" PRIu64 " edges\n", shown_name(request->trace),
+        fprintf(stderr, "bustap: %s: %" PRIu64 " edges\n", PRINTABLE(shown_name(request->trace)),
                 counts->edges);
 }
 

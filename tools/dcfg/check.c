@@ -1,5 +1,6 @@
 #include "tools/dcfg/check.h"
 
+#include "formats/base/printable.h"
 #include "tools/cfg/check.h"
 #include "tools/dcfg/graph_file.h"
 #include "tools/dcfg/trace_file.h"
@@ -36,13 +37,6 @@ struct checking {
 
 /* --- printing -------------------------------------------------------------------------------- */
 
-/* What a terminal would take for a command is shown as '?'. */
-static void print_safely(const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        putchar(*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) ? '?' : *c);
-}
-
 static const char *file_of(const struct checking *checking, const struct check_failure *failure)
 {
     return failure->rule >= CHECK_TRACE_FORMAT ? checking->options->trace : checking->path;
@@ -52,12 +46,12 @@ static void print_failure(const struct checking *checking, const struct check_fa
 {
     const struct check_rule_row *rule = check_rule_row(failure->rule);
     if (*failure->path) { /* else the message has it all */
-        print_safely(file_of(checking, failure));
+        printable_put(file_of(checking, failure), stdout);
         printf(": ");
-        print_safely(failure->path);
+        printable_put(failure->path, stdout);
         printf(": ");
     }
-    print_safely(failure->message);
+    printable_put(failure->message, stdout);
     printf(" (%s, section %s)\n", rule->name, rule->sections);
 }
 
@@ -69,7 +63,7 @@ static void print_count(uint64_t count, const char *one, const char *many)
 static void print_summary(const struct checking *checking)
 {
     const struct check_summary *all = check_summary(checking->check);
-    print_safely(checking->path);
+    printable_put(checking->path, stdout);
     printf(": good: ");
     if (all->processes != 1) {
         print_count(all->processes, "process", "processes");

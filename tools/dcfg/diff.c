@@ -1,5 +1,6 @@
 #include "tools/dcfg/diff.h"
 
+#include "formats/base/printable.h"
 #include "tools/dcfg/diff_rows.h"
 #include "tools/json.h"
 
@@ -91,7 +92,7 @@ static void print_text(struct diff_rows *rows)
                views[0].process->edges.count);
         return;
     }
-    printf("A: %s\nB: %s\n\n", views[0].path, views[1].path);
+    printf("A: %s\nB: %s\n\n", PRINTABLE(views[0].path), PRINTABLE(views[1].path));
     print_totals(rows);
     for (int kind = 0; kind < GRAPH_DIFF_KINDS; kind++) {
         const struct graph_diff_list *list = &rows->diff->lists[kind];

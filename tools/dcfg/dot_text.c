@@ -1,5 +1,7 @@
 #include "tools/dcfg/dot_text.h"
 
+#include "formats/base/printable.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@ static const char *put_character(FILE *out, const char *at)
     if (c == '&')
         fputs("&amp;", out);
     else
-        putc(c < ' ' || c == 0x7f ? '?' : c, out);
+        putc(c, out);
     for (; ((unsigned char)*at & 0xc0) == 0x80; at++)
         putc(*at, out);
     return at;
@@ -19,6 +21,7 @@ static const char *put_character(FILE *out, const char *at)
 
 void dot_text(FILE *out, const char *text)
 {
+    text = PRINTABLE(text);
     while (*text)
         text = put_character(out, text);
 }
@@ -33,6 +36,7 @@ static size_t characters(const char *text)
 
 void dot_text_short(FILE *out, const char *text, size_t width)
 {
+    text = PRINTABLE(text);
     size_t count = characters(text);
     if (count <= width) {
         dot_text(out, text);

@@ -1,4 +1,5 @@
 #include "tools/doctor/findings.h"
+#include "formats/base/printable.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ void findings_subject(struct findings *findings, const char *name, const char *d
 {
     findings->subject = name;
     if (findings->out)
-        fprintf(findings->out, "%s%s%s\n", name, *description ? ": " : "", description);
+        fprintf(findings->out, "%s%s%s\n", PRINTABLE(name), *description ? ": " : "",
+                PRINTABLE(description));
 }
 
 static struct finding *room_for_one(struct findings *findings)
@@ -50,8 +52,8 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
     findings->problems += level == FINDING_PROBLEM;
     if (!findings->out)
         return;
-    fprintf(findings->out, "  %-8s %s: %s%s%s\n", findings_level_name(level), check, finding->text,
-            *advice ? "; " : "", advice);
+    fprintf(findings->out, "  %-8s %s: %s%s%s\n", findings_level_name(level), check,
+            PRINTABLE(finding->text), *advice ? "; " : "", PRINTABLE(advice));
     fflush(findings->out); /* the next one may take seconds */
 }
 

@@ -293,8 +293,8 @@ static void print_summary(const struct profile_report *report, FILE *out)
 {
     fputs("bustap profile: ", out);
     printable_put(report->program, out);
-    fprintf(out, ": %s, %" PRIu64 " instructions, %" PRIu64 " blocks executed", report->ended,
-            total_of(report), executions_of(report));
+    fprintf(out, ": %s, %" PRIu64 " instructions, %" PRIu64 " blocks executed",
+            PRINTABLE(report->ended), total_of(report), executions_of(report));
     if (profiler_threads(report->profiler) > 1)
         fprintf(out, ", %u threads", profiler_threads(report->profiler));
     fputc('\n', out);

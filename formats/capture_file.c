@@ -1,6 +1,7 @@
 #include "formats/capture_file.h"
 
 #include "formats/base/crc32c.h"
+#include "formats/base/printable.h"
 
 #include <string.h>
 
@@ -191,8 +192,8 @@ void capture_restate_data_member(uint8_t *bytes, const struct batch *batch)
 static void get_text(char *text, size_t size, const uint8_t *in)
 {
     memset(text, 0, size);
-    for (size_t i = 0; i + 1 < size && in[i]; i++)
-        text[i] = in[i] < 0x20 || in[i] == 0x7f ? '?' : (char)in[i];
+    memcpy(text, in, strnlen((const char *)in, size - 1));
+    printable_make(text);
 }
 
 static void get_counts(uint64_t counts[LOSS_STAGES], const uint8_t *in)

@@ -254,14 +254,6 @@ static int take_key(char key[EDGE_TEXT_KEY_MAX + 1], const char *text, size_t le
     return -1;
 }
 
-/* Octets from a file, in a message: what cannot be printed becomes '?'. */
-static void make_printable(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || (unsigned char)*text >= 0x7f)
-            *text = '?';
-}
-
 /* "<key>" */
 static int compile_reference(struct compiler *compiler)
 {
@@ -275,11 +267,9 @@ static int compile_reference(struct compiler *compiler)
                        at + 1, EDGE_TEXT_KEY_MAX);
     const struct edge_list *entry =
         edge_dictionary_find(compiler->dictionary, key, (size_t)key_length);
-    if (!entry) {
-        make_printable(key);
+    if (!entry)
         return bt_fail(compiler->error, BT_DATA,
                        "character %zu: the STRING_DICTIONARY has no key \"%s\"", at + 1, key);
-    }
     if (entry->first == EDGE_TEXT_NONE)
         return 0;
     account(compiler, entry->length, entry->depth + 1);

@@ -62,6 +62,17 @@ static void print_usage(FILE *stream)
           stream);
 }
 
+/* answer is getopt_long's, argument the one that it looked at last. */
+static int refuse_option(int answer, const char *argument)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    bool one_letter = answer == '?' && optopt && strncmp(argument, "--", 2) != 0;
+    fprintf(stderr, "bustapd: %s '%s'\nsee 'bustapd --help'\n",
+            answer == ':' ? "an argument is missing after" : "unknown option",
+            PRINTABLE(one_letter ? letter : argument));
+    return BT_USAGE;
+}
+
 /* 0 or BT_USAGE. */
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
@@ -73,7 +84,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
                                             {"version", no_argument, NULL, 'V'},
                                             {NULL, 0, NULL, 0}};
     *arguments = (struct arguments){.configuration = CONFIGURATION_DEFAULT};
-    for (int c; (c = getopt_long(argc, argv, "c:fh", options, NULL)) != -1;) {
+    opterr = 0; /* getopt prints what it is given as it is */
+    for (int c; (c = getopt_long(argc, argv, ":c:fh", options, NULL)) != -1;) {
         switch (c) {
         case 'c':
             arguments->configuration = optarg;
@@ -95,8 +107,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
             arguments->done = true;
             return 0;
         default:
-            fputs("see 'bustapd --help'\n", stderr);
-            return BT_USAGE;
+            return refuse_option(c, argv[optind - 1]);
         }
     }
     if (optind < argc) {

@@ -298,7 +298,7 @@ static void print_capture(void *context, uint64_t ordinal, const struct trace_fi
            PRINTABLE(captures_name(name, sizeof name, first->path, &first->info, capture->files)));
     printf("%-13s %" PRIu64 " records, %" PRIu64 " lost, ticks %" PRIu64 " to %" PRIu64 ", %s%s\n",
            "", capture->records, words_lost(capture->lost), capture->first_tick, capture->last_tick,
-           capture->complete ? "complete" : "not complete: ", capture->why);
+           capture->complete ? "complete" : "not complete: ", PRINTABLE(capture->why));
 }
 
 static void print_text(const struct summary *summary)

@@ -5,7 +5,7 @@
  * usage: make_capture [NAME=N]... PREFIX
  * Names are those of struct capture_set: seed files removed keep file_records block_records bus
  * link queue disk gap_ms gap_uncounted lost_behind after_stop filtered above_4gib undecoded
- * unclosed source_unknown
+ * unclosed source_unknown hostile
  */
 #include "tests/support/capture_set.h"
 
@@ -42,7 +42,8 @@ static bool take(struct capture_set *set, const char *argument)
                  {"above_4gib", NULL, &set->above_4gib, NULL},
                  {"undecoded", NULL, &set->undecoded, NULL},
                  {"unclosed", NULL, NULL, &set->unclosed},
-                 {"source_unknown", NULL, NULL, &set->source_unknown}};
+                 {"source_unknown", NULL, NULL, &set->source_unknown},
+                 {"hostile", NULL, NULL, &set->hostile}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strlen(names[i].name) != length || strncmp(names[i].name, argument, length) != 0)
             continue;

@@ -117,6 +117,8 @@ static int close_file(struct progress *progress, uint32_t number)
         totals->source.seen =
             totals->source.accepted + set->filtered + set->above_4gib + set->undecoded;
     }
+    if (set->hostile)
+        strcpy(totals->message, CAPTURE_SET_HOSTILE);
     if (!progress->writer || (last && set->unclosed))
         return 0;
     return capture_writer_close(progress->writer, totals, NULL);
@@ -134,6 +136,11 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
+    if (set->hostile) {
+        strcpy(info.board, CAPTURE_SET_HOSTILE);
+        strcpy(info.bus, CAPTURE_SET_HOSTILE);
+        strcpy(info.filter, CAPTURE_SET_HOSTILE);
+    }
     if (set->lie == LIE_SEAM && number > 1)
         info.first_index = progress->index += 7;
     if (set->lie == LIE_BACK)

@@ -31,7 +31,11 @@ struct capture_set {
     bool unclosed;       /* the last file has no closing member */
     bool source_unknown; /* the board did not tell its counts */
     enum capture_set_lie lie;
+    bool
+        hostile; /* texts that a terminal would obey: the board, the bus, the filter, the message */
 };
+
+#define CAPTURE_SET_HOSTILE "x\033[31m\177\xc2\x9b\x9b\ny"
 
 /*
  * Writes PREFIX_1.byu.gz and so on. Its times and its capture's id come from the seed alone.

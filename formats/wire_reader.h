@@ -1,6 +1,8 @@
 /*
  * Finds frames in a byte stream that may begin anywhere and hold anything. Never waits for more
- * than WIRE_FRAME_MAX bytes, and knows after one good frame where it is.
+ * than WIRE_FRAME_MAX bytes, and knows after one good frame where it is. Frames may claim each
+ * other's bytes; a byte is checked at most once for each header in the WIRE_FRAME_MAX bytes in
+ * front of it, which have room for 255.
  */
 #ifndef FORMATS_WIRE_READER_H
 #define FORMATS_WIRE_READER_H

@@ -135,7 +135,7 @@ help:
 	@echo 'make demo       capture from a virtual board, show, verify; graph of a program; installs what it lacks'
 	@echo 'make check      all tests; installs what it lacks'
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'
-	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert once (part of soak)'
+	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert, bustapd once'
 	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30)'
 	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'

@@ -77,9 +77,9 @@ soak-exec-run: all
 soak-faults:
 	@.ci/packages build check
 	@$(MAKE) --no-print-directory $@-run
-soak-faults-run: all $(FAILPOINTS)/bustap
+soak-faults-run: all $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd
 	@folder=$$(mktemp -d) && cd "$$folder" && BUILD=$(abspath $(BUILD)) $(CURDIR)/tests/failpoints/run \
-	 capture capture_wait capture_keep recover recover_force recover_append convert; \
+	 capture capture_wait capture_keep recover recover_force recover_append convert daemon; \
 	 status=$$?; rm -rf "$$folder"; exit $$status
 
 .PHONY: check check-run tests

@@ -229,12 +229,12 @@ static int begin(struct run *run, struct bt_error *error)
         result = capture_report_begin(&run->outputs.report, settings->quiet, error);
     if (result == 0)
         result = exec_outputs_open(&run->outputs, 0, error);
+    if (result == 0 && run->outputs.summary)
+        result = own_stream_empty(run->outputs.summary, settings->summary, error);
     if (result < 0) {
         exec_child_abandon(&run->child);
         return result;
     }
-    if (run->outputs.summary)
-        own_stream_empty(run->outputs.summary);
     exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
     if (!let_go_of_streams())
         run->outputs.report.wanted = false;

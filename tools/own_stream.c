@@ -3,6 +3,7 @@
 
 #include "tools/overwrite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -46,10 +47,13 @@ FILE *own_stream_open(const char *path, struct bt_error *error)
     return stream;
 }
 
-void own_stream_empty(FILE *stream)
+int own_stream_empty(FILE *stream, const char *path, struct bt_error *error)
 {
-    if (ftruncate(fileno(stream), 0) == 0)
+    if (ftruncate(fileno(stream), 0) == 0) {
         rewind(stream);
+        return 0;
+    }
+    return errno == EINVAL ? 0 : bt_fail_errno(error, "cannot empty %s", path);
 }
 
 FILE *own_stream_on(int descriptor, struct bt_error *error)

@@ -19,8 +19,10 @@ int own_stream_descriptor(const char *path, struct bt_error *error);
  * not for a program that cannot be executed. NULL with *error; the caller closes it. */
 FILE *own_stream_open(const char *path, struct bt_error *error);
 
-/* What is written next takes the place of what is there, also of what was written before. */
-void own_stream_empty(FILE *stream);
+/* What is written next takes the place of what is there, also of what was written before.
+ * Pipes and devices are as they were. 0, or BT_IO: part of the old text would stay behind the new.
+ */
+int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
 
 /* Another stream to what is open already: standard error, which the program may close. NULL with
  * *error; the caller closes it. */

@@ -116,12 +116,15 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
 }
 
 /* What is written next takes the place of what is there. */
-static void empty_outputs(const struct outputs *outputs, const struct profile_settings *settings)
+static int empty_outputs(const struct outputs *outputs, const struct profile_settings *settings,
+                         struct bt_error *error)
 {
+    int result = 0;
     if (settings->output)
-        own_stream_empty(outputs->report);
-    if (outputs->callgrind)
-        own_stream_empty(outputs->callgrind);
+        result = own_stream_empty(outputs->report, settings->output, error);
+    if (result == 0 && outputs->callgrind)
+        result = own_stream_empty(outputs->callgrind, settings->callgrind, error);
+    return result;
 }
 
 static void close_outputs(struct outputs *outputs)
@@ -190,8 +193,10 @@ static int write_report(struct run *run, const char *ended)
     report->profiler = run->profiler;
     report->program = run->arguments[0];
     report->ended = ended;
-    if (run->written)
-        empty_outputs(&run->outputs, run->settings);
+    if (run->written && empty_outputs(&run->outputs, run->settings, &error) < 0) {
+        dprintf(STDERR_FILENO, "bustap: %s\n", error.message);
+        return error.code;
+    }
     run->written = true;
     profiler_settle(run->profiler);
     if (!run->settings->raw_names)
@@ -248,9 +253,7 @@ static int begin(struct run *run, struct bt_error *error)
     result = process_hide(run->process, fileno(run->outputs.report), error);
     if (result == 0 && run->outputs.callgrind)
         result = process_hide(run->process, fileno(run->outputs.callgrind), error);
-    if (result == 0)
-        empty_outputs(&run->outputs, run->settings);
-    return result;
+    return result < 0 ? result : empty_outputs(&run->outputs, run->settings, error);
 }
 
 /* Goes on as the program, and ends as it does; with a status of ours only where the program has

@@ -206,9 +206,7 @@ static int begin_outputs(struct rondo *rondo, struct bt_error *error)
     const char *path = rondo->wrong_path_name;
     if (path && wrong_path_new(&rondo->wrong_path, path, rondo->arguments, error) < 0)
         return error->code;
-    if (rondo->output)
-        own_stream_empty(rondo->report);
-    return 0;
+    return rondo->output ? own_stream_empty(rondo->report, rondo->output, error) : 0;
 }
 
 /* What is ours alone; -1 in the place of what is not there. */
@@ -253,8 +251,8 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
                                   .top = rondo->top};
     if (!rondo->report)
         return bt_fail(error, BT_IO, "there is no standard error for the report");
-    if (rondo->told && rondo->output)
-        own_stream_empty(rondo->report);
+    if (rondo->told && rondo->output && own_stream_empty(rondo->report, rondo->output, error) < 0)
+        return error->code;
     rondo->told = true;
     if (report.branches) {
         report.functions = functions_new();

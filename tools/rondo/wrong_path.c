@@ -2,6 +2,7 @@
 #include "tools/rondo/wrong_path.h"
 
 #include "formats/base/clock.h"
+#include "formats/base/new_file.h"
 #include "formats/capture_writer.h"
 #include "tools/own_stream.h"
 #include "tools/words.h"
@@ -178,5 +179,7 @@ int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_e
     own_stream_hold(&signals);
     result = capture_writer_close(wrong->writer, &totals, error);
     own_stream_release(&signals);
+    if (result == 0 && file_synchronise(wrong->file) < 0)
+        result = bt_fail_errno(error, "cannot write %s", wrong->path);
     return result;
 }

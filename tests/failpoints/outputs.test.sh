@@ -1,0 +1,21 @@
+#!/bin/bash
+# Outputs beside captures: what cannot be emptied or brought to the disk is reported, with status 3, and what was
+# there before is not mixed with what is new.
+set -eu
+
+fails() { # FAULT FILE MESSAGE COMMAND...
+    local fault=$1 file=$2 message=$3 status=0
+    shift 3
+    seq 1000 >"$file"
+    BUSTAP_FAIL=$fault "$BUILD/tests/failpoints/bustap" "$@" 2>errors || status=$?
+    [ "$status" -eq 3 ] || { echo "$*: exit status $status"; exit 1; }
+    grep -q "^bustap: $message $file: Input/output error" errors || { echo "$*: $(cat errors)"; exit 1; }
+    case $message in
+    *empty) seq 1000 | cmp - "$file" ;;
+    esac
+}
+
+fails truncate:1:EIO report 'cannot empty' profile -o report true
+fails truncate:1:EIO report 'cannot empty' rondo -o report true
+fails truncate:1+:EIO report 'cannot empty' exec -q --summary report -o c true
+fails sync:1:EIO wrong.byu.gz 'cannot write' rondo -o report -w wrong.byu.gz true

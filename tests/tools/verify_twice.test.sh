@@ -64,6 +64,7 @@ sound appended appended
 sound lossy capture --board virtual:smp=4,requests=30000,rate=50M,queue=4 --packing plain --rotate size=20K
 sound filtered capture --board virtual:smp=2,requests=500 --filter type=FETCH
 sound limited capture --board virtual:smp=2,requests=5000 --stop records=120
-sound program bustap exec --limit 100 -o p -- /bin/true
+# AddressSanitizer's shadow lies where the program should
+case $BUILD in *sanitize*) ;; *) sound program bustap exec --limit 100 -o p -- /bin/true ;; esac
 
 python3 "$TOP/tests/tools/verify_twice.py" sound "${MUTANTS:-600}" "${SEED:-1}"

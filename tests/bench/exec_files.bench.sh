@@ -20,7 +20,7 @@ seconds() {
 compare() {
     local native captured records
     native=$(seconds "${@:2}")
-    captured=$(seconds bustap exec -q -o run/x "${@:2}")
+    captured=$(seconds bustap exec -q --append -o run/x "${@:2}")
     rm -rf run
     bustap exec -q -o run/x --summary summary "${@:2}" >/dev/null 2>&1
     records=$(sed 's/.*"records":\([0-9]*\).*/\1/' summary)

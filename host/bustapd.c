@@ -46,8 +46,8 @@ struct bustapd {
     bool stopping;
     int watchdog_ms; /* between notices to the supervisor; -1: it wants none */
     int64_t next_notice_ms;
-    char told[160]; /* the notice about captures that the supervisor has */
-    bool ready_told, stopping_told;
+    char status_sent[160]; /* the last notice about captures */
+    bool ready_sent, stopping_sent;
 };
 
 static void print_usage(FILE *stream)
@@ -125,7 +125,7 @@ static void end_at_once(void *context, int number)
     journal_write(&daemon->journal, JOURNAL_ERROR,
                   "%s; files that are not complete have no end, 'bustap recover' gives them one",
                   number ? "ended at once by a second signal" : "did not stop in time, and ends");
-    journal_close(&daemon->journal, LAST_WORDS_MS);
+    journal_flush(&daemon->journal, LAST_WORDS_MS); /* other threads still write */
     if (number)
         signal_guard_die(number);
     _exit(bt_exit_status(BT_IO));
@@ -170,7 +170,7 @@ static void close_daemon(struct bustapd *daemon)
     config_free(daemon->config);
 }
 
-/* The last that is done: the guard sees to it that all before it ends. */
+/* Done last: until then the guard limits how long the end may take. */
 static void end_daemon(struct bustapd *daemon)
 {
     signal_guard_free(daemon->signals);
@@ -185,7 +185,7 @@ static void obey_signals(struct bustapd *daemon)
         service_rotate_all(daemon->service);
     if (!daemon->stopping && signal_guard_stops(daemon->signals)) {
         daemon->stopping = true;
-        daemon->stopping_told = notices_send("STOPPING=1");
+        daemon->stopping_sent = notices_send("STOPPING=1");
         service_stop_all(daemon->service);
     }
 }
@@ -212,24 +212,24 @@ static void answer_requests(struct bustapd *daemon)
  * to when there is something to tell next. */
 static void notify_supervisor(struct bustapd *daemon, int *timeout_ms)
 {
-    char notice[sizeof daemon->told];
+    char notice[sizeof daemon->status_sent];
     const size_t head = (size_t)sprintf(notice, "STATUS=");
     int64_t now = clock_monotonic_ms();
-    if (!daemon->ready_told)
-        daemon->ready_told = notices_send("READY=1");
-    if (daemon->stopping && !daemon->stopping_told)
-        daemon->stopping_told = notices_send("STOPPING=1");
+    if (!daemon->ready_sent)
+        daemon->ready_sent = notices_send("READY=1");
+    if (daemon->stopping && !daemon->stopping_sent)
+        daemon->stopping_sent = notices_send("STOPPING=1");
     if (daemon->watchdog_ms >= 0 && now >= daemon->next_notice_ms) {
         notices_send("WATCHDOG=1");
         daemon->next_notice_ms = now + daemon->watchdog_ms;
     }
     service_summary(daemon->service, notice + head, sizeof notice - head);
-    bool told = strcmp(notice, daemon->told) == 0 || notices_send(notice);
-    if (told)
-        memcpy(daemon->told, notice, sizeof notice);
+    bool sent = strcmp(notice, daemon->status_sent) == 0 || notices_send(notice);
+    if (sent)
+        memcpy(daemon->status_sent, notice, sizeof notice);
     if (daemon->watchdog_ms >= 0)
         *timeout_ms = daemon->watchdog_ms;
-    if ((!daemon->ready_told || daemon->stopping != daemon->stopping_told || !told) &&
+    if ((!daemon->ready_sent || daemon->stopping != daemon->stopping_sent || !sent) &&
         (*timeout_ms < 0 || *timeout_ms > NOTICE_RETRY_MS))
         *timeout_ms = NOTICE_RETRY_MS;
 }

@@ -27,6 +27,12 @@ int journal_open(struct journal *journal, struct bt_error *error)
     return journal->lines ? 0 : BT_MEMORY;
 }
 
+void journal_flush(const struct journal *journal, int timeout_ms)
+{
+    if (journal->lines)
+        (void)line_queue_wait(journal->lines, timeout_ms);
+}
+
 void journal_close(struct journal *journal, int timeout_ms)
 {
     line_queue_free(journal->lines, timeout_ms);

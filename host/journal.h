@@ -20,7 +20,11 @@ struct journal {
 /* To standard error, as it is connected now. 0 or BT_MEMORY with *error. */
 int journal_open(struct journal *journal, struct bt_error *error);
 
-/* Waits up to timeout_ms for the reader to take what is written. */
+/* Waits up to timeout_ms for the reader to take what is written. Other threads may go on writing.
+ */
+void journal_flush(const struct journal *journal, int timeout_ms);
+
+/* Flushes and frees. No other thread may write any more. */
 void journal_close(struct journal *journal, int timeout_ms);
 
 /* Control characters are replaced: a message is one line. */

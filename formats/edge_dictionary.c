@@ -118,7 +118,7 @@ static int check_addition(const struct edge_dictionary *dictionary, const struct
 {
     char shown[40];
     if (present > dictionary->finished)
-        return bt_fail(error, BT_DATA, "the key \"%s\" is there twice",
+        return bt_fail(error, BT_DATA, "duplicate key \"%s\"",
                        show(shown, &dictionary->entries[present - 1]));
     size_t left = dictionary->bytes_max - dictionary->bytes;
     if (left < ENTRY_BYTES || entry->text_length > left - ENTRY_BYTES ||

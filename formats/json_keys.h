@@ -1,7 +1,7 @@
 /*
- * The keys of the JSON objects that one is in, to find one that is there twice. Objects nest, so
- * that the innermost one's keys are the last ones; they go when it ends. A key costs its octets and
- * some 40 bytes, and constant time.
+ * The keys of a JSON object and of those around it, to find duplicates. Objects nest, so that the
+ * innermost one's keys are the last; they are removed when it ends. A key costs its octets and some
+ * 40 bytes, and constant time.
  */
 #ifndef FORMATS_JSON_KEYS_H
 #define FORMATS_JSON_KEYS_H
@@ -12,7 +12,7 @@
 
 struct json_key_entry;
 
-/* Zeroed before first use, but for bytes_max; everything in it is private. */
+/* Must be zeroed before first use, except bytes_max; everything else in it is private. */
 struct json_keys {
     struct json_key_entry *entries;
     size_t count, capacity;
@@ -26,7 +26,8 @@ struct json_keys {
 
 enum json_keys_result { JSON_KEYS_NEW, JSON_KEYS_TWICE, JSON_KEYS_FULL, JSON_KEYS_NO_MEMORY };
 
-/* Adds a key of the innermost object, which is the depth-th. FULL: it needs more than bytes_max. */
+/* Adds a key of the innermost object, which is the depth-th. TWICE: that object has it already;
+ * FULL: it needs more than bytes_max. */
 enum json_keys_result json_keys_add(struct json_keys *keys, uint32_t depth, const char *key,
                                     size_t size);
 

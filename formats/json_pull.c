@@ -335,7 +335,7 @@ static int note_key(struct json_pull *pull, const struct json_pull_text *key)
     case JSON_KEYS_NEW:
         return 0;
     case JSON_KEYS_TWICE:
-        return json_pull_fail(pull, BT_DATA, "the key \"%.*s\" is there twice",
+        return json_pull_fail(pull, BT_DATA, "duplicate key \"%.*s\"",
                               (int)(key->size < FRAME_KEY_BYTES ? key->size : FRAME_KEY_BYTES),
                               key->text);
     case JSON_KEYS_FULL:

@@ -67,7 +67,7 @@ static int on_key(void *context, const unsigned char *text, size_t size)
     else
         return refuse(parser, "a request has the keys \"command\" and \"capture\" only");
     if (parser->seen[parser->field]) {
-        bt_fail(parser->error, BT_USAGE, "the key \"%.*s\" is there twice, at byte %zu", (int)size,
+        bt_fail(parser->error, BT_USAGE, "duplicate key \"%.*s\", at byte %zu", (int)size,
                 (const char *)text, yajl_get_bytes_consumed(parser->json));
         return 0;
     }

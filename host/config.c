@@ -198,7 +198,7 @@ struct parser {
     struct config_capture *capture; /* of the section the line is in */
     bool in_daemon;
     bool daemon_seen;
-    uint32_t daemon_keys_seen; /* bit n: key n of set_daemon_key stood there */
+    uint32_t daemon_keys_seen; /* bit n: key n of set_daemon_key was set */
     uint32_t keys_seen;        /* bit n: capture_keys[n] stood in this section */
 };
 
@@ -278,7 +278,7 @@ static int set_daemon_key(struct parser *parser, const struct ini_line *line,
         if (strcmp(line->key, keys[i].name) != 0)
             continue;
         if (parser->daemon_keys_seen & 1u << i)
-            return bt_fail(error, BT_USAGE, "%s stands twice in [daemon]", keys[i].name);
+            return bt_fail(error, BT_USAGE, "duplicate key %s in [daemon]", keys[i].name);
         parser->daemon_keys_seen |= 1u << i;
         int result = keys[i].set(parser->config, line->value, error);
         return result < 0 ? bt_fail_within(error, "%s", keys[i].name) : 0;
@@ -298,7 +298,7 @@ static int set_capture_key(struct parser *parser, const struct ini_line *line,
         if (strcmp(line->key, key->name) != 0)
             continue;
         if ((parser->keys_seen & 1u << i) && !key->repeatable)
-            return bt_fail(error, BT_USAGE, "%s stands twice in [capture %s]", key->name,
+            return bt_fail(error, BT_USAGE, "duplicate key %s in [capture %s]", key->name,
                            parser->capture->name);
         parser->keys_seen |= 1u << i;
         int result = key->set(parser->capture, line->value, error);

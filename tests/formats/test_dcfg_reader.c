@@ -411,7 +411,7 @@ static const struct {
     {"[]", "'[' where an object should be"},
     {"{}", "MAJOR_VERSION is missing"},
     {"{" VERSION "'MINOR_VERSION':0}",
-     "MINOR_VERSION (line 1, offset 57): the key \"MINOR_VERSION\" is there twice"},
+     "MINOR_VERSION (line 1, offset 57): duplicate key \"MINOR_VERSION\""},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','TRACE']]}", "lacks the column PROCESS_DATA"},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','PROCESS_ID']]}",
      "PROCESSES[0][1] (line 1, offset 81): the column PROCESS_ID for the second time"},

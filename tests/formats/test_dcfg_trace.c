@@ -270,7 +270,7 @@ static void test_hostile(void)
         {WITH_ALL("\"a\":\"<b>\",\"b\":\"(9*<a>)\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
          "\"b\", character 4: refers to itself in a circle"},
         {WITH_ALL("\"a\":\"A\",\"a\":\"B\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",
-         "the key \"a\" is there twice"},
+         "duplicate key \"a\""},
         {WITH_ALL("\"a\":\"<c>\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
          "the STRING_DICTIONARY has no key \"c\""},
         {WITH_ALL("\"a\":7", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",

@@ -194,7 +194,7 @@ static void test_damaged_dictionary(void)
                  "STRING_DICTIONARY, \"y\": character 4: '(' without a number behind it");
     struct edge_dictionary *dictionary = dictionary_of(specified, 2);
     CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, "A", 1, &error), BT_DATA);
-    CU_ASSERT_STRING_EQUAL(error.message, "the key \"a\" is there twice");
+    CU_ASSERT_STRING_EQUAL(error.message, "duplicate key \"a\"");
     edge_dictionary_free(dictionary);
 }
 

@@ -490,13 +490,13 @@ static void test_keys_twice(void)
     } cases[] = {
         {"{\"a\":1,\"b\":2,\"A\":3,\"\":4,\"a \":5}", NULL},
         {"{\"a\":{\"a\":{\"a\":1},\"b\":1},\"b\":[{\"a\":1},{\"a\":1}],\"c\":{\"a\":1}}", NULL},
-        {"{\"a\":1,\n\"a\":2}", "x.json: a (line 2, offset 11): the key \"a\" is there twice"},
-        {"{\"a\":1,\"\\u0061\":2}", "x.json: a (line 1, offset 15): the key \"a\" is there twice"},
+        {"{\"a\":1,\n\"a\":2}", "x.json: a (line 2, offset 11): duplicate key \"a\""},
+        {"{\"a\":1,\"\\u0061\":2}", "x.json: a (line 1, offset 15): duplicate key \"a\""},
         {"{\"a\":{\"x\":[{},{\"y\":1}],\"b\":1,\"x\":1}}",
-         "x.json: a.x (line 1, offset 32): the key \"x\" is there twice"},
+         "x.json: a.x (line 1, offset 32): duplicate key \"x\""},
         {"[{\"a\":{\"a\":1},\"b\":{\"a\":1},\"a\":1}]",
-         "x.json: [0].a (line 1, offset 29): the key \"a\" is there twice"},
-        {"{\"\":1,\"\":2}", "x.json: (line 1, offset 8): the key \"\" is there twice"},
+         "x.json: [0].a (line 1, offset 29): duplicate key \"a\""},
+        {"{\"\":1,\"\":2}", "x.json: (line 1, offset 8): duplicate key \"\""},
     };
     struct bt_error error;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -526,7 +526,7 @@ static void test_many_keys(void)
     CU_ASSERT_EQUAL(skip_all(text, size, true, &error), 0);
     memcpy(text + size - strlen("\"499999\":{\"inner\":0}}"), "\"123456\"", 8);
     CU_ASSERT_EQUAL(skip_all(text, size, true, &error), BT_DATA);
-    CU_ASSERT(strstr(error.message, "the key \"123456\" is there twice") != NULL);
+    CU_ASSERT(strstr(error.message, "duplicate key \"123456\"") != NULL);
     struct json_pull_settings settings = json_pull_settings_default();
     struct document document;
     settings.keys_max = 1u << 20;

@@ -54,9 +54,9 @@ static void test_bad(void)
     refused("{\"capture\":\"x\"}", "a request has a \"command\"");
     refused("{\"verb\":\"status\"}", "a request has the keys \"command\" and \"capture\" only");
     refused("{\"command\":\"stop\",\"command\":\"status\"}",
-            "the key \"command\" is there twice, at byte 27");
+            "duplicate key \"command\", at byte 27");
     refused("{\"capture\":\"p2\",\"command\":\"stop\",\"c\\u0061pture\":\"all\"}",
-            "the key \"capture\" is there twice, at byte 47");
+            "duplicate key \"capture\", at byte 47");
     refused("{\"command\":\"halt\"}", "the commands are status, start, stop and rotate");
     refused("{\"command\":\"stop\",\"capture\":"
             "\"0123456789012345678901234567890123456789012345678901234567890123\"}",

@@ -103,15 +103,15 @@ static void test_places(void)
     refused("[daemon]\n[daemon]\n", "test.conf:2: there is a section [daemon] already");
     refused("[daemon]\nport=1\n",
             "test.conf:2: unknown key \"port\" in [daemon]; there are socket, stop-timeout");
-    refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: socket stands twice in [daemon]");
+    refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: duplicate key socket in [daemon]");
     refused("[daemon]\nstop-timeout=2s\nstop-timeout=2s\n",
-            "test.conf:3: stop-timeout stands twice in [daemon]");
+            "test.conf:3: duplicate key stop-timeout in [daemon]");
     refused("[daemon]\nstop-timeout=1ms\n", "test.conf:2: stop-timeout: the time is 100ms to 1h");
     refused(GOOD "colour=red\n",
             "test.conf:4: unknown key \"colour\" in [capture a]; there are board, output, rotate, "
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
             "reconnect");
-    refused(GOOD "board=c\n", "test.conf:4: board stands twice in [capture a]");
+    refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
     refused(GOOD GOOD, "test.conf:4: there is a capture a already, at line 1");
     refused("\n[capture a]\noutput=/o\n", "test.conf:2: [capture a] needs a board");
     refused("[capture a]\nboard=b\n", "test.conf:1: [capture a] needs an output");

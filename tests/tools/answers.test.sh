@@ -22,10 +22,10 @@ answer '{"ok":true,"captures":[]}'
 [ $status = 0 ]
 answer '{"ok":false,"ok":true,"captures":[]}'
 [ $status = 3 ]
-grep -qx "bustap: bustapd's answer cannot be understood: bustapd's answer: ok (line 1, offset 16): the key \"ok\" is there twice" told
+grep -qx "bustap: bustapd's answer cannot be understood: bustapd's answer: ok (line 1, offset 16): duplicate key \"ok\"" told
 answer '{"ok":true,"captures":[{"name":"a","state":"failed","state":"running"}]}'
 [ $status = 3 ]
-grep -q 'captures\[0\].state (.*): the key "state" is there twice' told
+grep -q 'captures\[0\].state (.*): duplicate key "state"' told
 answer 'hello'
 [ $status = 3 ]
 grep -q "cannot be understood" told

@@ -91,7 +91,7 @@ static int check_key(struct section *section, const char *key, struct bt_error *
     const struct keys *keys = keys_of(section);
     for (unsigned i = 0; i < keys->count; i++)
         if (strcmp(keys->names[i], key) == 0)
-            return bt_fail(error, BT_USAGE, "%s is there twice in this section", key);
+            return bt_fail(error, BT_USAGE, "duplicate key %s in this section", key);
     return 0;
 }
 

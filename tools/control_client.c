@@ -59,10 +59,10 @@ static int send_all(int file, const char *text, struct bt_error *error)
 }
 
 /* Reads up to a newline into answer, which has room for CONTROL_ANSWER_BYTES_MAX. */
-static int receive_line(int file, char *answer, struct bt_error *error)
+/* Receives a whole line up to until, of clock_monotonic_ms(). 0 or a negative code. */
+static int receive_line(int file, char *answer, int64_t until, struct bt_error *error)
 {
     size_t size = 0;
-    const int64_t until = clock_monotonic_ms() + ANSWER_SECONDS * 1000; /* of the whole answer */
     while (size < CONTROL_ANSWER_BYTES_MAX) {
         struct pollfd answered = {.fd = file, .events = POLLIN};
         int64_t left = until - clock_monotonic_ms();
@@ -93,10 +93,11 @@ int control_client_ask(const char *path, const char *request, char **answer, str
     char *text = malloc(CONTROL_ANSWER_BYTES_MAX);
     if (!text)
         return bt_fail(error, BT_MEMORY, "no memory for an answer");
+    const int64_t until = clock_monotonic_ms() + ANSWER_SECONDS * 1000; /* of all together */
     int file = connect_to(path, error);
     int result = file < 0 ? file : send_all(file, request, error);
     if (result == 0)
-        result = receive_line(file, text, error);
+        result = receive_line(file, text, until, error);
     if (file >= 0)
         close(file);
     if (result < 0)

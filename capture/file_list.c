@@ -78,12 +78,19 @@ static DIR *open_folder(int folder, const char *name)
     return listing;
 }
 
+/* The next entry. NULL with errno, which is 0 at the end. */
+static const struct dirent *next_entry(DIR *listing)
+{
+    errno = 0;
+    return readdir(listing);
+}
+
 /* Collects all entries of the prefix. 0 or a negative code. */
 static int collect(const struct file_set *set, DIR *listing, struct entry **entries, size_t *count,
                    struct bt_error *error)
 {
     size_t capacity = 0;
-    for (const struct dirent *found; (found = readdir(listing));) {
+    for (const struct dirent *found; (found = next_entry(listing));) {
         struct entry entry;
         if (!look_at(file_set_folder(set), file_set_base(set), found->d_name, &entry))
             continue;
@@ -93,7 +100,8 @@ static int collect(const struct file_set *set, DIR *listing, struct entry **entr
         *entries = grown;
         grown[(*count)++] = entry;
     }
-    return 0;
+    return errno == 0 ? 0
+                      : bt_fail_errno(error, "cannot list the folder of %s", file_set_base(set));
 }
 
 int file_list_read(const struct file_set *set, struct file_set_file **files, size_t *count,
@@ -119,7 +127,7 @@ int file_list_read(const struct file_set *set, struct file_set_file **files, siz
     return result;
 }
 
-/* Takes "-p12" off the front of the text, the letter being given. */
+/* The length of "-p12" at the front of text, for the letter p; 0 if it is not there. */
 static size_t derived_part(const char *text, size_t size, char letter)
 {
     size_t end = 2;
@@ -156,13 +164,15 @@ int file_list_check_unused(const char *prefix, bool derived, struct bt_error *er
     DIR *listing = open_folder(AT_FDCWD, folder);
     if (!listing)
         return errno == ENOENT ? 0 : bt_fail_errno(error, "cannot list the folder %s", folder);
-    for (const struct dirent *found; (found = readdir(listing));)
+    for (const struct dirent *found; (found = next_entry(listing));)
         if (is_of_prefix(found->d_name, prefix + size, derived) &&
             (!*first || strcmp(found->d_name, first) < 0))
             snprintf(first, sizeof first, "%s", found->d_name);
+    int reason = errno;
     closedir(listing);
+    errno = reason;
     if (!*first)
-        return 0;
+        return errno == 0 ? 0 : bt_fail_errno(error, "cannot list the folder %s", folder);
     return bt_fail(error, BT_USAGE,
                    "%.*s%s is a file of another capture: choose another prefix, or --append to it",
                    size, prefix, first);

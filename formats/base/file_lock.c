@@ -83,8 +83,10 @@ static int make_unnamed(int folder, const char *name, mode_t mode)
     char parent[4096], path[32];
     const char *slash = strrchr(name, '/');
     if (snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash + 1 - name) : 1,
-                 slash ? name : ".") >= (int)sizeof parent)
+                 slash ? name : ".") >= (int)sizeof parent) {
+        errno = ENAMETOOLONG;
         return -1;
+    }
     int lock = openat(folder, parent, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
     if (lock < 0)
         return -1;

@@ -2,21 +2,7 @@
 # bustap capture and exec: nobody reads standard error or standard output. The capture goes on, signals are obeyed, and
 # the end does not wait; what is read late is complete.
 set -eu
-
-fail() {
-    echo "$*" >&2
-    exit 1
-}
-
-await() {
-    for _ in $(seq 1000); do
-        if "$@" >/dev/null 2>&1; then
-            return 0
-        fi
-        sleep 0.1
-    done
-    fail "waited in vain for: $*"
-}
+. "$TOP/tests/host/daemon.sh" # fail, await
 
 # Reads a pipe, which a page fills, once it is told to by SIGUSR1.
 stall() {

@@ -27,10 +27,10 @@ struct line_queue {
     struct line lines[LINE_QUEUE_LINES]; /* a ring */
     size_t first, count;                 /* the first one is being written */
     uint64_t dropped;
-    uint64_t untold; /* dropped, all of them behind the last line, and no line says so yet */
-    int refused;     /* errno of the first line that was */
+    uint64_t unreported; /* dropped after the last line, and not yet reported by a line */
+    int refused;         /* errno of the first line that was */
     bool closed;
-    bool orphan; /* nobody waits for the thread any more: it frees */
+    bool orphan; /* nobody waits for the thread: it frees the queue */
 };
 
 static void destroy(struct line_queue *queue)
@@ -51,17 +51,18 @@ static bool next(struct line_queue *queue, char *notice, size_t notice_size, str
         *line = queue->lines[queue->first];
         return true;
     }
-    if (queue->untold == 0)
+    if (queue->unreported == 0)
         return false;
     int size = snprintf(
         notice, notice_size, "%s%" PRIu64 " %s dropped here: nobody read what was written\n",
-        queue->notice, queue->untold, queue->untold == 1 ? "line was" : "lines were");
+        queue->notice, queue->unreported, queue->unreported == 1 ? "line was" : "lines were");
     *line = (struct line){NULL, (size_t)size < notice_size ? (size_t)size : notice_size - 1};
     return true;
 }
 
 /* The line at next() is written, or refused; call with the mutex. */
-static void finish(struct line_queue *queue, const struct line *line, uint64_t told, int refused)
+static void finish(struct line_queue *queue, const struct line *line, uint64_t reported,
+                   int refused)
 {
     if (queue->refused == 0)
         queue->refused = refused;
@@ -71,7 +72,7 @@ static void finish(struct line_queue *queue, const struct line *line, uint64_t t
         queue->count--;
         queue->dropped += refused != 0;
     } else {
-        queue->untold -= told;
+        queue->unreported -= reported;
     }
     pthread_cond_broadcast(&queue->changed);
 }
@@ -85,12 +86,12 @@ static void *run(void *argument)
     pthread_mutex_lock(&queue->mutex);
     while (!queue->orphan) {
         if (next(queue, notice, sizeof notice, &line)) {
-            uint64_t told = queue->untold;
+            uint64_t reported = queue->unreported;
             pthread_mutex_unlock(&queue->mutex);
             const char *text = line.text ? line.text : notice;
             int refused = file_write(queue->descriptor, text, line.size, NULL) < 0 ? errno : 0;
             pthread_mutex_lock(&queue->mutex);
-            finish(queue, &line, told, refused);
+            finish(queue, &line, reported, refused);
         } else if (queue->closed) {
             break;
         } else {
@@ -104,7 +105,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* No signal comes to the thread: it is others' to take. */
+/* Starts it with all signals blocked: others take them. */
 static int start_thread(struct line_queue *queue)
 {
     sigset_t all;
@@ -142,15 +143,15 @@ bool line_queue_put(struct line_queue *queue, const char *text, size_t size)
 {
     char *copy = malloc(size + 1);
     pthread_mutex_lock(&queue->mutex);
-    /* behind dropped lines comes the line about them first, once all before it is written */
-    bool put = copy && queue->count < LINE_QUEUE_LINES && queue->untold == 0;
+    /* after dropped lines, the line that reports them comes first */
+    bool put = copy && queue->count < LINE_QUEUE_LINES && queue->unreported == 0;
     if (put) {
         memcpy(copy, text, size);
         queue->lines[(queue->first + queue->count++) % LINE_QUEUE_LINES] =
             (struct line){copy, size};
     } else {
         queue->dropped++;
-        queue->untold++;
+        queue->unreported++;
     }
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
@@ -181,9 +182,9 @@ bool line_queue_wait(struct line_queue *queue, int timeout_ms)
     struct timespec deadline = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
     int result = 0;
     pthread_mutex_lock(&queue->mutex);
-    while ((queue->count > 0 || queue->untold > 0) && result == 0)
+    while ((queue->count > 0 || queue->unreported > 0) && result == 0)
         result = pthread_cond_timedwait(&queue->changed, &queue->mutex, &deadline);
-    bool done = queue->count == 0 && queue->untold == 0;
+    bool done = queue->count == 0 && queue->unreported == 0;
     pthread_mutex_unlock(&queue->mutex);
     return done;
 }

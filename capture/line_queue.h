@@ -1,7 +1,7 @@
 /*
  * Lines for a descriptor whose reader may stall: a terminal that is stopped, a pipe that nobody
  * reads. A thread writes them, so that nobody else waits. The queue is bounded: a line that finds
- * no room is dropped and counted, and once the reader is back a line says so at its place.
+ * no room is dropped and counted, and once the reader is back a line reports that at its place.
  */
 #ifndef CAPTURE_LINE_QUEUE_H
 #define CAPTURE_LINE_QUEUE_H
@@ -32,11 +32,11 @@ uint64_t line_queue_dropped(struct line_queue *queue);
 /* The errno of the first write that the descriptor refused; 0: it refused none. */
 int line_queue_errno(struct line_queue *queue);
 
-/* Waits up to timeout_ms until nothing is to be written any more. False: the reader stalls. */
+/* Waits up to timeout_ms until all is written. False: the reader stalls. Any thread. */
 bool line_queue_wait(struct line_queue *queue, int timeout_ms);
 
-/* Waits up to timeout_ms for what is to be written, and frees. A thread that does not return from
- * its write is left to the end of the process. NULL is allowed. */
+/* Waits up to timeout_ms until all is written, and frees; no other thread may use the queue any
+ * more. If the reader stalls, the queue's thread frees once its write returns. NULL is allowed. */
 void line_queue_free(struct line_queue *queue, int timeout_ms);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * When losses begin and when they end, for people: not each block that lost something, but each
- * time of losses, with a quiet time behind it. Pure: the caller says what time it is.
+ * When losses begin and when they end, for messages: one period of losses may span many blocks, and
+ * ends when nothing has been lost for LOSS_WATCH_QUIET_NS. The caller passes the time.
  */
 #ifndef CAPTURE_LOSS_WATCH_H
 #define CAPTURE_LOSS_WATCH_H
@@ -19,8 +19,8 @@ struct loss_watch {
 bool loss_watch_add(struct loss_watch *watch, const struct loss *lost, int64_t now_ns,
                     char text[LOSS_WATCH_BYTES]);
 
-/* True: nothing has been lost for the quiet time, or the capture has ended, and text says what the
- * losses were that are over. */
+/* True: losses have ended, because nothing was lost for the quiet time or because the capture
+ * ended; text sums them up. */
 bool loss_watch_over(struct loss_watch *watch, int64_t now_ns, bool ended,
                      char text[LOSS_WATCH_BYTES]);
 

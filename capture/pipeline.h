@@ -74,8 +74,7 @@ void writer_free(struct writer *writer, bool discard);
 /* Has something to tell the operator, for capture_take_note. */
 void pipeline_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Something was lost, and no call has told it yet: a note says when losses begin, and when they are
- * over. */
+/* Counts what was lost, each loss once: notes report when losses begin and when they end. */
 void pipeline_lost(struct capture *capture, const struct loss *lost);
 /* Takes the whole capture down from inside: remembers the first error and halts the reader. */
 void pipeline_fail(struct capture *capture, const struct bt_error *error);

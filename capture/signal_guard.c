@@ -56,7 +56,7 @@ static int64_t time_left(const struct signal_guard *guard)
     return left > 0 ? left : 0;
 }
 
-/* Notes a signal; call with the mutex. True: it is one too many. */
+/* Records a signal; call with the mutex. True: the end was asked for already. */
 static bool note(struct signal_guard *guard, int number)
 {
     if (number == SIGINT || number == SIGTERM) {
@@ -91,7 +91,7 @@ static void *run(void *argument)
         int number = sigtimedwait(&set, &info, &time);
         pthread_mutex_lock(&guard->mutex);
         bool closed = guard->closed;
-        /* to change the limit, or to close, one of them is sent by the process itself */
+        /* the process sends itself one of them, to change the limit or to close */
         bool ours = number == SIGUSR2 && info.si_code == SI_TKILL && info.si_pid == getpid();
         bool over = time_left(guard) == 0;
         bool again = number > 0 && !ours && note(guard, number);
@@ -105,7 +105,7 @@ static void *run(void *argument)
     }
 }
 
-/* Those that have come before there is a guard: who made it is to know of them at once. */
+/* Takes the signals that are pending, so that the caller of signal_guard_new() knows of them. */
 static void note_pending(struct signal_guard *guard)
 {
     static const struct timespec now = {0, 0};

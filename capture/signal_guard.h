@@ -1,5 +1,5 @@
 /*
- * The signals of a process that captures, taken by a thread of their own: they are heard whatever
+ * The signals of a process that captures, taken by a thread of their own: they arrive whatever
  * the rest of the process waits for (a board, a file system, somebody who reads its output).
  * The first SIGINT or SIGTERM asks for the end; the next one, or a time limit, ends the process.
  */
@@ -15,8 +15,9 @@ struct signal_guard;
 struct signal_guard_rules {
     int wake;     /* an eventfd that is written at each signal; -1: none */
     int limit_ms; /* from the first SIGINT or SIGTERM to the end of the process; 0: none */
-    /* Ends the process, from the guard's thread: by this signal; with 0, because the time is over.
-     * Must not wait for anything without a limit, nor return. */
+    /* Ends the process: by this signal; with 0, because the time is over. Called by the guard's
+     * thread, or by signal_guard_new() where two signals were pending. Must not wait without a
+     * limit, nor return. */
     void (*end)(void *context, int number);
     void *context;
 };

@@ -301,8 +301,7 @@ const struct command capture_command = {
     .summary = "capture from a board into rolling compressed files",
     .details =
         "Captures until a stop rule, a signal or the board ends it. SIGINT and SIGTERM stop "
-        "cleanly, "
-        "a\n"
+        "cleanly, a\n"
         "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
         "Exit status 1 means that something was lost, and was counted.",
     .options = capture_rows,

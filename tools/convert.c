@@ -234,7 +234,8 @@ const struct command convert_command = {
     .details =
         "Reads captures and traces of other programs, and writes them as one trace in another "
         "format;\n"
-        "bustap-convert(1) has the list. What a format cannot hold is left out, counted and told.\n"
+        "bustap-convert(1) has the list. What a format cannot hold is left out, counted and "
+        "reported.\n"
         "Without IN, or where it is -, standard input is read: captures or BYU records unless "
         "--from\n"
         "says what else.",

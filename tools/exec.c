@@ -341,8 +341,7 @@ const struct command exec_command = {
     .operands = "[--] PROGRAM [ARGUMENT...]",
     .summary = "run a program, and capture its references",
     .details = "Runs a program of x86-64 Linux and captures what it fetches, reads and writes, "
-               "instruction "
-               "by\n"
+               "instruction by\n"
                "instruction: processors are its threads, ticks its instructions. The program's "
                "streams, exit\n"
                "status and signals are its own. Without -- options end where PROGRAM begins.",

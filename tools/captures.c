@@ -175,12 +175,17 @@ int captures_join(struct captures_seam *seam, const struct capture_info *info, c
     return same;
 }
 
-int captures_missing(const struct captures_seam *before, const struct captures_seam *next,
-                     struct bt_error *error)
+int captures_check_numbers(const struct captures_seam *before, const struct captures_seam *next,
+                           struct bt_error *error)
 {
     char missing[TRACE_SET_MISSING_BYTES];
-    if (!before->path || !capture_info_same_capture(&before->info, &next->info) ||
-        !trace_set_missing(missing, before->info.file_number + 1, next->info.file_number))
+    if (!before->path || !capture_info_same_capture(&before->info, &next->info))
+        return 0;
+    /* a file is joined when it is opened and when its header is read: then path is the same one */
+    if (before->path != next->path && before->info.file_number == next->info.file_number)
+        return bt_fail(error, BT_DATA, "%.200s and %.200s both hold file %" PRIu32, before->path,
+                       next->path, next->info.file_number);
+    if (!trace_set_missing(missing, before->info.file_number + 1, next->info.file_number))
         return 0;
     if (strcmp(before->path, next->path) == 0)
         return bt_fail(error, BT_DATA, "%.400s: %s", next->path, missing);

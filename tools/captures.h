@@ -58,8 +58,9 @@ struct captures_seam {
 int captures_join(struct captures_seam *seam, const struct capture_info *info, const char *path,
                   bool concatenate, struct bt_error *error);
 
-/* Whether files of a capture are missing between two of its files. 0, or BT_DATA which says so. */
-int captures_missing(const struct captures_seam *before, const struct captures_seam *next,
-                     struct bt_error *error);
+/* Whether two files, one after the other, may be neighbours in a capture. 0, or BT_DATA: files are
+ * missing between them, or both hold the same file of it. */
+int captures_check_numbers(const struct captures_seam *before, const struct captures_seam *next,
+                           struct bt_error *error);
 
 #endif

@@ -178,7 +178,7 @@ static void tell_missing(struct dump_sink *dump)
     for (size_t i = 1; i < dump->files.count; i++) {
         const struct captures_seam before = {.path = files[i - 1].path, .info = files[i - 1].info};
         const struct captures_seam next = {.path = files[i].path, .info = files[i].info};
-        if (captures_missing(&before, &next, &error) < 0)
+        if (captures_check_numbers(&before, &next, &error) < 0)
             transfer_tell(&dump->transfer, &error);
     }
 }

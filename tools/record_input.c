@@ -128,7 +128,7 @@ static void begin_file(struct record_input *input, const struct capture_info *in
         input->index_base = input->next_index;
     }
     input->info = info ? &input->seam.info : NULL;
-    captures_missing(&before, &input->seam, &input->met);
+    captures_check_numbers(&before, &input->seam, &input->met);
 }
 
 static void member_met(void *context, const struct capture_member *member)

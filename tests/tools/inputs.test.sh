@@ -81,6 +81,10 @@ for command in "${studies[@]}"; do
     # a file that is missing in between
     runs 1 $command d_1.byu.gz d_3.byu.gz
     grep -q '^bustap: file 2 is missing between d_1.byu.gz and d_3.byu.gz' said || fail "bustap $command: a hole"
+    # a file that is given twice, under two names
+    cp d_2.byu.gz same.byu.gz
+    runs 1 $command d_1.byu.gz d_2.byu.gz same.byu.gz d_3.byu.gz
+    grep -q '^bustap: d_2.byu.gz and same.byu.gz both hold file 2$' said || fail "bustap $command: a file twice"
 done
 runs 2 $cache c_1.byu.gz d_1.byu.gz
 grep -q 'c_1.byu.gz (made for a test, started 2026-.*, id [0-9a-f]*), d_1.byu.gz (' said

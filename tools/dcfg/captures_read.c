@@ -21,7 +21,7 @@ static void join(struct feed *feed, const struct capture_info *info)
 {
     const struct captures_seam before = *feed->seam;
     if (captures_join(feed->seam, info, feed->path, feed->concatenate, &feed->met) >= 0)
-        captures_missing(&before, feed->seam, &feed->met);
+        captures_check_numbers(&before, feed->seam, &feed->met);
 }
 
 static int feed_put(struct sink *sink, const struct batch *batch, struct bt_error *error)

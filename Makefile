@@ -136,6 +136,7 @@ help:
 	@echo 'make check      all tests; installs what it lacks'
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'
 	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert, bustapd once'
+	@echo 'make check-processor CPU=Haswell-noTSX TESTS=...  tests on another processor, in QEMU'
 	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30)'
 	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
@@ -144,4 +145,4 @@ help:
 	@echo 'make install    into DESTDIR, PREFIX (/usr/local); make uninstall takes it back'
 	@echo 'make clean      remove build/'
 
--include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell [ -d $(BUILD) ] && find $(BUILD) -name '*.d' -type f 2>/dev/null)

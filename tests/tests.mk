@@ -60,6 +60,16 @@ soak-run: lab-programs
 bench-lab-run: lab-programs
 	@BUILD=$(BUILD) tests/lab/run --bench
 
+# Tests in a guest with another processor.
+CPU   ?= Haswell-noTSX
+TESTS ?=
+.PHONY: check-processor check-processor-run
+check-processor:
+	@.ci/packages build check lab
+	@$(MAKE) --no-print-directory $@-run
+check-processor-run: tests
+	@BUILD=$(BUILD) tests/lab/processor $(CPU) $(TESTS)
+
 FUZZ_REPLAYS := $(FUZZERS:%=$(BUILD)/tests/fuzz/replay_%)
 E2E_TOOLS    := $(TEST_TOOLS:%=$(BUILD)/tests/e2e/%)
 BENCH_BINARIES := $(BENCHES:%=$(BUILD)/tests/bench/%)

@@ -331,7 +331,8 @@ static void put_odd(struct code *code, uint64_t *random)
         {0x49, 0x8d, 0x7d, 0x00, 0x48, 0x8d, 0x73, 0x01, 0xb9, 5, 0, 0, 0}, /* lea rdi, rsi; ecx */
         {0xf3, 0xa4},                                                       /* rep movsb */
         {0xd7},                                                             /* xlat */
-        {0x48, 0x0f, 0xab, 0x33},                                           /* bts [rbx], rsi */
+        /* bts [rbx], rsi; cmp rax, rax: the flags that bts leaves are a processor's own affair */
+        {0x48, 0x0f, 0xab, 0x33, 0x48, 0x39, 0xc0},
         {0x48, 0x0f, 0xb1, 0x4b, 0x08}}; /* cmpxchg [rbx+8], rcx */
     static const uint8_t count[] = {0x48, 0xc7, 0xc6, 9, 0, 0, 0};
     uint64_t which = random_below(random, 4);
@@ -339,7 +340,7 @@ static void put_odd(struct code *code, uint64_t *random)
         put(code, 13, some[0]);
         put(code, 2, some[1]);
     } else {
-        put(code, which == 1 ? 1 : which == 2 ? 4 : 5, some[which + 1]);
+        put(code, which == 1 ? 1 : which == 2 ? 7 : 5, some[which + 1]);
     }
     put(code, sizeof count, count);
 }

@@ -32,6 +32,13 @@ static struct run {
     uint8_t host_vector[MACHINE_VECTOR_BYTES * 4];
 } run;
 
+bool native_is_emulated(void)
+{
+    unsigned a, signature[3] = {0, 0, 0};
+    __cpuid(0x40000000, a, signature[0], signature[1], signature[2]);
+    return memcmp(signature, "TCGTCGTCGTCG", sizeof signature) == 0;
+}
+
 uint64_t machine_components(void)
 {
     static uint64_t components;

@@ -37,6 +37,10 @@ struct native_end native_run(struct machine *machine,
                              void (*step)(void *context, const struct machine *machine),
                              void *context);
 
+/* Whether the processor is QEMU's emulation (TCG), which is not exact where programs do not look:
+ * CPUID tells. */
+bool native_is_emulated(void);
+
 /* XSAVE's state components that are loaded and compared: of x87, SSE, AVX and AVX-512 those that
  * the processor has and the system saves. */
 uint64_t machine_components(void);

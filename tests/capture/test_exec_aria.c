@@ -215,4 +215,4 @@ static void test_interrupted(void)
 
 static const struct test_case cases[] = {
     {"programs", test_programs}, {"interrupted", test_interrupted}, {NULL, NULL}};
-TEST_SUITE(exec_aria, cases)
+TEST_SUITE_XSAVE(exec_aria, cases)

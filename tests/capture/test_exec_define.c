@@ -301,4 +301,4 @@ static void test_define(void)
 }
 
 static const struct test_case cases[] = {{"new instructions", test_define}, {NULL, NULL}};
-TEST_SUITE(exec_define, cases)
+TEST_SUITE_XSAVE(exec_define, cases)

@@ -420,4 +420,4 @@ static void test_forms(void)
 }
 
 static const struct test_case cases[] = {{"all instruction forms", test_forms}, {NULL, NULL}};
-TEST_SUITE(exec_forms, cases)
+TEST_SUITE_XSAVE(exec_forms, cases)

@@ -135,4 +135,4 @@ static void test_modules(void)
 
 static const struct test_case cases[] = {{"files that are loaded", test_modules}, {NULL, NULL}};
 
-TEST_SUITE(exec_modules, cases)
+TEST_SUITE_XSAVE(exec_modules, cases)

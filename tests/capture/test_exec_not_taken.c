@@ -386,4 +386,4 @@ static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"wild ways", test_wild},
                                          {"as if taken", test_both},
                                          {NULL, NULL}};
-TEST_SUITE(exec_not_taken, cases)
+TEST_SUITE_XSAVE(exec_not_taken, cases)

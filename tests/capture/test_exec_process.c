@@ -33,4 +33,4 @@ static const struct test_case cases[] = {{"signals", test_signals},
                                          {"code that changes", test_modified},
                                          {"code that changes elsewhere", test_modified_elsewhere},
                                          {NULL, NULL}};
-TEST_SUITE(exec_process, cases)
+TEST_SUITE_XSAVE(exec_process, cases)

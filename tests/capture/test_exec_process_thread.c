@@ -110,4 +110,4 @@ static const struct test_case cases[] = {{"children", test_children},
                                          {"threads' processors", test_shares},
                                          {"no signal may wait", test_without_queue},
                                          {NULL, NULL}};
-TEST_SUITE(exec_process_thread, cases)
+TEST_SUITE_XSAVE(exec_process_thread, cases)

@@ -174,4 +174,4 @@ static const struct test_case cases[] = {{"traps", test_trap},
                                          {"refused", test_refused},
                                          {"possible by then", test_refused_no_more},
                                          {NULL, NULL}};
-TEST_SUITE(exec_process_trap, cases)
+TEST_SUITE_XSAVE(exec_process_trap, cases)

@@ -180,4 +180,4 @@ static void test_programs(void)
 }
 
 static const struct test_case cases[] = {{"programs", test_programs}, {NULL, NULL}};
-TEST_SUITE(exec_program, cases)
+TEST_SUITE_XSAVE(exec_program, cases)

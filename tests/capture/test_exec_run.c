@@ -549,4 +549,4 @@ static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"refused", test_refused},
                                          {"another instruction by then", test_another},
                                          {NULL, NULL}};
-TEST_SUITE(exec_run, cases)
+TEST_SUITE_XSAVE(exec_run, cases)

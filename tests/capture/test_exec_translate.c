@@ -521,4 +521,4 @@ static const struct test_case cases[] = {{"random instructions", test_random},
                                          {"blocks that use the same registers again", test_blocks},
                                          {"accesses after string instructions", test_strings},
                                          {NULL, NULL}};
-TEST_SUITE(exec_translate, cases)
+TEST_SUITE_XSAVE(exec_translate, cases)

@@ -185,4 +185,4 @@ static void test_twin(void)
 }
 
 static const struct test_case cases[] = {{"every instruction and call", test_twin}, {NULL, NULL}};
-TEST_SUITE(profiler, cases)
+TEST_SUITE_XSAVE(profiler, cases)

@@ -76,7 +76,7 @@ capture() {
     bustap verify part[_-]*.byu.gz >verdict || { cat verdict; exit 1; }
     bustap info --json part[_-]*.byu.gz >info.json
     fetches=$(sed -n 's/^ *"FETCH": \([0-9]*\),*$/\1/p' info.json)
-    records=$(sed -n 's/^ *"records": \([0-9]*\),*$/\1/p' info.json)
+    records=$(jq .records info.json)
 }
 
 first() {

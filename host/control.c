@@ -227,11 +227,11 @@ static void welcome(struct control *control, int fd)
     close(fd);
 }
 
-/* Lines without anything in them ask nothing, and renew nothing. */
-static void skip_blank_lines(struct client *client)
+/* Blanks and blank lines are no request: they do not renew the client's time. */
+static void skip_blanks(struct client *client)
 {
     size_t blank = 0;
-    while (blank < client->in_size && client->in[blank] == '\n')
+    while (blank < client->in_size && memchr(" \t\r\n", client->in[blank], 4))
         blank++;
     client->in_size -= blank;
     memmove(client->in, client->in + blank, client->in_size);
@@ -243,7 +243,7 @@ static void find_line(struct client *client)
     static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\"}";
     if (client->waits || client->out)
         return;
-    skip_blank_lines(client);
+    skip_blanks(client);
     const char *newline = memchr(client->in, '\n', client->in_size);
     if (newline) {
         client->line_size = (size_t)(newline - client->in);

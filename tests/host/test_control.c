@@ -242,11 +242,11 @@ static void test_many(void)
     place_close(&place);
 }
 
-/* Bytes now and then, empty lines, answers taken in bits: none of it holds a place for longer. */
+/* Bytes now and then, blank lines, answers taken in bits: none of it holds a place for longer. */
 static void test_trickle(void)
 {
     static char line[20000];
-    static const char *const trickles[] = {" ", "\n", "x", NULL};
+    static const char *const trickles[] = {" ", "\n", " \t\r\n", "x", NULL};
     struct place place;
     char text[200];
     memset(line, 'y', sizeof line - 1);
@@ -262,7 +262,7 @@ static void test_trickle(void)
             for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
                 if (gone[i])
                     continue;
-                (void)send(fds[i], *trickle, 1, MSG_NOSIGNAL);
+                (void)send(fds[i], *trickle, strlen(*trickle), MSG_NOSIGNAL);
                 gone[i] = hear(fds[i], text, sizeof text) == 0;
                 left -= gone[i];
             }

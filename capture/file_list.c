@@ -178,8 +178,19 @@ int file_list_check_unused(const char *prefix, bool derived, struct bt_error *er
                    size, prefix, first);
 }
 
+/* Whether it is the lock itself, of a capture or a daemon that runs. */
+static bool is_held_lock(const char *path)
+{
+    static const char suffix[] = ".lock";
+    size_t length = strlen(path);
+    return length >= sizeof suffix && strcmp(path + length - strlen(suffix), suffix) == 0 &&
+           file_lock_is_held(AT_FDCWD, path);
+}
+
 bool file_list_is_held(const char *path)
 {
+    if (is_held_lock(path))
+        return true;
     char prefix[FILE_SET_PATH_BYTES];
     char lock[FILE_SET_PATH_BYTES + 8];
     struct capture_name parts;

@@ -19,7 +19,7 @@ int file_list_read(const struct file_set *set, struct file_set_file **files, siz
  */
 int file_list_check_unused(const char *prefix, bool derived, struct bt_error *error);
 
-/* Whether path is the name of a file of a prefix that a capture is writing to. */
+/* Whether path is the name of a file of a prefix that a capture is writing to, or its lock. */
 bool file_list_is_held(const char *path);
 
 #endif

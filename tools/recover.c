@@ -330,11 +330,20 @@ static bool saved_all(const struct recover_sink *recover, const struct transfer 
            trace_reader_kind(recover->reader) == TRACE_CAPTURE;
 }
 
-/* Reads all of path into file. Returns the exit status. */
-static int recover_into(const char *path, const struct transfer_reading *reading, int file,
-                        const char *output)
+/* Brings the new file to the disk and gives it its name. 0 or negative. */
+static int complete(struct new_file *file, struct bt_error *error)
 {
-    struct recover_sink recover = {.sink = {&recover_operations}, .file = file, .name = output};
+    int result = new_file_synchronise(file, error);
+    return result < 0 ? result : new_file_commit(file, error);
+}
+
+/* Reads all of path into file, NULL for standard output. Returns the exit status. */
+static int recover_into(const char *path, const struct transfer_reading *reading,
+                        struct new_file *file, const char *output)
+{
+    struct recover_sink recover = {.sink = {&recover_operations},
+                                   .file = file ? new_file_descriptor(file) : STDOUT_FILENO,
+                                   .name = output};
     struct transfer transfer;
     struct bt_error error;
     int result = transfer_begin(&transfer, reading, true, &error);
@@ -350,6 +359,8 @@ static int recover_into(const char *path, const struct transfer_reading *reading
     if (result == 0)
         result = sink_close(&recover.sink, &error);
     progress_clear(&transfer.progress);
+    if (result == 0 && file && transfer.status <= STATUS_DATA)
+        result = complete(file, &error);
     if (result == 0) {
         tell_result(&recover, output);
         if (transfer.status == STATUS_DATA && saved_all(&recover, &transfer))
@@ -394,11 +405,7 @@ static int recover_to_file(const char *path, const struct recover_settings *sett
     struct new_file *file = begin_output(settings, &error);
     if (!file)
         return command_failure(&error);
-    int status =
-        recover_into(path, &settings->reading, new_file_descriptor(file), settings->output);
-    if (status <= STATUS_DATA &&
-        (new_file_synchronise(file, &error) < 0 || new_file_commit(file, &error) < 0))
-        status = command_failure(&error);
+    int status = recover_into(path, &settings->reading, file, settings->output);
     new_file_free(file);
     return status;
 }
@@ -417,8 +424,7 @@ static int recover_main(struct invocation *call)
     if (overwrite_check(settings.output, 1, call->arguments, "the recovered file", &error) < 0)
         return command_failure(&error);
     if (strcmp(settings.output, "-") == 0)
-        return recover_into(call->arguments[0], &settings.reading, STDOUT_FILENO,
-                            "standard output");
+        return recover_into(call->arguments[0], &settings.reading, NULL, "standard output");
     return recover_to_file(call->arguments[0], &settings);
 }
 

@@ -45,6 +45,10 @@ refused 3 'is there already' bustap recover x.part -o dangling
 refused 3 'is no regular file' bustap recover --force x.part -o dangling
 [ ! -e nowhere ]
 
+# a name that cannot be given: nothing is said to be saved
+refused 3 'File name too long' bustap recover x.part -o "$(printf 'x%.0s' {1..256})"
+! grep -q saved told || fail "saved without a name"
+
 # interrupted: what is there stays, and nothing else is
 mkdir out
 cp whole out/old
@@ -73,7 +77,7 @@ until ls run/c_00002_*.byu.gz >/dev/null 2>&1; do
     kill -0 $capture || fail "the capture has ended"
     sleep 0.05
 done
-for name in $(ls run/c_*) run/c_00009_20000101T000000Z.byu.gz; do
+for name in $(ls run/c_*) run/c_00009_20000101T000000Z.byu.gz run/.c.lock; do
     refused 3 'belongs to a capture that is running' bustap recover --force x.part -o "$name"
     refused 3 'belongs to a capture that is running' bustap convert --to byu x -o "$name"
     refused 3 'belongs to a capture that is running' bustap dcfg build x -o "$name"

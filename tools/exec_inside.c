@@ -280,7 +280,7 @@ static void tell_closed(const struct exec_inside *inside)
         return;
     if (from->text && !from->address)
         tell_missing(from);
-    else if (PRINTABLE(from->text))
+    else if (from->text)
         fprintf(stderr, "bustap: the program never came to %s\n", PRINTABLE(from->text));
     else
         fputs("bustap: the program has ended before as many instructions as --skip says\n", stderr);

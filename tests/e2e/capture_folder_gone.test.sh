@@ -12,7 +12,8 @@ until rm -r away 2>/dev/null || [ ! -e away ]; do :; done
 status=0
 wait $capture || status=$?
 [ "$status" -eq 3 ] || { echo "exit status $status"; cat errors; exit 1; }
-[ "$(wc -l <errors)" -eq 1 ] || { cat errors; exit 1; }
-grep -q '^bustap: .*gone.*No such file or directory' errors || { cat errors; exit 1; }
+[ "$(grep -c '^bustap: .*gone.*No such file or directory' errors)" -eq 1 ] || { cat errors; exit 1; }
+# all else that it may say is what was lost
+if grep -v -e '^bustap: losses ' -e 'No such file or directory' errors; then exit 1; fi
 [ ! -e gone ]
 [ ! -e away ]

@@ -9,8 +9,8 @@
 #define XSAVE_HEADER 512u
 #define XSAVE_LEGACY 576u           /* with the header */
 #define LINE         ((uint64_t)64) /* the alignment of XSAVE's area, too */
-/* bounds and tiles, which nobody uses; keys, which would lock us out */
-#define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18)
+/* bounds, tiles and APX's registers, which nobody uses; keys, which would lock us out */
+#define XSAVE_NOT_TRIED (1u << 3 | 1u << 4 | 1u << 9 | 1u << 17 | 1u << 18 | 1u << 19)
 #define XSAVE_COMPACT   ((uint64_t)1 << 63)
 
 /* --- bytes --------------------------------------------------------------------------------------

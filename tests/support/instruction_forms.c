@@ -183,8 +183,9 @@ static bool find_form(struct instruction_form *form)
                             .rm = form->encoding.memory ? BASE : form->encoding.rm,
                             .index = NO_INDEX, /* or vector register 4 */
                             .immediate = IMMEDIATE_RELATIVE};
-    bool vector = form->encoding.space > AMD_3DNOW, masked = form->encoding.space == EVEX;
-    for (choice.mask = 0; choice.mask <= masked; choice.mask++)
+    bool vector = form->encoding.space > AMD_3DNOW;
+    unsigned masks = form->encoding.space == EVEX ? 1 : 0;
+    for (choice.mask = 0; choice.mask <= masks; choice.mask++)
         for (choice.vvvv = vector ? REGISTER - 1 : 0;; choice.vvvv = 0) {
             if (try_choice(form, &choice)) {
                 form->encoding.vvvv_selects = choice.vvvv != 0;

@@ -174,7 +174,7 @@ unsigned masked_forms_each_vex(void (*visit)(void *context, const struct random_
     static const uint8_t opcodes[] = {0x2c, 0x2d, 0x2e, 0x2f, 0x8c, 0x8e, 0x90, 0x91, 0x92, 0x93};
     unsigned count = 0;
     for (unsigned number = 0; number < 4 * sizeof opcodes; number++) {
-        struct random_instruction form;
+        struct random_instruction form = {.bytes = {0}};
         if (!decode_vex(&form, opcodes[number / 4], number >> 1 & 1, number & 1))
             continue;
         visit(context, &form);

@@ -45,6 +45,7 @@ static double run(const struct record *records, enum wire_packing packing,
     struct capture_settings settings = capture_settings_default();
     struct measure measure;
     strcpy(settings.prefix, "pipeline/trace");
+    settings.append = true; /* one prefix for all rounds */
     settings.rotate_bytes = 256u << 20;
     settings.keep = 4;
     settings.engine = engine;

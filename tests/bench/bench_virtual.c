@@ -20,6 +20,7 @@ static void run(const char *specification, enum wire_packing packing)
     struct measure measure;
     struct measure_threads threads = {0};
     strcpy(settings.prefix, "virtual/trace");
+    settings.append = true; /* one prefix for all rounds */
     settings.rotate_bytes = 64u << 20;
     settings.keep = 2;
     settings.stop_ns = (int64_t)SECONDS * 1000000000;

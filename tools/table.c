@@ -136,12 +136,12 @@ void table_print(const struct table *table, FILE *out)
 
 /* --- comma separated values ------------------------------------------------------------------ */
 
-/* Shown as in a table for people: a CSV file is looked at on terminals, too. */
-static void put_field(const char *text, FILE *out)
+/* One field: text, and a tail that needs no quotes. Printable: terminals show CSV files, too. */
+static void put_field(const char *text, const char *tail, FILE *out)
 {
     text = PRINTABLE(text);
     if (!strpbrk(text, ",\"")) {
-        fputs(text, out);
+        fprintf(out, "%s%s", text, tail);
         return;
     }
     putc('"', out);
@@ -150,7 +150,7 @@ static void put_field(const char *text, FILE *out)
             putc('"', out);
         putc(*text, out);
     }
-    putc('"', out);
+    fprintf(out, "%s\"", tail);
 }
 
 static void put_csv_cell(enum table_kind kind, const struct table_cell *cell, FILE *out)
@@ -163,8 +163,8 @@ static void put_csv_cell(enum table_kind kind, const struct table_cell *cell, FI
     else if (kind == TABLE_SHARE || kind == TABLE_REAL)
         fprintf(out, "%.6g", cell->real);
     else {
-        put_field(cell_look(kind, cell, tail), out);
-        fputs(tail, out);
+        const char *text = cell_look(kind, cell, tail);
+        put_field(text, tail, out);
     }
 }
 
@@ -173,7 +173,8 @@ void table_print_csv(const struct table *table, FILE *out)
     const char *comma = "";
     for (size_t c = 0; c < table->column_count; c++)
         if (table->columns[c].key) {
-            fprintf(out, "%s%s", comma, table->columns[c].key);
+            fputs(comma, out);
+            put_field(table->columns[c].key, "", out);
             comma = ",";
         }
     putc('\n', out);

@@ -7,6 +7,7 @@
 #include "tools/commands.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
+#include "tools/own_stream.h"
 #include "tools/words.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ struct exec_inside {
     const char *path;
     char modules[PATH_BYTES]; /* empty: nobody wants to know */
     int modules_failure;      /* why they could not be written; 0: they were */
+    FILE *messages;           /* standard error, out of the program's reach; NULL: it is closed */
 };
 
 /* --- records -----------------------------------------------------------------------------------
@@ -300,8 +302,10 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                 struct bt_error *error)
 {
     const struct exec_orders *orders = inside->orders;
+    struct bt_error unheard; /* there may be no standard error */
     if (parse_places(inside, error) < 0 || find_modules_file(inside, program->modules, error) < 0)
         return error->code;
+    inside->messages = own_stream_on(STDERR_FILENO, &unheard);
     const struct process_settings settings = {.trace = orders->only_fetch ? EXEC_TRACE_FETCHES
                                                                           : EXEC_TRACE_ALL,
                                               .window = {.from = place_of(&inside->from),
@@ -318,9 +322,13 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .execute = inside->follows ? execute : NULL,
                                               .execute_context = inside,
                                               .loaded = loaded,
-                                              .loaded_context = inside};
+                                              .loaded_context = inside,
+                                              .notice = own_stream_notice,
+                                              .notice_context = inside->messages};
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || check_places(inside, error) < 0)
+        return error->code;
+    if (inside->messages && process_hide(inside->process, fileno(inside->messages), error) < 0)
         return error->code;
     return keep_descriptor(inside, error);
 }
@@ -329,6 +337,8 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
 static void free_inside(struct exec_inside *inside)
 {
     process_free(inside->process);
+    if (inside->messages)
+        fclose(inside->messages);
     exec_symbol_clear(&inside->from);
     exec_symbol_clear(&inside->until);
     free(inside);

@@ -67,6 +67,17 @@ FILE *own_stream_on(int descriptor, struct bt_error *error)
     return stream;
 }
 
+void own_stream_notice(void *stream, const char *what)
+{
+    struct own_signals signals;
+    if (!stream)
+        return;
+    own_stream_hold(&signals);
+    fprintf(stream, "bustap: the program %s\n", what);
+    fflush(stream);
+    own_stream_release(&signals);
+}
+
 /* Pipes and devices are not opened: whoever reads there would believe that it was all. */
 static int look_at(const struct own_output *output, struct stat *status, struct bt_error *error)
 {

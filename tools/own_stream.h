@@ -28,6 +28,10 @@ int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
  * *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
+/* process_settings' notice: a line about the program on a stream that own_stream_on() has made.
+ * NULL: nowhere. */
+void own_stream_notice(void *stream, const char *what);
+
 #define OWN_OUTPUTS_MAX 2
 
 /* What a command writes. */

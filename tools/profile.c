@@ -158,6 +158,7 @@ struct run {
     struct profiler *profiler;
     struct process *process;
     struct outputs outputs;
+    FILE *messages; /* standard error, out of the program's reach; NULL: it is closed */
     bool is_child, written;
 };
 
@@ -227,11 +228,13 @@ static void conclude(void *context, const char *path)
 /* Everything that can fail before anything of the program has run. */
 static int begin(struct run *run, struct bt_error *error)
 {
+    struct bt_error unheard; /* there may be no standard error */
     int result = exec_program_find(run->path, run->arguments[0], error);
     if (result == 0)
         result = open_outputs(&run->outputs, run->settings, run->path, error);
     if (result < 0)
         return result;
+    run->messages = own_stream_on(STDERR_FILENO, &unheard);
     run->functions = functions_new();
     run->profiler = run->functions ? profiler_new(run->functions, error) : NULL;
     if (!run->profiler)
@@ -246,11 +249,15 @@ static int begin(struct run *run, struct bt_error *error)
         .loaded = tell_functions,
         .loaded_context = run,
         .executing = conclude,
-        .executing_context = run};
+        .executing_context = run,
+        .notice = own_stream_notice,
+        .notice_context = run->messages};
     run->process = process_new(run->path, run->arguments, &settings, error);
     if (!run->process)
         return error->code;
     result = process_hide(run->process, fileno(run->outputs.report), error);
+    if (result == 0 && run->messages)
+        result = process_hide(run->process, fileno(run->messages), error);
     if (result == 0 && run->outputs.callgrind)
         result = process_hide(run->process, fileno(run->outputs.callgrind), error);
     return result < 0 ? result : empty_outputs(&run->outputs, run->settings, error);
@@ -299,6 +306,8 @@ static int profile_main(struct invocation *call)
     profiler_free(run.profiler);
     functions_free(run.functions);
     close_outputs(&run.outputs);
+    if (run.messages)
+        fclose(run.messages);
     return exec_program_failure(&error);
 }
 

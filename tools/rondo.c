@@ -289,6 +289,13 @@ static int complain(const struct rondo *rondo, const struct bt_error *error)
     return bt_exit_status(error->code);
 }
 
+static void tell_notice(void *context, const char *what)
+{
+    const struct rondo *rondo = context;
+    if (!rondo->is_child)
+        own_stream_notice(rondo->messages, what);
+}
+
 /* Once: programs may try again and again. */
 static void tell_refused(void *context)
 {
@@ -329,6 +336,8 @@ static int begin(struct rondo *rondo, struct bt_error *error)
                                            .forked_context = rondo,
                                            .executing = conclude,
                                            .executing_context = rondo,
+                                           .notice = tell_notice,
+                                           .notice_context = rondo,
                                            .thread_refused = tell_refused,
                                            .thread_refused_context = rondo};
     int result = exec_program_find(path, rondo->arguments[0], error);

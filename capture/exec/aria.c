@@ -80,6 +80,8 @@ static int begin(struct aria *aria, const char *path, const char *const *argumen
         .forked_context = settings->forked_context,
         .executing = settings->executing,
         .executing_context = settings->executing_context,
+        .notice = settings->notice,
+        .notice_context = settings->notice_context,
         .thread_refused = settings->thread_refused,
         .thread_refused_context = settings->thread_refused_context};
     aria->process = process_new(path, arguments, &process, error);

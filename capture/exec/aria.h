@@ -96,6 +96,9 @@ struct aria_settings {
     /* Another program is about to take this one's place, and ours, as process.h has it. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
+    /* The program has met a limit that it has here alone, as process.h has it. */
+    void (*notice)(void *context, const char *what);
+    void *notice_context;
     /* The program was to begin another thread, which has failed with EAGAIN: there is one alone.
      * NULL: nobody wants to know. */
     void (*thread_refused)(void *context);

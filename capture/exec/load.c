@@ -2,6 +2,7 @@
 #include "capture/exec/load.h"
 
 #include "capture/exec/image.h"
+#include "capture/exec/sanitizer.h"
 #include "capture/exec/script.h"
 
 #include <errno.h>
@@ -195,6 +196,17 @@ static int open_program(struct load *load, struct opened *opened, struct bt_erro
     }
 }
 
+static int check_sanitizer(const struct opened *program, const char *name, struct bt_error *error)
+{
+    const char *sanitizer = sanitizer_find(program->file);
+    if (!sanitizer)
+        return 0;
+    bt_fail(error, BT_USAGE,
+            "is built with -fsanitize=%s, which needs addresses above 4 GiB; build it without",
+            sanitizer);
+    return fail_within_file(error, name);
+}
+
 /* The dynamic loader the program asks for. */
 static int open_interpreter(const struct opened *program, struct opened *opened, const char *name,
                             struct bt_error *error)
@@ -340,6 +352,8 @@ struct load *load_new(struct space *space, const char *path, const char *const *
     result = strlen(path) < IMAGE_PATH_BYTES_MAX
                  ? open_program(load, &program, error)
                  : bt_fail(error, BT_USAGE, "a path of %zu bytes is too long", strlen(path));
+    if (result == 0)
+        result = check_sanitizer(&program, load->name, error);
     if (result == 0 && program.image.interpreter_bytes)
         result = open_interpreter(&program, &interpreter, load->name, error);
     if (result == 0)

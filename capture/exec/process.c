@@ -109,7 +109,12 @@ static int make_parts(struct process *process, const struct start *start, struct
     if (!process->executor)
         return BT_MEMORY;
     process->calls = system_calls_new(process->space, process->load, start, error);
-    return process->calls ? 0 : BT_MEMORY;
+    if (!process->calls)
+        return BT_MEMORY;
+    if (process->settings.notice)
+        system_calls_notice(process->calls, process->settings.notice,
+                            process->settings.notice_context);
+    return 0;
 }
 
 static int load(struct process *process, const char *path, const char *const *arguments,

@@ -88,6 +88,10 @@ struct process_settings {
      * program says it, "" where a descriptor does. Not in vfork's children. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
+    /* The program has met a limit that it has here alone: `what` it did and what helps, as a
+     * sentence without its subject. Once for each such limit. NULL: nobody wants to know. */
+    void (*notice)(void *context, const char *what);
+    void *notice_context;
     /* A thread was to be begun where there can be none: process_run() does not run it. NULL: nobody
      * wants to know. */
     void (*thread_refused)(void *context);

@@ -1,6 +1,8 @@
 #include "capture/exec/enter.h"
 #include "capture/exec/system_call_inside.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +42,27 @@ int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_erro
         calls->hidden[at] = calls->hidden[at - 1];
     calls->hidden[at] = descriptor;
     return 0;
+}
+
+void system_calls_notice(struct system_calls *calls,
+                         void (*notice)(void *context, const char *what), void *context)
+{
+    calls->notice = notice;
+    calls->notice_context = context;
+}
+
+void system_call_notice(struct system_calls *calls, enum system_call_notice which,
+                        const char *format, ...)
+{
+    char what[512];
+    if (!calls->notice || (calls->noticed & 1u << which))
+        return;
+    calls->noticed |= 1u << which;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    calls->notice(calls->notice_context, what);
 }
 
 #define STRUCTURE_BYTES_MAX 4096 /* of what the kernel fills in without being told how much */

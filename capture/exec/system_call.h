@@ -52,6 +52,11 @@ void system_calls_free(struct system_calls *calls);
 #define SYSTEM_CALLS_HIDDEN_MAX 32
 int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error);
 
+/* Who is told what the program did that this address space or these calls do not allow: process.h's
+ * `notice`. */
+void system_calls_notice(struct system_calls *calls,
+                         void (*notice)(void *context, const char *what), void *context);
+
 /* What is done around a call of the kernel. */
 static inline void system_call_leave(const struct system_call *call)
 {

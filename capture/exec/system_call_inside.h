@@ -14,7 +14,17 @@ struct system_calls {
     uint64_t environment_bytes;
     int hidden[SYSTEM_CALLS_HIDDEN_MAX]; /* ascending */
     size_t hidden_count;
+    void (*notice)(void *context, const char *what); /* NULL: nobody */
+    void *notice_context;
+    uint32_t noticed; /* bit n: enum system_call_notice n */
 };
+
+/* What is said once. */
+enum system_call_notice {
+    NOTICE_MEMORY /* more than there is below 4 GiB */
+};
+void system_call_notice(struct system_calls *calls, enum system_call_notice which,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* To the kernel; pages that the kernel would find write-protected on our account are not any more.
  */

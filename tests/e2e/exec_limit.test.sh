@@ -1,0 +1,118 @@
+#!/bin/bash
+# What does not fit the 4 GiB of addresses that programs get: told once, with what helps, where it fails for that
+# reason alone. Sanitized programs are refused.
+set -eu -o pipefail
+[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
+
+cat >ask.c <<'END_OF_C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define GIB ((size_t)1 << 30)
+
+static const int anywhere = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+static void *ask(void *at, size_t size, int flags)
+{
+    return mmap(at, size, PROT_READ | PROT_WRITE, anywhere | flags, -1, 0);
+}
+
+/* Asks for what the argument says, three times; ends with 0 if it got it at last. */
+int main(int count, char **arguments)
+{
+    const char *what = count > 1 ? arguments[1] : "";
+    void *got = MAP_FAILED;
+    if (strcmp(what, "silent") == 0) {
+        int file = open("silent.txt", O_WRONLY | O_CREAT, 0666);
+        dup2(file, 2);
+        what = "much";
+    }
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(what, "much") == 0)
+            got = ask(NULL, 6 * GIB, 0);
+        else if (strcmp(what, "high") == 0)
+            got = ask((void *)0x600000000000, GIB, MAP_FIXED);
+        else if (strcmp(what, "shadow") == 0)
+            got = ask((void *)0x7fff7000, (size_t)0x10007fff8000 - 0x7fff7000, MAP_FIXED);
+        else if (strcmp(what, "grow") == 0)
+            got = mremap(ask(NULL, GIB / 1024, 0), GIB / 1024, 6 * GIB, MREMAP_MAYMOVE);
+        else if (strcmp(what, "hint") == 0)
+            got = ask((void *)0xc000000000, GIB / 16, 0);
+        else if (strcmp(what, "senseless") == 0)
+            got = ask(NULL, (size_t)1 << 50, 0);
+        else if (strcmp(what, "low") == 0)
+            got = ask(NULL, 3 * GIB, MAP_32BIT);
+    }
+    return got == MAP_FAILED;
+}
+END_OF_C
+gcc -O1 -w -o ask ask.c
+
+# says COMMAND... STATUS LINE: the program's status, and nothing on standard error but a line
+says() {
+    local status=0
+    "${@:1:$#-2}" 2>told || status=$?
+    [ "$status" = "${*: -2:1}" ] || { echo "$*: status $status"; cat told; exit 1; }
+    if [ -z "${*: -1}" ]; then
+        [ ! -s told ] || { echo "$*"; cat told; exit 1; }
+    else
+        [ "$(wc -l <told)" = 1 ] && grep -q -- "${*: -1}" told || { echo "$*"; cat told; exit 1; }
+    fi
+    rm -f x_*
+}
+
+run=(bustap exec -q --only-fetch --limit 1 -o x)
+much='^bustap: the program asked for 6144 MiB of memory .* less than 4 GiB .*java -Xmx300m'
+high='^bustap: the program demanded 1024 MiB of memory at 0x600000000000 .* above 4 GiB .*-fsanitize'
+says "${run[@]}" ./ask much 1 "$much"
+says "${run[@]}" ./ask grow 1 "$much"
+says "${run[@]}" ./ask high 1 "$high"
+says "${run[@]}" ./ask shadow 1 'MiB of memory at 0x7fff7000'
+says "${run[@]}" ./ask hint 0 ''
+says "${run[@]}" ./ask senseless 1 '' # fails natively, too
+says "${run[@]}" ./ask low 1 ''
+says "${run[@]}" ./ask silent 1 "$much"
+[ ! -s silent.txt ]
+says bustap profile -o x_profile ./ask much 1 "$much"
+says bustap rondo -o x_rondo ./ask much 1 "$much"
+
+if command -v java >/dev/null && java -Xmx300m -version 2>/dev/null; then
+    says "${run[@]}" java -Xms5g -version 1 ' MiB of memory .*java -Xmx300m' >/dev/null
+fi
+
+# --- sanitizers ---
+
+echo 'int main(void) { return 0; }' >main.c
+n=0
+for compiler in gcc clang; do
+    for sanitizer in address thread memory leak; do
+        for option in '' "-static-lib${sanitizer:0:1}san"; do
+            # shellcheck disable=SC2086 # none, or one
+            "$compiler" -O1 -fsanitize=$sanitizer $option -o sanitized main.c 2>/dev/null || continue
+            n=$((n + 1))
+            status=0
+            "${run[@]}" ./sanitized 2>told || status=$?
+            [ "$status" = 2 ] || { echo "$compiler $sanitizer $option: status $status"; cat told; exit 1; }
+            [ "$(cat told)" = "bustap: ./sanitized: is built with -fsanitize=$sanitizer, which needs addresses above\
+ 4 GiB; build it without" ] || { cat told; exit 1; }
+        done
+    done
+done
+# without the compilers' libraries: by its symbol
+echo 'void __tsan_init(void) {} int main(void) { return 0; }' | gcc -O1 -o sanitized -x c -
+says "${run[@]}" ./sanitized 2 'sanitized: is built with -fsanitize=thread'
+echo 'void my__tsan_init(void) {} void __tsan_init2(void) {} int main(void) { return 0; }' | gcc -O1 -o named -x c -
+says "${run[@]}" ./named 0 ''
+# without its symbols it is told by what it asks for
+if gcc -O1 -fsanitize=thread -static-libtsan -s -o stripped main.c 2>/dev/null; then
+    status=0
+    "${run[@]}" ./stripped >out 2>told || status=$?
+    [ "$status" != 0 ]
+    grep -q '^bustap: the program demanded .* above 4 GiB' told || { cat told; exit 1; }
+fi
+echo "$n sanitized programs"

@@ -99,15 +99,25 @@ __asm__(".macro set_results\n"
         "    sahf\n"
         ".endm\n");
 
-/* The vector state into the thread, whose area rcx points to then. Clobbers rax, rdx. */
+/*
+ * The vector state into the thread, whose area rcx points to then. Clobbers rax, rdx, rsi.
+ *
+ * XSAVEOPT leaves out components in their initial state and those not modified since the XRSTOR.
+ * A component that XRSTOR has initialized may count as in use, and as unmodified (Intel SDM,
+ * volume 1, 13.8.3): XSAVEOPT then sets its bit in XSTATE_BV, and leaves older bytes in the area.
+ * So wherever a bit appears that XRSTOR did not find, XSAVE writes all components.
+ */
 __asm__(".macro save_vector\n"
         "    mov %gs:thread_vector, %rcx\n"
         "    mov %gs:thread_vector_mask, %rax\n"
         "    xor %edx, %edx\n"
         "    cmpb $0, %gs:thread_has_xsaveopt\n"
         "    je .Lwhole_\\@\n"
-        "    xsaveopt64 (%rcx)\n" /* leaves out what is in its initial state, or unchanged */
-        "    jmp .Lsaved_\\@\n"
+        "    mov 512(%rcx), %esi\n" /* XSTATE_BV, before and after */
+        "    not %esi\n"
+        "    xsaveopt64 (%rcx)\n"
+        "    test %esi, 512(%rcx)\n"
+        "    jz .Lsaved_\\@\n"
         ".Lwhole_\\@:\n"
         "    xsave64 (%rcx)\n"
         ".Lsaved_\\@:\n"

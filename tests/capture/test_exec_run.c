@@ -5,6 +5,7 @@
 #include "tests/support/exec_rig.h"
 #include "tests/support/exec_sample.h"
 #include "tests/support/random.h"
+#include "tests/support/random_instruction.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -534,11 +535,39 @@ static void test_another(void)
     exec_rig_end(&rig);
 }
 
+/* Components in their initial state come back as such, whatever bytes the area has for them. The
+ * processor may count them as in use behind an interruption, which the loop is there for. */
+static void test_initial_vector(void)
+{
+    static const uint8_t code[] = {0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */
+    static struct machine before, after;
+    uint64_t random = random_seed(1);
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, false, 0, 0));
+    begin_at(&rig, code, sizeof code);
+    for (unsigned i = 0; i < 4000; i++) {
+        random_machine(&before, &random);
+        uint64_t present = machine_components() & random_next(&random);
+        memcpy(before.vector + 512, &present, sizeof present);
+        before.rip = EXEC_RIG_CODE;
+        before.registers[DECODE_RCX] = 20000;
+        exec_rig_load(&rig, &before);
+        CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
+        exec_rig_save(&rig, &after);
+        before.registers[DECODE_RCX] = 0;
+        before.rip = after.rip;
+        before.flags = after.flags;
+        CU_ASSERT_PTR_NULL(machine_difference(&before, &after));
+    }
+    exec_rig_end(&rig);
+}
+
 static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"programs as single-stepped", test_samples},
                                          {"limits", test_limit},
                                          {"a limit in a loop", test_limit_in_loop},
                                          {"fs", test_fs},
+                                         {"initial vector state", test_initial_vector},
                                          {"counted branches", test_counted},
                                          {"targets that end alike", test_alike},
                                          {"system calls", test_system_call},

@@ -62,8 +62,6 @@ for form in '' --json; do
     full bustap doctor $form --no-self-test virtual:smp=2
     full bustap dcfg check $form g.json
     full bustap ctl --socket socket $form status
-    full bustap profile $form -o /dev/full true
-    full bustap rondo $form -o /dev/full true
 done
 full bustap plot --csv p_?.byu.gz
 full bustap plot --json p_?.byu.gz
@@ -83,9 +81,15 @@ full bustap dcfg build p_?.byu.gz -o g2.json --trace /dev/full
 full bustap dcfg build p_?.byu.gz -o g2.json --json
 full bustap dcfg dot g.json
 full bustap dcfg callgrind g.json
-full bustap profile --callgrind /dev/full -o report true
-full bustap exec -q -o one --summary /dev/full true
-full bustap exec -q -o two --modules /dev/full true
+if [ -z "$NO_EXEC" ]; then
+    for form in '' --json; do
+        full bustap profile $form -o /dev/full true
+        full bustap rondo $form -o /dev/full true
+    done
+    full bustap profile --callgrind /dev/full -o report true
+    full bustap exec -q -o one --summary /dev/full true
+    full bustap exec -q -o two --modules /dev/full true
+fi
 full bustap capture -q --board virtual:smp=2,requests=1000 -o three --json
 full bustap capture -q --board virtual:smp=2,requests=1000 -o four --print-names
 stop_daemon

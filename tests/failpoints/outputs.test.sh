@@ -2,6 +2,7 @@
 # Outputs beside captures: what cannot be emptied or brought to the disk is reported, with status 3, and what was
 # there before is not mixed with what is new.
 set -eu
+[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
 fails() { # FAULT FILE MESSAGE COMMAND...
     local fault=$1 file=$2 message=$3 status=0

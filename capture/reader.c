@@ -149,10 +149,11 @@ static void begin_next_block(struct reader *reader, const struct batch *part)
 static void count_gap(struct reader *reader, const struct gap *gap)
 {
     struct capture *capture = reader->capture;
-    if (gap->milliseconds == 0)
+    if (gap->milliseconds == 0 && !gap->chosen)
         return;
     pthread_mutex_lock(&capture->mutex);
-    capture->status.gaps++;
+    capture->status.chosen_gaps += gap->chosen;
+    capture->status.gaps += gap->milliseconds > 0;
     capture->status.gap_ns += (int64_t)gap->milliseconds * NS_A_MS;
     pthread_mutex_unlock(&capture->mutex);
 }

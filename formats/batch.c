@@ -49,6 +49,7 @@ void gap_add(struct gap *gap, const struct gap *more)
     uint64_t sum = (uint64_t)gap->milliseconds + more->milliseconds;
     gap->milliseconds = sum < GAP_MILLISECONDS_MAX ? (uint32_t)sum : GAP_MILLISECONDS_MAX;
     gap->uncounted = gap->uncounted || more->uncounted;
+    gap->chosen = gap->chosen || more->chosen;
 }
 
 struct gap gap_of_ns(int64_t nanoseconds, bool uncounted)
@@ -63,7 +64,7 @@ struct gap gap_of_ns(int64_t nanoseconds, bool uncounted)
 
 bool batch_tells(const struct batch *batch)
 {
-    return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
+    return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0 || batch->gap.chosen;
 }
 
 void batch_clear(struct batch *batch)

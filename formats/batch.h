@@ -25,11 +25,13 @@ struct NAMED_FIELDS loss {
     uint64_t last_tick;          /* both ends included */
 };
 
-/* For how long nobody heard the source just before a batch: its board was unplugged, or had stopped
- * answering. All zero: it was heard all the time. */
+/* Why a batch does not follow on the one before. For how long nobody heard the source: its board
+ * was unplugged, or had stopped answering. Or what was executed just before the batch was left out
+ * on purpose. All zero: there is no gap. */
 struct NAMED_FIELDS gap {
     uint32_t milliseconds; /* 1 at least where there was one; GAP_MILLISECONDS_MAX: that or more */
     bool uncounted; /* the board began anew: what it saw meanwhile is in no count of losses */
+    bool chosen; /* a program's instructions were left out, as its user wanted: nothing is lost */
 };
 
 #define GAP_MILLISECONDS_MAX 0x7fffffffu
@@ -71,7 +73,7 @@ void gap_add(struct gap *gap, const struct gap *more);
 /* A gap of so long, at least a millisecond. */
 struct gap gap_of_ns(int64_t nanoseconds, bool uncounted);
 
-/* Whether a batch without records still has something to tell: a loss, or a gap. */
+/* Whether a batch without records still has something to tell: a loss, or a gap of any kind. */
 bool batch_tells(const struct batch *batch);
 
 /* Empties a batch, keeping its buffer. */

@@ -128,6 +128,10 @@ void capture_report_summary(struct capture_report *report, const struct capture_
     if (status->gaps > 0)
         capture_report_say(report, "the board was away %" PRIu64 " %s, %.1f s in all", status->gaps,
                            status->gaps == 1 ? "time" : "times", (double)status->gap_ns / 1e9);
+    if (status->chosen_gaps > 0)
+        capture_report_say(report,
+                           "%" PRIu64 " %s, chosen: what lies between is not in the capture",
+                           status->chosen_gaps, status->chosen_gaps == 1 ? "gap" : "gaps");
     capture_report_say(report, "%s of records in %s, %.2f to 1; %.2f s, %.2f million records/s",
                        words_size(raw, (double)status->raw_bytes),
                        words_size(compressed, (double)status->compressed_bytes),

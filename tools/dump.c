@@ -112,9 +112,15 @@ static void tell_gap(struct dump_sink *dump, const struct batch *batch)
 {
     const struct trace_gap place = trace_check_gap(batch);
     char text[GAPS_SENTENCE_BYTES];
-    if (place.gap.milliseconds == 0)
+    if (!place.gap.chosen && place.gap.milliseconds == 0)
         return;
     progress_clear(&dump->transfer.progress);
+    if (place.gap.chosen)
+        fprintf(stderr,
+                "bustap: %s: instructions before record %" PRIu64 " were left out (chosen)\n",
+                PRINTABLE(dump->path), batch->first_index);
+    if (place.gap.milliseconds == 0)
+        return;
     fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(dump->path), gaps_sentence(text, &place));
 }
 

@@ -78,15 +78,17 @@ static void json_place(yajl_gen json, const struct trace_file *file, const struc
 
 void gaps_json(yajl_gen json, const struct trace_file *files, size_t count)
 {
-    uint64_t gaps = 0, milliseconds = 0, uncounted = 0;
+    uint64_t gaps = 0, milliseconds = 0, uncounted = 0, chosen = 0;
     for (size_t i = 0; i < count; i++) {
         gaps += files[i].gaps;
         milliseconds = saturating_add(milliseconds, files[i].gap_ms);
         uncounted += files[i].uncounted_gaps;
+        chosen += files[i].chosen_gaps;
     }
     json_count(json, "gaps", gaps);
     json_seconds(json, "gap_s", (double)milliseconds / 1000);
     json_count(json, "uncounted_gaps", uncounted);
+    json_count(json, "chosen_gaps", chosen);
     json_key(json, "gap_places");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < count; i++)

@@ -18,7 +18,8 @@ char *gaps_sentence(char *text, const struct trace_gap *gap);
 /* Prints a line for each gap of a file, behind its indentation; with its time of day if dated. */
 void gaps_print(const struct trace_file *file, const char *indentation, bool dated);
 
-/* "gaps": 2, "gap_s": 3.250, "uncounted_gaps": 0, "gap_places": [...], of count files. */
+/* "gaps": 2, "gap_s": 3.250, "uncounted_gaps": 0, "chosen_gaps": 0, "gap_places": [...], of count
+ * files. */
 void gaps_json(yajl_gen json, const struct trace_file *files, size_t count);
 
 #endif

@@ -50,6 +50,7 @@ static void add_capture(struct summary *summary, const struct trace_verdict *cap
         total->lost[stage] += capture->lost[stage];
     total->gaps += capture->gaps;
     total->gap_ms = saturating_add(total->gap_ms, capture->gap_ms);
+    total->chosen_gaps += capture->chosen_gaps;
     total->bytes += capture->bytes;
     total->removed_files += capture->removed_files;
     total->removed += capture->removed;
@@ -279,6 +280,8 @@ static void print_ticks(const struct summary *summary)
 static void print_gaps(const struct summary *summary)
 {
     char length[GAPS_LENGTH_BYTES];
+    if (summary->total.chosen_gaps > 0)
+        printf("%-13s %" PRIu64 ", chosen\n", "gaps", summary->total.chosen_gaps);
     if (summary->total.gaps == 0)
         return;
     printf("%-13s %" PRIu64 ": %s in all\n", "gaps", summary->total.gaps,

@@ -60,6 +60,7 @@ struct trace_file {
     uint64_t gaps;
     uint64_t uncounted_gaps; /* of those, where nobody knows what passed meanwhile */
     uint64_t gap_ms;         /* all gaps together; saturates */
+    uint64_t chosen_gaps; /* not among `gaps`: places where a program's user left something out */
     struct trace_gap gap_places[TRACE_GAPS_MAX];
     uint64_t later_files; /* of captures to the same prefix that began later (trace_rings.h), */
     uint32_t later_keep;  /* and the smallest ring of these; 0: they have none */

@@ -127,8 +127,12 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
 {
     struct trace_order *order = &file->order;
     uint64_t lost = 0;
-    bool timed = batch->count > 0 && !batch_tells(batch) && !torn;
+    bool timed =
+        batch->count > 0 && loss_total(&batch->lost) == 0 && batch->gap.milliseconds == 0 && !torn;
     int result = check_indices(batch, &lost, error);
+    if (result == 0 && batch->gap.chosen && strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
+        result = bt_fail(error, BT_DATA,
+                         "the block tells a chosen gap, which only captures of programs have");
     if (result == 0)
         result = check_times(batch, error);
     if (result == 0)

@@ -94,6 +94,7 @@ static void add_file(struct trace_verdict *verdict, const struct trace_file *fil
         verdict->lost[stage] = saturating_add(verdict->lost[stage], file->lost.count[stage]);
     verdict->gaps += file->gaps;
     verdict->gap_ms = saturating_add(verdict->gap_ms, file->gap_ms);
+    verdict->chosen_gaps += file->chosen_gaps;
     verdict->bytes += file->bytes;
 }
 

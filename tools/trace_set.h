@@ -29,8 +29,9 @@ struct trace_verdict {
     uint64_t files;
     uint64_t records;
     uint64_t lost[LOSS_STAGES];
-    uint64_t gaps;   /* times that the board was away, */
-    uint64_t gap_ms; /* in all */
+    uint64_t gaps;        /* times that the board was away, */
+    uint64_t gap_ms;      /* in all */
+    uint64_t chosen_gaps; /* besides: places where a program's user left something out */
     uint64_t bytes;
     uint64_t first_tick, last_tick; /* 0 where there are no records */
     uint32_t removed_files;         /* a ring has removed files 1 to this */

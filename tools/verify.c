@@ -97,6 +97,10 @@ static void print_verdict(const struct trace_verdict *verdict)
     if (verdict->complete && verdict->gaps > 0)
         printf(verdict->gaps == 1 ? ", %" PRIu64 " gap of %s" : ", %" PRIu64 " gaps, %s in all",
                verdict->gaps, gaps_length(length, verdict->gap_ms));
+    if (verdict->complete && verdict->chosen_gaps > 0)
+        printf(verdict->chosen_gaps == 1 ? ", %" PRIu64 " gap, chosen"
+                                         : ", %" PRIu64 " gaps, chosen",
+               verdict->chosen_gaps);
     putchar('\n');
 }
 

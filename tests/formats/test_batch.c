@@ -17,10 +17,15 @@ static void test_gap_add(void)
 {
     struct gap gap = {.milliseconds = 0};
     const struct gap five = {.milliseconds = 5, .uncounted = false};
+    const struct gap chosen = {.chosen = true};
     const struct gap unknown = {.milliseconds = GAP_MILLISECONDS_MAX - 3, .uncounted = true};
     gap_add(&gap, &five);
     CU_ASSERT_EQUAL(gap.milliseconds, 5);
     CU_ASSERT_FALSE(gap.uncounted);
+    CU_ASSERT_FALSE(gap.chosen);
+    gap_add(&gap, &chosen);
+    CU_ASSERT(gap.chosen);
+    CU_ASSERT_EQUAL(gap.milliseconds, 5);
     gap_add(&gap, &unknown);
     CU_ASSERT_EQUAL(gap.milliseconds, GAP_MILLISECONDS_MAX);
     CU_ASSERT(gap.uncounted);

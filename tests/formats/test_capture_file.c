@@ -53,7 +53,7 @@ static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t
                             .first_tick = 1000,
                             .last_tick = 5000,
                             .lost = {.count = {5, 6, 7, 8}, .first_tick = 900, .last_tick = 950},
-                            .gap = {.milliseconds = 3200, .uncounted = true},
+                            .gap = {.milliseconds = 3200, .uncounted = true, .chosen = true},
                             .host_time_ns = -1};
     enum deflate_engine engine;
     do
@@ -153,6 +153,7 @@ static void test_data_round_trip(void)
         CU_ASSERT_EQUAL(member.batch.first_tick, 1000);
         CU_ASSERT_EQUAL(member.batch.last_tick, 5000);
         CU_ASSERT_EQUAL(memcmp(&member.batch.lost, &batch.lost, sizeof batch.lost), 0);
+        CU_ASSERT_EQUAL(memcmp(&member.batch.gap, &batch.gap, sizeof batch.gap), 0);
         CU_ASSERT_EQUAL(member.batch.host_time_ns, -1);
         CU_ASSERT_EQUAL(capture_get_records(decoder, &member, bytes.bytes, records, NULL), 0);
         CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);

@@ -79,7 +79,9 @@ static int put_blocks(struct progress *progress, uint32_t number)
         struct batch before = {.host_time_ns = STARTED_NS + (int64_t)block * FILE_NS};
         if (block == 1) {
             memcpy(before.lost.count, set->lost, sizeof before.lost.count);
-            before.gap = (struct gap){.milliseconds = set->gap_ms, .uncounted = set->gap_uncounted};
+            before.gap = (struct gap){.milliseconds = set->gap_ms,
+                                      .uncounted = set->gap_uncounted,
+                                      .chosen = set->gap_chosen};
         }
         uint32_t count = left < set->block_records ? left : set->block_records;
         bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;
@@ -136,6 +138,8 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
+    if (set->gap_chosen)
+        strcpy(info.bus, CAPTURE_BUS_PROGRAM);
     if (set->hostile) {
         strcpy(info.board, CAPTURE_SET_HOSTILE);
         strcpy(info.bus, CAPTURE_SET_HOSTILE);

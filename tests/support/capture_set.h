@@ -26,6 +26,7 @@ struct capture_set {
     uint64_t lost[LOSS_STAGES]; /* in front of the second block of every file */
     uint32_t gap_ms;            /* likewise: nobody heard the board */
     bool gap_uncounted;
+    bool gap_chosen;      /* the same blocks begin behind what a program's user left out */
     uint64_t lost_behind; /* the bus lost these behind the last block of the last file */
     uint64_t after_stop, filtered, above_4gib, undecoded;
     bool unclosed;       /* the last file has no closing member */

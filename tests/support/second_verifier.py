@@ -77,6 +77,7 @@ class File:
                        text(payload[64:128]), text(payload[128:160]), text(payload[160:416]))
         check(self.id != bytes(16) and self.number != 0, 5)
         check(self.number != 1 or self.first_index == 0, 5)
+        self.is_program = text(payload[128:160]) == b"program"
         self.data, self.closing = [], None
 
 
@@ -119,6 +120,7 @@ def check_data(file, tick, exact):
             check(lost_first <= lost_last and (not count or lost_last <= first_tick), 10)
             check(tick is None or lost_first >= tick or (number == 0 and lost_first == 0), 10)
         check(gap >> 31 == 0, 11)
+        check(file.is_program or struct.unpack_from("<H", payload, 2)[0] & 1 == 0, 11)
         tick, exact, losses = last_tick, count > 0, [a + b for a, b in zip(losses, lost)]
     return index, tick, exact, losses
 

@@ -176,6 +176,8 @@ static const struct lie lies[] = {
     {{{1, DATA(2), 72, 8, HALF}}, "offset ", "the last request lost is at tick"},
     {{{1, DATA(2), 72, 8, MINUS(1)}}, "offset ", "the block before ends at tick"},
     {{{1, DATA(2), 80, 8, 1}}, "offset ", "the block after them begins at tick"},
+    /* rule 11 */
+    {{{1, DATA(1), 2, 2, 1}}, "offset ", "a chosen gap, which only captures of programs"},
     /* rule 13 */
     {{{1, CLOSING, 24, 8, MINUS(1)}, {1, CLOSING, 32, 8, 1}}, "offset ", "requests lost (bus)"},
     {{{1, CLOSING, 32, 8, 1}}, "offset ", "ends at request 105; the blocks end at request 105"},
@@ -234,7 +236,7 @@ static void test_no_lies(void)
         {{{1, HEADER, 40, 8, 12345}, {1, DATA(1), 88, 8, HALF}, {1, CLOSING, 120, 8, HALF}},
          "",
          ""},
-        {{{2, HEADER, 2, 2, 1}, {2, DATA(1), 2, 2, 1}, {2, CLOSING, 11, 4, 1}}, "", ""},
+        {{{2, HEADER, 2, 2, 1}, {2, DATA(1), 2, 2, 2}, {2, CLOSING, 11, 4, 1}}, "", ""},
         {{{3, CLOSING, 8, 1, 3}, {3, CLOSING, 176, 1, 65}, {1, CLOSING, 136, 8, 9}}, "", ""},
         {{{3, CLOSING, 8, 1, 200}, {3, CLOSING, 104, 8, 50}, {2, CLOSING, 168, 8, 9}}, "", ""},
     };

@@ -29,6 +29,7 @@ struct csv_reader {
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
     bool has[COLUMNS];
+    uint8_t twice; /* a column that the heading has twice, or COLUMN_NONE */
 };
 
 /* --- reading --- */
@@ -50,7 +51,9 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
         line.at += 3; /* as spreadsheets put it there */
     while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
         uint8_t column = find_column(&field);
-        csv->columns[csv->count++] = csv->has[column] ? COLUMN_NONE : column;
+        if (csv->has[column])
+            csv->twice = column;
+        csv->columns[csv->count++] = column;
         csv->has[column] = column != COLUMN_NONE;
     }
     return csv->has[COLUMN_ADDRESS] && csv->has[COLUMN_TYPE];
@@ -124,6 +127,18 @@ static enum foreign_time timed(const struct csv_reader *csv)
     return csv->has[COLUMN_TICK] ? FOREIGN_TICK : FOREIGN_TIMELESS;
 }
 
+static int decode_heading(struct csv_reader *csv, struct foreign_line line, struct bt_error *error)
+{
+    if (!take_heading(csv, line))
+        return bt_fail(error, BT_DATA,
+                       "the heading names no address, or no type: its columns, with commas "
+                       "between them, are of index, tick, address, type, size, attribute, "
+                       "processor and time");
+    if (csv->twice != COLUMN_NONE)
+        return bt_fail(error, BT_DATA, "the heading has two columns %s", names[csv->twice]);
+    return 0;
+}
+
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
@@ -132,15 +147,10 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     struct foreign_line field;
     (void)last;
     if (!csv->headed)
-        return take_heading(csv, line)
-                   ? 0
-                   : bt_fail(error, BT_DATA,
-                             "the heading names no address, or no type: its columns, with commas "
-                             "between them, are of index, tick, address, type, size, attribute, "
-                             "processor and time");
+        return decode_heading(csv, line, error);
     if (size == 0)
         return 0;
-    if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE])
+    if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE] || csv->twice != COLUMN_NONE)
         return 0; /* told with the heading */
     item->references[0] = (struct foreign_reference){.attribute = ATTRIBUTE_WRITE_BACK};
     for (unsigned i = 0; i < csv->count; i++) {

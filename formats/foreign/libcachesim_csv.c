@@ -8,12 +8,13 @@
 
 #define COLUMNS_MAX 32u
 
-enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERATION };
+enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERATION, COLUMNS };
 
 struct libcachesim_reader {
     struct objects objects;
     bool headed;
-    bool unusable; /* no column is an object's: told with the heading */
+    bool unusable; /* no column is an object's, or two are of one kind: told with the heading */
+    uint8_t twice; /* the second of two columns of one kind, counted from 1; 0: there is none */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
 };
@@ -34,16 +35,18 @@ static const struct {
 static bool take_heading(struct libcachesim_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
-    bool found = false;
+    bool has[COLUMNS] = {false};
     while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
         enum column column = COLUMN_NONE;
         for (size_t i = 0; i < sizeof headings / sizeof *headings && !column; i++)
             if (foreign_is(&field, headings[i].name))
                 column = headings[i].column;
-        found = found || column == COLUMN_OBJECT;
         csv->columns[csv->count++] = (uint8_t)column;
+        if (has[column] && !csv->twice)
+            csv->twice = (uint8_t)csv->count;
+        has[column] = column != COLUMN_NONE;
     }
-    return found;
+    return has[COLUMN_OBJECT];
 }
 
 bool libcachesim_csv_heading(const uint8_t *line, size_t size)
@@ -88,6 +91,14 @@ static bool take_number(struct foreign_line *field, bool fraction, uint64_t *num
     return field->at == field->end || (fraction && *field->at == '.');
 }
 
+static int refuse_heading(const struct libcachesim_reader *csv, struct bt_error *error)
+{
+    if (csv->twice)
+        return bt_fail(error, BT_DATA, "the heading has two columns of one kind, the second is %u",
+                       csv->twice);
+    return bt_fail(error, BT_DATA, "the heading names no object");
+}
+
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
@@ -102,8 +113,8 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (!csv->headed) {
         csv->headed = true;
         if (bytes[0] < '0' || bytes[0] > '9') {
-            csv->unusable = !take_heading(csv, line);
-            return csv->unusable ? bt_fail(error, BT_DATA, "the heading names no object") : 0;
+            csv->unusable = !take_heading(csv, line) || csv->twice;
+            return csv->unusable ? refuse_heading(csv, error) : 0;
         }
         assume_heading(csv, line);
         if (csv->unusable)

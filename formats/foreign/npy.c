@@ -35,6 +35,7 @@ struct npy_reader {
     struct {
         uint16_t offset;
         uint8_t bytes; /* 0: there is none */
+        bool is_signed;
     } fields[FIELDS];
 };
 
@@ -81,9 +82,9 @@ static bool find_key(struct foreign_line head, const char *key, struct foreign_l
     return found;
 }
 
-/* One ('name', '<u4') of the type; *whole: it is an unsigned or signed whole number. */
+/* One ('name', '<u4') of the type; *kind: 'u' or 'i' for a whole number that is read, else 0. */
 static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uint64_t *bytes,
-                       bool *whole)
+                       uint8_t *kind)
 {
     struct foreign_line type;
     if (!past(line, '(') || !take_quoted(line, name) || !past(line, ',') ||
@@ -92,13 +93,14 @@ static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uin
     bool little = type.at < type.end && (*type.at == '<' || *type.at == '|');
     bool big = type.at < type.end && (*type.at == '>' || *type.at == '=');
     type.at += little || big;
-    uint8_t kind = type.at < type.end ? *type.at++ : 0;
+    *kind = type.at < type.end ? *type.at++ : 0;
     if (!foreign_decimal(&type, bytes) || type.at < type.end || *bytes == 0 ||
         *bytes > ITEM_BYTES_MAX)
         return false;
-    *whole = (kind == 'u' || kind == 'i') && *bytes <= 8 && (little || *bytes == 1);
-    if (kind == 'U')
+    if (*kind == 'U')
         *bytes *= 4;
+    if ((*kind != 'u' && *kind != 'i') || *bytes > 8 || (!little && *bytes != 1))
+        *kind = 0;
     past(line, ','); /* a tuple may end so; shapes of fields are not read */
     return past(line, ')');
 }
@@ -107,21 +109,22 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
 {
     struct foreign_line name;
     uint64_t bytes;
-    bool whole;
+    uint8_t kind;
     if (!past(&line, '['))
         return bt_fail(error, BT_DATA, "its elements have no fields: a structured array is wanted");
     while (!past(&line, ']')) {
-        if (!take_tuple(&line, &name, &bytes, &whole))
+        if (!take_tuple(&line, &name, &bytes, &kind))
             return bt_fail(error, BT_DATA, "a field of its elements cannot be understood");
         for (int field = 0; field < FIELDS; field++)
             if (foreign_is(&name, names[field])) {
-                if (!whole)
+                if (kind == 0)
                     return bt_fail(error, BT_DATA, "its %s is no little-endian whole number",
                                    names[field]);
                 if (npy->fields[field].bytes > 0)
                     return bt_fail(error, BT_DATA, "its elements have two fields %s", names[field]);
                 npy->fields[field].offset = (uint16_t)npy->item_bytes;
                 npy->fields[field].bytes = (uint8_t)bytes;
+                npy->fields[field].is_signed = kind == 'i';
             }
         npy->item_bytes += bytes;
         if (npy->item_bytes > ITEM_BYTES_MAX)
@@ -187,6 +190,16 @@ static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, en
     return value;
 }
 
+/* The first field of an element that is below zero; FIELDS: none. */
+static enum field negative_field(const struct npy_reader *npy, const uint8_t *bytes)
+{
+    for (enum field field = 0; field < FIELDS; field++)
+        if (npy->fields[field].is_signed &&
+            bytes[npy->fields[field].offset + npy->fields[field].bytes - 1u] & 0x80)
+            return field;
+    return FIELDS;
+}
+
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                   struct foreign_item *item, struct bt_error *error)
 {
@@ -202,8 +215,11 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     uint64_t type = get_field(npy, bytes, FIELD_TYPE);
     uint64_t attribute = npy->fields[FIELD_ATTRIBUTE].bytes ? get_field(npy, bytes, FIELD_ATTRIBUTE)
                                                             : ATTRIBUTE_WRITE_BACK;
+    enum field negative = negative_field(npy, bytes);
     item->used = npy->item_bytes;
     npy->left--;
+    if (negative < FIELDS)
+        return bt_fail(error, BT_DATA, "its %s is negative", names[negative]);
     if (type > UINT8_MAX || attribute > UINT8_MAX)
         return bt_fail(error, BT_DATA, "its %s is none: a number from 0 to 255",
                        names[type > UINT8_MAX ? FIELD_TYPE : FIELD_ATTRIBUTE]);

@@ -71,6 +71,22 @@ cut -d, -f 3,4,7 wide.csv | cmp - <(printf 'address,type,processor\n0x00000010,M
 status_is 1 bustap convert real.npy --to csv -o -
 grep -q 'its time is no little-endian whole number' told
 
+# whole numbers below zero are none that a record has
+{ array "('address', '<i4'), ('type', '|i1'), ('time', '<i2')" 3 && printf '\x10\0\0\0\x01\x05\0\x20\0\0\0\x01\xff\xff\x30\0\0\xff\x01\x01\0'; } >negative.npy
+status_is 1 bustap convert negative.npy --to csv -o negative.csv
+grep -q 'its time is negative' told
+grep -q 'its address is negative' told
+tail -n +2 negative.csv | cmp - <(echo 0,5,0x00000010,MEMREAD,0,3,0,5)
+
+# columns of a heading that are there twice
+printf 'address,type,Address\n0x10,MEMREAD,0x20\n' >twice.csv
+status_is 1 bustap convert twice.csv --to csv -o out.csv
+grep -q 'twice.csv: line 1: the heading has two columns address' told
+[ "$(wc -l <out.csv)" = 1 ]
+printf 'time,object,id,op\n0,10,20,read\n' >twice.csv
+status_is 1 bustap mrc twice.csv
+grep -q 'twice.csv: line 1: the heading has two columns of one kind, the second is 3' told
+
 # a field, or a key of the head, that is there twice: nobody knows which one is meant
 { array "('address', '<u4'), ('type', '|u1'), ('Address', '<u4')" 0; } >twice.npy
 status_is 1 bustap convert twice.npy --to csv -o -

@@ -65,7 +65,11 @@ static int parse_rule(const struct rule *rules, const char *what, const char *fo
     if (value < rule->least)
         return bt_fail(error, BT_USAGE, "%s: %s is at least %s", what, rule->name,
                        rule->least_text);
-    /* all rules are 64-bit fields, signed where they are times, and times fit */
+    /* all rules are 64-bit fields, signed where they are times, and times fit; 0: no such rule */
+    uint64_t before;
+    memcpy(&before, (unsigned char *)settings + rule->offset, sizeof before);
+    if (before != 0)
+        return bt_fail(error, BT_USAGE, "%s: %s is given twice", what, rule->name);
     memcpy((unsigned char *)settings + rule->offset, &value, sizeof value);
     return 0;
 }

@@ -263,7 +263,8 @@ static int check(const struct arguments *arguments, struct bt_error *error)
     if (result == 0)
         result = config_check_boards(config, path, error);
     if (result == 0)
-        printf("%s: %zu captures, no mistakes\n", PRINTABLE(path), config->count);
+        printf("%s: %zu capture%s, no mistakes\n", PRINTABLE(path), config->count,
+               config->count == 1 ? "" : "s");
     else
         fprintf(stderr, "bustapd: %s\n", error->message);
     config_free(config);

@@ -85,6 +85,8 @@ static int on_string(void *context, const unsigned char *text, size_t size)
     if (parser->field == FIELD_CAPTURE) {
         if (size >= sizeof command->capture || memchr(text, '\0', size))
             return refuse(parser, "there is no capture of that name");
+        if (size == 0) /* a variable that is not set must not stop every capture */
+            return refuse(parser, "the capture's name is empty; \"all\" means every one");
         memcpy(command->capture, text, size);
         command->capture[size] = '\0';
         if (strcmp(command->capture, "all") == 0)

@@ -164,6 +164,8 @@ static int ctl_main(struct invocation *call)
                              call->arguments[0]);
     if (call->count > 2)
         return command_usage(call, "unexpected '%.60s'", call->arguments[2]);
+    if (call->count == 2 && !*call->arguments[1])
+        return command_usage(call, "the capture's name is empty; 'all' means every one");
     char *answer = NULL;
     char *request = make_request(call->arguments[0], call->count > 1 ? call->arguments[1] : NULL);
     if (!request)

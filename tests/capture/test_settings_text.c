@@ -23,11 +23,11 @@ static void test_stop(void)
     CU_ASSERT_EQUAL(settings_text_stop(&settings, "records=1M", NULL), 0);
     CU_ASSERT_EQUAL(settings_text_stop(&settings, "size=1G", NULL), 0);
     CU_ASSERT_EQUAL(settings_text_stop(&settings, "files=3", NULL), 0);
-    CU_ASSERT_EQUAL(settings_text_stop(&settings, "files=4", NULL), 0);
+    CU_ASSERT_EQUAL(settings_text_stop(&settings, "files=4", NULL), BT_USAGE);
     CU_ASSERT_EQUAL(settings.stop_ns, 10000000000);
     CU_ASSERT_EQUAL(settings.stop_records, 1000000);
     CU_ASSERT_EQUAL(settings.stop_bytes, 1u << 30);
-    CU_ASSERT_EQUAL(settings.stop_files, 4);
+    CU_ASSERT_EQUAL(settings.stop_files, 3);
     CU_ASSERT_EQUAL(settings.rotate_bytes, 0);
 }
 

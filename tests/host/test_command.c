@@ -57,6 +57,8 @@ static void test_bad(void)
             "duplicate key \"command\", at byte 27");
     refused("{\"capture\":\"p2\",\"command\":\"stop\",\"c\\u0061pture\":\"all\"}",
             "duplicate key \"capture\", at byte 47");
+    refused("{\"command\":\"stop\",\"capture\":\"\"}",
+            "the capture's name is empty; \"all\" means every one");
     refused("{\"command\":\"halt\"}", "the commands are status, start, stop and rotate");
     refused("{\"command\":\"stop\",\"capture\":"
             "\"0123456789012345678901234567890123456789012345678901234567890123\"}",

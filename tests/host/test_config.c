@@ -112,6 +112,9 @@ static void test_places(void)
             "keep, stop, filter, packing, queue, workers, when-full, start, retry, disk-full, "
             "reconnect");
     refused(GOOD "board=c\n", "test.conf:4: duplicate key board in [capture a]");
+    refused(GOOD "rotate=size=1M\nrotate=time=1s,size=1M\n",
+            "test.conf:5: rotate: size is given twice");
+    refused(GOOD "stop=time=1s,time=2s\n", "test.conf:4: stop: time is given twice");
     refused(GOOD GOOD, "test.conf:4: there is a capture a already, at line 1");
     refused("\n[capture a]\noutput=/o\n", "test.conf:2: [capture a] needs a board");
     refused("[capture a]\nboard=b\n", "test.conf:1: [capture a] needs an output");

@@ -95,6 +95,7 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
     }
     process->is_child = true;
     executor_forked(process->executor);
+    space_forked(process->space);
     process_threads_forked(process, arguments);
     begin_child(process, arguments);
     signals_resume(process->signals);
@@ -132,6 +133,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
     const struct process before = *process;
+    uint8_t calls[SYSTEM_CALLS_KEPT_BYTES];
     uint8_t registers[THREAD_BYTES];
     uint8_t *vector = malloc(thread->vector_bytes);
     void *signals = signals_keep(process->signals);
@@ -140,6 +142,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
     int64_t child = -ENOMEM;
     if (vector && signals && stack != MAP_FAILED) {
         executor_suspend(process->executor);
+        system_calls_keep(process->calls, calls);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
         child = clone(run_child, stack + STACK_BYTES,
@@ -150,6 +153,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
         memcpy(thread->vector, vector, thread->vector_bytes);
         signals_go_back(process->signals, signals);
         *process = before;
+        system_calls_go_back(process->calls, calls);
         executor_resume(process->executor);
         executor_limit(process->executor, process_window_limit(process));
     }
@@ -264,6 +268,14 @@ static uint64_t *lead(struct process *process, uint64_t number, uint64_t argumen
     return all;
 }
 
+/* Limits that were lowered may not be raised again where it fails: shells try folder by folder. */
+static bool can_be_executed(struct process *process, const char *own, uint64_t address)
+{
+    char path[PATH_MAX];
+    return own || (program_read_string(process->space, path, address, sizeof path) == 0 &&
+                   access(path, X_OK) == 0);
+}
+
 /* What interrupts threads of ours would end the other program. */
 void process_execute(struct process *process, struct system_call *call)
 {
@@ -283,7 +295,12 @@ void process_execute(struct process *process, struct system_call *call)
         tell_executing(process, own, call->arguments, at);
         led = lead(process, call->number, arguments);
         signals_retire(process->signals);
+        bool limits = !led && (at || can_be_executed(process, own, arguments[0]));
+        if (limits)
+            system_calls_execute(process->calls, true);
         call->result = exec_system_call(&process->thread->interrupt, call->number, arguments);
+        if (limits)
+            system_calls_execute(process->calls, false);
     }
     signals_resume(process->signals);
     free(led);

@@ -33,6 +33,7 @@ struct space *space_new(const struct space_layout *layout, enum space_execution 
     }
     space->layout = *layout;
     space->execution = execution;
+    space->limits = (struct space_limits){.all = UINT64_MAX, .data = UINT64_MAX};
     pthread_mutex_init(&space->mutex, NULL);
     struct bt_error trouble = {0, ""};
     if (!space_note_foreign(space, &trouble) && trouble.code < 0) {
@@ -292,6 +293,31 @@ uint64_t space_refused(struct space *space)
     uint64_t refused = space->refused;
     pthread_mutex_unlock(&space->mutex);
     return refused;
+}
+
+void space_set_reading_executes(struct space *space, bool executes)
+{
+    pthread_mutex_lock(&space->mutex);
+    space->reading_executes = executes;
+    pthread_mutex_unlock(&space->mutex);
+}
+
+bool space_reading_executes(struct space *space)
+{
+    pthread_mutex_lock(&space->mutex);
+    bool executes = space->reading_executes;
+    pthread_mutex_unlock(&space->mutex);
+    return executes;
+}
+
+void space_forked(struct space *space)
+{
+    pthread_mutex_lock(&space->mutex);
+    if (space->forks_less) {
+        space_note_lost(space, 0, SPACE_END);
+        space_tell_changed(space, 0, SPACE_END);
+    }
+    pthread_mutex_unlock(&space->mutex);
 }
 
 /* --- the loader's --- */

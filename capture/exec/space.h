@@ -80,6 +80,22 @@ int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, ui
 int64_t space_shmat(struct space *space, int segment, uint64_t address, uint64_t flags);
 int64_t space_shmdt(struct space *space, uint64_t address);
 
+/* Whether what is mapped to be read, or made readable, can be executed, too (personality(2)). Not
+ * so at first. */
+void space_set_reading_executes(struct space *space, bool executes);
+bool space_reading_executes(struct space *space);
+
+/* Limits of the program's own mappings together, in bytes, as RLIMIT_AS and RLIMIT_DATA have them.
+ * UINT64_MAX, as at first: none. */
+struct NAMED_FIELDS space_limits {
+    uint64_t all;
+    uint64_t data; /* private and writable, but stacks */
+};
+void space_limit(struct space *space, const struct space_limits *limits);
+
+/* In a child that fork made: what was not meant for children (madvise(2)) is gone. */
+void space_forked(struct space *space);
+
 /* --- what the loader does --- */
 
 /* Where the break begins, a multiple of SPACE_PAGE. */
@@ -105,6 +121,10 @@ int space_watch(struct space *space, uint64_t start, uint64_t end);
 /* Before the kernel writes for the program (read(2) and the like): pages of the range that only
  * watching keeps from being written to are made writable, and the listener is told. */
 void space_before_write(struct space *space, uint64_t address, uint64_t size);
+
+/* Behind what has changed the program's memory regardless of protections: the listener is told of
+ * the range's watched pages. */
+void space_changed(struct space *space, uint64_t address, uint64_t size);
 
 /* Whether a writable page has ever been watched: without, there is nothing before a write to do. */
 bool space_watches_writable(const struct space *space);

@@ -17,6 +17,9 @@ struct space {
     uint64_t break_start;
     uint64_t break_now; /* not only at a page's beginning */
     uint64_t refused;
+    struct space_limits limits;
+    bool reading_executes;
+    bool forks_less; /* than all of it: space_forked() */
     void (*gone)(void *user, uint64_t start, uint64_t end);
     void *gone_user;
 };
@@ -31,6 +34,9 @@ int space_real_protection(const struct space *space, const struct space_mapping 
 void space_note(struct space *space, const struct space_mapping *mapping);
 void space_note_gone(struct space *space, uint64_t start, uint64_t end);
 
+/* Tells the listener of the watched pages of a range; they are watched on. */
+void space_tell_changed(struct space *space, uint64_t at, uint64_t end);
+
 /* Notes what is mapped below 4 GiB and not the program's as foreign. False: nothing new was found,
  * or it cannot be told. */
 bool space_note_foreign(struct space *space, struct bt_error *error);
@@ -38,6 +44,15 @@ bool space_note_foreign(struct space *space, struct bt_error *error);
 /* Takes out of the table what between start and end is not mapped any more: a system call that
  * failed has unmapped something before. */
 void space_note_lost(struct space *space, uint64_t start, uint64_t end);
+
+/* space_limit.c: whether the program's limits allow so many bytes more of a mapping's kind; and of
+ * what is there, to be data as well. */
+bool space_may_grow(const struct space *space, const struct space_mapping *mapping, uint64_t bytes);
+bool space_may_have_data(const struct space *space, const struct space_mapping *mapping,
+                         uint64_t bytes);
+
+/* Bytes of the program's mappings in a range. */
+uint64_t space_bytes(const struct space *space, uint64_t start, uint64_t end);
 
 /* Counts a refusal; returns -ENOMEM. */
 int64_t space_refuse(struct space *space);
@@ -64,6 +79,13 @@ int64_t space_result(long result);
 static inline uint32_t space_effective(uint32_t protection)
 {
     return protection & (PROT_WRITE | PROT_EXEC) ? protection | PROT_READ : protection;
+}
+
+/* What a program's demand means. */
+static inline uint32_t space_demanded(const struct space *space, uint64_t protection)
+{
+    bool more = space->reading_executes && (protection & PROT_READ);
+    return (uint32_t)(protection & (PROT_READ | PROT_WRITE | PROT_EXEC)) | (more ? PROT_EXEC : 0u);
 }
 
 /* Up to a multiple of SPACE_PAGE; 0 if that overflows. */

@@ -2,13 +2,15 @@
 #include "capture/exec/space_inside.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/mman.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ADDRESS_MAX ((uint64_t)1 << 47) /* of a program that has asked for no more */
-#define LOW_END     ((uint64_t)1 << 31) /* MAP_32BIT means 31 */
+#define ADDRESS_MAX   ((uint64_t)1 << 47) /* of a program that has asked for no more */
+#define GUARD_INSTALL 102                 /* MADV_, of Linux 6.13 */
+#define LOW_END       ((uint64_t)1 << 31) /* MAP_32BIT means 31 */
 
 /* What is asked of mmap. */
 struct demand {
@@ -91,9 +93,24 @@ static uint64_t huge_page_size(uint64_t flags)
     return (uint64_t)1 << (shift ? shift : 21);
 }
 
+/* Whether what is mapped privately shows what is written to its file: who maps it may write. */
+static bool shows_writes(int file, uint64_t flags)
+{
+    int how = flags & MAP_ANONYMOUS ? -1 : fcntl(file, F_GETFL);
+    return how >= 0 && (how & O_ACCMODE) != O_RDONLY;
+}
+
+/* Whether the program's own limits allow what is demanded. */
+static bool is_allowed(const struct space *space, const struct demand *demand, uint64_t flags)
+{
+    const struct space_mapping *mapping = &demand->mapping;
+    uint64_t replaced = flags & MAP_FIXED ? space_bytes(space, mapping->start, mapping->end) : 0;
+    return space_may_grow(space, mapping, mapping->end - mapping->start - replaced);
+}
+
 /* Fills in the demand; 0 or what is wrong with it. */
-static int64_t understand(struct demand *demand, uint64_t address, uint64_t length,
-                          uint64_t protection, uint64_t flags)
+static int64_t understand(const struct space *space, struct demand *demand, uint64_t address,
+                          uint64_t length, uint64_t protection, uint64_t flags)
 {
     bool huge = (flags & MAP_HUGETLB) && (flags & MAP_ANONYMOUS);
     demand->alignment = huge ? huge_page_size(flags) : SPACE_PAGE;
@@ -111,9 +128,9 @@ static int64_t understand(struct demand *demand, uint64_t address, uint64_t leng
     demand->mapping = (struct space_mapping){
         .start = address,
         .end = address + size,
-        .protection = protection & (PROT_READ | PROT_WRITE | PROT_EXEC),
-        .flags =
-            (type != MAP_PRIVATE ? SPACE_SHARED : 0u) | (flags & MAP_GROWSDOWN ? SPACE_GROWS : 0u),
+        .protection = space_demanded(space, protection),
+        .flags = (type != MAP_PRIVATE || shows_writes(demand->file, flags) ? SPACE_SHARED : 0u) |
+                 (flags & MAP_GROWSDOWN ? SPACE_GROWS : 0u),
     };
     return 0;
 }
@@ -121,13 +138,13 @@ static int64_t understand(struct demand *demand, uint64_t address, uint64_t leng
 int64_t space_mmap(struct space *space, uint64_t address, uint64_t length, uint64_t protection,
                    uint64_t flags, int file, uint64_t offset)
 {
-    struct demand demand;
+    struct demand demand = {.file = file, .offset = offset};
     pthread_mutex_lock(&space->mutex);
-    int64_t result = understand(&demand, address, length, protection, flags);
-    demand.file = file;
-    demand.offset = offset;
+    int64_t result = understand(space, &demand, address, length, protection, flags);
     if (result == -ENOMEM || (result == 0 && !space_table_reserve(&space->table, 1)))
         result = space_refuse(space);
+    else if (result == 0 && !is_allowed(space, &demand, flags))
+        result = -ENOMEM;
     else if (result == 0 && (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)))
         result = map_fixed(space, &demand, !(flags & MAP_FIXED_NOREPLACE));
     else if (result == 0)
@@ -174,7 +191,10 @@ static int64_t protect(struct space *space, uint64_t start, uint64_t end, uint32
         if (!space_table_next(&space->table, &start, end, &piece) || piece.start != at ||
             (piece.flags & SPACE_FOREIGN) || !space_table_reserve(&space->table, 1))
             return -ENOMEM;
+        bool was_writable = piece.protection & PROT_WRITE;
         piece.protection = protection;
+        if (!was_writable && !space_may_have_data(space, &piece, piece.end - piece.start))
+            return -ENOMEM;
         if (!(protection & PROT_EXEC))
             piece.flags &= ~(uint32_t)SPACE_WATCHED;
         int64_t result = space_result(syscall(SYS_mprotect, piece.start, piece.end - piece.start,
@@ -221,7 +241,7 @@ int64_t space_mprotect(struct space *space, uint64_t address, uint64_t length, u
     else if (grows)
         result = growing_start(space, &address, end);
     if (result == 0)
-        result = protect(space, address, end, (uint32_t)(protection & rights));
+        result = protect(space, address, end, space_demanded(space, protection));
     pthread_mutex_unlock(&space->mutex);
     return result;
 }
@@ -233,9 +253,13 @@ static bool move_break(struct space *space, uint64_t from, uint64_t to)
 {
     if (to <= from)
         return unmap(space, to, from) == 0;
-    struct space_mapping mapping = {
-        .start = from, .end = to, .protection = PROT_READ | PROT_WRITE, .flags = SPACE_HEAP};
+    struct space_mapping mapping = {.start = from,
+                                    .end = to,
+                                    .protection = space_demanded(space, PROT_READ | PROT_WRITE),
+                                    .flags = SPACE_HEAP};
     if (to > space->layout.break_end || !space_table_reserve(&space->table, 1) ||
+        to - space->break_start > space->limits.data ||
+        !space_may_grow(space, &mapping, to - from) ||
         space_table_overlaps(&space->table, from, to, 0) ||
         space_map_hole(&mapping, space, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) < 0)
         return false;
@@ -259,7 +283,12 @@ int64_t space_brk(struct space *space, uint64_t address)
 static bool throws_away(uint64_t advice)
 {
     return advice == MADV_DONTNEED || advice == MADV_REMOVE || advice == MADV_FREE ||
-           advice == MADV_DONTNEED_LOCKED;
+           advice == MADV_DONTNEED_LOCKED || advice == GUARD_INSTALL;
+}
+
+static bool is_for_children(uint64_t advice)
+{
+    return advice == MADV_DONTFORK || advice == MADV_WIPEONFORK;
 }
 
 int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, uint64_t advice)
@@ -273,11 +302,10 @@ int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, ui
     int64_t result = -ENOMEM;
     if (!space_table_overlaps(&space->table, address, address + size, SPACE_FOREIGN))
         result = space_result(syscall(SYS_madvise, address, length, advice));
-    struct space_mapping piece;
-    uint64_t end = address + size;
-    while (throws_away(advice) && space_table_next(&space->table, &address, end, &piece))
-        if ((piece.flags & SPACE_WATCHED) && space->gone)
-            space->gone(space->gone_user, piece.start, piece.end);
+    if (is_for_children(advice))
+        space->forks_less = true;
+    if (throws_away(advice))
+        space_tell_changed(space, address, address + size);
     pthread_mutex_unlock(&space->mutex);
     return result;
 }

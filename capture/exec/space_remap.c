@@ -161,7 +161,9 @@ int64_t space_mremap(struct space *space, uint64_t old_address, uint64_t old_len
         result = space_refuse(space);
     else
         result = find_old(space, &move, old_address);
-    if (result == 0 && !space_table_reserve(&space->table, 4))
+    if (result == 0 && (!space_table_reserve(&space->table, 4) ||
+                        (move.new_size > move.old_size &&
+                         !space_may_grow(space, &move.old, move.new_size - move.old_size))))
         result = -ENOMEM;
     if (result < 0)
         goto out;
@@ -210,17 +212,19 @@ int64_t space_shmat(struct space *space, int segment, uint64_t address, uint64_t
     int64_t result = -ENOMEM;
     pthread_mutex_lock(&space->mutex);
     uint64_t start = segment_place(space, size, address, flags);
+    const struct space_mapping shared = {.flags = SPACE_SHARED};
     if (start == 0 && address != 0)
         result = -EINVAL;
-    else if (start != 0 && space_table_reserve(&space->table, 1))
+    else if (start != 0 && space_may_grow(space, &shared, size) &&
+             space_table_reserve(&space->table, 1))
         result = space_result(syscall(SYS_shmat, segment, start, real));
     if (result >= 0) {
-        struct space_mapping mapping = {.start = start,
-                                        .end = start + size,
-                                        .protection = PROT_READ |
-                                                      (flags & SHM_RDONLY ? 0u : PROT_WRITE) |
-                                                      (flags & SHM_EXEC ? PROT_EXEC : 0u),
-                                        .flags = SPACE_SHARED};
+        struct space_mapping mapping = {
+            .start = start,
+            .end = start + size,
+            .protection = space_demanded(space, PROT_READ | (flags & SHM_RDONLY ? 0u : PROT_WRITE) |
+                                                    (flags & SHM_EXEC ? PROT_EXEC : 0u)),
+            .flags = SPACE_SHARED};
         space_note(space, &mapping);
     }
     pthread_mutex_unlock(&space->mutex);

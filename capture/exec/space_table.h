@@ -16,7 +16,7 @@
 
 /* What else is known of a mapping. */
 enum space_flags {
-    SPACE_SHARED = 1,  /* others, or another mapping here, may write to it */
+    SPACE_SHARED = 1,  /* others, another mapping here, or a file's descriptor, may write to it */
     SPACE_GROWS = 2,   /* MAP_GROWSDOWN: grows towards lower addresses when touched */
     SPACE_WATCHED = 4, /* code was translated from it: a write must be noticed */
     SPACE_FOREIGN = 8, /* not the program's: in our process's own use */

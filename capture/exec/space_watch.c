@@ -71,6 +71,24 @@ void space_before_write(struct space *space, uint64_t address, uint64_t size)
     pthread_mutex_unlock(&space->mutex);
 }
 
+void space_tell_changed(struct space *space, uint64_t at, uint64_t end)
+{
+    struct space_mapping piece;
+    while (space->gone && space_table_next(&space->table, &at, end, &piece))
+        if (piece.flags & SPACE_WATCHED)
+            space->gone(space->gone_user, piece.start, piece.end);
+}
+
+void space_changed(struct space *space, uint64_t address, uint64_t size)
+{
+    if (address >= SPACE_END || size == 0)
+        return;
+    uint64_t end = size > SPACE_END - address ? SPACE_END : space_round_up(address + size);
+    pthread_mutex_lock(&space->mutex);
+    space_tell_changed(space, address & ~(SPACE_PAGE - 1), end);
+    pthread_mutex_unlock(&space->mutex);
+}
+
 /* A touch below a mapping that grows lets it grow down to there, if that leaves its guard free and
  * it becomes no larger than a stack may be, as the kernel does it. */
 static bool grow(struct space *space, uint64_t page)

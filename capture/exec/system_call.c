@@ -21,6 +21,7 @@ struct system_calls *system_calls_new(struct space *space, const struct load *lo
     calls->arguments = start->arguments;
     calls->arguments_bytes = start->arguments_bytes;
     calls->environment_bytes = start->environment_bytes;
+    system_calls_begin_limits(calls);
     return calls;
 }
 
@@ -67,6 +68,11 @@ void system_call_notice(struct system_calls *calls, enum system_call_notice whic
 
 #define STRUCTURE_BYTES_MAX 4096 /* of what the kernel fills in without being told how much */
 
+static uint64_t bytes_of(const struct system_call_row *row, uint64_t length)
+{
+    return row->each ? (uint64_t)(uint32_t)length * row->each : length;
+}
+
 int64_t system_call_pass(struct system_calls *calls, const struct system_call *call)
 {
     const struct system_call_row *row = system_call_find(call->number);
@@ -75,7 +81,7 @@ int64_t system_call_pass(struct system_calls *calls, const struct system_call *c
             space_before_write(calls->space, 0, SPACE_END);
         else if (row->writes)
             space_before_write(calls->space, call->arguments[row->writes - 1],
-                               call->arguments[row->length - 1]);
+                               bytes_of(row, call->arguments[row->length - 1]));
         for (size_t i = 0; i < 6; i++)
             space_before_write(calls->space, call->arguments[i], STRUCTURE_BYTES_MAX);
     }

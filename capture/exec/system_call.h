@@ -57,6 +57,15 @@ int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_erro
 void system_calls_notice(struct system_calls *calls,
                          void (*notice)(void *context, const char *what), void *context);
 
+/* Before another program takes the process over, untranslated: the kernel gets the program's limits
+ * of memory, which are kept here otherwise. And back, where that has failed. */
+void system_calls_execute(struct system_calls *calls, bool executes);
+
+/* A child that shares our memory may change the limits, which are its parent's own. */
+#define SYSTEM_CALLS_KEPT_BYTES 32
+void system_calls_keep(const struct system_calls *calls, uint8_t kept[SYSTEM_CALLS_KEPT_BYTES]);
+void system_calls_go_back(struct system_calls *calls, const uint8_t kept[SYSTEM_CALLS_KEPT_BYTES]);
+
 /* What is done around a call of the kernel. */
 static inline void system_call_leave(const struct system_call *call)
 {

@@ -2,7 +2,12 @@
 #ifndef CAPTURE_EXEC_SYSTEM_CALL_INSIDE_H
 #define CAPTURE_EXEC_SYSTEM_CALL_INSIDE_H
 
+#include "capture/exec/own_file.h"
 #include "capture/exec/system_call.h"
+
+#include <sys/resource.h>
+
+#define SYSTEM_CALL_LIMITS 2 /* RLIMIT_AS and RLIMIT_DATA */
 
 struct system_calls {
     struct space *space;
@@ -14,6 +19,9 @@ struct system_calls {
     uint64_t environment_bytes;
     int hidden[SYSTEM_CALLS_HIDDEN_MAX]; /* ascending */
     size_t hidden_count;
+    struct rlimit limits[SYSTEM_CALL_LIMITS];        /* as the program has set them, */
+    struct rlimit kernel_limits[SYSTEM_CALL_LIMITS]; /* and what the kernel counts for us all */
+    bool writes_memory; /* a descriptor of memory was opened for writing */
     void (*notice)(void *context, const char *what); /* NULL: nobody */
     void *notice_context;
     uint32_t noticed; /* bit n: enum system_call_notice n */
@@ -21,7 +29,8 @@ struct system_calls {
 
 /* What is said once. */
 enum system_call_notice {
-    NOTICE_MEMORY /* more than there is below 4 GiB */
+    NOTICE_MEMORY,       /* more than there is below 4 GiB */
+    NOTICE_OTHERS_MEMORY /* of another process, to be written to */
 };
 void system_call_notice(struct system_calls *calls, enum system_call_notice which,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -48,6 +57,7 @@ struct system_call_row {
      * told, and any argument may point to a little */
     uint8_t writes;
     uint8_t length;
+    uint8_t each;                   /* bytes that `length` counts; 0: 1 */
     uint8_t scatters;               /* PASSES: writes to where no argument points itself */
     system_call_function *function; /* EMULATED; may set call->why */
 };
@@ -67,6 +77,18 @@ int64_t system_call_shmat(struct system_calls *calls, struct system_call *call);
 int64_t system_call_shmdt(struct system_calls *calls, struct system_call *call);
 int64_t system_call_range(struct system_calls *calls, struct system_call *call);
 
+/* system_call_limit.c */
+void system_calls_begin_limits(struct system_calls *calls);
+int64_t system_call_getrlimit(struct system_calls *calls, struct system_call *call);
+int64_t system_call_setrlimit(struct system_calls *calls, struct system_call *call);
+int64_t system_call_prlimit(struct system_calls *calls, struct system_call *call);
+
+/* system_call_memory.c: what writes to descriptors, which may be of memory. */
+int64_t system_call_write(struct system_calls *calls, struct system_call *call);
+
+/* A file of memory was opened: 0, or a negative errno, where it may not be written to. */
+int64_t system_call_opened_memory(struct system_calls *calls, enum own_file file, uint64_t flags);
+
 /* system_call_path.c */
 int64_t system_call_open(struct system_calls *calls, struct system_call *call);
 int64_t system_call_openat(struct system_calls *calls, struct system_call *call);
@@ -81,6 +103,7 @@ int64_t system_call_statx(struct system_calls *calls, struct system_call *call);
 /* system_call_process.c */
 int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *call);
 int64_t system_call_prctl(struct system_calls *calls, struct system_call *call);
+int64_t system_call_personality(struct system_calls *calls, struct system_call *call);
 int64_t system_call_close(struct system_calls *calls, struct system_call *call);
 int64_t system_call_close_range(struct system_calls *calls, struct system_call *call);
 int64_t system_call_dup2(struct system_calls *calls, struct system_call *call);

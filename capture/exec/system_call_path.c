@@ -1,68 +1,54 @@
-#define _GNU_SOURCE /* memfd_create, O_PATH */
+#define _GNU_SOURCE /* memfd_create, O_PATH, dup3 */
+#include "capture/exec/own_file.h"
 #include "capture/exec/program_memory.h"
 #include "capture/exec/space_text.h"
 #include "capture/exec/system_call_inside.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Files of /proc that would tell of the host and not of the program. */
-enum own_file { OWN_NONE, OWN_EXE, OWN_MAPS, OWN_CMDLINE, OWN_ENVIRON, OWN_AUXV };
-
-#define OWN_PATH_BYTES 64 /* longer than any of them */
-
-static bool begins(const char **path, const char *prefix)
+/* Whether what a path names, in a folder's descriptor, is the link to the program's own file. */
+static bool is_own_exe(struct system_calls *calls, uint64_t folder, uint64_t address)
 {
-    size_t length = strlen(prefix);
-    if (strncmp(*path, prefix, length) != 0)
-        return false;
-    *path += length;
-    return true;
-}
-
-/* /proc/self/..., /proc/thread-self/..., or with the process's number. */
-static enum own_file own_file(const char *path)
-{
-    static const char *const names[] = {"", "exe", "maps", "cmdline", "environ", "auxv"};
-    char number[32];
-    snprintf(number, sizeof number, "%ld/", (long)getpid());
-    if (!begins(&path, "/proc/") ||
-        (!begins(&path, "self/") && !begins(&path, "thread-self/") && !begins(&path, number)))
-        return OWN_NONE;
-    for (size_t i = 1; i < sizeof names / sizeof *names; i++)
-        if (strcmp(path, names[i]) == 0)
-            return (enum own_file)i;
-    return OWN_NONE;
-}
-
-/* What the path at an address of the program's memory is; whoever cannot read it finds nothing. */
-static enum own_file own_file_at(struct system_calls *calls, uint64_t address)
-{
-    char path[OWN_PATH_BYTES];
-    /* most paths are told by their first octets */
-    if (program_read(calls->space, path, address, 6) < 0 || memcmp(path, "/proc/", 6) != 0)
-        return OWN_NONE;
+    char path[PATH_MAX];
     if (program_read_string(calls->space, path, address, sizeof path) < 0)
-        return OWN_NONE;
-    return own_file(path);
+        return false;
+    if (!path[0])
+        return own_file_of((int)folder) == OWN_EXE;
+    const char *slash = strrchr(path, '/');
+    if (strcmp(slash ? slash + 1 : path, "exe") != 0)
+        return false;
+    int link = openat((int)folder, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    bool is_own = link >= 0 && own_file_of(link) == OWN_EXE;
+    if (link >= 0)
+        close(link);
+    return is_own;
+}
+
+static const char *own_path_at(struct system_calls *calls, uint64_t folder, uint64_t address)
+{
+    return is_own_exe(calls, folder, address) ? calls->path : NULL;
 }
 
 const char *system_calls_own_path(struct system_calls *calls, uint64_t address)
 {
-    return own_file_at(calls, address) == OWN_EXE ? calls->path : NULL;
+    return own_path_at(calls, (uint64_t)AT_FDCWD, address);
 }
 
-/* Passes the call with the program's own file in the place of its /proc/self/exe. */
+/* Passes the call with the program's own file in the place of its /proc/self/exe. The path is the
+ * argument `which`, and the one before it, if any, its folder. */
 static int64_t pass_path(struct system_calls *calls, const struct system_call *call, size_t which)
 {
-    const char *path = system_calls_own_path(calls, call->arguments[which]);
+    uint64_t folder = which > 0 ? call->arguments[which - 1] : (uint64_t)AT_FDCWD;
+    const char *path = own_path_at(calls, folder, call->arguments[which]);
     if (!path)
         return system_call_pass(calls, call);
     struct system_call other = *call;
@@ -97,7 +83,8 @@ int64_t system_call_statx(struct system_calls *calls, struct system_call *call)
 
 static int64_t read_link(struct system_calls *calls, struct system_call *call, size_t which)
 {
-    const char *path = system_calls_own_path(calls, call->arguments[which]);
+    uint64_t folder = which > 0 ? call->arguments[which - 1] : (uint64_t)AT_FDCWD;
+    const char *path = own_path_at(calls, folder, call->arguments[which]);
     if (!path)
         return system_call_pass(calls, call);
     int64_t size = (int)call->arguments[which + 2];
@@ -147,43 +134,59 @@ static int64_t own_text(struct system_calls *calls, enum own_file file, char **t
     return program_read(calls->space, *text, address, *size);
 }
 
-/* A file in memory that holds it. */
-static int64_t open_text(struct system_calls *calls, enum own_file file, uint64_t flags)
+/* A file in memory that holds it takes the descriptor's place. */
+static int64_t put_text(struct system_calls *calls, enum own_file file, int descriptor,
+                        uint64_t flags)
 {
     char *text = NULL;
     size_t size = 0;
+    int held = -1;
     int64_t result = own_text(calls, file, &text, &size);
     if (result < 0)
         goto out;
-    int descriptor = memfd_create("proc", flags & O_CLOEXEC ? MFD_CLOEXEC : 0);
-    if (descriptor < 0) {
-        result = -errno;
-        goto out;
-    }
-    result = descriptor;
-    for (size_t done = 0; done < size;) {
-        ssize_t count = pwrite(descriptor, text + done, size - done, (off_t)done);
+    held = memfd_create("proc", MFD_CLOEXEC);
+    for (size_t done = 0; held >= 0 && done < size;) {
+        ssize_t count = pwrite(held, text + done, size - done, (off_t)done);
         if (count <= 0) {
             result = -errno;
-            close(descriptor);
-            break;
+            goto out;
         }
         done += (size_t)count;
     }
+    if (held < 0 || dup3(held, descriptor, flags & O_CLOEXEC ? O_CLOEXEC : 0) < 0)
+        result = -errno;
 out:
+    if (held >= 0)
+        close(held);
     free(text);
+    return result;
+}
+
+/* What was opened may be about our process, by whatever path. */
+static int64_t look_at_opened(struct system_calls *calls, int descriptor, uint64_t flags)
+{
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0 ||
+        major(status.st_dev) != 0)
+        return descriptor; /* nothing of proc is like that */
+    enum own_file file = own_file_of(descriptor);
+    int64_t result = 0;
+    if (file == OWN_MEM || file == OWN_NOT_MEM)
+        result = system_call_opened_memory(calls, file, flags);
+    else if (file != OWN_NONE)
+        result = put_text(calls, file, descriptor, flags);
+    if (result == 0)
+        return descriptor;
+    close(descriptor);
     return result;
 }
 
 static int64_t open_path(struct system_calls *calls, struct system_call *call, size_t which,
                          uint64_t flags)
 {
-    enum own_file file = own_file_at(calls, call->arguments[which]);
-    if (file == OWN_NONE || (flags & (O_PATH | O_DIRECTORY | O_NOFOLLOW)))
-        return system_call_pass(calls, call);
-    if (file == OWN_EXE)
-        return pass_path(calls, call, which);
-    return (flags & O_ACCMODE) == O_RDONLY ? open_text(calls, file, flags) : -EACCES;
+    int64_t result =
+        flags & O_NOFOLLOW ? system_call_pass(calls, call) : pass_path(calls, call, which);
+    return result < 0 || (flags & O_PATH) ? result : look_at_opened(calls, (int)result, flags);
 }
 
 int64_t system_call_open(struct system_calls *calls, struct system_call *call)
@@ -200,7 +203,8 @@ int64_t system_call_openat2(struct system_calls *calls, struct system_call *call
 {
     struct open_how how;
     if (call->arguments[3] < sizeof how ||
-        program_read(calls->space, &how, call->arguments[2], sizeof how) < 0 || how.resolve != 0)
+        program_read(calls->space, &how, call->arguments[2], sizeof how) < 0)
         return system_call_pass(calls, call);
-    return open_path(calls, call, 1, how.flags);
+    /* the link to the program's file is one of those that `resolve` may forbid */
+    return open_path(calls, call, 1, how.resolve != 0 ? how.flags | O_NOFOLLOW : how.flags);
 }

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <linux/close_range.h>
 #include <linux/prctl.h>
+#include <sys/personality.h>
 #include <sys/syscall.h>
 
-#define ADDRESS_END ((uint64_t)1 << 47)
+#define ADDRESS_END       ((uint64_t)1 << 47)
+#define PERSONALITY_QUERY 0xffffffffu
 
 #ifndef PR_SET_MDWE
 #define PR_SET_MDWE 65
@@ -56,6 +58,22 @@ int64_t system_call_prctl(struct system_calls *calls, struct system_call *call)
     default:
         return system_call_pass(calls, call);
     }
+}
+
+/* That reading implies executing is true of the program's mappings alone. */
+int64_t system_call_personality(struct system_calls *calls, struct system_call *call)
+{
+    struct system_call other = *call;
+    uint32_t persona = (uint32_t)call->arguments[0];
+    bool before = space_reading_executes(calls->space);
+    if (persona != PERSONALITY_QUERY)
+        other.arguments[0] = persona & ~(uint32_t)READ_IMPLIES_EXEC;
+    int64_t result = system_call_pass(calls, &other);
+    if (result < 0)
+        return result;
+    if (persona != PERSONALITY_QUERY)
+        space_set_reading_executes(calls->space, persona & READ_IMPLIES_EXEC);
+    return result | (before ? READ_IMPLIES_EXEC : 0);
 }
 
 static bool is_hidden(const struct system_calls *calls, uint64_t descriptor)

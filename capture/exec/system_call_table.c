@@ -2,12 +2,18 @@
 #include "capture/exec/system_call_inside.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 
 /* Numbers that the C library's headers of today do not have yet. */
 #define NUMBER_MAP_SHADOW_STACK 453
+#define NUMBER_STATMOUNT        457
+#define NUMBER_LISTMOUNT        458
 #define NUMBER_MSEAL            462
+#define NUMBER_GETXATTRAT       464
+#define NUMBER_LISTXATTRAT      465
 #define NUMBERS                 468 /* of Linux 6.14; what is younger may concern us */
 
 #define EMULATED(name)                                                                             \
@@ -25,6 +31,10 @@
 #define WRITES(argument, bytes)                                                                    \
     {                                                                                              \
         .treatment = SYSTEM_CALL_PASSES, .writes = (argument), .length = (bytes)                   \
+    }
+#define WRITES_EACH(argument, count, bytes)                                                        \
+    {                                                                                              \
+        .treatment = SYSTEM_CALL_PASSES, .writes = (argument), .length = (count), .each = (bytes)  \
     }
 #define SCATTERS                                                                                   \
     {                                                                                              \
@@ -46,7 +56,9 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_mlock2] = EMULATED(system_call_range),
     [SYS_munlock] = EMULATED(system_call_range),
     [SYS_msync] = EMULATED(system_call_range),
-    [SYS_mincore] = EMULATED(system_call_range),
+    [SYS_mincore] = {.treatment = SYSTEM_CALL_EMULATED,
+                     .function = system_call_range,
+                     .scatters = 1},
     [SYS_mbind] = EMULATED(system_call_range),
     [SYS_remap_file_pages] = REFUSED(ENOSYS),
     [SYS_process_madvise] = REFUSED(ENOSYS),
@@ -68,14 +80,36 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_newfstatat] = EMULATED(system_call_newfstatat),
     [SYS_statx] = EMULATED(system_call_statx),
 
+    [SYS_chmod] = EMULATED(system_call_path1),
+    [SYS_chown] = EMULATED(system_call_path1),
+    [SYS_statfs] = EMULATED(system_call_path1),
+    [SYS_fchmodat] = EMULATED(system_call_path2),
+
+    /* what may write to the program's own memory through a descriptor */
+    [SYS_write] = EMULATED(system_call_write),
+    [SYS_pwrite64] = EMULATED(system_call_write),
+    [SYS_writev] = EMULATED(system_call_write),
+    [SYS_pwritev] = EMULATED(system_call_write),
+    [SYS_pwritev2] = EMULATED(system_call_write),
+    [SYS_sendfile] = EMULATED(system_call_write),
+    [SYS_splice] = EMULATED(system_call_write),
+    [SYS_copy_file_range] = EMULATED(system_call_write),
+
     /* the thread's registers, and what would take system calls from us */
     [SYS_arch_prctl] = EMULATED(system_call_arch_prctl),
     [SYS_prctl] = EMULATED(system_call_prctl),
+    [SYS_getrlimit] = EMULATED(system_call_getrlimit),
+    [SYS_setrlimit] = EMULATED(system_call_setrlimit),
+    [SYS_prlimit64] = EMULATED(system_call_prlimit),
+    [SYS_personality] = EMULATED(system_call_personality),
     [SYS_rseq] = REFUSED(ENOSYS), /* the kernel would look for code where it is not */
     [SYS_seccomp] = REFUSED(ENOSYS),
     [SYS_ptrace] = REFUSED(EPERM),
     [SYS_modify_ldt] = REFUSED(ENOSYS),
     [SYS_iopl] = REFUSED(EPERM),
+    [SYS_io_uring_setup] = REFUSED(ENOSYS), /* the kernel would work on, unseen */
+    [SYS_io_uring_enter] = REFUSED(ENOSYS),
+    [SYS_io_uring_register] = REFUSED(ENOSYS),
     [SYS_ioperm] = REFUSED(EPERM),
 
     /* descriptors, some of which are ours */
@@ -125,15 +159,25 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_ioctl] = SCATTERS,
     [SYS_io_submit] = SCATTERS,
     [SYS_io_getevents] = SCATTERS,
-    [SYS_io_uring_enter] = SCATTERS,
-    [SYS_poll] = SCATTERS,
-    [SYS_ppoll] = SCATTERS,
-    [SYS_epoll_wait] = SCATTERS,
-    [SYS_epoll_pwait] = SCATTERS,
-    [SYS_epoll_pwait2] = SCATTERS,
-    [SYS_getgroups] = SCATTERS,
+    [SYS_io_pgetevents] = SCATTERS,
+    [SYS_poll] = WRITES_EACH(1, 2, sizeof(struct pollfd)),
+    [SYS_ppoll] = WRITES_EACH(1, 2, sizeof(struct pollfd)),
+    [SYS_epoll_wait] = WRITES_EACH(2, 3, sizeof(struct epoll_event)),
+    [SYS_epoll_pwait] = WRITES_EACH(2, 3, sizeof(struct epoll_event)),
+    [SYS_epoll_pwait2] = WRITES_EACH(2, 3, sizeof(struct epoll_event)),
+    [SYS_getgroups] = WRITES_EACH(2, 1, 4),
     [SYS_vmsplice] = SCATTERS,
-    [SYS_sched_getaffinity] = SCATTERS,
+    [SYS_sched_getaffinity] = WRITES(3, 2),
+    [SYS_semctl] = SCATTERS,
+    [SYS_move_pages] = SCATTERS,
+    [SYS_get_mempolicy] = SCATTERS,
+    [SYS_bpf] = SCATTERS,
+    [SYS_keyctl] = SCATTERS,
+    [SYS_syslog] = WRITES(2, 3),
+    [NUMBER_STATMOUNT] = SCATTERS,
+    [NUMBER_LISTMOUNT] = SCATTERS,
+    [NUMBER_GETXATTRAT] = SCATTERS,
+    [NUMBER_LISTXATTRAT] = SCATTERS,
 };
 
 static const struct system_call_row unknown = REFUSED(ENOSYS);

@@ -28,9 +28,21 @@ static void test_modified_elsewhere(void)
     CU_ASSERT(exec_ways_agree("changing", changes));
 }
 
+static void test_rewritten(void)
+{
+    CU_ASSERT(exec_ways_agree("rewritten", NULL));
+}
+
+static void test_surroundings(void)
+{
+    CU_ASSERT(exec_ways_agree("surroundings", NULL));
+}
+
 static const struct test_case cases[] = {{"signals", test_signals},
                                          {"faults", test_faults},
                                          {"code that changes", test_modified},
                                          {"code that changes elsewhere", test_modified_elsewhere},
+                                         {"code that the kernel changes", test_rewritten},
+                                         {"what programs see of themselves", test_surroundings},
                                          {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_process, cases)

@@ -273,17 +273,10 @@ static void let_others(const struct process *process, struct system_call *call)
     call->whose = process_thread_self(process);
 }
 
-static bool is_of_threads(const struct system_call *call)
-{
-    return call->number == SYS_set_tid_address || call->number == SYS_set_robust_list;
-}
-
 static int do_system_call(struct process *process, struct system_call *call, struct bt_error *error)
 {
-    if (is_of_threads(call) && !process->shares) {
-        call->result = process_thread_call(process, call);
+    if (!process->shares && process_thread_call(process, call))
         return 0;
-    }
     let_others(process, call);
     return call_others(process, call, system_call_do(process->calls, call), error);
 }

@@ -7,6 +7,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/prctl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -306,18 +307,60 @@ void process_threads_forked(struct process *process, const struct process_clone 
     executor_switch(process->executor, self->thread, 0);
 }
 
-int64_t process_thread_call(struct process *process, const struct system_call *call)
+/* Another thread of the process by its number, or self for 0. NULL: there is none. */
+static const struct process_thread *find_thread(const struct process_thread *self, int number)
 {
-    struct process_thread *self = process_thread_self(process);
-    if (call->number == SYS_set_tid_address) {
-        self->clear_address = call->arguments[0];
-        return self->number;
-    }
+    const struct process_thread *thread = number ? self->process->threads->all : self;
+    while (thread && number && thread->number != number)
+        thread = thread->next;
+    return thread;
+}
+
+static int64_t set_robust_list(struct process_thread *self, const struct system_call *call)
+{
     if (call->arguments[1] != ROBUST_BYTES)
         return -EINVAL;
     self->robust_address = call->arguments[0];
     self->robust_size = call->arguments[1];
     return syscall(SYS_set_robust_list, call->arguments[0], call->arguments[1]) == 0 ? 0 : -errno;
+}
+
+static int64_t get_robust_list(const struct process_thread *thread, const struct system_call *call)
+{
+    const uint64_t size = ROBUST_BYTES;
+    struct space *space = thread->process->space;
+    int64_t result = program_write(space, call->arguments[2], &size, sizeof size);
+    return result < 0 ? result
+                      : program_write(space, call->arguments[1], &thread->robust_address,
+                                      sizeof thread->robust_address);
+}
+
+bool process_thread_call(struct process *process, struct system_call *call)
+{
+    struct process_thread *self = process_thread_self(process);
+    const struct process_thread *other;
+    switch (call->number) {
+    case SYS_set_tid_address:
+        self->clear_address = call->arguments[0];
+        call->result = self->number;
+        return true;
+    case SYS_set_robust_list:
+        call->result = set_robust_list(self, call);
+        return true;
+    case SYS_get_robust_list:
+        other = find_thread(self, (int)call->arguments[0]);
+        if (other)
+            call->result = get_robust_list(other, call);
+        return other;
+    case SYS_prctl:
+        if ((uint32_t)call->arguments[0] != PR_GET_TID_ADDRESS)
+            return false;
+        call->result = program_write(process->space, call->arguments[1], &self->clear_address,
+                                     sizeof self->clear_address);
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* By the one whose turn it is. They may be anywhere: in system calls that do not end by themselves.

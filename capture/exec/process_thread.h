@@ -82,8 +82,9 @@ void process_threads_forked(struct process *process, const struct process_clone 
 /* Whether there are others. */
 bool process_thread_is_alone(const struct process *process);
 
-/* set_tid_address, set_robust_list. */
-int64_t process_thread_call(struct process *process, const struct system_call *call);
+/* set_tid_address and prctl(PR_GET_TID_ADDRESS), set_robust_list and get_robust_list: what the
+ * kernel has there is the host thread's. False: it is none of these, or of another process. */
+bool process_thread_call(struct process *process, struct system_call *call);
 
 /* The first one's: has come to the process's end, or its own; returns when all others are gone, and
  * the process has ended. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -345,6 +347,45 @@ static void users(void)
     pthread_join(waits, NULL);
 }
 
+/* What the kernel clears at the end of a thread, and what it looks through, are the program's. */
+static void *find_own(void *context)
+{
+    int *address = NULL;
+    size_t size = 0;
+    struct {
+        void *next;
+        long offset;
+        void *pending;
+    } list = {&list, 0, NULL}, *found = NULL;
+    prctl(PR_GET_TID_ADDRESS, &address);
+    if (!address || *address != gettid() || syscall(SYS_set_tid_address, address) != gettid())
+        return NULL;
+    syscall(SYS_get_robust_list, 0, &found, &size);
+    if (!found || size != sizeof list)
+        return NULL;
+    void *before = found;
+    syscall(SYS_set_robust_list, &list, sizeof list);
+    syscall(SYS_get_robust_list, gettid(), &found, &size);
+    syscall(SYS_set_robust_list, before, sizeof list);
+    return found == (void *)&list && size == sizeof list ? context : NULL;
+}
+
+static void own_addresses(void)
+{
+    pthread_t thread;
+    void *result = NULL, *list;
+    int child, status = 0;
+    size_t size;
+    pthread_create(&thread, NULL, find_own, &thread);
+    pthread_join(thread, &result);
+    printf("own addresses: %d %d", find_own(&thread) != NULL, result == &thread);
+    fflush(stdout);
+    if ((child = (int)syscall(SYS_fork)) == 0) /* which the C library does not know of */
+        _exit(syscall(SYS_get_robust_list, 0, &list, &size) != 0 || list);
+    waitpid(child, &status, 0);
+    printf(" %d\n", status);
+}
+
 static void *end_process(void *context)
 {
     printf("ended by another\n");
@@ -392,8 +433,9 @@ static void end_with(void *(*ending)(void *), int by_first)
 
 static void run(char what)
 {
-    static void (*const parts[])(void) = {mutexes, conditions, barriers, spinning,  many, detached,
-                                          signals, robust,     forks,    generated, users};
+    static void (*const parts[])(void) = {mutexes, conditions, barriers, spinning,
+                                          many,    detached,   signals,  robust,
+                                          forks,   generated,  users,    own_addresses};
     pthread_t thread;
     if (what >= 'a' && what < 'a' + (int)(sizeof parts / sizeof *parts))
         parts[what - 'a']();
@@ -418,7 +460,7 @@ int main(int argument_count, char **arguments)
     sigaddset(&set, SIGUSR1);
     /* in all threads to come: detached ones, not yet gone, would take what is for receive() */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijk"; *at; at++)
+    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijkl"; *at; at++)
         run(*at);
     return 0;
 }

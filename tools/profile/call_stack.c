@@ -14,26 +14,27 @@ void call_stack_init(struct call_stack *stack, struct profile_thread *thread)
 void call_stack_clear(struct call_stack *stack)
 {
     free(stack->frames);
-    free(stack->active);
+    free(stack->innermost);
 }
 
 /* Makes the sums reach to a function. */
 static bool reach(struct call_stack *stack, uint32_t function)
 {
-    if (function < stack->active_count)
+    if (function < stack->innermost_count)
         return true;
     size_t count = (size_t)function + function / 2 + 256;
-    uint32_t *active = realloc(stack->active, count * sizeof *active);
-    if (active)
-        stack->active = active;
+    size_t old = stack->innermost_count;
+    uint32_t *innermost = realloc(stack->innermost, count * sizeof *innermost);
+    if (innermost)
+        stack->innermost = innermost;
     uint64_t *inclusive = realloc(*stack->inclusive, count * sizeof *inclusive);
     if (inclusive)
         *stack->inclusive = inclusive;
-    if (!active || !inclusive)
+    if (!innermost || !inclusive)
         return false;
-    memset(active + stack->active_count, 0, (count - stack->active_count) * sizeof *active);
-    memset(inclusive + stack->active_count, 0, (count - stack->active_count) * sizeof *inclusive);
-    *stack->inclusive_count = stack->active_count = count;
+    memset(innermost + old, 0, (count - old) * sizeof *innermost);
+    memset(inclusive + old, 0, (count - old) * sizeof *inclusive);
+    *stack->inclusive_count = stack->innermost_count = count;
     return true;
 }
 
@@ -44,16 +45,20 @@ int call_stack_push(struct call_stack *stack, const struct call_frame *frame)
     if (!larger)
         return BT_MEMORY;
     stack->frames = larger;
-    if (!reach(stack, frame->function))
+    if (!reach(stack, frame->function) || stack->depth == CALL_STACK_FRAMES)
         return BT_MEMORY;
-    larger[stack->depth] = *frame;
-    larger[stack->depth++].outermost = stack->active[frame->function]++ == 0;
+    uint32_t place = (uint32_t)stack->depth;
+    struct call_frame *pushed = &larger[stack->depth++];
+    *pushed = *frame;
+    pushed->outer = stack->innermost[frame->function];
+    pushed->returned = frame->return_address != 0 ? place : place > 0 ? pushed[-1].returned : 0;
+    stack->innermost[frame->function] = place + 1;
     return 0;
 }
 
 static void charge(const struct call_stack *stack, struct call_frame *frame, uint64_t now)
 {
-    if (!frame->outermost)
+    if (frame->outer != 0)
         return;
     (*stack->inclusive)[frame->function] += now - frame->since;
     if (frame->call)
@@ -65,7 +70,7 @@ void call_stack_pop_to(struct call_stack *stack, size_t depth, uint64_t now)
 {
     while (stack->depth > depth) {
         struct call_frame *frame = &stack->frames[--stack->depth];
-        stack->active[frame->function]--;
+        stack->innermost[frame->function] = frame->outer;
         charge(stack, frame, now);
     }
 }
@@ -97,16 +102,10 @@ void call_stack_end_jumps(struct call_stack *stack, uint64_t now)
 
 bool call_stack_resume(struct call_stack *stack, uint32_t function, bool entry, uint64_t now)
 {
-    if (function >= stack->active_count || stack->active[function] == 0)
+    uint32_t depth = function < stack->innermost_count ? stack->innermost[function] : 0;
+    /* who calls it anew has not jumped there */
+    if (depth == 0 || (entry && depth - 1 < stack->frames[stack->depth - 1].returned))
         return false;
-    for (size_t i = stack->depth; i-- > 0;) {
-        if (stack->frames[i].function == function) {
-            call_stack_pop_to(stack, i + 1, now);
-            return true;
-        }
-        /* who calls it anew has not jumped there */
-        if (entry && stack->frames[i].return_address != 0)
-            return false;
-    }
-    return false;
+    call_stack_pop_to(stack, depth, now);
+    return true;
 }

@@ -9,9 +9,13 @@ struct call_frame {
     uint64_t since;            /* instructions that the thread had executed */
     uint64_t return_address;   /* 0: it was jumped to */
     uint32_t function;
-    bool outermost; /* the function was not at work */
-    bool search;    /* the dynamic loader's, for the function that was called */
+    uint32_t outer;    /* the function's frame before this one: its place and 1; 0: it has none */
+    uint32_t returned; /* the place of the innermost frame, up to this one, that was called: it has
+                          a return address. 0: none was */
+    bool search;       /* the dynamic loader's, for the function that was called */
 };
+
+#define CALL_STACK_FRAMES UINT32_MAX /* at most */
 
 /* Returns are looked for in so many of the innermost frames; beyond, functions are (land()). */
 #define CALL_STACK_RETURNS 1000u
@@ -19,8 +23,8 @@ struct call_frame {
 struct call_stack {
     struct call_frame *frames;
     size_t depth, capacity;
-    uint32_t *active; /* by function: frames that it has */
-    size_t active_count;
+    uint32_t *innermost; /* by function: the place of its innermost frame and 1; 0: it has none */
+    size_t innermost_count;
     uint64_t **inclusive; /* the thread's */
     size_t *inclusive_count;
 };
@@ -53,15 +57,17 @@ static inline bool call_stack_push_usual(struct call_stack *stack, struct profil
                                          uint64_t return_address, uint64_t now)
 {
     uint32_t function = call->callee;
-    if (stack->depth == stack->capacity || function >= stack->active_count)
+    if (stack->depth == stack->capacity || function >= stack->innermost_count)
         return false;
-    struct call_frame *frame = &stack->frames[stack->depth++];
+    struct call_frame *frame = &stack->frames[stack->depth];
     frame->call = call;
     frame->since = now;
     frame->return_address = return_address;
     frame->function = function;
-    frame->outermost = stack->active[function]++ == 0;
+    frame->outer = stack->innermost[function];
+    frame->returned = (uint32_t)stack->depth;
     frame->search = false;
+    stack->innermost[function] = (uint32_t)++stack->depth;
     call->count++;
     return true;
 }
@@ -71,8 +77,8 @@ static inline bool call_stack_return_usual(struct call_stack *stack, uint64_t ad
     if (stack->depth < 2 || stack->frames[stack->depth - 1].return_address != address)
         return false;
     const struct call_frame *frame = &stack->frames[--stack->depth];
-    stack->active[frame->function]--;
-    if (frame->outermost) {
+    stack->innermost[frame->function] = frame->outer;
+    if (frame->outer == 0) {
         (*stack->inclusive)[frame->function] += now - frame->since;
         frame->call->cost += now - frame->since;
     }

@@ -2,6 +2,7 @@
 
 #include "formats/base/grow.h"
 #include "tools/profile/call_stack.h"
+#include "tools/profile/call_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ enum { ENDING_FLOW, ENDING_CALL, ENDING_RETURN, ENDING_STUB };
 struct thread {
     struct profile_thread told;
     struct call_stack stack;
+    struct call_table calls;
     struct profile_block *last, *tail;
     struct profile_block *site;   /* who goes through stubs just now, */
     uint64_t site_return;         /* returns to there (0: has jumped), */
@@ -66,6 +68,7 @@ static void thread_free(struct thread *thread)
         free(block);
     }
     call_stack_clear(&thread->stack);
+    call_table_clear(&thread->calls);
     free(thread->told.inclusive);
     free(thread->known);
     free(thread->hash);
@@ -273,23 +276,6 @@ static struct profile_block *learn(struct profiler *profiler, struct thread *thr
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static struct profile_call *call_to(struct profile_block *site, uint32_t callee)
-{
-    struct profile_call **link = &site->calls;
-    for (; *link; link = &(*link)->next)
-        if ((*link)->callee == callee) {
-            struct profile_call *call = *link;
-            *link = call->next; /* the next is probably the same */
-            call->next = site->calls;
-            return site->calls = call;
-        }
-    struct profile_call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    *call = (struct profile_call){.site = site, .callee = callee, .next = site->calls};
-    return site->calls = call;
-}
-
 /* return_address 0: it is a jump, as good as a call. */
 static int enter(struct thread *thread, struct profile_block *site, const struct profile_block *to,
                  uint64_t return_address, bool search)
@@ -299,7 +285,7 @@ static int enter(struct thread *thread, struct profile_block *site, const struct
                                .function = to->function,
                                .search = search};
     if (site) {
-        frame.call = call_to(site, to->function);
+        frame.call = call_table_get(&thread->calls, site, to->function);
         if (!frame.call)
             return BT_MEMORY;
         frame.call->count++;
@@ -323,7 +309,7 @@ static int land(struct profiler *profiler, struct thread *thread, const struct p
     if (!entry)
         return 0;
     /* it begins anew, where it was jumped from: functions that go round in tail calls */
-    struct profile_call *call = call_to(thread->last, to->function);
+    struct profile_call *call = call_table_get(&thread->calls, thread->last, to->function);
     if (call)
         call->count++;
     return call ? 0 : BT_MEMORY;
@@ -452,9 +438,9 @@ static inline bool is_usual(struct thread *thread, const struct profile_block *l
 {
     if (last->ending == ENDING_RETURN)
         return call_stack_return_usual(&thread->stack, block->address, now);
-    if (last->ending != ENDING_CALL || !last->calls || last->calls->callee != block->function)
+    if (last->ending != ENDING_CALL || !last->latest || last->latest->callee != block->function)
         return false;
-    return call_stack_push_usual(&thread->stack, last->calls, last->end, now);
+    return call_stack_push_usual(&thread->stack, last->latest, last->end, now);
 }
 
 /*

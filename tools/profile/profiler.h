@@ -35,11 +35,12 @@ struct profile_block {
     uint8_t ending; /* the profiler's */
     uint8_t slots;  /* 0: not known before it is looked at */
     uint64_t address;
-    uint64_t end; /* of the last instruction: where calls return to */
-    struct profile_call *calls;
+    uint64_t end;                /* of the last instruction: where calls return to */
+    struct profile_call *latest; /* of its calls: probably the next one, too */
     const struct module *module;
     struct profile_instruction *instructions;
     struct profile_references *more; /* by instruction; NULL: none has more */
+    struct profile_call *calls;
     /* what was executed of stubs that it went through: it is its last instruction's */
     uint64_t stub_instructions;
     struct profile_references stub_references;

@@ -155,6 +155,8 @@ static int simulate(const struct request *request, const struct invocation *call
     int result = request->image_count == 0
                      ? 0
                      : places_new(&places, request->images, request->image_count, error);
+    if (first)
+        places_print_refused(places, stderr);
     if (result == 0)
         result =
             simulation_new(&simulation, &request->text.settings,

@@ -243,8 +243,9 @@ static int check_places(struct exec_inside *inside, struct bt_error *error)
     if (!exec_symbol_look(&inside->until, modules) && inside->until.text)
         missing = &inside->until;
     if (missing && modules_count(modules) == 1 && !inside->follows)
-        return bt_fail(error, BT_USAGE, "there is no function %.200s in %.200s", missing->name,
-                       inside->path);
+        return bt_fail(error, BT_USAGE, "there is no function %.100s in %.100s%s%.200s",
+                       missing->name, inside->path, missing->refused ? "; " : "",
+                       missing->refused ? missing->refused : "");
     return 0;
 }
 
@@ -268,6 +269,8 @@ static void tell_missing(const struct exec_symbol *symbol)
 {
     fprintf(stderr, "bustap: no file that the program loaded has a function %s\n",
             PRINTABLE(symbol->name));
+    if (symbol->refused)
+        fprintf(stderr, "bustap: %s\n", PRINTABLE(symbol->refused));
 }
 
 /* What was asked for never happened. */

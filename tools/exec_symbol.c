@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
 #include "tools/exec_symbol.h"
 
+#include "tools/cfg/debug_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -40,7 +42,9 @@ int exec_symbol_parse(struct exec_symbol *symbol, const char *text, struct bt_er
 void exec_symbol_clear(struct exec_symbol *symbol)
 {
     free(symbol->name);
+    free(symbol->refused);
     symbol->name = NULL;
+    symbol->refused = NULL;
 }
 
 /* Of the file's first loaded page, as the file has it. */
@@ -81,8 +85,10 @@ static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, con
     return 0;
 }
 
-/* Its address as the file has it, 0: it is not there; and the first page's. */
-static uint64_t find(const char *path, const char *name, uint64_t *page)
+/* Its address as the file has it, 0: it is not there; and the first page's. Where it is not there,
+ * *debug is the file's debug file, if debug is not NULL. */
+static uint64_t find_in_file(const char *path, const char *name, uint64_t *page,
+                             struct debug_file *debug)
 {
     uint64_t value = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -99,10 +105,30 @@ static uint64_t find(const char *path, const char *name, uint64_t *page)
             (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
             value = find_in(elf, section, &header, name);
     }
-    if (value != 0)
-        *page = first_page(elf);
+    *page = elf ? first_page(elf) : 0;
+    if (elf && value == 0 && debug) {
+        char cache[DEBUG_FOLDER_BYTES];
+        const struct debug_folders folders = debug_folders_usual(cache);
+        *debug = debug_file_find(elf, path, &folders);
+    }
     elf_end(elf);
     close(file);
+    return value;
+}
+
+/* The same, in the debug file, too. The first one that does not belong is noted. */
+static uint64_t find(struct exec_symbol *symbol, const char *path, uint64_t *page)
+{
+    struct debug_file debug = {.path = NULL};
+    uint64_t other;
+    uint64_t value = find_in_file(path, symbol->name, page, &debug);
+    if (value == 0 && debug.path)
+        value = find_in_file(debug.path, symbol->name, &other, NULL);
+    if (!symbol->refused) {
+        symbol->refused = debug.refused;
+        debug.refused = NULL;
+    }
+    debug_file_clear(&debug);
     return value;
 }
 
@@ -111,7 +137,7 @@ bool exec_symbol_look(struct exec_symbol *symbol, const struct modules *modules)
     while (symbol->name && symbol->address == 0 && symbol->looked < modules_count(modules)) {
         const struct module *module = modules_get(modules, symbol->looked++);
         uint64_t page;
-        uint64_t value = find(module->path, symbol->name, &page);
+        uint64_t value = find(symbol, module->path, &page);
         if (value != 0)
             symbol->address = value - page + module->load_address + symbol->offset;
     }

@@ -11,6 +11,8 @@ struct exec_symbol {
     uint64_t offset;  /* from the function's address */
     uint64_t address; /* 0: not known yet */
     size_t looked;    /* how many modules were looked through */
+    char *refused;    /* why the debug file of one of them was not; NULL: there was none; freed with
+                         the symbol */
 };
 
 /* 0, or BT_USAGE. exec_symbol_clear() frees what it holds. */

@@ -210,6 +210,7 @@ static int write_report(struct run *run, const char *ended)
                                   profile_callgrind_write(report, callgrind, &error), &error);
         result = result < 0 ? result : other;
     }
+    functions_print_refused(run->functions, stderr);
     return result;
 }
 

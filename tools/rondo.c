@@ -263,6 +263,8 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
     int result = rondo->json  ? rondo_report_json(&report, rondo->report, error)
                  : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
                               : rondo_report_text(&report, rondo->report, error);
+    if (report.functions && rondo->messages)
+        functions_print_refused(report.functions, rondo->messages);
     functions_free(report.functions);
     if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
         return bt_fail_errno(error, "cannot write %s",

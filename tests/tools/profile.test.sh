@@ -102,8 +102,10 @@ bustap profile --by function --csv -o named ./names
 grep -q 'names,\("\?named(int)"\?\|_Z5namedi\),' named
 bustap profile --by function --csv --raw-names -o named ./names
 grep -q 'names,_Z5namedi,' named
-# nothing is known of lines
-bustap profile ./names 2>report
+# nothing is known of lines, not even of a library's
+printf '.globl _start\n_start: xor %%edi, %%edi\nmov $60, %%eax\nsyscall\n' >bare.s
+cc -nostdlib -static -o bare bare.s
+bustap profile ./bare 2>report
 [ "$(grep -c 'source lines:$' report)" = 0 ]
 
 # each thread has counts of its own, where threads can be run

@@ -65,6 +65,12 @@ void places_free(struct places *places)
     free(places);
 }
 
+void places_print_refused(const struct places *places, FILE *out)
+{
+    if (places)
+        images_print_refused(places->images, out);
+}
+
 /* How many of a sorted array's addresses are not above an address. */
 static size_t count_up_to(const void *rows, size_t count, size_t row_bytes, uint64_t address)
 {
@@ -90,6 +96,9 @@ static void find_symbol(const struct image_names *names, uint64_t address, struc
         const struct image_symbol *symbol = &names->symbols[--n];
         if (address - symbol->address >= symbol->size)
             continue;
+        while (symbol > names->symbols && symbol[-1].address == symbol->address &&
+               symbol[-1].size == symbol->size)
+            symbol--;
         place->symbol = symbol->name;
         place->symbol_offset = address - symbol->address;
     }

@@ -5,6 +5,7 @@
 #include "formats/base/error.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct places;
 
@@ -19,6 +20,9 @@ struct place {
 int places_new(struct places **places, const char *const *images, unsigned count,
                struct bt_error *error);
 void places_free(struct places *places);
+
+/* Prints why debug files are not used, a line each; places NULL: nothing. */
+void places_print_refused(const struct places *places, FILE *out);
 
 /* What is at an address; places NULL: nothing. Of data only the symbol is known. */
 void places_find(const struct places *places, uint64_t address, struct place *place);

@@ -2,6 +2,8 @@
 
 #include "tools/cfg/images.h"
 
+#include "formats/base/printable.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -18,6 +20,7 @@ static void image_clear(struct image *image)
         free(image->segments[i].bytes);
     free(image->segments);
     free(image->path);
+    debug_file_clear(&image->debug);
 }
 
 struct images *images_new(struct bt_error *error)
@@ -181,6 +184,11 @@ static int open_image(struct image *image, const uint64_t *wanted, struct bt_err
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     int result =
         elf ? read_image(image, elf, wanted, error) : bt_fail(error, BT_DATA, "is no ELF file");
+    if (result == 0) {
+        char cache[DEBUG_FOLDER_BYTES];
+        const struct debug_folders folders = debug_folders_usual(cache);
+        image->debug = debug_file_find(elf, image->path, &folders);
+    }
     elf_end(elf);
     close(file);
     return result;
@@ -227,6 +235,13 @@ int images_add(struct images *images, const char *specification, struct bt_error
         image_clear(&image);
     }
     return result;
+}
+
+void images_print_refused(const struct images *images, FILE *out)
+{
+    for (uint32_t i = 0; i < images_count(images); i++)
+        if (images->images[i].debug.refused)
+            fprintf(out, "bustap: %s\n", PRINTABLE(images->images[i].debug.refused));
 }
 
 uint32_t images_count(const struct images *images)

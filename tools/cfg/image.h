@@ -6,10 +6,12 @@
 #define TOOLS_CFG_IMAGE_H
 
 #include "formats/base/error.h"
+#include "tools/cfg/debug_file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define IMAGE_NONE        UINT32_MAX
 #define IMAGE_INSTRUCTION 15u /* no x86 instruction has more bytes */
@@ -51,6 +53,7 @@ struct image {
     unsigned bits;                  /* 32 or 64 */
     struct image_segment *segments; /* those that can be executed */
     size_t segment_count;
+    struct debug_file debug; /* with the symbols and lines that the file has not */
 };
 
 struct images;
@@ -66,6 +69,9 @@ void images_free(struct images *images);
  * ELF file), BT_IO or BT_MEMORY.
  */
 int images_add(struct images *images, const char *specification, struct bt_error *error);
+
+/* Prints why files that seem to be debug files of the images are not used, a line each. */
+void images_print_refused(const struct images *images, FILE *out);
 
 /* How many there are, and one of them: in the order of their addresses. */
 uint32_t images_count(const struct images *images);

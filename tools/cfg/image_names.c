@@ -81,6 +81,7 @@ static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const cha
     return 0;
 }
 
+/* Of several names for one thing that with the fewest underscores in front is the public one. */
 static int by_address(const void *a, const void *b)
 {
     const struct image_symbol *left = a;
@@ -89,6 +90,9 @@ static int by_address(const void *a, const void *b)
         return left->address < right->address ? -1 : 1;
     if (left->size != right->size)
         return left->size > right->size ? -1 : 1;
+    const size_t private_left = strspn(left->name, "_"), private_right = strspn(right->name, "_");
+    if (private_left != private_right)
+        return private_left < private_right ? -1 : 1;
     return strcmp(left->name, right->name);
 }
 
@@ -147,7 +151,6 @@ static int read_symbols(struct reading *reading, Elf *elf)
                 result = add_symbol(reading, &symbol, name);
         }
     }
-    sort_symbols(reading->names, reading->image);
     return result;
 }
 
@@ -372,32 +375,45 @@ static int read_starts(struct reading *reading, Elf *elf)
     return 0;
 }
 
+/* The wanted names that a file has: the image's own, or its debug file. */
+static int read_file(struct reading *reading, const char *path, unsigned what,
+                     struct bt_error *error)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return bt_fail_errno(error, "%s", path);
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;
+    if (result != 0)
+        bt_fail(error, BT_DATA, "%s: is no ELF file any more", path);
+    if (result == 0 && (what & (ROUTINES | VARIABLES)))
+        result = read_symbols(reading, elf);
+    if (result == 0 && (what & CODE))
+        result = read_stubs(reading, elf);
+    if (result == 0 && (what & CODE))
+        result = read_starts(reading, elf);
+    if (result == 0 && (what & LINES))
+        result = read_lines(reading, elf);
+    elf_end(elf);
+    close(file);
+    if (result == BT_MEMORY)
+        bt_fail(error, BT_MEMORY, "%s: no memory for its names", path);
+    return result;
+}
+
 static int read_names(struct image_names *names, const struct image *image, unsigned what,
                       struct bt_error *error)
 {
     struct reading reading = {.names = names, .image = image, .data = what & VARIABLES};
     *names = (struct image_names){.symbol_count = 0};
-    int file = open(image->path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return bt_fail_errno(error, "%s", image->path);
-    elf_version(EV_CURRENT);
-    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
-    int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;
-    if (result != 0)
-        bt_fail(error, BT_DATA, "%s: is no ELF file any more", image->path);
-    if (result == 0 && (what & (ROUTINES | VARIABLES)))
-        result = read_symbols(&reading, elf);
-    if (result == 0 && (what & CODE))
-        result = read_stubs(&reading, elf);
-    if (result == 0 && (what & CODE))
-        result = read_starts(&reading, elf);
-    if (result == 0 && (what & LINES))
-        result = read_lines(&reading, elf);
-    elf_end(elf);
-    close(file);
+    int result = read_file(&reading, image->path, what, error);
+    if (names->line_count > 0)
+        what &= ~(unsigned)LINES;
+    if (result == 0 && image->debug.path)
+        result = read_file(&reading, image->debug.path, what & ~(unsigned)CODE, error);
+    sort_symbols(names, image);
     free(reading.table);
-    if (result == BT_MEMORY)
-        bt_fail(error, BT_MEMORY, "%s: no memory for its names", image->path);
     if (result != 0)
         image_names_clear(names);
     return result;

@@ -27,7 +27,8 @@ struct image_stubs {
 #define IMAGE_STUBS_MAX 4u
 
 struct image_names {
-    struct image_symbol *symbols; /* in order of their addresses */
+    struct image_symbol
+        *symbols; /* in order of their addresses; of one thing the best name first */
     size_t symbol_count;
     struct image_line *lines; /* in order of their addresses */
     size_t line_count;

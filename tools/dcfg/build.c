@@ -180,6 +180,7 @@ static int add_images(struct images **images, const struct request *request, str
         return BT_MEMORY;
     for (uint32_t i = 0; i < request->image_count && result == 0; i++)
         result = images_add(*images, request->images[i], error);
+    images_print_refused(*images, stderr);
     return result;
 }
 

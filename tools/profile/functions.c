@@ -286,6 +286,12 @@ void functions_demangle(struct functions *functions)
     demangler_free(demangler);
 }
 
+void functions_print_refused(const struct functions *functions, FILE *out)
+{
+    for (size_t i = 0; i < functions->file_count; i++)
+        images_print_refused(functions->files[i]->images, out);
+}
+
 uint32_t functions_count(const struct functions *functions)
 {
     return (uint32_t)functions->count;

@@ -72,6 +72,10 @@ static void finish(struct exec_outputs *outputs)
             exec_outputs_stop(outputs);
             enough = true;
         }
+    uint32_t missed = exec_lanes_missed(outputs->lanes);
+    if (missed > 0 && !outputs->settings->quiet)
+        capture_report_say(&outputs->report, "%u %s not captured", (unsigned)missed,
+                           missed == 1 ? "process or program was" : "processes or programs were");
     capture_report_clear(&outputs->report);
     while (!enough && !line_queue_wait(outputs->report.lines, 0))
         enough = look(outputs, &info, FINISH_NS) && is_enough(&info);

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE /* F_DUPFD_CLOEXEC, "e" */
 #include "tools/exec_inside.h"
 
+#include "capture/exec/execute_probe.h"
 #include "capture/exec/process.h"
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "tools/commands.h"
-#include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
 #include "tools/own_stream.h"
 #include "tools/words.h"
@@ -17,11 +17,22 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define THREADS     256u /* that a record can tell apart */
 #define PATH_BYTES  4096
-#define NUMBER_TEXT 16
+#define CALL_TEXT   80
+#define CALL_FORM   "%d,%d,%ld,%c"
+#define CALL_FIELDS 4
+
+/* What the other bustap is to do, in CALL_FORM: with which descriptors of lanes and of the
+ * program's file; which process has executed it, by its number, or -1: a child in its parent's
+ * memory; and what. */
+enum { EXECUTES = 'x', CHECKS = 'c' };
+
+/* How it ends that checks; otherwise, it could not begin. */
+enum { CAN_BE_CAPTURED = 0, IS_TOLD = 1 };
 
 extern char **environ;
 
@@ -34,7 +45,8 @@ struct exec_inside {
     bool detached;                      /* nobody takes records of this process */
     bool follows;
     int descriptor; /* of the lanes, for programs that are followed; -1 */
-    char descriptor_text[NUMBER_TEXT];
+    char call[CALL_TEXT];
+    int file; /* of a program that is about to be executed */
     struct process *process;
     struct exec_symbol from, until;
     const char *path;
@@ -120,8 +132,8 @@ static void begin_process(struct exec_inside *inside)
         return;
     }
     exec_lanes_miss(inside->lanes);
-    fprintf(stderr, "bustap: process %ld is not captured: there are %u others already\n",
-            (long)inside->user.alive.number, EXEC_LANES);
+    exec_lanes_note(inside->lanes, "process %ld (%s) is not captured: there are %u others already",
+                    (long)inside->user.alive.number, inside->user.command, EXEC_LANES);
 }
 
 /* --- children and programs that come later -----------------------------------------------------
@@ -138,34 +150,75 @@ static void forked(void *context)
         process_close(inside->process);
 }
 
-/* Whether it can be expected to run here: an ELF file or a script, with our own rights. */
-static bool can_follow(const char *path)
+static void miss(struct exec_inside *inside, const char *path, const char *why)
 {
-    char found[EXEC_PROGRAM_BYTES];
-    struct bt_error error;
-    char head[4] = "";
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_read = file >= 0 && read(file, head, sizeof head) > 2;
-    if (file >= 0)
-        close(file);
-    return is_read && (memcmp(head, "\177ELF", 4) == 0 || memcmp(head, "#!", 2) == 0) &&
-           strchr(path, '/') && exec_program_find(found, path, &error) == 0;
+    exec_lanes_miss(inside->lanes);
+    exec_lanes_note(inside->lanes, "not captured: %.300s: %s", path, why);
 }
 
-static size_t execute(void *context, const char *path, bool is_child, const char **leading)
+/* Without --follow. */
+static void tell_executing(void *context, const char *path)
 {
     struct exec_inside *inside = context;
-    if (inside->descriptor < 0 || !can_follow(path))
+    if (!inside->detached)
+        exec_lanes_note(
+            inside->lanes,
+            "the program executes %.300s in its place, which is not captured without --follow",
+            path);
+}
+
+static void write_call(struct exec_inside *inside, const struct process_execution *execution,
+                       int what)
+{
+    snprintf(inside->call, sizeof inside->call, CALL_FORM, inside->descriptor, inside->file,
+             execution->is_child || inside->detached ? -1L : (long)inside->user.process, what);
+}
+
+static size_t execute(void *context, const struct process_execution *execution,
+                      const char **leading)
+{
+    struct exec_inside *inside = context;
+    inside->file = execution->file;
+    if (execution->file < 0) {
+        char why[100];
+        snprintf(why, sizeof why, "its file cannot be read: %s", strerror(execution->failure));
+        miss(inside, execution->path, why);
         return 0;
-    fcntl(inside->descriptor, F_SETFD, 0);
-    if (!is_child)
-        end_rings(inside);
+    }
     leading[0] = "bustap";
     leading[1] = "exec";
     leading[2] = EXEC_INSIDE;
-    leading[3] = inside->descriptor_text;
-    leading[4] = path;
+    leading[3] = inside->call;
+    leading[4] = execution->path;
     return 5;
+}
+
+/* Another bustap loads the program, and ends. */
+static bool check(void *context, const struct process_execution *execution, char *const *arguments,
+                  char *const *environment)
+{
+    struct exec_inside *inside = context;
+    const int inherited[2] = {inside->descriptor, inside->file};
+    write_call(inside, execution, CHECKS);
+    int status = execute_and_wait(PROCESS_OWN_PATH, arguments, environment, inherited);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == IS_TOLD)
+        return false;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != CAN_BE_CAPTURED) {
+        miss(inside, execution->path, "bustap itself cannot be executed there");
+        return false;
+    }
+    write_call(inside, execution, EXECUTES);
+    fcntl(inside->descriptor, F_SETFD, 0);
+    fcntl(inside->file, F_SETFD, 0);
+    return true;
+}
+
+static void execute_failed(void *context, const struct process_execution *execution)
+{
+    struct exec_inside *inside = context;
+    fcntl(inside->descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(inside->file, F_SETFD, FD_CLOEXEC);
+    miss(inside, execution->path, strerror(execution->failure));
 }
 
 /* Where the program does not look for it, nor close it. */
@@ -185,7 +238,6 @@ static int keep_descriptor(struct exec_inside *inside, struct bt_error *error)
     if (own != inside->descriptor)
         close(own);
     fcntl(inside->descriptor, F_SETFD, FD_CLOEXEC);
-    snprintf(inside->descriptor_text, sizeof inside->descriptor_text, "%d", inside->descriptor);
     return process_hide(inside->process, inside->descriptor, error);
 }
 
@@ -316,6 +368,7 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                                          .limit = orders->limit,
                                                          .until = place_of(&inside->until),
                                                          .ends = orders->ends},
+                                              .file = program->file,
                                               .start = {.environment = program->environment},
                                               .put = put,
                                               .put_context = inside,
@@ -323,7 +376,11 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .ended = ended,
                                               .forked_context = inside,
                                               .execute = inside->follows ? execute : NULL,
+                                              .check = check,
+                                              .execute_failed = execute_failed,
                                               .execute_context = inside,
+                                              .executing = inside->follows ? NULL : tell_executing,
+                                              .executing_context = inside,
                                               .loaded = loaded,
                                               .loaded_context = inside,
                                               .notice = own_stream_notice,
@@ -364,12 +421,9 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
         free_inside(inside);
         return NULL;
     }
-    if (lane < 0) {
-        begin_process(inside);
-    } else {
-        inside->user.alive = alive_process(getpid());
+    inside->user.alive = alive_process(getpid());
+    if (lane >= 0)
         inside->rings[0] = exec_lanes_ring(lanes, lane);
-    }
     return inside;
 }
 
@@ -395,29 +449,63 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     process_exit(&end);
 }
 
+/* What EXEC_INSIDE is followed by. */
+struct call {
+    int descriptor, file;
+    long process;
+    char what;
+    char path[32]; /* of the file */
+};
+
+static bool read_call(struct call *call, const char *text)
+{
+    if (sscanf(text, CALL_FORM, &call->descriptor, &call->file, &call->process, &call->what) !=
+        CALL_FIELDS)
+        return false;
+    fcntl(call->descriptor, F_SETFD, FD_CLOEXEC);
+    fcntl(call->file, F_SETFD, FD_CLOEXEC);
+    snprintf(call->path, sizeof call->path, "/proc/self/fd/%d", call->file);
+    return true;
+}
+
+_Noreturn static void go_uncaptured(struct exec_lanes *lanes, const struct exec_program *program,
+                                    const struct bt_error *error)
+{
+    exec_lanes_miss(lanes);
+    exec_lanes_note(lanes, "not captured: %s", error->message);
+    standard_streams_let_go();
+    execve(program->path, (char *const *)program->arguments, (char *const *)program->environment);
+    _exit(STATUS_IO);
+}
+
 _Noreturn void exec_inside_main(int count, char **arguments)
 {
-    struct bt_error error = {.message = "bustap itself calls this"};
-    struct exec_lanes *lanes = NULL;
-    struct exec_inside *inside = NULL;
-    if (count < 4)
+    struct bt_error error;
+    struct call call;
+    if (count < 4 || !read_call(&call, arguments[1]))
         _exit(STATUS_USAGE);
     command_ignore_no_more();
-    int descriptor = atoi(arguments[1]);
     const struct exec_program program = {.path = arguments[2],
+                                         .file = call.path,
                                          .arguments = (const char *const *)arguments + 3,
                                          .environment = (const char *const *)environ,
                                          .follows = true};
-    fcntl(descriptor, F_SETFD, FD_CLOEXEC);
-    lanes = exec_lanes_join(descriptor, &error);
-    if (lanes)
-        inside = exec_inside_new(lanes, -1, &program, &error);
-    if (inside)
-        exec_inside_run(inside);
-    if (lanes)
-        exec_lanes_miss(lanes);
-    fprintf(stderr, "bustap: not captured: %s\n", error.message);
-    standard_streams_let_go();
-    execve(program.path, arguments + 3, environ);
-    _exit(STATUS_IO);
+    struct exec_lanes *lanes = exec_lanes_join(call.descriptor, &error);
+    if (!lanes)
+        _exit(STATUS_IO);
+    struct exec_inside *inside = exec_inside_new(lanes, -1, &program, &error);
+    if (call.what == CHECKS) {
+        if (!inside) {
+            exec_lanes_miss(lanes);
+            exec_lanes_note(lanes, "not captured: %s", error.message);
+        }
+        _exit(inside ? CAN_BE_CAPTURED : IS_TOLD);
+    }
+    if (call.process >= 0)
+        exec_lanes_end_process(lanes, (uint32_t)call.process);
+    if (!inside)
+        go_uncaptured(lanes, &program, &error);
+    close(call.file);
+    begin_process(inside);
+    exec_inside_run(inside);
 }

@@ -12,6 +12,7 @@ struct exec_inside;
 /* What a process is made for. */
 struct exec_program {
     const char *path;
+    const char *file; /* to be opened in its place; NULL: that itself */
     const char *const *arguments;
     const char *const *environment;
     const char *modules; /* a file for what was loaded; NULL: none */
@@ -26,8 +27,8 @@ struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
 /* Runs it, and ends the process as the program ends. */
 _Noreturn void exec_inside_run(struct exec_inside *inside);
 
-/* What another bustap is called with as a followed program begins: EXEC_INSIDE, a descriptor of
- * lanes, the program's path, and its arguments. Never returns. */
+/* What another bustap is called with as a followed program begins: EXEC_INSIDE, exec_inside_call,
+ * the program's path, and its arguments. Never returns. */
 #define EXEC_INSIDE "--inside"
 _Noreturn void exec_inside_main(int count, char **arguments);
 

@@ -1,13 +1,20 @@
 #define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS */
 #include "tools/exec_lanes.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096u
+#define PAGE           4096u
+#define NOTES          32u
+#define NOTE_TRIES     1000 /* a millisecond apart */
+#define MILLISECOND_NS 1000000
 
 enum state { FREE, CLAIMED, USED };
 
@@ -16,11 +23,17 @@ struct lane {
     struct exec_user user;
 };
 
+struct note {
+    _Atomic uint32_t state;
+    char text[EXEC_NOTE_BYTES];
+};
+
 /* What is shared: this, and behind it the rings. */
 struct shared {
     struct exec_orders orders;
     _Atomic uint32_t processes, missed;
     struct lane lanes[EXEC_LANES];
+    struct note notes[NOTES];
 };
 
 struct exec_lanes {
@@ -128,9 +141,50 @@ void exec_lanes_miss(struct exec_lanes *lanes)
     atomic_fetch_add(&lanes->shared->missed, 1);
 }
 
-bool exec_lanes_missed(const struct exec_lanes *lanes)
+uint32_t exec_lanes_missed(const struct exec_lanes *lanes)
 {
-    return atomic_load(&lanes->shared->missed) > 0;
+    return atomic_load(&lanes->shared->missed);
+}
+
+static struct note *free_note(struct exec_lanes *lanes)
+{
+    for (unsigned i = 0; i < NOTES; i++) {
+        uint32_t expected = FREE;
+        if (atomic_compare_exchange_strong(&lanes->shared->notes[i].state, &expected, CLAIMED))
+            return &lanes->shared->notes[i];
+    }
+    return NULL;
+}
+
+void exec_lanes_note(struct exec_lanes *lanes, const char *format, ...)
+{
+    const struct timespec moment = {0, MILLISECOND_NS};
+    struct note *note = free_note(lanes);
+    va_list arguments;
+    for (int i = 0; !note && i < NOTE_TRIES; i++) {
+        nanosleep(&moment, NULL);
+        note = free_note(lanes);
+    }
+    if (!note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(note->text, sizeof note->text, format, arguments);
+    va_end(arguments);
+    atomic_store(&note->state, USED);
+}
+
+bool exec_lanes_take_note(struct exec_lanes *lanes, char *note)
+{
+    for (unsigned i = 0; i < NOTES; i++) {
+        struct note *at = &lanes->shared->notes[i];
+        if (atomic_load(&at->state) != USED)
+            continue;
+        memcpy(note, at->text, EXEC_NOTE_BYTES);
+        note[EXEC_NOTE_BYTES - 1] = '\0';
+        atomic_store(&at->state, FREE);
+        return true;
+    }
+    return false;
 }
 
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
@@ -165,6 +219,14 @@ bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
         return false;
     *user = at->user;
     return true;
+}
+
+void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
+{
+    struct exec_user user;
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++)
+        if (exec_lanes_used(lanes, lane, &user) && user.process == process)
+            record_ring_end(exec_lanes_ring(lanes, lane));
 }
 
 void exec_lanes_release(struct exec_lanes *lanes, int lane)

@@ -12,6 +12,7 @@
 #define EXEC_LANES         64u /* at the same time */
 #define EXEC_COMMAND_BYTES 64u
 #define EXEC_PLACE_BYTES   256u
+#define EXEC_NOTE_BYTES    512u
 
 /* What processes that begin later have to know. */
 struct exec_orders {
@@ -45,9 +46,16 @@ int exec_lanes_descriptor(const struct exec_lanes *lanes);
 /* A new process's number. */
 uint32_t exec_lanes_count_process(struct exec_lanes *lanes);
 
-/* A process, or a program, that was to be captured is not; whether there was any. */
+/* A line for who takes the records, to be printed where its user reads: the program has other
+ * streams perhaps. It is left out where many wait, and nobody has taken one for a second. */
+void exec_lanes_note(struct exec_lanes *lanes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The next one; note has room for EXEC_NOTE_BYTES. False: there is none. */
+bool exec_lanes_take_note(struct exec_lanes *lanes, char *note);
+
+/* A process, or a program, that was to be captured is not; how many there were. */
 void exec_lanes_miss(struct exec_lanes *lanes);
-bool exec_lanes_missed(const struct exec_lanes *lanes);
+uint32_t exec_lanes_missed(const struct exec_lanes *lanes);
 
 /* A free lane is the user's from now on. Its number; -1: all are in use. */
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user);
@@ -57,6 +65,9 @@ struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);
 
 /* Whether somebody uses it, and who. */
 bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user);
+
+/* The records of a process, by its number, are all there: another program has taken its place. */
+void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process);
 
 /* All of it has been taken: it is free again. */
 void exec_lanes_release(struct exec_lanes *lanes, int lane);

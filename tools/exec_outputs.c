@@ -160,10 +160,18 @@ static void begin_new(struct exec_outputs *outputs, int lane)
     record_ring_close(exec_lanes_ring(outputs->lanes, lane)); /* its process goes on without */
 }
 
+static void say_notes(struct exec_outputs *outputs)
+{
+    char note[EXEC_NOTE_BYTES];
+    while (exec_lanes_take_note(outputs->lanes, note))
+        capture_report_say(&outputs->report, "%s", note);
+}
+
 bool exec_outputs_look(struct exec_outputs *outputs)
 {
     struct exec_user user;
     bool any = false;
+    say_notes(outputs);
     for (int lane = 0; lane < (int)EXEC_LANES; lane++) {
         if (!exec_lanes_used(outputs->lanes, lane, &user))
             continue;

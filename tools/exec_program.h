@@ -8,9 +8,7 @@
 
 /*
  * As a shell finds it: a name with a slash is a path, any other is looked for in the folders of
- * PATH. Programs that would run with another user's or group's rights are refused: they would not
- * have them here. 0; or BT_USAGE: there is none, or it is no program; path has room for
- * EXEC_PROGRAM_BYTES.
+ * PATH. 0; or BT_USAGE: there is none; path has room for EXEC_PROGRAM_BYTES.
  */
 int exec_program_find(char *path, const char *name, struct bt_error *error);
 

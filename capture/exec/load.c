@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_FIXED */
+#define _GNU_SOURCE /* MAP_FIXED, ST_NOSUID */
 #include "capture/exec/load.h"
 
 #include "capture/exec/image.h"
@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* An ELF file that is open and understood. */
@@ -162,8 +165,63 @@ static int fail_within_file(struct bt_error *error, const char *path)
     return bt_fail_within(error, "%.200s", path);
 }
 
-/* Opens path, or the one that runs what path names, and so on. */
-static int open_program(struct load *load, struct opened *opened, struct bt_error *error)
+/* --- whose rights it has --- */
+
+static bool gives_rights(int file)
+{
+    struct statvfs system;
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+           (fstatvfs(file, &system) != 0 || !(system.f_flag & ST_NOSUID));
+}
+
+/* What it would run as, if not as we do. */
+static int check_rights(int file, struct bt_error *error)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return bt_fail_errno(error, "cannot be looked at");
+    bool user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+    bool group =
+        (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid();
+    bool more = geteuid() != 0 && fgetxattr(file, "security.capability", NULL, 0) > 0;
+    if (!gives_rights(file) || !(user || group || more))
+        return 0;
+    if (!user && !group)
+        return bt_fail(error, BT_USAGE,
+                       "runs with capabilities that it would not have here; run bustap as root");
+    return bt_fail(error, BT_USAGE,
+                   "runs with the rights of another %s, which it would not have here; run "
+                   "bustap as that %s",
+                   user ? "user" : "group", user ? "user" : "group");
+}
+
+/* --- the program --- */
+
+/* The file's own path; where there is no /proc, one that leads there. */
+static char *path_of(int file, const char *path)
+{
+    char link[32], found[IMAGE_PATH_BYTES_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, found, sizeof found);
+    return length > 0 && (size_t)length < sizeof found ? strndup(found, (size_t)length)
+                                                       : realpath(path, NULL);
+}
+
+static int understand_program(struct load *load, struct opened *opened, const char *path,
+                              const uint8_t *head, size_t size, struct bt_error *error)
+{
+    int result = understand(opened, head, size, error);
+    if (result == 0)
+        result = check_rights(opened->file, error);
+    load->path = result == 0 ? path_of(opened->file, path) : NULL;
+    if (result == 0 && !load->path)
+        result = bt_fail_errno(error, "has no path");
+    return result;
+}
+
+/* Opens the program's file, or the one that runs it, and so on. */
+static int open_program(struct load *load, const char *file, struct opened *opened,
+                        struct bt_error *error)
 {
     char path[IMAGE_PATH_BYTES_MAX];
     snprintf(path, sizeof path, "%s", load->name);
@@ -171,14 +229,11 @@ static int open_program(struct load *load, struct opened *opened, struct bt_erro
         uint8_t head[SCRIPT_HEAD_BYTES];
         size_t size = 0;
         struct script script;
-        int result = open_executable(opened, path, error);
+        int result = open_executable(opened, depth == 0 && file ? file : path, error);
         if (result == 0)
             result = read_head(opened, head, &size, error);
         if (result == 0 && !script_parse(&script, head, size)) {
-            result = understand(opened, head, size, error);
-            load->path = result == 0 ? realpath(path, NULL) : NULL;
-            if (result == 0 && !load->path)
-                result = bt_fail_errno(error, "has no path");
+            result = understand_program(load, opened, path, head, size, error);
             return result < 0 ? fail_within_file(error, path) : 0;
         }
         if (result == 0 && script.interpreter[0] == '\0')
@@ -338,8 +393,8 @@ static int map_both(struct load *load, struct space *space, const struct opened 
     return result < 0 ? fail_within_file(error, load->name) : 0;
 }
 
-struct load *load_new(struct space *space, const char *path, const char *const *arguments,
-                      struct bt_error *error)
+struct load *load_new(struct space *space, const char *path, const char *file,
+                      const char *const *arguments, struct bt_error *error)
 {
     struct opened program = {.file = -1};
     struct opened interpreter = {.file = -1};
@@ -350,7 +405,7 @@ struct load *load_new(struct space *space, const char *path, const char *const *
         goto out;
     }
     result = strlen(path) < IMAGE_PATH_BYTES_MAX
-                 ? open_program(load, &program, error)
+                 ? open_program(load, file, &program, error)
                  : bt_fail(error, BT_USAGE, "a path of %zu bytes is too long", strlen(path));
     if (result == 0)
         result = check_sanitizer(&program, load->name, error);

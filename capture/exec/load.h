@@ -29,14 +29,16 @@ struct load {
 /*
  * Opens the file that path names (as execve(2): no search), goes on with its interpreter if it
  * begins with #!, and maps it and the dynamic loader it asks for. The break begins behind the
- * program. arguments[0] is there, and NULL ends them; they are copied.
+ * program. arguments[0] is there, and NULL ends them; they are copied. `file`, unless it is NULL,
+ * is opened in path's place, which the program is told even so.
  *
- * NULL and *error: BT_USAGE says that it is nothing that can be run here, and why; BT_DATA that it
- * is damaged; BT_IO and BT_MEMORY that it cannot be read or mapped. Only with these can anything
- * have been mapped.
+ * NULL and *error: BT_USAGE says that it is nothing that can be run here, and why: that it would
+ * have other rights than ours, for example, which execve(2) gives, and nobody else can; BT_DATA
+ * that it is damaged; BT_IO and BT_MEMORY that it cannot be read or mapped. Only with these can
+ * anything have been mapped.
  */
-struct load *load_new(struct space *space, const char *path, const char *const *arguments,
-                      struct bt_error *error);
+struct load *load_new(struct space *space, const char *path, const char *file,
+                      const char *const *arguments, struct bt_error *error);
 
 /* What it mapped stays. NULL is fine. */
 void load_free(struct load *load);

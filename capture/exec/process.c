@@ -124,7 +124,7 @@ static int load(struct process *process, const char *path, const char *const *ar
     process->space = space_new(&space_layout_default, SPACE_TRANSLATED, error);
     if (!process->space)
         return BT_MEMORY;
-    process->load = load_new(process->space, path, arguments, error);
+    process->load = load_new(process->space, path, process->settings.file, arguments, error);
     process->modules = process->load ? modules_new(process->space, error) : NULL;
     if (!process->modules)
         return BT_USAGE;

@@ -38,7 +38,17 @@ struct NAMED_FIELDS process_window {
 };
 #define PROCESS_SOMEWHERE UINT64_MAX
 
-#define PROCESS_LEADING 8u /* arguments that `execute` can put in front */
+#define PROCESS_LEADING    8u /* arguments that `execute` can put in front */
+#define PROCESS_PATH_BYTES 4096
+#define PROCESS_OWN_PATH   "/proc/self/exe" /* of our own program */
+
+/* A program that is about to be executed. */
+struct process_execution {
+    const char *path; /* as the kernel names it: with a descriptor, /dev/fd/N or /dev/fd/N/PATH */
+    int file;      /* its file, open for reading, closed on execution; -1: it cannot be opened, */
+    int failure;   /* for this reason (errno) */
+    bool is_child; /* a child that shares our memory executes it */
+};
 
 enum process_ending {
     PROCESS_EXITED,  /* value: the status */
@@ -60,6 +70,7 @@ struct process_settings {
                       children that fork made, in theirs */
     struct process_window window;
     size_t cache_bytes, buffer_bytes; /* executor.h */
+    const char *file; /* to be opened in the place of the program's path; NULL: that itself */
     struct start_options start;
     executor_put_function *put; /* may be NULL without a trace; BT_CLOSED closes the window */
     void *put_context;
@@ -73,19 +84,27 @@ struct process_settings {
     void (*ended)(void *context, const struct process_end *end);
     void *forked_context; /* of both */
     /*
-     * Another program is about to take the process's place, or, with is_child, that of a child that
-     * shares our memory: what to execute it with. Fills in leading arguments, at most
-     * PROCESS_LEADING of them, which lead another bustap to path and the program's arguments behind
-     * them. How many; 0, or NULL: the program is executed as it is, untranslated.
+     * Another program takes the place of the process, or of a child that shares its memory: what to
+     * execute it with. `execute` fills in leading arguments, at most PROCESS_LEADING of them, with
+     * which PROCESS_OWN_PATH executes the program; the program's arguments follow them. It returns
+     * how many, or 0: the program is executed as it is, untranslated. `check` is then called with
+     * all arguments, and the environment: whether it can go that way; if not, the program is
+     * executed as it is. `execute_failed`: that was not possible in spite of it; `failure` says
+     * why. Nothing is called for an execve that fails. NULL, all three: programs are executed as
+     * they are.
      */
-    size_t (*execute)(void *context, const char *path, bool is_child, const char **leading);
+    size_t (*execute)(void *context, const struct process_execution *execution,
+                      const char **leading);
+    bool (*check)(void *context, const struct process_execution *execution, char *const *arguments,
+                  char *const *environment);
+    void (*execute_failed)(void *context, const struct process_execution *execution);
     void *execute_context;
     /* Files with code have come or gone: before the first instruction, and after system calls,
      * before anything there is executed. NULL: nobody wants to know. */
     void (*loaded)(void *context, const struct modules *modules);
     void *loaded_context;
-    /* Another program is about to take this one's place, if it can: the path of its file, as the
-     * program says it, "" where a descriptor does. Not in vfork's children. */
+    /* Another program takes this one's place: its path, as process_execution has it. Not in vfork's
+     * children, and not for an execve that fails. */
     void (*executing)(void *context, const char *path);
     void *executing_context;
     /* The program has met a limit that it has here alone: `what` it did and what helps, as a

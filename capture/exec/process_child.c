@@ -8,15 +8,11 @@
 #include "capture/exec/program_memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -200,110 +196,4 @@ void process_clone(struct process *process, struct system_call *call)
         call->result = fork_child(process, &arguments);
     signals_resume(process->signals);
     call->fs_base = process->thread->fs_base;
-}
-
-/* --- another program ---------------------------------------------------------------------------
- */
-
-/* Tells whoever wants to know, unless it is clear that it will fail: shells try folder by folder.
- */
-static void tell_executing(struct process *process, const char *own, const uint64_t arguments[6],
-                           bool at)
-{
-    char path[PATH_MAX] = "";
-    if (!process->settings.executing || process->shares)
-        return;
-    if (!at && !own &&
-        (program_read_string(process->space, path, arguments[0], sizeof path) < 0 ||
-         access(path, X_OK) != 0))
-        return;
-    process->settings.executing(process->settings.executing_context, own ? own : path);
-}
-
-/* The program's arguments behind leading ones; NULL: there is no memory, or they are not readable.
- */
-static uint64_t *all_arguments(struct process *process, uint64_t given, const char **leading,
-                               size_t leading_count)
-{
-    size_t count = 0;
-    uint64_t one = 1;
-    while (one && program_read(process->space, &one, given + 8 * count, sizeof one) == 0)
-        count += one != 0;
-    uint64_t *all = one ? NULL : calloc(leading_count + count + 1, sizeof *all);
-    for (size_t i = 0; all && i < leading_count; i++)
-        all[i] = (uint64_t)(uintptr_t)leading[i];
-    if (all && program_read(process->space, all + leading_count, given, count * sizeof *all) != 0) {
-        free(all);
-        return NULL;
-    }
-    return all;
-}
-
-/* Has another of us execute the program, where somebody wants that and it can be expected to
- * succeed. Returns what is to be freed if it fails. */
-static uint64_t *lead(struct process *process, uint64_t number, uint64_t arguments[6])
-{
-    static const char own[] = "/proc/self/exe";
-    const char *leading[PROCESS_LEADING];
-    struct stat status;
-    char *path = process->execute_path;
-    const char *self = system_calls_own_path(process->calls, arguments[0]);
-    if (!process->settings.execute || number != SYS_execve)
-        return NULL;
-    if (self)
-        snprintf(path, sizeof process->execute_path, "%s", self);
-    else if (program_read_string(process->space, path, arguments[0],
-                                 sizeof process->execute_path) != 0)
-        return NULL;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
-        return NULL;
-    size_t count = process->settings.execute(process->settings.execute_context, path,
-                                             process->shares, leading);
-    uint64_t *all = count > 0 ? all_arguments(process, arguments[1], leading, count) : NULL;
-    if (all) {
-        arguments[0] = (uint64_t)(uintptr_t)own;
-        arguments[1] = (uint64_t)(uintptr_t)all;
-    }
-    return all;
-}
-
-/* Limits that were lowered may not be raised again where it fails: shells try folder by folder. */
-static bool can_be_executed(struct process *process, const char *own, uint64_t address)
-{
-    char path[PATH_MAX];
-    return own || (program_read_string(process->space, path, address, sizeof path) == 0 &&
-                   access(path, X_OK) == 0);
-}
-
-/* What interrupts threads of ours would end the other program. */
-void process_execute(struct process *process, struct system_call *call)
-{
-    uint64_t arguments[6];
-    bool at = call->number == SYS_execveat;
-    bool keeps = !process->shares;
-    uint64_t *led = NULL;
-    memcpy(arguments, call->arguments, sizeof arguments);
-    const char *own = at ? NULL : system_calls_own_path(process->calls, arguments[0]);
-    if (own)
-        arguments[0] = (uint64_t)(uintptr_t)own;
-    if (keeps)
-        process_turn_keep(process_thread_self(process), true);
-    call->result = EXEC_SYSTEM_CALL_AGAIN;
-    if (signals_hold(process->signals)) {
-        executor_flush(process->executor);
-        tell_executing(process, own, call->arguments, at);
-        led = lead(process, call->number, arguments);
-        signals_retire(process->signals);
-        bool limits = !led && (at || can_be_executed(process, own, arguments[0]));
-        if (limits)
-            system_calls_execute(process->calls, true);
-        call->result = exec_system_call(&process->thread->interrupt, call->number, arguments);
-        if (limits)
-            system_calls_execute(process->calls, false);
-    }
-    signals_resume(process->signals);
-    free(led);
-    if (keeps)
-        process_turn_keep(process_thread_self(process), false);
 }

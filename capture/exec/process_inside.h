@@ -40,7 +40,6 @@ struct process {
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;
     struct process_end end;
-    char execute_path[4096]; /* of a program that is about to be executed */
     enum process_phase phase;
     uint64_t skipped; /* instructions that were counted, and not put */
 };

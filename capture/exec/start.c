@@ -10,7 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define STACK_BYTES_MIN     ((uint64_t)1 << 17)
+#define STACK_BYTES_MIN ((uint64_t)1 << 18)
+#define ARGUMENT_BYTES_MIN                                                                         \
+    ((uint64_t)1 << 17) /* whatever the limit of the stack; the kernel's ARG_MAX */
 #define STRING_BYTES_MAX    ((uint64_t)1 << 17) /* of one; the kernel's MAX_ARG_STRLEN */
 #define STACK_BYTES_DEFAULT ((uint64_t)8 << 20)
 
@@ -178,14 +180,15 @@ int start_new_stack(struct start *start, struct space *space, const struct load 
     const char *const *arguments = (const char *const *)load->arguments;
     uint64_t size = stack_size(space_layout_of(space), options->stack_bytes);
     uint64_t pointers = count_strings(arguments) + count_strings(options->environment);
-    uint64_t needed = string_bytes(arguments) + string_bytes(options->environment) +
-                      pointers * sizeof(uint64_t) + SPACE_PAGE + strlen(load->name);
-    if (needed > size / 4)
+    uint64_t needed =
+        string_bytes(arguments) + string_bytes(options->environment) + pointers * sizeof(uint64_t);
+    uint64_t allowed = size / 4 > ARGUMENT_BYTES_MIN ? size / 4 : ARGUMENT_BYTES_MIN;
+    if (needed > allowed)
         return bt_fail(
             error, BT_USAGE,
             "arguments and environment are too long: together they may take a quarter of "
-            "the stack, %" PRIu64 " bytes (ulimit -s), and %" PRIu64 " each",
-            size / 4, STRING_BYTES_MAX);
+            "the stack (ulimit -s), here %" PRIu64 " bytes, and %" PRIu64 " each",
+            allowed, STRING_BYTES_MAX);
     uint8_t random[START_RANDOM_BYTES];
     if (options->random)
         memcpy(random, options->random, sizeof random);

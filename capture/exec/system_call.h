@@ -88,4 +88,7 @@ enum system_call_outcome system_call_do(struct system_calls *calls, struct syste
  */
 const char *system_calls_own_path(struct system_calls *calls, uint64_t address);
 
+/* The same, whatever the path. */
+const char *system_calls_path(const struct system_calls *calls);
+
 #endif

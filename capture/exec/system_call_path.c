@@ -43,6 +43,11 @@ const char *system_calls_own_path(struct system_calls *calls, uint64_t address)
     return own_path_at(calls, (uint64_t)AT_FDCWD, address);
 }
 
+const char *system_calls_path(const struct system_calls *calls)
+{
+    return calls->path;
+}
+
 /* Passes the call with the program's own file in the place of its /proc/self/exe. The path is the
  * argument `which`, and the one before it, if any, its folder. */
 static int64_t pass_path(struct system_calls *calls, const struct system_call *call, size_t which)

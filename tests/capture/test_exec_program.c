@@ -116,7 +116,7 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
     program.space = space_new(&space_layout_default, SPACE_TRANSLATED, &error);
     struct load *load =
-        program.space ? load_new(program.space, arguments[0], arguments, &error) : NULL;
+        program.space ? load_new(program.space, arguments[0], NULL, arguments, &error) : NULL;
     program.executor = executor_new(&settings, &error);
     program.thread = exec_thread_new(&error);
     if (!load || !program.executor || !program.thread ||

@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     struct start start;
     struct space *space = space_new(&layout, SPACE_NATIVE, &error);
     struct load *load =
-        space ? load_new(space, argv[1], (const char *const *)argv + 1, &error) : NULL;
+        space ? load_new(space, argv[1], NULL, (const char *const *)argv + 1, &error) : NULL;
     if (!load || start_new_stack(&start, space, load, &options, &error) < 0 ||
         !(calls = system_calls_new(space, load, &start, &error))) {
         fprintf(stderr, "%s\n", error.message);

@@ -33,7 +33,7 @@ bustap verify few*.byu.gz >verdict
 status=0
 bustap exec -q "${few[@]}" -o more ./many 67 2>told || status=$?
 [ "$status" = 1 ] || { echo "status $status"; cat told; exit 1; }
-[ "$(grep -c '^bustap: process [0-9]* is not captured: there are 64 others already$' told)" = 4 ] || { cat told; exit 1; }
+[ "$(grep -c '^bustap: process [0-9]* (./many 67) is not captured: there are 64 others already$' told)" = 4 ] || { cat told; exit 1; }
 [ "$(wc -l <told)" = 4 ]
 bustap verify more*.byu.gz >verdict
 [ "$(ls more*.byu.gz | wc -l)" = 64 ]

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     struct space *space = space_new(&layout, only_show ? SPACE_TRANSLATED : SPACE_NATIVE, &error);
     struct load *load = NULL;
     if (space)
-        load = load_new(space, argv[first], (const char *const *)argv + first, &error);
+        load = load_new(space, argv[first], NULL, (const char *const *)argv + first, &error);
     if (!load || start_new_stack(&start, space, load, &options, &error) < 0) {
         fprintf(stderr, "%s\n", error.message);
         load_free(load);

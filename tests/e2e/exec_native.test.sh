@@ -161,7 +161,7 @@ refused 'is neither an ELF program nor a script' ./lines
 cp pie unset
 chmod -x unset
 refused 'may not be executed' ./unset
-refused 'arguments and environment are too long' --stack=200000 ./pie "$(seq 12000)"
+refused 'arguments and environment are too long' --stack=200000 ./pie "$(seq 16000)" "$(seq 16000)"
 
 # damaged headers: mapped or refused, and no more than that
 RANDOM=6

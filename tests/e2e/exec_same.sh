@@ -5,7 +5,8 @@
 n=0
 options=() # of bustap exec
 
-# same PROGRAM ARGUMENT...: the same output, standard error and exit status, and captures that are complete.
+# same PROGRAM ARGUMENT...: the same output, standard error and exit status, and captures that are complete. Without
+# --follow, exec reports a program that replaces itself.
 same() {
     local wanted=0 got=0
     n=$((n + 1))
@@ -13,6 +14,7 @@ same() {
     env -u _ bustap exec -q -o "run$n" "${options[@]}" -- "$@" >got 2>got.err <input || got=$?
     [ "$wanted" = "$got" ] || { echo "$*: status $got, wanted $wanted"; cat got.err; exit 1; }
     cmp wanted got || { echo "$*: output"; exit 1; }
+    sed -i '/^bustap: the program executes .* which is not captured without --follow$/d' got.err
     cmp wanted.err got.err || { echo "$*: standard error"; cat got.err; exit 1; }
     bustap verify "run$n"[_-]*.byu.gz >verdict || { echo "$*"; cat verdict; exit 1; }
     grep -q '^complete: [1-9][0-9]* records in .*, nothing lost$' verdict || { echo "$*"; cat verdict; exit 1; }

@@ -250,7 +250,7 @@ int main(void)
     struct load *load = NULL;
     space = space_new(&layout, SPACE_TRANSLATED, &error);
     if (space)
-        load = load_new(space, arguments[0], arguments, &error);
+        load = load_new(space, arguments[0], NULL, arguments, &error);
     if (!load || start_new_stack(&start, space, load, &options, &error) < 0 ||
         !(calls = system_calls_new(space, load, &start, &error))) {
         fprintf(stderr, "%s\n", error.message);

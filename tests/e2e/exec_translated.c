@@ -140,7 +140,7 @@ static int prepare(struct program *program, const char *const *arguments, enum e
     struct start_options options = {.environment = (const char *const *)environ};
     program->space = space_new(&layout, SPACE_TRANSLATED, error);
     if (!program->space ||
-        !(program->load = load_new(program->space, arguments[0], arguments, error)) ||
+        !(program->load = load_new(program->space, arguments[0], NULL, arguments, error)) ||
         start_new_stack(&program->start, program->space, program->load, &options, error) < 0 ||
         !(program->calls =
               system_calls_new(program->space, program->load, &program->start, error)) ||

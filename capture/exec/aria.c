@@ -6,7 +6,9 @@
 #include "capture/exec/not_taken.h"
 #include "capture/exec/program_memory.h"
 
+#include "capture/exec/trap.h"
 #include <signal.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +16,9 @@
 
 #define NO_LIMIT UINT64_MAX
 
-/* Those that a program sets, but not the trap flag. */
-#define ARIA_FLAGS 0x244ed7u
+/* Those that a program sets; the trap flag where there are traps. */
+#define ARIA_FLAGS  0x244ed7u
+#define TAKEN_FLAGS (ARIA_FLAGS | TRAP_FLAG)
 
 /* --- records -----------------------------------------------------------------------------------
  */
@@ -146,12 +149,12 @@ const struct modules *aria_modules(const struct aria *aria)
  */
 
 /* A state's registers into the thread, whose vector state is the state's from then on; and back. */
-static void load(struct aria *aria, const struct aria_state *state)
+static void load(struct aria *aria, const struct aria_state *state, uint64_t flags)
 {
     struct exec_thread *thread = aria->process->thread;
     memcpy(thread->registers, state->registers, sizeof thread->registers);
     thread->rip = state->rip;
-    thread->flags = state->flags & ARIA_FLAGS;
+    thread->flags = state->flags & flags;
     thread->fs_base = state->fs_base;
     thread->vector = state->vector;
 }
@@ -326,7 +329,7 @@ static int execute_unusual(struct aria *aria, struct aria_state *state, enum ari
     if (begun)
         aria->process->thread->vector = state->vector;
     else
-        load(aria, state);
+        load(aria, state, version == ARIA_TAKEN ? TAKEN_FLAGS : ARIA_FLAGS);
     result = version == ARIA_TAKEN ? execute_taken(aria, limit, step, error)
                                    : execute_not_taken(aria, limit, step, error);
     store(aria, state);
@@ -367,7 +370,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     aria->put = put_records;
     aria->put_context = put_context;
     set_stepping(aria, false);
-    load(aria, state);
+    load(aria, state, TAKEN_FLAGS);
     executor_stop_at(process->executor, aria->stop_at);
     while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT &&
            stop.reason != EXECUTOR_PLACE) {

@@ -257,6 +257,29 @@ static bool stops_before(struct executor *executor, const struct block *block, u
     return true;
 }
 
+/* The block to enter next; NULL: there is no memory. */
+static struct block *choose(struct executor *executor, struct exit *exit, struct block *block,
+                            uint64_t left)
+{
+    if (is_at_stop(executor) || (executor->thread->flags & TRAP_FLAG))
+        return cut_block(executor, 1);
+    block = go_on(executor, left == UINT64_MAX ? exit : NULL, block);
+    return block && block->instructions > left ? cut_block(executor, left) : block;
+}
+
+/* Enters it; where it was left, or NULL. */
+static struct exit *enter(struct executor *executor, const struct block *block)
+{
+    struct exec_thread *thread = executor->thread;
+    struct executor_single single;
+    executor_single_begin(executor, &single);
+    exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
+    struct exit *exit = executor->faulted ? NULL : code_cache_exit(executor->cache, thread->exit);
+    if (single.on || executor->traps)
+        executor_single_end(executor, &single, exit);
+    return exit;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -264,6 +287,11 @@ static int run(struct executor *executor, struct bt_error *error)
     struct exit *exit = NULL;
     uint64_t left = count_left(executor);
     while (executor->result == 0) {
+        if (thread->trap_due) {
+            thread->trap_due = false;
+            executor->stop = trap_step(thread->rip);
+            return 0;
+        }
         if (thread->interrupt) {
             stop_with(executor, EXECUTOR_INTERRUPTED);
             return 0;
@@ -275,14 +303,11 @@ static int run(struct executor *executor, struct bt_error *error)
         struct block *block = code_cache_find(executor->cache, thread->rip);
         if (stops_before(executor, block, left))
             return 0;
-        block = is_at_stop(executor) ? cut_block(executor, 1)
-                                     : go_on(executor, left == UINT64_MAX ? exit : NULL, block);
-        if (block && block->instructions > left)
-            block = cut_block(executor, left);
+        block = choose(executor, exit, block, left);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
         executor->was_there = executor->was_there && !is_at_stop(executor);
-        exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
+        exit = enter(executor, block);
         if (executor->faulted) {
             if (is_over(executor))
                 return 0;
@@ -290,13 +315,14 @@ static int run(struct executor *executor, struct bt_error *error)
             exit = NULL;
             continue;
         }
-        exit = code_cache_exit(executor->cache, thread->exit);
         if (!exit)
             continue;
         if (left != UINT64_MAX && exit->kind != EXIT_CHANGED)
             left -= block->instructions;
-        if (handle_exit(executor, exit))
+        if (handle_exit(executor, exit)) {
+            thread->trap_due = thread->trap_due && executor->stop.reason == EXECUTOR_BRANCH;
             return 0;
+        }
         if (exit->kind == EXIT_EMULATED || exit->kind == EXIT_CHANGED)
             exit = NULL;
     }

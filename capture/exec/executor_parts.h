@@ -32,6 +32,7 @@ struct executor {
 
     unsigned generation;       /* of the lookups: others are out of date */
     bool faulted;              /* or interrupted */
+    bool traps;                /* translated code has set the program's trap flag */
     bool begun;                /* executor_step() was: the next run goes on */
     bool steps;                /* executor_step() has nothing to look out for */
     struct block *const *hash; /* the cache's */
@@ -64,6 +65,18 @@ bool executor_step_out(struct exec_thread *thread, void *context);
 
 /* The instruction that was at work: the last that begins at or before an offset in the code. */
 unsigned executor_place(const struct block *block, unsigned offset);
+
+/* --- the program's trap flag, which is in the thread's flags between runs (executor_single.c) ---
+ */
+
+/* Around a block of one instruction that is entered without the flag; what it may do with it is
+ * told by *single. done: it was left at `exit`. */
+struct executor_single {
+    bool on, pushes, pops;
+};
+void executor_single_begin(struct executor *executor, struct executor_single *single);
+void executor_single_end(struct executor *executor, const struct executor_single *single,
+                         const struct exit *exit);
 
 /* The instruction of an EXIT_EMULATED. False: it was not done, and what stops the run is noted. */
 bool executor_emulate(struct executor *executor, const struct exit *exit);

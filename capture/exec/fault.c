@@ -226,6 +226,10 @@ bool exec_signal(int number, void *information, void *context_pointer)
     struct block *block = executor && code_cache_holds(executor->cache, code)
                               ? code_cache_at(executor->cache, code)
                               : NULL;
+    if (block && number == SIGTRAP && info->si_code == TRAP_TRACE) {
+        executor->traps = true; /* behind popf; out as for a signal */
+        return executor_step_out(thread, context);
+    }
     if (!block) { /* our own mistake: as if there were no handler */
         signal(number, SIG_DFL);
         return true;

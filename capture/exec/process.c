@@ -347,7 +347,10 @@ static int handle(struct process *process, struct executor_stop *stop, struct bt
         end_if(process, signals_deliver(process->signals));
         return 0;
     case EXECUTOR_FAULT:
-        raise_fault(process, stop);
+        if (process_vsyscall(process, stop))
+            stop->reason = EXECUTOR_INTERRUPTED; /* by nothing */
+        else
+            raise_fault(process, stop);
         return 0;
     case EXECUTOR_TRAP:
         process_trap(process, stop);

@@ -64,6 +64,10 @@ void process_trap(struct process *process, struct executor_stop *stop);
  * what it is where it would not. */
 int process_refused(struct process *process, struct executor_stop *stop, struct bt_error *error);
 
+/* A fault at rip may be a call of the vsyscall page: true, it is done, and rip is where it returns
+ * to. False: *stop is the fault that it is. */
+bool process_vsyscall(struct process *process, struct executor_stop *stop);
+
 /* The window as the program begins; the executor has come to what it was told to stop for; and the
  * limit that it has now (executor_limit). */
 void process_window_begin(struct process *process);

@@ -20,7 +20,7 @@
 #define CODE_SEGMENT   0x33u
 #define STACK_SEGMENT  0x2bu
 #define FLAGS_CLEARED  0x10500u /* resume, direction, trap */
-#define FLAGS_RESTORED 0x40cd5u /* alignment check, direction, and those of arithmetic */
+#define FLAGS_RESTORED 0x40dd5u /* alignment check, direction, trap, and those of arithmetic */
 
 struct frame {
     uint64_t restorer;

@@ -61,6 +61,7 @@ struct exec_thread {
     size_t vector_bytes;                      /* of *vector */
     void *signal_stack;                       /* of the thread of ours that it was bound to */
     void *note_context; /* for the executor's note function; NULL: the one in its settings */
+    bool trap_due;      /* the program's trap flag was set as the last instruction began */
     bool stepping_out;  /* the trap flag is set until the program's state is whole */
     /* memory that translated code can have as an operand, whatever the registers are */
     _Alignas(64) uint8_t scratch[EXEC_THREAD_SCRATCH_BYTES];

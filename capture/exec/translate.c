@@ -1,5 +1,6 @@
 #include "capture/exec/translate_work.h"
 
+#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,14 @@ static bool may_write(const struct decode_instruction *instruction)
     return false;
 }
 
+/* Behind what may set the trap flag another block begins, so that it is known where: there
+ * (executor_single.c). */
+static bool may_set_trap_flag(const struct decode_instruction *instruction)
+{
+    return instruction->mnemonic == ZYDIS_MNEMONIC_POPF ||
+           instruction->mnemonic == ZYDIS_MNEMONIC_POPFQ;
+}
+
 /* Decodes as many instructions as the block will have; returns the registers that they use. */
 static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
 {
@@ -134,7 +143,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         translator->count++;
         address += instruction->size;
         readable -= instruction->size;
-        if (decode_ends_block(instruction) || (translator->block->looks && may_write(instruction)))
+        if (decode_ends_block(instruction) || may_set_trap_flag(instruction) ||
+            (translator->block->looks && may_write(instruction)))
             break;
     }
     return used;

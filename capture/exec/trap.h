@@ -16,9 +16,10 @@
 #define TRAP_PAGE_FAULT         14u
 
 /* The error code of a page fault: section 4.7, figure 4-12. */
-#define TRAP_PAGE_WRITE 0x02u /* W/R; without it, it was read */
-#define TRAP_PAGE_USER  0x04u /* U/S: by the program, not its kernel */
-#define TRAP_PAGE_FETCH 0x10u /* I/D: as an instruction */
+#define TRAP_PAGE_PROTECTION 0x01u /* P: a page is there */
+#define TRAP_PAGE_WRITE      0x02u /* W/R; without it, it was read */
+#define TRAP_PAGE_USER       0x04u /* U/S: by the program, not its kernel */
+#define TRAP_PAGE_FETCH      0x10u /* I/D: as an instruction */
 
 #define TRAP_USER_READ  TRAP_PAGE_USER
 #define TRAP_USER_FETCH (TRAP_PAGE_USER | TRAP_PAGE_FETCH)
@@ -35,6 +36,9 @@
 
 /* What a run ends with that meets a general protection fault. */
 struct executor_stop trap_protection(uint64_t error);
+
+/* And with the trap of an instruction that is done, before the one at rip. */
+struct executor_stop trap_step(uint64_t rip);
 
 /* The same of a page fault; that nothing is mapped there is for who raises it to find wrong. */
 struct executor_stop trap_page_fault(uint64_t address, uint64_t error);

@@ -33,9 +33,15 @@ static void test_rewritten(void)
     CU_ASSERT(exec_ways_agree("rewritten", NULL));
 }
 
+static void test_stepped(void)
+{
+    CU_ASSERT(exec_ways_agree("stepped", NULL));
+}
+
 static void test_surroundings(void)
 {
     CU_ASSERT(exec_ways_agree("surroundings", NULL));
+    CU_ASSERT(exec_ways_agree("vsyscall", NULL));
 }
 
 static const struct test_case cases[] = {{"signals", test_signals},
@@ -43,6 +49,7 @@ static const struct test_case cases[] = {{"signals", test_signals},
                                          {"code that changes", test_modified},
                                          {"code that changes elsewhere", test_modified_elsewhere},
                                          {"code that the kernel changes", test_rewritten},
+                                         {"the trap flag", test_stepped},
                                          {"what programs see of themselves", test_surroundings},
                                          {NULL, NULL}};
 TEST_SUITE_XSAVE(exec_process, cases)

@@ -1,0 +1,43 @@
+/* The program's trap flag: a signal behind each instruction that begins with it set. Such
+ * instructions are blocks of their own, without the flag; only popf is let set the processor's own
+ * one, and is brought out by the trap that follows (exec_signal()). */
+#include "capture/exec/executor_parts.h"
+#include "capture/exec/trap.h"
+
+#include <Zydis/Zydis.h>
+
+void executor_single_begin(struct executor *executor, struct executor_single *single)
+{
+    struct exec_thread *thread = executor->thread;
+    struct decode_instruction instruction;
+    *single = (struct executor_single){.on = thread->flags & TRAP_FLAG};
+    if (!single->on)
+        return;
+    size_t readable = executor->settings.readable(executor->settings.readable_context, thread->rip);
+    decode(&instruction, (const uint8_t *)(uintptr_t)thread->rip, readable, thread->rip);
+    single->pushes = instruction.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+                     instruction.mnemonic == ZYDIS_MNEMONIC_PUSHFQ;
+    single->pops =
+        instruction.mnemonic == ZYDIS_MNEMONIC_POPF || instruction.mnemonic == ZYDIS_MNEMONIC_POPFQ;
+    thread->flags &= ~(uint64_t)TRAP_FLAG;
+}
+
+/* What pushf has written. */
+static void set_pushed(const struct exec_thread *thread)
+{
+    uint8_t *pushed = (uint8_t *)(uintptr_t)thread->registers[DECODE_RSP];
+    pushed[1] |= TRAP_FLAG >> 8;
+}
+
+void executor_single_end(struct executor *executor, const struct executor_single *single,
+                         const struct exit *exit)
+{
+    struct exec_thread *thread = executor->thread;
+    bool done = !executor->faulted && exit && exit->kind <= EXIT_EMULATED;
+    if (executor->traps || (single->on && !(single->pops && done)))
+        thread->flags |= TRAP_FLAG;
+    executor->traps = false;
+    if (single->on && single->pushes && done)
+        set_pushed(thread);
+    thread->trap_due = single->on && done && exit->kind != EXIT_SYSTEM_CALL;
+}

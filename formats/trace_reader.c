@@ -162,6 +162,11 @@ uint64_t trace_reader_position(const struct trace_reader *reader)
                            : trace_records_position(reader->records);
 }
 
+bool trace_reader_empty(const struct trace_reader *reader)
+{
+    return reader->records && trace_records_empty(reader->records);
+}
+
 const struct capture_totals *trace_reader_closing(const struct trace_reader *reader)
 {
     return reader->members ? trace_members_closing(reader->members) : NULL;

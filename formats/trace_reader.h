@@ -41,6 +41,9 @@ int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_er
 /* The ordinal in the file of the record that comes next; at the end, how many records there are. */
 uint64_t trace_reader_position(const struct trace_reader *reader);
 
+/* Whether the end has been reached without a byte, decompressed; a note has said so. */
+bool trace_reader_empty(const struct trace_reader *reader);
+
 /* The closing member, once source_next has returned 0; NULL if there is none. */
 const struct capture_totals *trace_reader_closing(const struct trace_reader *reader);
 

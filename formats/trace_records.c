@@ -24,7 +24,8 @@ struct trace_records {
     bool judging;              /* whether this is a trace is still open */
     struct record_judge judge; /* of the first records; */
     size_t judged;             /* those at the front that it has seen, and nobody yet */
-    bool empty;                /* there is not a byte, which is to be told */
+    bool finished;             /* the end has been reached, */
+    bool empty;                /* and there is not a byte before it */
     /* gzip only */
     bool gzip;
     z_stream zlib;
@@ -119,7 +120,6 @@ static int judge_end(struct trace_records *records, const uint8_t *bytes, size_t
     if ((nothing && (available == 0 || cut)) ||
         (!nothing && record_judge_accepts(&records->judge))) {
         records->judging = false;
-        records->empty = nothing && !cut;
         return 0;
     }
     bool all = records->judge.judged == records->judged;
@@ -224,8 +224,10 @@ struct trace_records *trace_records_new(struct trace_input *input, bool gzip, un
 static int finish(struct trace_records *records, size_t stray, struct bt_error *error)
 {
     const char *name = trace_input_name(records->input);
-    if (records->empty) {
-        records->empty = false;
+    bool first = !records->finished;
+    records->finished = true;
+    if (first && records->ordinal == 0 && stray == 0 && records->pending.code != BT_DATA) {
+        records->empty = true;
         return bt_fail(error, BT_NOTE, "%s is empty", name);
     }
     if (stray > 0 && !records->tail_told) {
@@ -356,6 +358,11 @@ int trace_records_seek(struct trace_records *records, uint64_t record, struct bt
         hop = left;
     records->ordinal += hop;
     return trace_input_skip(records->input, hop * records->record_bytes, error);
+}
+
+bool trace_records_empty(const struct trace_records *records)
+{
+    return records->empty;
 }
 
 uint64_t trace_records_position(const struct trace_records *records)

@@ -25,4 +25,7 @@ int trace_records_seek(struct trace_records *records, uint64_t record, struct bt
 /* As trace_reader_position. */
 uint64_t trace_records_position(const struct trace_records *records);
 
+/* As trace_reader_empty. */
+bool trace_records_empty(const struct trace_records *records);
+
 #endif

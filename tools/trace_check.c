@@ -35,6 +35,7 @@ static void end_file(struct check_sink *check, uint64_t offset)
     if (!file)
         return;
     file->bytes = offset - check->offset;
+    file->empty = trace_reader_empty(check->reader);
     file->damaged = check->transfer->damaged - check->damaged;
     file->notes = check->transfer->notes - check->notes;
     check->damaged = check->transfer->damaged;

@@ -41,6 +41,7 @@ struct trace_file {
     const char *path; /* for messages; several files may stand one behind the other in it */
     enum trace_kind kind;
     bool opened;              /* false: nothing below is known */
+    bool empty;               /* it has no byte, decompressed */
     bool closed;              /* totals is its closing member */
     struct capture_info info; /* zero where it has no header */
     struct capture_totals totals;

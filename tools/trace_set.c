@@ -104,7 +104,7 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
     const char *path = file->path;
     if (!file->opened)
         incomplete(verdict, "%.100s could not be opened", path);
-    else if (file->kind == TRACE_RAW && file->bytes == 0)
+    else if (file->empty)
         incomplete(verdict, "%.100s is empty", path);
     else if (file->contradictions > 0)
         incomplete(verdict, "%.100s: %s", path, file->contradiction);

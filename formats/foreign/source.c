@@ -293,6 +293,8 @@ static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
     const char *name = text_reader_name(foreign->reader);
     bool finished = foreign->finished;
     foreign->finished = true;
+    if (!finished && foreign->offset == 0 && foreign->end == 0 && !foreign->cut)
+        return bt_fail(error, BT_NOTE, "%.300s is empty", name);
     if (!finished && foreign->decoder->finish &&
         foreign->decoder->finish(foreign->state, error) < 0)
         return bt_fail_within(error, "%.300s", name);

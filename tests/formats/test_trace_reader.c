@@ -151,7 +151,11 @@ static void test_empty(void)
         CU_ASSERT(r.count == 0 && r.notes == 1 && r.damage == 0 && r.result == 0);
         CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "is empty"));
         r = read_bytes("", 0, pipe, TRACE_INSIST, 0, 10);
-        CU_ASSERT(r.count == 0 && r.notes == 0 && r.damage == 0 && r.result == 0);
+        CU_ASSERT(r.count == 0 && r.notes == 1 && r.damage == 0 && r.result == 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "is empty"));
+        r = read_bytes("12345", 5, pipe, TRACE_INSIST, 0, 10);
+        CU_ASSERT(r.count == 0 && r.notes == 1 && r.damage == 0 && r.result == 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "5 stray bytes"));
     }
 }
 

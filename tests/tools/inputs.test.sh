@@ -61,6 +61,54 @@ done
 # a virtual board replays no such thing either
 runs 3 capture --board virtual:replay=README.md -o p -q
 
+# --- nothing ---
+
+: >empty
+gzip -nk empty
+# reports STATUS FILE COMMAND...: the command ends with that status, and says of FILE that it is empty
+reports() {
+    local file=$2
+    runs "$1" "${@:3}"
+    grep -qx "bustap: $file is empty" said || fail "bustap ${*:3}: says nothing"
+    [ "$(grep -c ' is empty$' said)" -eq 1 ] || fail "bustap ${*:3}: says it twice"
+}
+for command in "${commands[@]}" verify; do
+    status=0
+    case $command in verify | recover* | dcfg*) status=1 ;; esac
+    for file in empty empty.gz; do
+        reports $status $file $command $file
+        grep -v "^bustap: $file is" said >others || true
+        [ "$command" != verify ] || grep -qx "INCOMPLETE: $file is empty" out
+        reports $status $file $command --raw $file
+        grep -v "^bustap: $file is" said | diff others -
+    done
+    reports $status 'standard input' $command --raw -
+done
+for format in byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv; do
+    for file in empty empty.gz; do
+        reports 0 $file convert -f "$format" -t csv -o - $file
+        for command in mrc "$cache" 'plot --csv'; do
+            reports 0 $file $command --from "$format" $file
+        done
+    done
+done
+for suffix in csv npy din lackey champsim gem5 oracle lcs.csv lp64; do
+    cp empty e.$suffix
+    cp empty.gz e.$suffix.gz
+    for file in e.$suffix e.$suffix.gz; do
+        reports 0 $file convert -t csv -o - $file
+        reports 0 $file mrc $file
+    done
+done
+# what is cut off before its first record is damaged, not empty
+head -c 15 empty.gz >cut.din.gz
+for command in 'convert -t csv -o -' mrc; do
+    runs 1 $command cut.din.gz
+    ! grep ' is empty' said || exit 1
+    runs 1 $command --raw cut.din.gz
+    ! grep ' is empty' said || exit 1
+done
+
 # --- one study, one trace ---
 
 make_capture seed=2 files=3 file_records=2000 d

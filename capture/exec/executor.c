@@ -268,15 +268,15 @@ static struct block *choose(struct executor *executor, struct exit *exit, struct
 }
 
 /* Enters it; where it was left, or NULL. */
-static struct exit *enter(struct executor *executor, const struct block *block)
+static struct exit *enter(struct executor *executor, const struct block *block,
+                          struct executor_single *single)
 {
     struct exec_thread *thread = executor->thread;
-    struct executor_single single;
-    executor_single_begin(executor, &single);
+    executor_single_begin(executor, single);
     exec_enter(thread, block->code, !executor->settings.stepping || block->vector);
     struct exit *exit = executor->faulted ? NULL : code_cache_exit(executor->cache, thread->exit);
-    if (single.on || executor->traps)
-        executor_single_end(executor, &single, exit);
+    if (single->on || executor->traps)
+        executor_single_end(executor, single, exit);
     return exit;
 }
 
@@ -284,6 +284,7 @@ static struct exit *enter(struct executor *executor, const struct block *block)
 static int run(struct executor *executor, struct bt_error *error)
 {
     struct exec_thread *thread = executor->thread;
+    struct executor_single single;
     struct exit *exit = NULL;
     uint64_t left = count_left(executor);
     while (executor->result == 0) {
@@ -307,7 +308,7 @@ static int run(struct executor *executor, struct bt_error *error)
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
         executor->was_there = executor->was_there && !is_at_stop(executor);
-        exit = enter(executor, block);
+        exit = enter(executor, block, &single);
         if (executor->faulted) {
             if (is_over(executor))
                 return 0;
@@ -323,6 +324,8 @@ static int run(struct executor *executor, struct bt_error *error)
             thread->trap_due = thread->trap_due && executor->stop.reason == EXECUTOR_BRANCH;
             return 0;
         }
+        if (single.back)
+            thread->rip = single.back;
         if (exit->kind == EXIT_EMULATED || exit->kind == EXIT_CHANGED)
             exit = NULL;
     }

@@ -69,13 +69,17 @@ unsigned executor_place(const struct block *block, unsigned offset);
 /* --- the program's trap flag, which is in the thread's flags between runs (executor_single.c) ---
  */
 
-/* Around a block of one instruction that is entered without the flag; what it may do with it is
- * told by *single. done: it was left at `exit`. */
+/* Around a block of one instruction that is entered without the flag. What the instruction does
+ * with the flag, how often it is to be repeated behind this time, and where it is then: the run
+ * goes back there; 0: it does not. `exit` is where the block was left; NULL: it was not. */
 struct executor_single {
     bool on, pushes, pops;
+    bool while_equal, while_different; /* repetitions end otherwise */
+    uint64_t repetitions;
+    uint64_t address, back;
 };
 void executor_single_begin(struct executor *executor, struct executor_single *single);
-void executor_single_end(struct executor *executor, const struct executor_single *single,
+void executor_single_end(struct executor *executor, struct executor_single *single,
                          const struct exit *exit);
 
 /* The instruction of an EXIT_EMULATED. False: it was not done, and what stops the run is noted. */

@@ -1,0 +1,120 @@
+#!/bin/bash
+# Each line of what bustap-exec(1) lists under BUGS is as it says: a function here for each.
+set -eu -o pipefail
+[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
+
+gcc -O1 -w -fPIE -pie -o not_emulated "$TOP/tests/e2e/programs/not_emulated.c"
+run=(bustap exec -q --only-fetch --limit 1 -o x)
+
+# says STATUS WHAT [ARGUMENT]: the program's status; what it writes is in got, what is said of it in told
+says() {
+    local status=0
+    "${run[@]}" ./not_emulated "${@:2}" >got 2>told || status=$?
+    rm -f x[_-]*
+    [ "$status" = "$1" ] || { echo "$*: status $status"; cat got told; exit 1; }
+}
+# prints LINE...: all that it has written
+prints() {
+    [ "$(cat got)" = "$(printf '%s\n' "$@")" ] || { cat got told; exit 1; }
+}
+silent() {
+    [ ! -s told ] || { cat told; exit 1; }
+}
+told() {
+    [ "$(wc -l <told)" = 1 ] && grep -q -- "$1" told || { cat told; exit 1; }
+}
+
+Memory_of_4_GiB_and_more() { # and exec_limit.test.sh
+    says 0 memory
+    prints 'mappings 1, heap 1'
+    told '^bustap: the program asked for 1 MiB .* less than 4 GiB'
+}
+Filters_of_system_calls() {
+    says 0 filters
+    prints 'seccomp ENOSYS' 'PR_SET_SECCOMP EINVAL' 'PR_SET_SYSCALL_USER_DISPATCH EINVAL'
+    silent
+}
+Debuggers() {
+    says 0 debuggers
+    prints 'PTRACE_TRACEME EPERM' 'PTRACE_SEIZE EPERM'
+}
+Processes_that_share_memory() {
+    says 0 sharing
+    prints 'clone EAGAIN'
+}
+Restartable_sequences() {
+    says 0 restartable
+    prints 'rseq ENOSYS'
+}
+Asynchronous_IO_by_rings() {
+    says 0 rings
+    prints 'io_uring_setup ENOSYS'
+    silent
+}
+Protection_keys_and_what_pins_or_hides_mappings() {
+    says 0 keys
+    prints 'pkey_alloc ENOSPC' 'mseal ENOSYS' 'remap_file_pages ENOSYS' 'process_madvise ENOSYS' \
+        'map_shadow_stack EOPNOTSUPP' 'PR_SET_MM EPERM' 'PR_SET_MDWE EINVAL'
+}
+Files_in_Pa_proc() { # and what is the program's: "what programs see of themselves" of unit/exec_process
+    says 0 files
+    prints 'maps 0 0 1' 'smaps 1, mem 8' 'child 1'
+}
+Memory_of_other_processes() {
+    says 0 others
+    prints 'code 1' 'mem EACCES' 'mem to be read succeeded' 'process_vm_writev EFAULT' 'code 1'
+    told '^bustap: the program opened the memory of another process for writing and was refused (EACCES)'
+}
+Files_with_code_that_change() {
+    says 0 code_in_files
+    prints 'code 1 1 1' 'code 1 2 2, read as 2'
+}
+Limits_of_memory() {
+    (
+        ulimit -S -v 3000000
+        says 0 limits soft # counts the program's alone
+        prints 'all but 100 MiB succeeded' '100 MiB more ENOMEM'
+    ) || exit 1
+    (
+        ulimit -v 3000000
+        says 0 limits inherited
+        prints 'all but 100 MiB ENOMEM'
+    ) || exit 1
+    says 0 limits execute
+    prints 921600
+    run+=(--follow)
+    says 0 limits execute
+    prints "$(ulimit -v)"
+    unset 'run[-1]'
+}
+Transactional_memory() {
+    says 0 transactions
+    prints 'status 0'
+}
+Descriptors() {
+    says 0 descriptors
+    prints 'descriptors 1'
+}
+Tables_ports_and_calls_of_the_processors() {
+    says 0 newer
+    prints '468 ENOSYS' 'ARCH_SET_CPUID EINVAL' 'modify_ldt ENOSYS' 'iopl EPERM' 'ioperm EPERM'
+}
+Segments_and_32bit_system_calls() {
+    says 2 segments gs
+    told 'sets a gs base of its own'
+    says 2 segments int
+    told 'instruction at 0x[0-9a-f]* cannot be translated: it makes a system call as 32-bit programs do'
+    says 2 segments far
+    told 'instruction at 0x[0-9a-f]* cannot be translated: it returns to another code segment'
+    prints ''
+}
+
+lines=0
+while read -r line; do
+    name=$(tr -cd 'a-zA-Z0-9 ' <<<"$line" | tr -s ' ' _)
+    declare -F "$name" >/dev/null || { echo "bustap-exec(1) lists '$line', and no test is called $name"; exit 1; }
+    "$name" || { echo "$line"; exit 1; }
+    lines=$((lines + 1))
+done < <(sed -n '/^\.Sh BUGS/,$s/^\.It //p' "$TOP/doc/bustap-exec.1")
+[ "$lines" -ge 15 ] || { echo "$lines lines found"; exit 1; }
+echo "$lines lines"

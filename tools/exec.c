@@ -160,7 +160,7 @@ static int make_lanes(struct run *run, struct bt_error *error)
     words_command(user.command, sizeof user.command, run->settings->arguments);
     user.process = exec_lanes_count_process(run->outputs.lanes);
     user.alive.number = getpid(); /* until there is another */
-    return exec_lanes_claim(run->outputs.lanes, &user) == 0
+    return exec_lanes_claim(run->outputs.lanes, &user, false) == 0
                ? 0
                : bt_fail(error, BT_MEMORY, "no lane for a program");
 }

@@ -80,7 +80,7 @@ static struct record_ring *ring_of(struct exec_inside *inside, unsigned thread)
     if (inside->rings[thread])
         return inside->rings[thread];
     inside->user.thread = thread;
-    int lane = exec_lanes_claim(inside->lanes, &inside->user);
+    int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
     inside->rings[thread] = lane < 0 ? inside->rings[0] : exec_lanes_ring(inside->lanes, lane);
     return inside->rings[thread];
 }
@@ -91,7 +91,7 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
     struct record_ring *ring = ring_of(inside, thread);
     if (inside->orders->only_data)
         count = only_data(records, count, &inside->times[thread]);
-    return record_ring_put(ring, records, count);
+    return record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes);
 }
 
 static int put(void *context, struct record *records, size_t count)
@@ -125,7 +125,7 @@ static void begin_process(struct exec_inside *inside)
     inside->user.process = exec_lanes_count_process(inside->lanes);
     inside->user.thread = 0;
     memset(inside->rings, 0, sizeof inside->rings);
-    int lane = exec_lanes_claim(inside->lanes, &inside->user);
+    int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
     inside->detached = lane < 0;
     if (lane >= 0) {
         inside->rings[0] = exec_lanes_ring(inside->lanes, lane);
@@ -139,8 +139,9 @@ static void begin_process(struct exec_inside *inside)
 /* --- children and programs that come later -----------------------------------------------------
  */
 
-static void forked(void *context)
+static void forked(void *context, bool shares_files)
 {
+    (void)shares_files;
     struct exec_inside *inside = context;
     bool was_detached = inside->detached;
     inside->detached = true;
@@ -228,16 +229,12 @@ static int keep_descriptor(struct exec_inside *inside, struct bt_error *error)
     int lowest = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536
                      ? (int)limit.rlim_cur - 1
                      : 65535;
-    int own = exec_lanes_descriptor(inside->lanes);
     inside->descriptor = -1;
     if (!inside->follows)
         return 0;
-    inside->descriptor = own == lowest ? own : fcntl(own, F_DUPFD_CLOEXEC, lowest);
+    inside->descriptor = exec_lanes_keep(inside->lanes, lowest, error);
     if (inside->descriptor < 0)
-        return bt_fail_errno(error, "no descriptor is left to follow programs with");
-    if (own != inside->descriptor)
-        close(own);
-    fcntl(inside->descriptor, F_SETFD, FD_CLOEXEC);
+        return error->code;
     return process_hide(inside->process, inside->descriptor, error);
 }
 

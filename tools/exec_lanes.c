@@ -1,6 +1,7 @@
-#define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS */
+#define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS, F_DUPFD_CLOEXEC */
 #include "tools/exec_lanes.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 #define NOTES          32u
 #define NOTE_TRIES     1000 /* a millisecond apart */
 #define MILLISECOND_NS 1000000
+
+#define TAKER EXEC_LANES /* the byte that it locks; users lock their lanes' */
 
 enum state { FREE, CLAIMED, USED };
 
@@ -41,6 +44,36 @@ struct exec_lanes {
     struct alive taker; /* of all, as far as the calling process is it */
     struct shared *shared;
 };
+
+/* --- who is there ---
+ *
+ * A byte of the descriptor's file is locked: the kernel unlocks it when its process ends. Numbers
+ * of processes say nothing in another namespace. */
+
+static bool set_lock(const struct exec_lanes *lanes, unsigned byte, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return lanes->descriptor >= 0 && fcntl(lanes->descriptor, F_SETLK, &lock) == 0;
+}
+
+static bool is_locked(const struct exec_lanes *lanes, unsigned byte)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return fcntl(lanes->descriptor, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool exec_lanes_alive(const struct exec_lanes *lanes, int lane, const struct exec_user *user)
+{
+    return user->held ? is_locked(lanes, (unsigned)lane) : alive_still(&user->alive);
+}
+
+bool exec_lanes_taken(const void *context)
+{
+    const struct exec_lanes *lanes = context;
+    return lanes->descriptor >= 0 ? is_locked(lanes, TAKER) : alive_still(&lanes->taker);
+}
+
+/* --- all of them --- */
 
 static size_t round_up(size_t bytes)
 {
@@ -106,6 +139,7 @@ struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_pro
     }
     lanes->shared->orders = *orders;
     lanes->taker = alive_process(getpid());
+    set_lock(lanes, TAKER, F_WRLCK);
     for (int i = 0; i < (int)EXEC_LANES; i++)
         record_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
     return lanes;
@@ -126,9 +160,16 @@ const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes)
     return &lanes->shared->orders;
 }
 
-int exec_lanes_descriptor(const struct exec_lanes *lanes)
+int exec_lanes_keep(struct exec_lanes *lanes, int lowest, struct bt_error *error)
 {
-    return lanes->descriptor;
+    int own = lanes->descriptor;
+    int kept = own == lowest ? own : fcntl(own, F_DUPFD_CLOEXEC, lowest);
+    if (kept < 0)
+        return bt_fail_errno(error, "no descriptor is left to follow programs with");
+    if (own != kept)
+        close(own);
+    fcntl(kept, F_SETFD, FD_CLOEXEC);
+    return lanes->descriptor = kept;
 }
 
 uint32_t exec_lanes_count_process(struct exec_lanes *lanes)
@@ -187,7 +228,7 @@ bool exec_lanes_take_note(struct exec_lanes *lanes, char *note)
     return false;
 }
 
-int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
+int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds)
 {
     for (int i = 0; i < (int)EXEC_LANES; i++) {
         struct lane *lane = &lanes->shared->lanes[i];
@@ -195,6 +236,7 @@ int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user)
         if (!atomic_compare_exchange_strong(&lane->state, &expected, CLAIMED))
             continue;
         lane->user = *user;
+        lane->user.held = holds && set_lock(lanes, (unsigned)i, F_WRLCK);
         atomic_store(&lane->state, USED);
         return i;
     }
@@ -225,8 +267,10 @@ void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
 {
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
-        if (exec_lanes_used(lanes, lane, &user) && user.process == process)
+        if (exec_lanes_used(lanes, lane, &user) && user.process == process) {
             record_ring_end(exec_lanes_ring(lanes, lane));
+            set_lock(lanes, (unsigned)lane, F_UNLCK);
+        }
 }
 
 void exec_lanes_release(struct exec_lanes *lanes, int lane)

@@ -24,6 +24,7 @@ struct exec_orders {
 /* Who uses a lane. */
 struct exec_user {
     struct alive alive;
+    bool held;                        /* exec_lanes_claim; alive is not asked then */
     uint32_t process;                 /* 0: the first, in the order in which they came */
     uint32_t thread;                  /* processor of its records; 0 but with `each` */
     char command[EXEC_COMMAND_BYTES]; /* its command line, as far as it fits */
@@ -40,8 +41,9 @@ struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error);
 void exec_lanes_free(struct exec_lanes *lanes);
 
 const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes);
-/* -1: only children share them. */
-int exec_lanes_descriptor(const struct exec_lanes *lanes);
+/* Has the descriptor at `lowest`, or behind it. A call of it, or of exec_lanes_free(), lets go of
+ * all lanes that the process holds. */
+int exec_lanes_keep(struct exec_lanes *lanes, int lowest, struct bt_error *error);
 
 /* A new process's number. */
 uint32_t exec_lanes_count_process(struct exec_lanes *lanes);
@@ -57,8 +59,17 @@ bool exec_lanes_take_note(struct exec_lanes *lanes, char *note);
 void exec_lanes_miss(struct exec_lanes *lanes);
 uint32_t exec_lanes_missed(const struct exec_lanes *lanes);
 
-/* A free lane is the user's from now on. Its number; -1: all are in use. */
-int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user);
+/* A free lane is the user's from now on. holds: the calling process is the user, and holds it until
+ * it ends, or closes the descriptor by executing another program; so that the taker, which may be
+ * in another namespace of processes, knows whether it is there. The lane's number; -1: all are in
+ * use. */
+int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds);
+
+/* The taker's: whether the user of a lane is still there. */
+bool exec_lanes_alive(const struct exec_lanes *lanes, int lane, const struct exec_user *user);
+
+/* The user's: whether the taker is. A record_ring_taken_function. */
+bool exec_lanes_taken(const void *lanes);
 /* Its user's process is known now. */
 void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process);
 struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane);

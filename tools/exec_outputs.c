@@ -140,7 +140,8 @@ void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process)
 {
     struct exec_user user;
     for (int lane = 0; lane < (int)EXEC_LANES; lane++)
-        if (exec_lanes_used(outputs->lanes, lane, &user) && user.alive.number == process)
+        if (exec_lanes_used(outputs->lanes, lane, &user) && !user.held &&
+            user.alive.number == process)
             record_ring_end(exec_lanes_ring(outputs->lanes, lane));
 }
 
@@ -180,7 +181,7 @@ bool exec_outputs_look(struct exec_outputs *outputs)
         if (is_new)
             begin_new(outputs, lane);
         struct record_ring *ring = exec_lanes_ring(outputs->lanes, lane);
-        if (!alive_still(&user.alive))
+        if (!exec_lanes_alive(outputs->lanes, lane, &user))
             record_ring_end(ring);
         if (outputs->captures[lane]) /* the first was opened before its process was there */
             outputs->users[lane].alive = user.alive;

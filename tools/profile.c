@@ -168,8 +168,9 @@ static void tell_functions(void *context, const struct modules *modules)
 }
 
 /* A child is not what was asked for, and need not be traced. */
-static void let_go(void *context)
+static void let_go(void *context, bool shares_files)
 {
+    (void)shares_files;
     struct run *run = context;
     run->is_child = true;
     profiler_stop(run->profiler);

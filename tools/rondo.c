@@ -218,13 +218,13 @@ static void descriptors(const struct rondo *rondo, int list[3])
 }
 
 /* The program's child has no use for them. */
-static void let_go(void *context)
+static void let_go(void *context, bool shares_files)
 {
     struct rondo *rondo = context;
     int list[3];
     rondo->is_child = true;
     descriptors(rondo, list);
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3 && !shares_files; i++)
         if (list[i] >= 0)
             close(list[i]);
 }

@@ -90,8 +90,9 @@ struct aria_settings {
     bool only_fetches;                /* no records of reads and writes */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     /* In a child that the program forked, before it goes on: what is the control program's alone is
-     * to be let go, files being written for example. NULL: nothing is. */
-    void (*forked)(void *context);
+     * to be let go, files being written for example; but with shares_files its descriptors are the
+     * parent's own. NULL: nothing is. */
+    void (*forked)(void *context, bool shares_files);
     void *forked_context;
     /* Another program is about to take this one's place, and ours, as process.h has it. */
     void (*executing)(void *context, const char *path);

@@ -77,8 +77,9 @@ struct process_settings {
     trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
     void *take_context;
     /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
-     * files being written for example. NULL: nothing is. */
-    void (*forked)(void *context);
+     * files being written for example; but with shares_files its descriptors are the parent's own.
+     * NULL: nothing is. */
+    void (*forked)(void *context, bool shares_files);
     /* In a child that another thread than the first has forked, where process_run() cannot return:
      * it has ended; process_exit() is next. NULL: nothing is to be done. */
     void (*ended)(void *context, const struct process_end *end);

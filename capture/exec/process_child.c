@@ -5,6 +5,7 @@
 
 #include "capture/exec/decode.h"
 #include "capture/exec/enter.h"
+#include "capture/exec/kernel_clone.h"
 #include "capture/exec/program_memory.h"
 
 #include <errno.h>
@@ -21,11 +22,15 @@
 #define ARGUMENTS_MIN 64                 /* of clone3 */
 #define ARGUMENTS_MAX 88
 #define EXIT_SIGNAL   0xffu
-#define CLEAR_SIGHAND 0x100000000u
 #define FOR_THREADS   (CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_FS | CLONE_FILES)
-#define NOT_FOR_FORK                                                                               \
-    (~(uint64_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | CLONE_SETTLS |  \
-                 CLONE_VFORK | CLONE_VM))
+#define NAMESPACES                                                                                 \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
+     CLONE_NEWNET | CLONE_NEWTIME)
+#define NOT_FOR_THREADS                                                                            \
+    (NAMESPACES | CLONE_PIDFD | KERNEL_CLONE_CLEAR_SIGHAND | KERNEL_CLONE_INTO_CGROUP)
+#define FOR_FORK                                                                                   \
+    (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID | CLONE_PARENT_SETTID | CLONE_SETTLS |              \
+     KERNEL_CLONE_CLEAR_SIGHAND)
 
 static int64_t gather(struct process *process, const struct system_call *call,
                       struct process_clone *arguments)
@@ -51,6 +56,8 @@ static int64_t gather(struct process *process, const struct system_call *call,
             return -EINVAL;
         if (given[1] > ARGUMENTS_MAX)
             return -E2BIG;
+        arguments->exit_signal = 0;
+        arguments->is_clone3 = true;
         return program_read(process->space, arguments, given[0], given[1]);
     }
 }
@@ -68,25 +75,46 @@ static void begin_child(struct process *process, const struct process_clone *arg
         program_write(process->space, arguments->child_tid, &own, sizeof own);
     if ((arguments->flags & CLONE_CHILD_CLEARTID) && process->shares)
         syscall(SYS_set_tid_address, arguments->child_tid);
+    if (arguments->flags & KERNEL_CLONE_CLEAR_SIGHAND)
+        signals_clear(process->signals);
 }
 
-static void end_parent(struct process *process, const struct process_clone *arguments, int child)
+static uint64_t pidfd_address(const struct process_clone *arguments)
 {
-    if (arguments->flags & CLONE_PARENT_SETTID)
+    return arguments->is_clone3 ? arguments->pidfd : arguments->parent_tid;
+}
+
+static void end_parent(struct process *process, const struct process_clone *arguments, int child,
+                       const struct kernel_clone_told *told)
+{
+    if (arguments->flags & CLONE_PIDFD)
+        program_write(process->space, pidfd_address(arguments), &told->pidfd, sizeof told->pidfd);
+    else if (arguments->flags & CLONE_PARENT_SETTID)
         program_write(process->space, arguments->parent_tid, &child, sizeof child);
 }
 
 /* --- a child with memory of its own ------------------------------------------------------------
  */
 
+/* fork(3) is the better one where it will do: it has the C library in order. */
+static int64_t fork_somehow(struct process *process, const struct process_clone *arguments,
+                            struct kernel_clone_told *told)
+{
+    if ((arguments->flags & ~(uint64_t)FOR_FORK) || arguments->exit_signal != SIGCHLD ||
+        arguments->set_tid_size)
+        return kernel_clone_alone(arguments, !process->shares, told);
+    pid_t child = fork();
+    return child < 0 ? -errno : child;
+}
+
 static int64_t fork_child(struct process *process, const struct process_clone *arguments)
 {
+    struct kernel_clone_told told;
     executor_flush(process->executor);
-    pid_t child = fork();
-    if (child < 0)
-        return -errno;
-    if (child > 0) {
-        end_parent(process, arguments, child);
+    int64_t child = fork_somehow(process, arguments, &told);
+    if (child != 0) {
+        if (child > 0)
+            end_parent(process, arguments, (int)child, &told);
         return child;
     }
     process->is_child = true;
@@ -96,7 +124,7 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
     begin_child(process, arguments);
     signals_resume(process->signals);
     if (process->settings.forked)
-        process->settings.forked(process->settings.forked_context);
+        process->settings.forked(process->settings.forked_context, arguments->flags & CLONE_FILES);
     return 0;
 }
 
@@ -128,6 +156,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
 {
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
+    struct kernel_clone_told told;
     const struct process before = *process;
     uint8_t calls[SYSTEM_CALLS_KEPT_BYTES];
     uint8_t registers[THREAD_BYTES];
@@ -141,10 +170,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
         system_calls_keep(process->calls, calls);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
-        child = clone(run_child, stack + STACK_BYTES,
-                      CLONE_VM | CLONE_VFORK | (int)arguments->exit_signal, &sharing);
-        if (child < 0)
-            child = -errno;
+        child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &sharing, &told);
         memcpy(thread, registers, sizeof registers);
         memcpy(thread->vector, vector, thread->vector_bytes);
         signals_go_back(process->signals, signals);
@@ -158,7 +184,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
     free(signals);
     free(vector);
     if (child > 0)
-        end_parent(process, arguments, (int)child);
+        end_parent(process, arguments, (int)child, &told);
     return child;
 }
 
@@ -169,26 +195,39 @@ static int refuse_thread(const struct process *process)
     return -EAGAIN;
 }
 
+/* What is not the kernel's own answer. */
+static int64_t check(const struct process *process, const struct process_clone *arguments)
+{
+    uint64_t flags = arguments->flags;
+    bool is_thread = flags & CLONE_THREAD;
+    if (is_thread && ((~flags & FOR_THREADS) || (flags & NOT_FOR_THREADS)))
+        return -EINVAL;
+    if (is_thread && (!process->is_run || process->shares))
+        return refuse_thread(process);
+    if (is_thread)
+        return 0;
+    if ((flags & CLONE_SIGHAND) ||
+        (arguments->is_clone3 && !arguments->stack != !arguments->stack_size))
+        return -EINVAL;
+    if ((flags & CLONE_VM) && !(flags & CLONE_VFORK))
+        return -EAGAIN;
+    if ((flags & CLONE_PIDFD) &&
+        !space_allows(process->space, pidfd_address(arguments), sizeof(int), PROT_WRITE))
+        return -EFAULT;
+    return 0;
+}
+
 void process_clone(struct process *process, struct system_call *call)
 {
     struct process_clone arguments;
     call->result = gather(process, call, &arguments);
+    if (call->result == 0)
+        call->result = check(process, &arguments);
     if (call->result < 0)
         return;
-    bool is_thread = arguments.flags & CLONE_THREAD;
-    if (is_thread && (~arguments.flags & FOR_THREADS))
-        call->result = -EINVAL;
-    else if (is_thread && (!process->is_run || process->shares))
-        call->result = refuse_thread(process);
-    else if ((arguments.flags & CLONE_VM) && !(arguments.flags & CLONE_VFORK) && !is_thread)
-        call->result = -EAGAIN;
-    else if (arguments.flags & CLEAR_SIGHAND) /* libraries do it themselves then */
-        call->result = -ENOSYS;
-    else if (!is_thread && (arguments.flags & NOT_FOR_FORK))
-        call->result = -EINVAL;
-    else if (!signals_hold(process->signals)) /* the child must not have it, too */
+    if (!signals_hold(process->signals)) /* the child must not have it, too */
         call->result = EXEC_SYSTEM_CALL_AGAIN;
-    else if (is_thread)
+    else if (arguments.flags & CLONE_THREAD)
         call->result = process_thread_clone(process, &arguments);
     else if (arguments.flags & CLONE_VM)
         call->result = share(process, &arguments);

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* AT_EMPTY_PATH */
+#define _GNU_SOURCE /* AT_EMPTY_PATH, unshare */
 #include "capture/exec/process_thread.h"
 
 #include "capture/exec/enter.h"
@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,7 @@ static char **lead(struct process *process, struct calling *calling)
     const struct process_settings *settings = &process->settings;
     struct process_execution *execution = &calling->execution;
     const char *leading[PROCESS_LEADING];
+    unshare(CLONE_FILES); /* as the kernel does then: what is opened here is not a parent's */
     execution->file = open_file(calling);
     execution->failure = errno;
     size_t count = settings->execute(settings->execute_context, execution, leading);

@@ -17,10 +17,11 @@
 
 #define PROCESS_SLICE_MS 10
 
-/* struct clone_args, as far as it is used. */
+/* struct clone_args, and by which call it came. */
 struct process_clone {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-    uint64_t rest[3];
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+    bool is_clone3;
 };
 
 struct process_thread {

@@ -95,7 +95,8 @@ static size_t room_for_more(struct record_ring *ring)
 
 /* False: nobody will make room. To ask whether the taker is there takes a descriptor for a moment,
  * which the program might notice: only after a second, however many signals end the waiting. */
-static bool wait_for_room(struct record_ring *ring)
+static bool wait_for_room(struct record_ring *ring, record_ring_taken_function *taken,
+                          const void *context)
 {
     int64_t ask_at = 0;
     while (room_for_more(ring) == 0 && !atomic_load(&ring->closed)) {
@@ -104,7 +105,7 @@ static bool wait_for_room(struct record_ring *ring)
         if (ask_at == 0)
             ask_at = now + SECOND_NS;
         if (now >= ask_at) {
-            if (!alive_still(&ring->taker))
+            if (taken ? !taken(context) : !alive_still(&ring->taker))
                 return false;
             ask_at = now + SECOND_NS;
         }
@@ -116,10 +117,11 @@ static bool wait_for_room(struct record_ring *ring)
     return !atomic_load(&ring->closed);
 }
 
-int record_ring_put(struct record_ring *ring, const struct record *records, size_t count)
+int record_ring_put(struct record_ring *ring, const struct record *records, size_t count,
+                    record_ring_taken_function *taken, const void *context)
 {
     while (count > 0) {
-        if (!wait_for_room(ring))
+        if (!wait_for_room(ring, taken, context))
             return BT_CLOSED;
         uint64_t put = atomic_load_explicit(&ring->put, memory_order_relaxed);
         size_t at = (size_t)(put % CAPACITY);

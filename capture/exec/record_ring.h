@@ -28,9 +28,14 @@ void record_ring_free(struct record_ring *ring);
 
 /* --- who puts --- */
 
-/* Puts all of them, waiting for room. 0; or BT_CLOSED: nobody takes any more, of these the first
- * ones may have been taken. */
-int record_ring_put(struct record_ring *ring, const struct record *records, size_t count);
+/* Whether somebody still takes: for who cannot find that process by its number, in another
+ * namespace. */
+typedef bool record_ring_taken_function(const void *context);
+
+/* Puts all of them, waiting for room; taken may be NULL. 0; or BT_CLOSED: nobody takes any more, of
+ * these the first ones may have been taken. */
+int record_ring_put(struct record_ring *ring, const struct record *records, size_t count,
+                    record_ring_taken_function *taken, const void *context);
 
 /* There will be no more. Also for others, once whoever puts is gone. */
 void record_ring_end(struct record_ring *ring);

@@ -519,6 +519,16 @@ bool signals_hold(struct signals *signals)
     return !signals->thread->interrupt;
 }
 
+void signals_clear(struct signals *signals)
+{
+    const struct action none = {.handler = DEFAULT};
+    for (int number = 1; number <= SIGNALS; number++)
+        if (signals->actions->now[number].handler > IGNORE) {
+            signals->actions->now[number] = none;
+            set_kernel_action(number, &none);
+        }
+}
+
 void signals_retire(struct signals *signals)
 {
     const struct action ignore = {.handler = IGNORE};

@@ -75,6 +75,9 @@ int signals_raise(struct signals *signals, const struct executor_stop *stop);
 void *signals_keep(const struct signals *signals);
 void signals_go_back(struct signals *signals, const void *kept);
 
+/* In a child that is to have no handlers: what had one is left to its default. */
+void signals_clear(struct signals *signals);
+
 /* Blocks all signals, for what must not be interrupted; until signals_resume(). False: one waits
  * already. */
 bool signals_hold(struct signals *signals);

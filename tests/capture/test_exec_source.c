@@ -38,7 +38,7 @@ static pid_t put_all(struct record_ring *ring, bool end)
         count = count < RECORDS - done ? count : RECORDS - done;
         for (size_t i = 0; i < count; i++)
             records[i] = record_of(&random);
-        if (record_ring_put(ring, records, count) != 0)
+        if (record_ring_put(ring, records, count, NULL, NULL) != 0)
             _exit(1);
     }
     if (end)
@@ -118,7 +118,7 @@ static void test_saturated(void)
     const size_t expected[] = {2, 1, 3, 1};
     struct record taken[8];
     size_t count;
-    CU_ASSERT_EQUAL(record_ring_put(ring, records, 7), 0);
+    CU_ASSERT_EQUAL(record_ring_put(ring, records, 7, NULL, NULL), 0);
     record_ring_end(ring);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count));

@@ -24,6 +24,7 @@ enum exit_kind {
     EXIT_INDIRECT,    /* at the thread's `jump` */
     EXIT_SYSTEM_CALL, /* behind it at `target`, once it is done */
     EXIT_EMULATED,    /* the instruction at `target` is to be done by somebody */
+    EXIT_X87,         /* the block at `target` did nothing: it stores x87's pointer */
     EXIT_CHANGED,     /* the block at `target` is not of the code that is there; it did nothing */
     EXIT_TRAP,        /* the instruction at `target` raises a signal */
     EXIT_DEFINED,     /* the instruction at `target` is not the processor's: somebody knows it */
@@ -91,6 +92,7 @@ struct block {
     uint8_t pointer, scratch; /* registers that it borrows */
     bool vector;              /* touches vector state */
     bool looks;               /* whether its code has changed; before the first place's `traced` */
+    bool saves_x87;           /* its first instruction does: asks whether it may, there, too */
     bool fs;                  /* may use the base of fs */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t exit_count;

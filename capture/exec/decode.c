@@ -693,6 +693,26 @@ static void describe_frames(struct decode_instruction *instruction, const struct
     instruction->accesses[instruction->access_count++] = push;
 }
 
+static enum decode_x87 saves_x87(ZydisMnemonic mnemonic)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_FNSAVE:
+    case ZYDIS_MNEMONIC_FNSTENV:
+        return DECODE_X87_ENVIRONMENT;
+    case ZYDIS_MNEMONIC_FXSAVE:
+    case ZYDIS_MNEMONIC_FXSAVE64:
+    case ZYDIS_MNEMONIC_XSAVE:
+    case ZYDIS_MNEMONIC_XSAVE64:
+    case ZYDIS_MNEMONIC_XSAVEC:
+    case ZYDIS_MNEMONIC_XSAVEC64:
+    case ZYDIS_MNEMONIC_XSAVEOPT:
+    case ZYDIS_MNEMONIC_XSAVEOPT64:
+        return DECODE_X87_STATE;
+    default:
+        return DECODE_X87_NO;
+    }
+}
+
 /* --- all of it ---------------------------------------------------------------------------------
  */
 
@@ -767,6 +787,7 @@ void decode(struct decode_instruction *instruction, const uint8_t *bytes, size_t
     if (instruction->mnemonic == ZYDIS_MNEMONIC_ENTER)
         describe_frames(instruction, &decoded);
     instruction->gs = is_through_gs(&decoded);
+    instruction->saves_x87 = (uint8_t)saves_x87(decoded.instruction.mnemonic);
     find_rip(instruction, &decoded);
     find_branch(instruction, &decoded);
     instruction->repeated =

@@ -78,6 +78,13 @@ enum decode_xsave {
     DECODE_XSAVE_RESTORE  /* xrstor: those that are there, in either form */
 };
 
+/* Whether an instruction stores the address of x87's last one. */
+enum decode_x87 {
+    DECODE_X87_NO,
+    DECODE_X87_STATE,      /* with x87's state: fxsave, xsave and its relatives */
+    DECODE_X87_ENVIRONMENT /* fnstenv, fnsave */
+};
+
 struct decode_access {
     uint8_t form;         /* enum decode_form */
     uint8_t base;         /* enum decode_register, or DECODE_NONE */
@@ -111,6 +118,7 @@ struct decode_instruction {
     bool gs;                  /* an operand goes through gs, whose base is 0: as if it did not */
     bool vector;              /* uses x87, MMX, vector, mask registers or MXCSR */
     bool repeated;            /* rep string instruction */
+    uint8_t saves_x87;        /* enum decode_x87 */
     uint8_t adjusted;         /* a register written by adding a constant to it, or DECODE_NONE; */
     int64_t adjustment;       /* the constant. The register is not in registers_written */
     uint16_t stack_release;   /* bytes that a return takes off the stack beside the address */

@@ -103,8 +103,10 @@ void executor_unlink(struct executor *executor)
 
 static void forget_all(struct executor *executor)
 {
-    if (executor->thread)
+    if (executor->thread) {
         executor_settle(executor); /* entries name blocks */
+        executor_settle_x87(executor);
+    }
     code_cache_flush(executor->cache);
     if (executor->expander.code)
         trace_code_forget(executor->expander.code);
@@ -164,6 +166,9 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
         return true;
     case EXIT_EMULATED:
         return !executor_emulate(executor, exit);
+    case EXIT_X87:
+        executor_settle_environment(executor, exit->from);
+        return false;
     case EXIT_CHANGED:
         return false;
     case EXIT_TRAP:
@@ -318,7 +323,8 @@ static int run(struct executor *executor, struct bt_error *error)
         }
         if (!exit)
             continue;
-        if (left != UINT64_MAX && exit->kind != EXIT_CHANGED)
+        bool done = exit->kind != EXIT_CHANGED && exit->kind != EXIT_X87;
+        if (left != UINT64_MAX && done)
             left -= block->instructions;
         if (handle_exit(executor, exit)) {
             thread->trap_due = thread->trap_due && executor->stop.reason == EXECUTOR_BRANCH;
@@ -326,7 +332,7 @@ static int run(struct executor *executor, struct bt_error *error)
         }
         if (single.back)
             thread->rip = single.back;
-        if (exit->kind == EXIT_EMULATED || exit->kind == EXIT_CHANGED)
+        if (exit->kind == EXIT_EMULATED || !done)
             exit = NULL;
     }
     return 0;
@@ -336,6 +342,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
 {
     bool over = false;
     executor->result = 0;
+    executor->thread->x87_unsettled = 1;
     if (executor->begun) {
         executor->begun = false;
         over = is_over(executor);
@@ -349,6 +356,8 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     int result = over ? 0 : run(executor, error);
     if (executor->faulted)
         executor_settle_part(executor);
+    if (executor->stop.reason != EXECUTOR_BRANCH)
+        executor_settle_x87(executor);
     if (!executor->worker)
         executor_flush(executor);
     if (result == 0 && executor->result != 0)

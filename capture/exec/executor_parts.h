@@ -85,6 +85,11 @@ void executor_single_end(struct executor *executor, struct executor_single *sing
 /* The instruction of an EXIT_EMULATED. False: it was not done, and what stops the run is noted. */
 bool executor_emulate(struct executor *executor, const struct exit *exit);
 
+/* x87's instruction pointer in the thread becomes the program's, where it is translated code's; the
+ * second also in the copy of the environment, for a block that begins with what stores it. */
+void executor_settle_x87(struct executor *executor);
+void executor_settle_environment(struct executor *executor, const struct block *block);
+
 /* Whether rip may be where an indirect branch goes. False: it was not done, and faults. */
 bool executor_can_go(struct executor *executor, const struct exit *exit);
 

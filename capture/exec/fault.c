@@ -115,9 +115,10 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     greg_t *registers = context->uc_mcontext.gregs;
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
     unsigned at = executor_place(block, offset);
-    bool looking = block->looks && offset < block->places[0].traced; /* with rcx, which is kept */
+    bool asking = (block->looks || block->saves_x87) &&
+                  offset < block->places[0].traced; /* with rcx, which is kept */
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
-        if (i != block->pointer && i != block->scratch && !(looking && i == DECODE_RCX))
+        if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))
             thread->registers[i] = (uint64_t)registers[places[i]];
     if (executor->settings.trace != EXEC_TRACE_NONE) {
         thread->pointer = (uint64_t)registers[places[block->pointer]];
@@ -131,6 +132,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     executor->stop = stop;
     executor->faulted = true;
     thread->stepping_out = false;
+    thread->x87_unsettled = 1;
     executor->fault_block = block;
     executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
     registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
@@ -198,6 +200,8 @@ static bool fault(struct executor *executor, const struct block *block, int numb
                                          .fault_address = (uint64_t)(uintptr_t)info->si_addr,
                                          .trap = (uint64_t)registers[REG_TRAPNO],
                                          .error = (uint64_t)registers[REG_ERR]});
+    if (code_cache_holds(executor->cache, address)) /* the instruction itself */
+        executor->stop.fault_address = executor->thread->rip;
     return false;
 }
 

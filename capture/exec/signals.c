@@ -5,6 +5,7 @@
 #include "capture/exec/enter.h"
 #include "capture/exec/program_memory.h"
 #include "capture/exec/signal_frame.h"
+#include "capture/exec/trap.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -59,6 +60,7 @@ struct signals {
     uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
     bool suspended;
     struct signal_stack stack;
+    uint64_t fault_address, trap, error; /* of the last fault: all frames tell it */
     bool pending;
     uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of it */
     uint64_t held;                                 /* of OURS: sent, and not delivered yet */
@@ -130,6 +132,9 @@ struct signals *signals_new_thread(const struct signals *parent, struct exec_thr
     signals->thread = thread;
     signals->actions = parent->actions;
     signals->mask = parent->mask;
+    signals->fault_address = parent->fault_address;
+    signals->trap = parent->trap;
+    signals->error = parent->error;
     signals->stack.flags = SS_DISABLE;
     return signals;
 }
@@ -252,6 +257,9 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
     delivery->restorer = action->restorer;
     delivery->mask = signals->mask;
     delivery->stack = signals->stack;
+    delivery->fault_address = signals->fault_address;
+    delivery->trap = signals->trap;
+    delivery->error = signals->error;
     delivery->top = signals->thread->registers[DECODE_RSP] - RED_ZONE;
     if ((action->flags & SA_ONSTACK) && signals->stack.size > 0 && !is_on_stack(signals))
         delivery->top = signals->stack.address + signals->stack.size;
@@ -323,13 +331,16 @@ int signals_deliver(struct signals *signals)
 
 int signals_raise(struct signals *signals, const struct executor_stop *stop)
 {
-    struct signal_delivery delivery = {.number = stop->signal,
-                                       .fault_address = stop->fault_address,
-                                       .trap = stop->trap,
-                                       .error = stop->error};
+    struct signal_delivery delivery = {.number = stop->signal};
     siginfo_t information = {.si_signo = stop->signal, .si_code = stop->code};
     information.si_addr = (void *)(uintptr_t)stop->fault_address;
     memcpy(delivery.information, &information, sizeof delivery.information);
+    if (stop->trap != 0 || stop->signal == SIGFPE) { /* else the processor has said nothing */
+        signals->trap = stop->trap;
+        signals->error = stop->error;
+    }
+    if (stop->trap == TRAP_PAGE_FAULT)
+        signals->fault_address = stop->fault_address;
     block_all();
     int ends = force(signals, &delivery);
     use_mask(signals);

@@ -30,6 +30,7 @@ _Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT,
 _Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "enter.c");
 _Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, again) == EXEC_THREAD_AGAIN, "code_cache.c");
+_Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87, "translate_look.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
@@ -89,6 +90,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->flags = 0x202;
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */
+    thread->x87_unsettled = 1;
     thread->lookup[0] = unused_entry(0);
     return thread;
 }

@@ -51,6 +51,7 @@ struct exec_thread {
     struct exec_thread *self;
     struct executor *executor;  /* who runs it; NULL: nobody */
     volatile uint8_t interrupt; /* a signal waits: translated code is not entered */
+    uint32_t x87_unsettled;     /* 0: x87's instruction pointer is the program's, for one block */
     uint64_t *state;            /* exec_step()'s, while translated code runs */
     void (*leave)(void);        /* where translated code goes that leaves, and */
     void (*again)(void);        /* with a target that it has not found; whoever enters says so */
@@ -63,6 +64,7 @@ struct exec_thread {
     void *note_context; /* for the executor's note function; NULL: the one in its settings */
     bool trap_due;      /* the program's trap flag was set as the last instruction began */
     bool stepping_out;  /* the trap flag is set until the program's state is whole */
+    uint8_t x87_environment[28]; /* as fnstenv stores it, before a block that does */
     /* memory that translated code can have as an operand, whatever the registers are */
     _Alignas(64) uint8_t scratch[EXEC_THREAD_SCRATCH_BYTES];
 };
@@ -83,6 +85,7 @@ struct exec_thread {
 #define EXEC_THREAD_VECTOR_MASK  200
 #define EXEC_THREAD_SELF         208
 #define EXEC_THREAD_INTERRUPT    224
+#define EXEC_THREAD_X87          228
 #define EXEC_THREAD_STATE        232
 #define EXEC_THREAD_LEAVE        240
 #define EXEC_THREAD_AGAIN        248

@@ -133,6 +133,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         decode_any(translator, instruction, address, readable);
         if (!emit_can(instruction))
             instruction->kind = DECODE_REFUSED;
+        if (translator->count > 0 && instruction->saves_x87)
+            break;
         slots += translate_trace_slots(instruction);
         records += translate_trace_records(instruction);
         unsigned more = used | registers_of(instruction);
@@ -215,7 +217,9 @@ static bool emit_block(struct translator *translator)
 {
     struct block *block = translator->block;
     emit_entries(translator);
-    if (block->looks && !translate_look(translator))
+    block->saves_x87 = translator->instructions[0].saves_x87;
+    if ((block->looks && !translate_look(translator)) ||
+        (block->saves_x87 && !translate_ask_x87(translator)))
         return false;
     translate_trace_begin(translator);
     for (unsigned i = 0; i < translator->count; i++) {

@@ -60,6 +60,10 @@ unsigned translate_trace_records(const struct decode_instruction *instruction);
  */
 bool translate_look(struct translator *translator);
 
+/* What leaves, at a block's beginning, unless x87's instruction pointer is the program's; false
+ * where the cache is full. */
+bool translate_ask_x87(struct translator *translator);
+
 /* Gives the block's registers back, and leaves by an exit. */
 void translate_leave(struct translator *translator, uint32_t number);
 

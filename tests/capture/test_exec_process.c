@@ -12,6 +12,7 @@ static void test_faults(void)
     static const char *const endings[] = {"4", "6", "8", "11", "15", "9", "1", "34", "17", NULL};
     CU_ASSERT(exec_ways_agree("faults", endings));
     CU_ASSERT(exec_ways_agree("traps", NULL));
+    CU_ASSERT(exec_ways_agree("addresses", NULL));
 }
 
 static void test_modified(void)

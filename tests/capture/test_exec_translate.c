@@ -73,7 +73,7 @@ static void note_forms(const struct random_instruction *made)
 
 /* One random instruction with random registers, natively and translated. True: both the same. */
 static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
-                    unsigned *ran)
+                    bool tells, unsigned *ran)
 {
     static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
     static struct machine before, native, translated;
@@ -118,13 +118,29 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
                 (end.signal == SIGSEGV && stop.fault_address != end.fault_address))) {
         difference = "fault";
     }
-    if (difference) {
+    if (difference && tells) {
         print_instruction(&made);
         printf("%s (signals %d, %d) ", difference, end.signal,
                stop.reason == EXECUTOR_FAULT ? stop.signal : 0);
         print_records(rig, references, count);
     }
     return !difference;
+}
+
+/* The same again: components in their initial state may count as in use behind an interruption, and
+ * xsave and its relatives store whether they do (Intel SDM, volume 1, 13.6). */
+static bool try_again(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
+                      unsigned *ran)
+{
+    uint64_t before = *random;
+    unsigned times = make == random_instruction_make_xsave ? 5 : 1;
+    for (unsigned i = 0; i < times; i++) {
+        *random = before;
+        if (try_one(rig, make, random, address, i + 1 == times, ran))
+            return true;
+        executor_invalidate(rig->executor, address, address + 16);
+    }
+    return false;
 }
 
 /* How many of them came to their end. */
@@ -137,7 +153,7 @@ static unsigned try_many(make_function *make, unsigned limit)
     for (unsigned i = 0; i < limit && failed < 20; i++) {
         if (i % PLACES == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
-        failed += !try_one(&rig, make, &random, EXEC_RIG_CODE + 64 * (i % PLACES), &ran);
+        failed += !try_again(&rig, make, &random, EXEC_RIG_CODE + 64 * (i % PLACES), &ran);
     }
     CU_ASSERT_EQUAL(failed, 0);
     exec_rig_end(&rig);

@@ -1,8 +1,10 @@
 #define _GNU_SOURCE /* MAP_*, getentropy */
 #include "capture/exec/start.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -77,45 +79,80 @@ static uint64_t put_pointers(struct filling *filling, uint64_t string, const cha
     return string;
 }
 
-struct entry {
-    uint64_t type;
-    uint64_t value;
+/* --- the auxiliary vector --- */
+
+/* In the kernel's order. It gives two more that have no use here: where the vDSO is, and what
+ * restartable sequences are like. */
+static const uint64_t types[] = {AT_MINSIGSTKSZ, AT_HWCAP,  AT_PAGESZ, AT_CLKTCK,  AT_PHDR,
+                                 AT_PHENT,       AT_PHNUM,  AT_BASE,   AT_FLAGS,   AT_ENTRY,
+                                 AT_UID,         AT_EUID,   AT_GID,    AT_EGID,    AT_SECURE,
+                                 AT_RANDOM,      AT_HWCAP2, AT_EXECFN, AT_PLATFORM};
+
+#define TYPES (sizeof types / sizeof *types)
+
+struct vector {
+    Elf64_auxv_t entries[TYPES + 1]; /* the last one is AT_NULL */
+    size_t count;
 };
 
-/* What is the machine's and the user's own is told as we were told. */
-static const uint64_t inherited[] = {AT_HWCAP, AT_HWCAP2, AT_CLKTCK, AT_UID,
-                                     AT_EUID,  AT_GID,    AT_EGID,   AT_MINSIGSTKSZ};
-
-#define INHERITED (sizeof inherited / sizeof *inherited)
-#define OWN       12
-#define ENTRIES   (INHERITED + OWN)
-
-static void put_vector(struct filling *filling, const struct load *load, uint64_t random,
-                       uint64_t name, uint64_t platform_name)
+/* The C library has its own idea of AT_HWCAP. Where the kernel's cannot be read, it is
+ * CPUID.01H:EDX as a rule. */
+static uint64_t capabilities(void)
 {
-    const struct entry own[OWN] = {
-        {AT_PHDR, load->program.table},
-        {AT_PHENT, sizeof(Elf64_Phdr)},
-        {AT_PHNUM, load->program.table_entries},
-        {AT_PAGESZ, SPACE_PAGE},
-        {AT_BASE, load->interpreter.bias},
-        {AT_FLAGS, 0},
-        {AT_ENTRY, load->program.entry},
-        {AT_SECURE, 0},
-        {AT_RANDOM, random},
-        {AT_EXECFN, name},
-        {AT_PLATFORM, platform_name},
-        {AT_NULL, 0},
-    };
-    for (size_t i = 0; i < INHERITED; i++) {
-        put_word(filling, inherited[i]);
-        put_word(filling, getauxval(inherited[i]));
-    }
-    for (size_t i = 0; i < OWN; i++) {
-        put_word(filling, own[i].type);
-        put_word(filling, own[i].value);
+    unsigned eax, ebx, ecx, edx = 0;
+    Elf64_auxv_t entry = {AT_NULL, {0}};
+    int file = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+    while (file >= 0 && entry.a_type != AT_HWCAP &&
+           read(file, &entry, sizeof entry) == (ssize_t)sizeof entry)
+        continue;
+    if (file >= 0)
+        close(file);
+    if (entry.a_type == AT_HWCAP)
+        return entry.a_un.a_val;
+    __get_cpuid(1, &eax, &ebx, &ecx, &edx);
+    errno = 0; /* there is a value */
+    return edx;
+}
+
+static uint64_t value_of(uint64_t type, const struct load *load)
+{
+    switch (type) {
+    case AT_HWCAP:
+        return capabilities();
+    case AT_PHDR:
+        return load->program.table;
+    case AT_PHNUM:
+        return load->program.table_entries;
+    case AT_BASE:
+        return load->interpreter.bias;
+    case AT_ENTRY:
+        return load->program.entry;
+    default: /* the machine's and the user's own */
+        return getauxval(type);
     }
 }
+
+/* Addresses of strings are put in later. */
+static void make_vector(struct vector *vector, const struct load *load)
+{
+    vector->count = 0;
+    for (size_t i = 0; i < TYPES; i++) {
+        errno = 0;
+        uint64_t value = value_of(types[i], load);
+        if (errno != ENOENT) /* else this kernel is older */
+            vector->entries[vector->count++] = (Elf64_auxv_t){types[i], {value}};
+    }
+    vector->entries[vector->count++] = (Elf64_auxv_t){AT_NULL, {0}};
+}
+
+static void point_to(struct vector *vector, uint64_t type, uint64_t address)
+{
+    for (size_t i = 0; i < vector->count; i++)
+        if (vector->entries[i].a_type == type)
+            vector->entries[i].a_un.a_val = address;
+}
+
+/* --- the stack --- */
 
 static uint64_t stack_size(const struct space_layout *layout, uint64_t wanted)
 {
@@ -160,18 +197,21 @@ static void fill(struct start *start, const struct load *load, const char *const
     start->arguments = filling.string;
     start->arguments_bytes = string_bytes(arguments);
     start->environment_bytes = string_bytes(environment);
-    uint64_t platform_name = put_bytes(&filling, platform, sizeof platform);
-    uint64_t random_bytes = put_bytes(&filling, random, START_RANDOM_BYTES);
+    struct vector vector;
+    make_vector(&vector, load);
+    point_to(&vector, AT_EXECFN, name);
+    point_to(&vector, AT_PLATFORM, put_bytes(&filling, platform, sizeof platform));
+    point_to(&vector, AT_RANDOM, put_bytes(&filling, random, START_RANDOM_BYTES));
     uint64_t words =
-        1 + count_strings(arguments) + 1 + count_strings(environment) + 1 + 2 * ENTRIES;
+        1 + count_strings(arguments) + 1 + count_strings(environment) + 1 + 2 * vector.count;
     start->rsp = (filling.string - words * sizeof(uint64_t)) & ~(uint64_t)15;
     filling.words = (uint64_t *)(uintptr_t)start->rsp;
     put_word(&filling, count_strings(arguments));
     uint64_t string = put_pointers(&filling, start->arguments, arguments);
     put_pointers(&filling, string, environment);
     start->vector = (uint64_t)(uintptr_t)filling.words;
-    start->vector_bytes = ENTRIES * sizeof(struct entry);
-    put_vector(&filling, load, random_bytes, name, platform_name);
+    start->vector_bytes = vector.count * sizeof *vector.entries;
+    memcpy(filling.words, vector.entries, start->vector_bytes);
 }
 
 int start_new_stack(struct start *start, struct space *space, const struct load *load,

@@ -1,7 +1,7 @@
 /*
  * How a program begins: its stack with arguments, environment and auxiliary vector, and its first
- * registers (System V ABI, AMD64 supplement, 3.4.1; getauxval(3)). It is told nothing of a vdso,
- * whose code lies above 4 GiB, and nothing of restartable sequences.
+ * registers (System V ABI, AMD64 supplement, 3.4.1; getauxval(3)). It is told nothing of the vDSO,
+ * whose code and data the kernel maps above 4 GiB, and nothing of restartable sequences.
  */
 #ifndef CAPTURE_EXEC_START_H
 #define CAPTURE_EXEC_START_H

@@ -313,6 +313,7 @@ bool space_reading_executes(struct space *space)
 void space_forked(struct space *space)
 {
     pthread_mutex_lock(&space->mutex);
+    space->locked = 0;
     if (space->forks_less) {
         space_note_lost(space, 0, SPACE_END);
         space_tell_changed(space, 0, SPACE_END);

@@ -77,6 +77,8 @@ int64_t space_mremap(struct space *space, uint64_t old_address, uint64_t old_len
 /* As the system call, not the library's function: the break that now is, moved or not. */
 int64_t space_brk(struct space *space, uint64_t address);
 int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, uint64_t advice);
+int64_t space_mlockall(struct space *space, uint64_t flags);
+int64_t space_munlockall(struct space *space);
 int64_t space_shmat(struct space *space, int segment, uint64_t address, uint64_t flags);
 int64_t space_shmdt(struct space *space, uint64_t address);
 

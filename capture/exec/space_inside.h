@@ -19,6 +19,7 @@ struct space {
     uint64_t refused;
     struct space_limits limits;
     bool reading_executes;
+    int locked;      /* MAP_LOCKED for what is mapped from now on, or 0 */
     bool forks_less; /* than all of it: space_forked() */
     void (*gone)(void *user, uint64_t start, uint64_t end);
     void *gone_user;
@@ -50,6 +51,9 @@ void space_note_lost(struct space *space, uint64_t start, uint64_t end);
 bool space_may_grow(const struct space *space, const struct space_mapping *mapping, uint64_t bytes);
 bool space_may_have_data(const struct space *space, const struct space_mapping *mapping,
                          uint64_t bytes);
+
+/* Of the first stack, which is mapped as large as it can become, natively as it is used. */
+#define SPACE_STACK_USED ((uint64_t)136 << 10)
 
 /* Bytes of the program's mappings in a range. */
 uint64_t space_bytes(const struct space *space, uint64_t start, uint64_t end);

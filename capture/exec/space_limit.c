@@ -1,9 +1,6 @@
 /* Limits of memory that count the program's mappings, and not ours. */
 #include "capture/exec/space_inside.h"
 
-/* Of the first stack, which is mapped as large as it can become, natively as it is used. */
-#define STACK_BYTES ((uint64_t)136 << 10)
-
 void space_limit(struct space *space, const struct space_limits *limits)
 {
     pthread_mutex_lock(&space->mutex);
@@ -23,8 +20,8 @@ static uint64_t sum(const struct space *space, uint64_t at, uint64_t end, bool d
     struct space_mapping piece;
     while (space_table_next(&space->table, &at, end, &piece)) {
         uint64_t size = piece.end - piece.start;
-        if ((piece.flags & SPACE_STACK) && size > STACK_BYTES)
-            size = STACK_BYTES;
+        if ((piece.flags & SPACE_STACK) && size > SPACE_STACK_USED)
+            size = SPACE_STACK_USED;
         if (!(piece.flags & SPACE_FOREIGN) && (!data || is_data(&piece)))
             bytes += size;
     }

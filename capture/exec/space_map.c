@@ -116,7 +116,8 @@ static int64_t understand(const struct space *space, struct demand *demand, uint
     demand->alignment = huge ? huge_page_size(flags) : SPACE_PAGE;
     demand->limit = flags & MAP_32BIT ? LOW_END : 0;
     /* growing is ours to do: the table has to know of it (space_fault) */
-    demand->flags = (int)(flags & 0xffffffff &
+    demand->flags = space->locked |
+                    (int)(flags & 0xffffffff &
                           ~(uint64_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN));
     uint32_t type = flags & MAP_TYPE;
     if (length == 0 ||
@@ -261,7 +262,7 @@ static bool move_break(struct space *space, uint64_t from, uint64_t to)
         to - space->break_start > space->limits.data ||
         !space_may_grow(space, &mapping, to - from) ||
         space_table_overlaps(&space->table, from, to, 0) ||
-        space_map_hole(&mapping, space, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) < 0)
+        space_map_hole(&mapping, space, MAP_PRIVATE | MAP_ANONYMOUS | space->locked, -1, 0) < 0)
         return false;
     space_note(space, &mapping);
     return true;
@@ -298,6 +299,8 @@ int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, ui
         return -EINVAL;
     if (address >= SPACE_END || size > SPACE_END - address)
         return size ? -ENOMEM : 0;
+    if (advice == MADV_POPULATE_WRITE)
+        space_before_write(space, address, size);
     pthread_mutex_lock(&space->mutex);
     int64_t result = -ENOMEM;
     if (!space_table_overlaps(&space->table, address, address + size, SPACE_FOREIGN))

@@ -73,6 +73,8 @@ int64_t system_call_mprotect(struct system_calls *calls, struct system_call *cal
 int64_t system_call_pkey_mprotect(struct system_calls *calls, struct system_call *call);
 int64_t system_call_brk(struct system_calls *calls, struct system_call *call);
 int64_t system_call_madvise(struct system_calls *calls, struct system_call *call);
+int64_t system_call_mlockall(struct system_calls *calls, struct system_call *call);
+int64_t system_call_munlockall(struct system_calls *calls, struct system_call *call);
 int64_t system_call_shmat(struct system_calls *calls, struct system_call *call);
 int64_t system_call_shmdt(struct system_calls *calls, struct system_call *call);
 int64_t system_call_range(struct system_calls *calls, struct system_call *call);

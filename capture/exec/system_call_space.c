@@ -94,6 +94,17 @@ int64_t system_call_madvise(struct system_calls *calls, struct system_call *call
                          (uint32_t)call->arguments[2]);
 }
 
+int64_t system_call_mlockall(struct system_calls *calls, struct system_call *call)
+{
+    return space_mlockall(calls->space, (uint32_t)call->arguments[0]);
+}
+
+int64_t system_call_munlockall(struct system_calls *calls, struct system_call *call)
+{
+    (void)call;
+    return space_munlockall(calls->space);
+}
+
 int64_t system_call_shmat(struct system_calls *calls, struct system_call *call)
 {
     return space_shmat(calls->space, (int)call->arguments[0], call->arguments[1],

@@ -54,6 +54,8 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_shmdt] = EMULATED(system_call_shmdt),
     [SYS_mlock] = EMULATED(system_call_range),
     [SYS_mlock2] = EMULATED(system_call_range),
+    [SYS_mlockall] = EMULATED(system_call_mlockall),
+    [SYS_munlockall] = EMULATED(system_call_munlockall),
     [SYS_munlock] = EMULATED(system_call_range),
     [SYS_msync] = EMULATED(system_call_range),
     [SYS_mincore] = {.treatment = SYSTEM_CALL_EMULATED,

@@ -87,6 +87,10 @@ Limits_of_memory() {
     prints "$(ulimit -v)"
     unset 'run[-1]'
 }
+Resource_usage() {
+    says 0 usage
+    prints 'large 1'
+}
 Transactional_memory() {
     says 0 transactions
     prints 'status 0'

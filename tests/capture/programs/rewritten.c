@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE           4096
+#define POPULATE_WRITE 23 /* MADV_, of Linux 5.14 */
 
 typedef int function(void);
 
@@ -174,6 +175,7 @@ static void remove_shared(void)
     uint8_t *code = map(PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED | MAP_ANONYMOUS, -1);
     memcpy(code, make(), sizeof made);
     say("shared", 0, code);
+    say("populated", madvise(code, PAGE, POPULATE_WRITE), code);
     say("removed", madvise(code, PAGE, MADV_REMOVE), code);
     munmap(code, 2 * PAGE);
 }

@@ -290,6 +290,52 @@ static void show_data_limit(void)
     limit(RLIMIT_DATA, RLIM_INFINITY, RLIM_INFINITY);
 }
 
+static unsigned long status_of(const char *name)
+{
+    char line[256];
+    unsigned long value = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            sscanf(line + strlen(name), " %lu", &value);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+/* What is locked is a few MiB. */
+static void show_locks(void)
+{
+    static uint8_t text[300000];
+    struct rlimit had, none = {64 * 1024, 64 * 1024};
+    text[0] = 1;
+    say("lock nothing", mlockall(0));
+    say("lock what", mlockall(MCL_ONFAULT));
+    say("lock all", mlockall(MCL_CURRENT | MCL_FUTURE));
+    unsigned long all = status_of("VmLck:");
+    printf("%d\n", all > 500 && all < 8000);
+    void *more = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf("more: %lu\n", status_of("VmLck:") - all);
+    munmap(more, MIB);
+    fflush(stdout);
+    if (fork() == 0) {
+        printf("a child's: %lu\n", status_of("VmLck:"));
+        exit(0);
+    }
+    wait(NULL);
+    say("unlock", munlockall());
+    printf("%lu\n", status_of("VmLck:"));
+    say("when used", mlockall(MCL_CURRENT | MCL_ONFAULT));
+    munlockall();
+    getrlimit(RLIMIT_MEMLOCK, &had);
+    if (had.rlim_max == RLIM_INFINITY || had.rlim_max > none.rlim_max) {
+        none.rlim_max = had.rlim_max;
+        setrlimit(RLIMIT_MEMLOCK, &none);
+        say("lock too much", mlockall(MCL_CURRENT));
+        setrlimit(RLIMIT_MEMLOCK, &had);
+    }
+}
+
 static void show_limits(void)
 {
     struct rlimit set = {2 * MIB, MIB}, got, old = {0, 0};
@@ -331,6 +377,7 @@ int main(int count, char **arguments)
         return 2;
     show_files(count, arguments);
     show_personality();
+    show_locks();
     show_limits();
     return 0;
 }

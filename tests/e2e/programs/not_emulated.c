@@ -131,6 +131,13 @@ static void newer(void)
     say("ioperm", number(SYS_ioperm, 0x80, 1, 1, 0));
 }
 
+static void usage(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    printf("large %d\n", used.ru_maxrss > 6000); /* KiB; natively some 2000 */
+}
+
 static void transactions(void)
 {
     unsigned status = ~0u;
@@ -275,6 +282,7 @@ int main(int count, char **arguments)
                  {"descriptors", descriptors},
                  {"newer", newer},
                  {"transactions", transactions},
+                 {"usage", usage},
                  {"files", files},
                  {"others", others},
                  {"code_in_files", code_in_files}};

@@ -1,6 +1,7 @@
 #include "tools/exec.h"
 
 #include "capture/file_list.h"
+#include "formats/base/quantity.h"
 #include "tools/capture_options.h"
 #include "tools/exec_attend.h"
 #include "tools/exec_program.h"
@@ -40,6 +41,31 @@ static int take_until(void *settings, const char *argument, struct bt_error *err
     return take_place(&((struct exec_settings *)settings)->until, argument, error);
 }
 
+static int take_calls(void *settings, const char *argument, struct bt_error *error)
+{
+    return take_place(&((struct exec_settings *)settings)->calls, argument, error);
+}
+
+/* ON/OFF, instructions. */
+static int take_sample(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_settings *exec = settings;
+    char on[32];
+    const char *slash = strchr(argument, '/');
+    size_t length = slash ? (size_t)(slash - argument) : 0;
+    if (length == 0 || length >= sizeof on)
+        return bt_fail(error, BT_USAGE, "\"%.60s\" should be ON/OFF, such as 1M/99M", argument);
+    memcpy(on, argument, length);
+    on[length] = '\0';
+    if (quantity_count(&exec->on, on, error) < 0 ||
+        quantity_count(&exec->off, slash + 1, error) < 0)
+        return error->code;
+    if (exec->on == 0 || exec->off == 0 || exec->on > UINT64_MAX / 2 || exec->off > UINT64_MAX / 2)
+        return bt_fail(error, BT_USAGE, "\"%.60s\" should be two counts, each at least 1",
+                       argument);
+    return 0;
+}
+
 static int take_threads(void *settings, const char *argument, struct bt_error *error)
 {
     int choice = capture_option_choose(argument, "one", "each", error);
@@ -70,6 +96,14 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 0, "from", "PLACE",
      "begin at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0, take_from},
     {OPTION_CALL, 0, "until", "PLACE", "end where the program comes there", 0, take_until},
+    {OPTION_FLAG, 0, "repeat", NULL, "begin at --from again, and end at --until again",
+     OPTION(repeats), NULL},
+    {OPTION_CALL, 0, "calls", "FUNCTION", "every call of the function, up to its return", 0,
+     take_calls},
+    {OPTION_FLAG, 0, "markers", NULL,
+     "what is between BUSTAP_BEGIN and BUSTAP_END of bustap/mark.h", OPTION(markers), NULL},
+    {OPTION_CALL, 0, "sample", "ON/OFF",
+     "capture ON instructions, leave OFF out, and so on: 1M/99M", 0, take_sample},
     {OPTION_FLAG, 0, "exit", NULL, "end the program, too, where the capture ends", OPTION(ends),
      NULL},
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
@@ -141,9 +175,14 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .ends = settings->ends,
                                  .quiet = settings->quiet,
                                  .skip = settings->skip,
-                                 .limit = settings->limit};
-    if (settings->from)
-        strcpy(orders.from, settings->from);
+                                 .limit = settings->limit,
+                                 .on = settings->on,
+                                 .off = settings->off,
+                                 .repeats = settings->repeats,
+                                 .calls = settings->calls != NULL,
+                                 .markers = settings->markers};
+    if (settings->from || settings->calls)
+        strcpy(orders.from, settings->calls ? settings->calls : settings->from);
     if (settings->until)
         strcpy(orders.until, settings->until);
     return orders;
@@ -293,6 +332,22 @@ static void choose_engine(struct capture_settings *capture)
         capture->engine = DEFLATE_PROGRAMS;
 }
 
+static int check_regions(const struct exec_settings *settings, struct bt_error *error)
+{
+    bool places = settings->from || settings->until;
+    if (settings->repeats && !(settings->from && settings->until))
+        return bt_fail(error, BT_USAGE, "--repeat needs --from and --until");
+    if ((settings->calls && (places || settings->markers)) || (settings->markers && places))
+        return bt_fail(error, BT_USAGE,
+                       "--calls, --markers and --from or --until exclude each other");
+    if (settings->board &&
+        (settings->repeats || settings->calls || settings->markers || settings->off > 0))
+        return bt_fail(error, BT_USAGE,
+                       "--board excludes --repeat, --calls, --markers and --sample: a bus has no "
+                       "way to tell a gap");
+    return 0;
+}
+
 /* What goes together. */
 static int check_together(const struct exec_settings *settings, struct bt_error *error)
 {
@@ -304,6 +359,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
         return bt_fail(error, BT_USAGE, "--packing needs --board");
     if (settings->ends && !settings->limit && !settings->until)
         return bt_fail(error, BT_USAGE, "--exit needs --limit or --until");
+    if (check_regions(settings, error) < 0)
+        return error->code;
     if (capture->keep && !rotates && !capture->append)
         return bt_fail(error, BT_USAGE, "--keep needs --rotate or --append");
     return 0;

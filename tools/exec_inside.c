@@ -42,6 +42,8 @@ struct exec_inside {
     struct exec_user user;
     struct record_ring *rings[THREADS]; /* by thread; without `each` the first one alone */
     uint32_t times[THREADS];            /* of fetches that were left out */
+    bool gaps[THREADS];                 /* before the next record, unless it is the first: */
+    bool any[THREADS];                  /* there are earlier ones in the ring */
     bool detached;                      /* nobody takes records of this process */
     bool follows;
     int descriptor; /* of the lanes, for programs that are followed; -1 */
@@ -91,7 +93,25 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
     struct record_ring *ring = ring_of(inside, thread);
     if (inside->orders->only_data)
         count = only_data(records, count, &inside->times[thread]);
-    return record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes);
+    if (count == 0)
+        return 0;
+    int result = inside->gaps[thread] && inside->any[thread]
+                     ? record_ring_put_gap(ring, exec_lanes_taken, inside->lanes)
+                     : 0;
+    inside->gaps[thread] = false;
+    inside->any[thread] = true;
+    return result == 0 ? record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes)
+                       : result;
+}
+
+/* Regions have begun: of one thread, or (-1) of all. */
+static void note_gap(void *context, int processor)
+{
+    struct exec_inside *inside = context;
+    if (processor >= 0 && inside->orders->each)
+        inside->gaps[processor] = true;
+    else
+        memset(inside->gaps, true, sizeof inside->gaps);
 }
 
 static int put(void *context, struct record *records, size_t count)
@@ -125,6 +145,7 @@ static void begin_process(struct exec_inside *inside)
     inside->user.process = exec_lanes_count_process(inside->lanes);
     inside->user.thread = 0;
     memset(inside->rings, 0, sizeof inside->rings);
+    memset(inside->any, 0, sizeof inside->any);
     int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
     inside->detached = lane < 0;
     if (lane >= 0) {
@@ -364,11 +385,17 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                                          .skip = orders->skip,
                                                          .limit = orders->limit,
                                                          .until = place_of(&inside->until),
+                                                         .on = orders->on,
+                                                         .off = orders->off,
+                                                         .repeats = orders->repeats,
+                                                         .calls = orders->calls,
+                                                         .markers = orders->markers,
                                                          .ends = orders->ends},
                                               .file = program->file,
                                               .start = {.environment = program->environment},
                                               .put = put,
                                               .put_context = inside,
+                                              .gap = note_gap,
                                               .forked = forked,
                                               .ended = ended,
                                               .forked_context = inside,

@@ -17,7 +17,8 @@
 /* What processes that begin later have to know. */
 struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
-    uint64_t skip, limit;
+    bool repeats, calls, markers; /* struct process_window */
+    uint64_t skip, limit, on, off;
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
 };
 

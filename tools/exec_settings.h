@@ -12,9 +12,12 @@ struct exec_settings {
     struct session_settings session; /* with it */
     bool packing;                    /* was asked for */
     uint64_t skip, limit;            /* instructions; 0: none */
+    uint64_t on, off;                /* of samples; off 0: all */
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
-    bool ends;                       /* the program, behind what is captured */
-    const char *modules;             /* a file for what was loaded; NULL: none */
+    const char *calls;               /* likewise: of this function */
+    bool repeats, markers;
+    bool ends;           /* the program, behind what is captured */
+    const char *modules; /* a file for what was loaded; NULL: none */
     bool quiet;
     bool each;                      /* thread has a capture of its own */
     bool follow;                    /* children, too, and programs that others become */

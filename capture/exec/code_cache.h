@@ -94,6 +94,7 @@ struct block {
     bool looks;               /* whether its code has changed; before the first place's `traced` */
     bool saves_x87;           /* its first instruction does: asks whether it may, there, too */
     bool fs;                  /* may use the base of fs */
+    bool stops;               /* runs stop in front of it: nothing leads here without leaving */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t exit_count;
 

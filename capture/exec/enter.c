@@ -26,6 +26,7 @@ SYMBOL(thread_interrupt, EXEC_THREAD_INTERRUPT);
 SYMBOL(thread_state, EXEC_THREAD_STATE);
 SYMBOL(thread_leave, EXEC_THREAD_LEAVE);
 SYMBOL(thread_again, EXEC_THREAD_AGAIN);
+SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
@@ -313,7 +314,8 @@ __asm__(".p2align 4\n"
         "    lea (%r15, %r15, 8), %r15d\n"
         "    lea (%r14, %r15, 8), %r15d\n"
         "    movzwl %r15w, %r15d\n"
-        "    lea (, %r15, 8), %r15\n"
+        "    mov %gs:thread_side, %rcx\n"
+        "    lea (%rcx, %r15, 8), %r15\n"
         "    mov %gs:thread_lookup(, %r15, 2), %rcx\n"
         "    lea (%rcx, %r14), %rcx\n"
         "    jrcxz 1f\n"

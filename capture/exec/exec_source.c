@@ -9,6 +9,7 @@ struct exec_source {
     struct record_ring *ring;
     struct capture_info info;
     uint64_t records, tick;
+    bool gap; /* before the next record */
 };
 
 static struct exec_source *from(struct source *source)
@@ -20,12 +21,15 @@ static int next(struct source *source, struct batch *batch, int timeout_ms, stru
 {
     struct exec_source *exec = from(source);
     size_t count;
-    if (!record_ring_take(exec->ring, batch->records, batch->capacity, timeout_ms, &count))
+    if (!record_ring_take(exec->ring, batch->records, batch->capacity, timeout_ms, &count,
+                          &exec->gap))
         return 0;
     if (count == 0)
         return bt_fail(error, BT_TIMEOUT, "the program made no references");
     batch_clear(batch);
     batch->count = count;
+    batch->gap.chosen = exec->gap;
+    exec->gap = false;
     batch->first_index = exec->records;
     batch->first_tick = exec->tick + batch->records[0].time;
     batch->last_tick = exec->tick + records_time(batch->records, count);

@@ -2,6 +2,7 @@
 #include "capture/exec/executor_parts.h"
 
 #include "capture/exec/enter.h"
+#include "capture/exec/mark_of.h"
 #include "capture/exec/trace_compile.h"
 #include "capture/exec/trap.h"
 
@@ -20,6 +21,48 @@ static void note_steps(struct executor *executor)
                       !executor->stop_at;
 }
 
+/* The side without a trace is kept apart, or there is one side for all. */
+static unsigned side_of(const struct executor *executor, enum exec_trace trace)
+{
+    return executor->settings.keeps && trace == EXEC_TRACE_NONE;
+}
+
+static void use_side(struct executor *executor, unsigned side)
+{
+    executor->side = side;
+    executor->cache = executor->sides[side].cache;
+    executor->translator = executor->sides[side].translator;
+    executor->hash = code_cache_hash(executor->cache);
+    if (executor->thread)
+        exec_thread_use(executor->thread, side);
+}
+
+/* For the translator. */
+static bool stops_at(void *context, uint64_t address, const uint8_t *bytes, size_t size)
+{
+    const struct executor *executor = context;
+    return stops_has(&executor->sides[executor->side].stops, address) ||
+           (executor->settings.markers && mark_of(bytes, size) != MARK_NONE);
+}
+
+static int make_side(struct executor *executor, unsigned number, struct bt_error *error)
+{
+    const struct executor_settings *settings = &executor->settings;
+    struct executor_side *side = &executor->sides[number];
+    side->cache = code_cache_new(settings->cache_bytes, error);
+    if (side->cache)
+        side->translator =
+            translator_new(side->cache, number == 0 ? settings->trace : EXEC_TRACE_NONE,
+                           settings->readable, settings->readable_context, error);
+    if (!side->translator)
+        return BT_MEMORY;
+    translator_look(side->translator, settings->unseen);
+    translator_set_side(side->translator, number);
+    if (settings->markers)
+        translator_stops(side->translator, stops_at, executor);
+    return 0;
+}
+
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error)
 {
     struct executor *executor = calloc(1, sizeof *executor);
@@ -32,16 +75,17 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
         executor->settings.cache_bytes = CACHE_BYTES;
     if (settings->buffer_bytes == 0)
         executor->settings.buffer_bytes = BUFFER_BYTES;
-    executor->cache = code_cache_new(executor->settings.cache_bytes, error);
-    if (executor->cache)
-        executor->translator = translator_new(executor->cache, settings->trace, settings->readable,
-                                              settings->readable_context, error);
-    if (!executor->translator || executor_trace_new(executor, error) != 0) {
+    if (make_side(executor, 0, error) != 0 ||
+        (settings->keeps && make_side(executor, 1, error) != 0)) {
         executor_free(executor);
         return NULL;
     }
-    translator_look(executor->translator, settings->unseen);
-    executor->hash = code_cache_hash(executor->cache);
+    use_side(executor, 0);
+    if (executor_trace_new(executor, error) != 0) {
+        executor_free(executor);
+        return NULL;
+    }
+    use_side(executor, side_of(executor, settings->trace));
     note_steps(executor);
     return executor;
 }
@@ -51,19 +95,23 @@ void executor_free(struct executor *executor)
     if (!executor)
         return;
     executor_trace_free(executor);
-    translator_free(executor->translator);
-    code_cache_free(executor->cache);
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        translator_free(executor->sides[side].translator);
+        if (executor->sides[side].cache)
+            code_cache_free(executor->sides[side].cache);
+        stops_clear(&executor->sides[side].stops);
+    }
     free(executor);
 }
 
 /* Targets of indirect branches are forgotten by all threads: by others when it is their turn. */
-static void forget_targets(struct executor *executor)
+static void forget_targets(struct executor *executor, unsigned side)
 {
-    executor->generation++;
+    executor->sides[side].generation++;
     if (!executor->thread)
         return;
-    exec_thread_forget(executor->thread);
-    executor->thread->generation = executor->generation;
+    exec_thread_forget(executor->thread, side);
+    executor->thread->generation[side] = executor->sides[side].generation;
 }
 
 void executor_switch(struct executor *executor, struct exec_thread *thread, uint8_t processor)
@@ -74,15 +122,19 @@ void executor_switch(struct executor *executor, struct exec_thread *thread, uint
         return;
     thread->executor = executor;
     thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
-    if (thread->generation != executor->generation)
-        exec_thread_forget(thread);
-    thread->generation = executor->generation;
+    exec_thread_use(thread, executor->side);
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        if (thread->generation[side] != executor->sides[side].generation)
+            exec_thread_forget(thread, side);
+        thread->generation[side] = executor->sides[side].generation;
+    }
 }
 
 int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error)
 {
     executor_switch(executor, thread, 0);
-    exec_thread_forget(thread); /* it may have been another executor's */
+    for (unsigned side = 0; side < EXEC_SIDES; side++) /* they may have been another executor's */
+        exec_thread_forget(thread, side);
     int result = exec_thread_bind(thread, error);
     return result == 0 ? executor_signals_begin(executor, error) : result;
 }
@@ -98,7 +150,7 @@ void executor_end(struct executor *executor)
 void executor_unlink(struct executor *executor)
 {
     code_cache_unlink_all(executor->cache);
-    forget_targets(executor);
+    forget_targets(executor, executor->side);
 }
 
 static void forget_all(struct executor *executor)
@@ -108,9 +160,9 @@ static void forget_all(struct executor *executor)
         executor_settle_x87(executor);
     }
     code_cache_flush(executor->cache);
-    if (executor->expander.code)
+    if (executor->expander.code && executor->side == 0) /* the other has no trace */
         trace_code_forget(executor->expander.code);
-    forget_targets(executor);
+    forget_targets(executor, executor->side);
 }
 
 /* A block at an address that none begins at. */
@@ -191,7 +243,7 @@ static struct block *go_on(struct executor *executor, struct exit *exit, struct 
     if (!block)
         block = make_block(executor, executor->thread->rip,
                            exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
-    if (!exit || !block || executor->settings.stepping ||
+    if (!exit || !block || block->stops || executor->settings.stepping ||
         flushes != code_cache_flushes(executor->cache))
         return block;
     if (exit->kind == EXIT_DIRECT)
@@ -253,8 +305,8 @@ static bool stops_before(struct executor *executor, const struct block *block, u
         stop_with(executor, EXECUTOR_LIMIT);
     } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
         executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
-    } else if (is_at_stop(executor) && !executor->was_there) {
-        executor->was_there = true;
+    } else if (is_at_stop(executor) && executor->was_at != rip) {
+        executor->was_at = rip;
         stop_with(executor, EXECUTOR_PLACE);
     } else {
         return false;
@@ -285,6 +337,16 @@ static struct exit *enter(struct executor *executor, const struct block *block,
     return exit;
 }
 
+/* The same of a block that begins where runs stop. */
+static bool stops_at_block(struct executor *executor, const struct block *block)
+{
+    if (!block->stops || executor->was_at == block->address)
+        return false;
+    executor->was_at = block->address;
+    stop_with(executor, EXECUTOR_PLACE);
+    return true;
+}
+
 /* Blocks until something comes up. */
 static int run(struct executor *executor, struct bt_error *error)
 {
@@ -312,7 +374,10 @@ static int run(struct executor *executor, struct bt_error *error)
         block = choose(executor, exit, block, left);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
-        executor->was_there = executor->was_there && !is_at_stop(executor);
+        if (stops_at_block(executor, block))
+            return 0;
+        if (executor->was_at == thread->rip)
+            executor->was_at = 0;
         exit = enter(executor, block, &single);
         if (executor->faulted) {
             if (is_over(executor))
@@ -393,7 +458,8 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace, bool c
     if (trace == executor->settings.trace && counts == executor->counts)
         return;
     executor_flush(executor);
-    if (trace != executor->settings.trace)
+    use_side(executor, side_of(executor, trace));
+    if (trace != translator_trace(executor->translator))
         forget_all(executor);
     executor->settings.trace = trace;
     executor->counts = counts;
@@ -408,11 +474,30 @@ void executor_stop_at(struct executor *executor, uint64_t address)
     if (address == executor->stop_at)
         return;
     executor->stop_at = address;
-    executor->was_there = false;
+    executor->was_at = 0;
     note_steps(executor);
     translator_stop_at(executor->translator, address);
     if (address)
         executor_invalidate(executor, address, address + 1);
+}
+
+void executor_stop_also(struct executor *executor, uint64_t address)
+{
+    struct executor_side *side = &executor->sides[executor->side];
+    if (!stops_add(&side->stops, address))
+        return;
+    translator_stops(executor->translator, stops_at, executor);
+    executor_invalidate(executor, address, address + 1);
+}
+
+void executor_stop_nowhere(struct executor *executor)
+{
+    struct executor_side *side = &executor->sides[executor->side];
+    if (side->stops.count == 0 && !executor->settings.markers)
+        return;
+    stops_clear(&side->stops);
+    executor->settings.markers = false;
+    forget_all(executor);
 }
 
 void executor_set_stepping(struct executor *executor, bool stepping)
@@ -425,8 +510,10 @@ void executor_set_stepping(struct executor *executor, bool stepping)
 
 void executor_invalidate(struct executor *executor, uint64_t begin, uint64_t end)
 {
-    if (code_cache_invalidate(executor->cache, begin, end) > 0)
-        forget_targets(executor);
+    for (unsigned side = 0; side < EXEC_SIDES; side++)
+        if (executor->sides[side].cache &&
+            code_cache_invalidate(executor->sides[side].cache, begin, end) > 0)
+            forget_targets(executor, side);
 }
 
 struct code_cache *executor_cache(struct executor *executor)
@@ -441,7 +528,9 @@ void executor_limit(struct executor *executor, uint64_t instructions)
 
 void executor_define(struct executor *executor, translator_defined_function *defined, void *context)
 {
-    translator_define(executor->translator, defined, context);
+    for (unsigned side = 0; side < EXEC_SIDES; side++)
+        if (executor->sides[side].translator)
+            translator_define(executor->sides[side].translator, defined, context);
     executor_invalidate(executor, 0, UINT64_MAX);
 }
 

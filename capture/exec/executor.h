@@ -35,6 +35,8 @@ struct executor_settings {
     size_t cache_bytes;  /* of code; 0: 64 MiB. With all that goes with it five and a half
                             times as much, and 2 MiB: code_cache_new(), trace_code_new() */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
+    bool keeps;          /* translated code while another trace is set: executor_set_trace() */
+    bool markers;        /* of mark.h: runs stop before them, with EXECUTOR_PLACE */
     bool parallel;       /* records are put, and entries taken, by a thread of their own */
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
@@ -116,13 +118,22 @@ void executor_limit(struct executor *executor, uint64_t instructions);
 
 /*
  * Between runs: what is written down from now on. With `count` nothing is put, instructions are
- * only counted; for EXEC_TRACE_FETCHES. All is translated anew, unless nothing changes.
+ * only counted; for EXEC_TRACE_FETCHES. All is translated anew, unless nothing changes; with
+ * `keeps` not where a trace changes to none, or none to the last trace that there was.
  */
 void executor_set_trace(struct executor *executor, enum exec_trace trace, bool count);
 
 /* Between runs: they stop with EXECUTOR_PLACE before the instruction at an address is executed; 0:
  * at none. */
 void executor_stop_at(struct executor *executor, uint64_t address);
+
+/*
+ * Between runs, which are not stepping: they stop there as well, at however many places. With
+ * `keeps` that holds for code without a trace, or for code with one, whichever is set now. Nowhere
+ * forgets all these places, markers, and all of that code.
+ */
+void executor_stop_also(struct executor *executor, uint64_t address);
+void executor_stop_nowhere(struct executor *executor);
 
 /* Instructions that others know: runs stop with EXECUTOR_DEFINED before each. Whoever did it, and
  * put its records, tells that with executor_count_one(). All is translated anew. */

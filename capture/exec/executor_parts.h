@@ -4,12 +4,25 @@
 
 #include "capture/exec/executor.h"
 
+#include "capture/exec/stops.h"
+
 #include <signal.h>
 
 #define EXECUTOR_SIGNALS 5u
 
+/* Translated code: of the program as it is traced, and apart from that without a trace, where both
+ * are kept. */
+struct executor_side {
+    struct code_cache *cache; /* NULL: there is no such side */
+    struct translator *translator;
+    struct stops stops;  /* runs stop there, too */
+    unsigned generation; /* of the lookups: others are out of date */
+};
+
 struct executor {
     struct executor_settings settings;
+    struct executor_side sides[EXEC_SIDES];
+    unsigned side; /* the one in use; these two are its own */
     struct code_cache *cache;
     struct translator *translator;
     struct exec_thread *thread;
@@ -18,7 +31,7 @@ struct executor {
     int result;
     uint64_t limit;   /* instructions; 0: none */
     uint64_t stop_at; /* an address; 0: none */
-    bool was_there;   /* has stopped at it, and not gone on yet */
+    uint64_t was_at;  /* has stopped here, and not gone on yet; 0: nowhere */
     bool counts;      /* only, and puts nothing */
 
     uint64_t fs_base; /* of the entries in the buffer */
@@ -30,7 +43,6 @@ struct executor {
     uint64_t given;              /* buffers, since it was last waited for */
     uint64_t counted;            /* instructions before those */
 
-    unsigned generation;       /* of the lookups: others are out of date */
     bool faulted;              /* or interrupted */
     bool traps;                /* translated code has set the program's trap flag */
     bool begun;                /* executor_step() was: the next run goes on */

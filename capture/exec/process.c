@@ -89,22 +89,25 @@ static void tell_loaded(struct process *process)
 
 static int make_parts(struct process *process, const struct start *start, struct bt_error *error)
 {
-    const struct executor_settings settings = {.trace = process->settings.trace,
-                                               .stepping = process->settings.stepping,
-                                               .parallel = process->settings.parallel,
-                                               .cache_bytes = process->settings.cache_bytes,
-                                               .buffer_bytes = process->settings.buffer_bytes,
-                                               .readable = process_readable,
-                                               .unseen = unseen,
-                                               .readable_context = process,
-                                               .put = process->settings.put ? put : NULL,
-                                               .put_context = process,
-                                               .take = process->settings.take ? take : NULL,
-                                               .take_context = process,
-                                               .mend = mend,
-                                               .mend_context = process,
-                                               .note = signals_note,
-                                               .note_context = process->signals};
+    const struct executor_settings settings = {
+        .trace = process->settings.trace,
+        .stepping = process->settings.stepping,
+        .parallel = process->settings.parallel,
+        .keeps = process_window_repeats(&process->settings.window),
+        .markers = process->settings.window.markers,
+        .cache_bytes = process->settings.cache_bytes,
+        .buffer_bytes = process->settings.buffer_bytes,
+        .readable = process_readable,
+        .unseen = unseen,
+        .readable_context = process,
+        .put = process->settings.put ? put : NULL,
+        .put_context = process,
+        .take = process->settings.take ? take : NULL,
+        .take_context = process,
+        .mend = mend,
+        .mend_context = process,
+        .note = signals_note,
+        .note_context = process->signals};
     process->executor = executor_new(&settings, error);
     if (!process->executor)
         return BT_MEMORY;
@@ -178,11 +181,6 @@ void process_free(struct process *process)
 int process_hide(struct process *process, int descriptor, struct bt_error *error)
 {
     return system_calls_hide(process->calls, descriptor, error);
-}
-
-uint64_t process_instructions(const struct process *process)
-{
-    return executor_instructions(process->executor) - process->skipped;
 }
 
 const struct modules *process_modules(const struct process *process)
@@ -397,8 +395,8 @@ int process_loop(struct process *process, struct bt_error *error)
             process_turn_pass(self);
         if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
             continue;
-        process_window_go_on(process);
-        if (process->phase == PROCESS_BEHIND && process->settings.window.ends)
+        process_window_go_on(process, stop.reason == EXECUTOR_PLACE);
+        if (process->window.ended && process->settings.window.ends)
             end_with(process, PROCESS_LIMITED, 0);
     }
     return result;
@@ -419,8 +417,8 @@ int process_begin(struct process *process, struct bt_error *error)
     }
     space_listen(process->space, gone, process);
     signals_begin(process->signals);
-    tell_loaded(process);
     process_window_begin(process);
+    tell_loaded(process);
     return 0;
 }
 

@@ -23,18 +23,25 @@
 struct process;
 
 /*
- * Which part of what a program does is put. It opens when the instruction at `from` is about to be
- * executed for the first time, and `skip` instructions later; it closes behind `limit`
- * instructions, not one more, or when the instruction at `until` is about to be executed. Then the
- * program goes on without a trace, or ends (PROCESS_LIMITED). The children that it makes before are
- * the same.
+ * Which parts of what a program does are put (window.h). Without more than these, one: it opens
+ * when the instruction at `from` is about to be executed for the first time, and `skip`
+ * instructions later; it closes behind `limit` instructions, not one more, or when the instruction
+ * at `until` is about to be executed. Then the program goes on without a trace, or ends
+ * (PROCESS_LIMITED). The children that it makes before are the same.
+ *
+ * With `repeats` it opens at `from`, and closes at `until`, again and again; with `calls` at the
+ * entry of the function at `from`, and at the return of that very call, each thread for itself;
+ * with `markers` at those of mark.h. Of what is executed while it is open `on` instructions are
+ * put, behind those that are skipped, `off` are not, and so on. The limit counts what is put.
  */
 struct NAMED_FIELDS process_window {
-    uint64_t from;  /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
-    uint64_t skip;  /* instructions that are not put */
-    uint64_t limit; /* instructions that are; 0: all */
-    uint64_t until; /* 0: nowhere; PROCESS_SOMEWHERE */
-    bool ends;      /* the program, with the window */
+    uint64_t from;    /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
+    uint64_t skip;    /* instructions that are not put */
+    uint64_t limit;   /* instructions that are; 0: all */
+    uint64_t until;   /* 0: nowhere; PROCESS_SOMEWHERE */
+    uint64_t on, off; /* off 0: all */
+    bool repeats, calls, markers; /* one of them at most */
+    bool ends;                    /* the program, with the window */
 };
 #define PROCESS_SOMEWHERE UINT64_MAX
 
@@ -74,6 +81,9 @@ struct process_settings {
     struct start_options start;
     executor_put_function *put; /* may be NULL without a trace; BT_CLOSED closes the window */
     void *put_context;
+    /* What is put next does not follow on what was put before: of one processor, or (-1) of any.
+     * With put's context. NULL: nobody wants to know. */
+    void (*gap)(void *context, int processor);
     trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
     void *take_context;
     /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,

@@ -5,14 +5,7 @@
 #include "capture/exec/process.h"
 #include "capture/exec/signals.h"
 #include "capture/exec/system_call.h"
-
-/* Of the window. */
-enum process_phase {
-    PROCESS_BEFORE, /* nothing is counted */
-    PROCESS_SKIPPING,
-    PROCESS_INSIDE,
-    PROCESS_BEHIND
-};
+#include "capture/exec/window.h"
 
 struct process_threads;
 
@@ -40,8 +33,7 @@ struct process {
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;
     struct process_end end;
-    enum process_phase phase;
-    uint64_t skipped; /* instructions that were counted, and not put */
+    struct window window;
 };
 
 /* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
@@ -68,11 +60,18 @@ int process_refused(struct process *process, struct executor_stop *stop, struct 
  * to. False: *stop is the fault that it is. */
 bool process_vsyscall(struct process *process, struct executor_stop *stop);
 
-/* The window as the program begins; the executor has come to what it was told to stop for; and the
- * limit that it has now (executor_limit). */
+/* The window as the program begins; the executor has come to what it was told to stop for: a place,
+ * or its limit; the executor is to do what the window wants now; another thread has its turn. */
 void process_window_begin(struct process *process);
-void process_window_go_on(struct process *process);
+void process_window_go_on(struct process *process, bool at_place);
+void process_window_apply(struct process *process);
+void process_window_switch(struct process *process);
+
+/* The limit that the executor has in it (executor_limit). */
 uint64_t process_window_limit(const struct process *process);
+
+/* Whether it may open more than once. */
+bool process_window_repeats(const struct process_window *window);
 
 /* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
  * to its end. */

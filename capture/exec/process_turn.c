@@ -11,6 +11,7 @@ static void use(struct process_thread *self)
     process->thread = self->thread;
     process->signals = self->signals;
     executor_switch(process->executor, self->thread, self->processor);
+    process_window_switch(process);
 }
 
 struct timespec process_turn_slice_end(void)

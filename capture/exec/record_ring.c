@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A record that is none, but a gap: with a time that saturated, so that it is taken as the first.
+ */
+#define GAP_TYPE 0xffu
+
 /* Records; a power of two. What both sides touch stays in the second cache of a processor: with
  * eight times as many, copying took twice as long. */
 #define CAPACITY  ((size_t)1 << 15)
@@ -137,6 +141,13 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
     return 0;
 }
 
+int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *taken,
+                        const void *context)
+{
+    const struct record gap = {.type = GAP_TYPE, .time = UINT32_MAX};
+    return record_ring_put(ring, &gap, 1, taken, context);
+}
+
 void record_ring_end(struct record_ring *ring)
 {
     atomic_store(&ring->ended, 1);
@@ -176,7 +187,7 @@ static void wait_for_records(struct record_ring *ring, size_t wished, int timeou
 }
 
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
-                      int timeout_ms, size_t *count)
+                      int timeout_ms, size_t *count, bool *gap)
 {
     size_t wished = timeout_ms < 0 ? 1 : smaller(capacity, MANY);
     wait_for_records(ring, wished, timeout_ms);
@@ -193,6 +204,10 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
     if (atomic_load(&ring->putter_waits) && room_for_more(ring) >= MANY)
         tell(&ring->taken_news);
     *count = there;
+    if (there > 0 && records[0].type == GAP_TYPE) {
+        *gap = true;
+        memmove(records, records + 1, --*count * sizeof *records);
+    }
     return there > 0 || !ended;
 }
 

@@ -37,6 +37,10 @@ typedef bool record_ring_taken_function(const void *context);
 int record_ring_put(struct record_ring *ring, const struct record *records, size_t count,
                     record_ring_taken_function *taken, const void *context);
 
+/* What is put next does not follow on what was put before. As record_ring_put(). */
+int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *taken,
+                        const void *context);
+
 /* There will be no more. Also for others, once whoever puts is gone. */
 void record_ring_end(struct record_ring *ring);
 bool record_ring_has_ended(const struct record_ring *ring);
@@ -46,10 +50,11 @@ bool record_ring_has_ended(const struct record_ring *ring);
 /*
  * Takes at most capacity records, *count of them: as soon as there are many or an end, else what is
  * there when timeout_ms have passed (< 0: waits for one at least). Only the first of them may have
- * a time that saturated. False: there are none, and there will be none.
+ * a time that saturated. *gap becomes true where they do not follow on what was taken before; there
+ * may be none then. False: there are none, and there will be none.
  */
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
-                      int timeout_ms, size_t *count);
+                      int timeout_ms, size_t *count, bool *gap);
 
 /* Nothing is wanted any more but what has been put. */
 void record_ring_close(struct record_ring *ring);

@@ -31,6 +31,7 @@ _Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "enter.
 _Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, again) == EXEC_THREAD_AGAIN, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87, "translate_look.c");
+_Static_assert(offsetof(struct exec_thread, side) == EXEC_THREAD_SIDE, "enter.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
@@ -91,7 +92,8 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
     thread->vector[25] = 0x1f; /* state */
     thread->x87_unsettled = 1;
-    thread->lookup[0] = unused_entry(0);
+    for (unsigned side = 0; side < EXEC_SIDES; side++)
+        thread->lookup[side * EXEC_LOOKUP_ENTRIES] = unused_entry(0);
     return thread;
 }
 
@@ -132,27 +134,44 @@ void exec_thread_stack_free(struct exec_thread *thread)
     thread->signal_stack = NULL;
 }
 
-void exec_thread_forget(struct exec_thread *thread)
+#define SIDE (EXEC_LOOKUP_BYTES / 2)
+
+void exec_thread_use(struct exec_thread *thread, unsigned side)
 {
-    for (uint32_t i = 0; i < thread->remembered_count; i++)
-        thread->lookup[thread->remembered[i]] = unused_entry(thread->remembered[i]);
-    thread->remembered_count = 0;
+    thread->side = (uint64_t)side * SIDE;
 }
 
-static void set_entry(struct exec_thread *thread, uint16_t place, struct exec_lookup entry)
+static struct exec_lookup *table_of(struct exec_thread *thread, unsigned side)
 {
-    if (thread->lookup[place].code == 0)
-        thread->remembered[thread->remembered_count++] = place;
-    thread->lookup[place] = entry;
+    return thread->lookup + (size_t)side * EXEC_LOOKUP_ENTRIES;
+}
+
+void exec_thread_forget(struct exec_thread *thread, unsigned side)
+{
+    struct exec_lookup *table = table_of(thread, side);
+    const uint16_t *remembered = thread->remembered[side];
+    for (uint32_t i = 0; i < thread->remembered_count[side]; i++)
+        table[remembered[i]] = unused_entry(remembered[i]);
+    thread->remembered_count[side] = 0;
+}
+
+static void set_entry(struct exec_thread *thread, unsigned side, uint16_t place,
+                      struct exec_lookup entry)
+{
+    struct exec_lookup *table = table_of(thread, side);
+    if (table[place].code == 0)
+        thread->remembered[side][thread->remembered_count[side]++] = place;
+    table[place] = entry;
 }
 
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code)
 {
+    const unsigned side = (unsigned)(thread->side / SIDE);
     uint16_t first = EXEC_LOOKUP_FIRST(target);
-    struct exec_lookup old = thread->lookup[first];
+    struct exec_lookup old = table_of(thread, side)[first];
     uint64_t old_target = -old.minus_target;
     if (old.code != 0 && old_target != target && EXEC_LOOKUP_FIRST(old_target) == first)
-        set_entry(thread, EXEC_LOOKUP_SECOND(old_target), old);
-    set_entry(thread, first,
+        set_entry(thread, side, EXEC_LOOKUP_SECOND(old_target), old);
+    set_entry(thread, side, first,
               (struct exec_lookup){.minus_target = -target, .code = (uint64_t)(uintptr_t)code});
 }

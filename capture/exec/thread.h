@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define EXEC_LOOKUP_ENTRIES       65536u
+#define EXEC_SIDES                2u /* tables, for two sets of translated code (executor.h) */
 #define EXEC_THREAD_SCRATCH_BYTES 4096u
 
 /* The two places of a target: blocks look at the first, exec_look_again() at the second. */
@@ -55,12 +56,14 @@ struct exec_thread {
     uint64_t *state;            /* exec_step()'s, while translated code runs */
     void (*leave)(void);        /* where translated code goes that leaves, and */
     void (*again)(void);        /* with a target that it has not found; whoever enters says so */
-    struct exec_lookup lookup[EXEC_LOOKUP_ENTRIES];
-    uint16_t remembered[EXEC_LOOKUP_ENTRIES]; /* those in use, */
-    uint32_t remembered_count;                /* so many */
-    unsigned generation;                      /* of the executor's, when they were last in order */
-    size_t vector_bytes;                      /* of *vector */
-    void *signal_stack;                       /* of the thread of ours that it was bound to */
+    uint64_t side;              /* half the offset of the table in use */
+    uint64_t reserved;          /* so that the tables are aligned */
+    struct exec_lookup lookup[EXEC_SIDES * EXEC_LOOKUP_ENTRIES];
+    uint16_t remembered[EXEC_SIDES][EXEC_LOOKUP_ENTRIES]; /* entries in use, */
+    uint32_t remembered_count[EXEC_SIDES];                /* so many */
+    unsigned generation[EXEC_SIDES]; /* of the executor's, when they were last in order */
+    size_t vector_bytes;             /* of *vector */
+    void *signal_stack;              /* of the thread of ours that it was bound to */
     void *note_context; /* for the executor's note function; NULL: the one in its settings */
     bool trap_due;      /* the program's trap flag was set as the last instruction began */
     bool stepping_out;  /* the trap flag is set until the program's state is whole */
@@ -89,7 +92,9 @@ struct exec_thread {
 #define EXEC_THREAD_STATE        232
 #define EXEC_THREAD_LEAVE        240
 #define EXEC_THREAD_AGAIN        248
-#define EXEC_THREAD_LOOKUP       256
+#define EXEC_THREAD_SIDE         256
+#define EXEC_THREAD_LOOKUP       272
+#define EXEC_LOOKUP_BYTES        (EXEC_LOOKUP_ENTRIES * 16) /* of a table */
 
 /* A thread with all registers 0, vector state as a process begins with it, flags 0x202. Frees with
  * exec_thread_free(). NULL with *error where memory is short or the processor has no XSAVE. */
@@ -104,11 +109,14 @@ int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
 int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error);
 void exec_thread_stack_free(struct exec_thread *thread);
 
-/* Forgets all targets of indirect branches; takes as long as there are such. */
-void exec_thread_forget(struct exec_thread *thread);
+/* Branches go by the table of a side from now on: 0 to EXEC_SIDES - 1. */
+void exec_thread_use(struct exec_thread *thread, unsigned side);
 
-/* Makes indirect branches to target go on in code. What stands in its first place moves to its own
- * second one. */
+/* Forgets all targets of indirect branches of a side; takes as long as there are such. */
+void exec_thread_forget(struct exec_thread *thread, unsigned side);
+
+/* Makes indirect branches to target, of the side in use, go on in code. What stands in its first
+ * place moves to its own second one. */
 void exec_thread_remember(struct exec_thread *thread, uint64_t target, const void *code);
 
 #endif

@@ -21,6 +21,7 @@ struct translator *translator_new(struct code_cache *cache, enum exec_trace trac
     }
     translator->cache = cache;
     translator->trace = trace;
+    translator->lookup = EXEC_THREAD_LOOKUP;
     translator->readable = readable;
     translator->context = context;
     return translator;
@@ -48,9 +49,32 @@ void translator_set_trace(struct translator *translator, enum exec_trace trace)
     translator->trace = trace;
 }
 
+enum exec_trace translator_trace(const struct translator *translator)
+{
+    return translator->trace;
+}
+
 void translator_stop_at(struct translator *translator, uint64_t address)
 {
     translator->stop_at = address;
+}
+
+void translator_stops(struct translator *translator, translator_stops_function *stops,
+                      void *context)
+{
+    translator->stops = stops;
+    translator->stops_context = context;
+}
+
+void translator_set_side(struct translator *translator, unsigned side)
+{
+    translator->lookup = EXEC_THREAD_LOOKUP + (int32_t)(side * EXEC_LOOKUP_BYTES);
+}
+
+static bool stops_at(const struct translator *translator, uint64_t address, size_t readable)
+{
+    return translator->stops && translator->stops(translator->stops_context, address,
+                                                  (const uint8_t *)(uintptr_t)address, readable);
 }
 
 /* In the block, and so in its trace. */
@@ -129,6 +153,10 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
             readable = translator->readable(translator->context, address);
         if (readable == 0)
             break;
+        bool stops = stops_at(translator, address, readable);
+        if (stops && translator->count > 0)
+            break;
+        translator->block->stops |= stops;
         struct decode_instruction *instruction = &translator->instructions[translator->count];
         decode_any(translator, instruction, address, readable);
         if (!emit_can(instruction))

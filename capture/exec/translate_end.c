@@ -153,7 +153,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
                                 .scale = 2,
                                 .fs = false,
                                 .narrow = false,
-                                .displacement = EXEC_THREAD_LOOKUP};
+                                .displacement = translator->lookup};
     struct emit_memory sum = {.base = DECODE_RCX,
                               .index = scratch,
                               .scale = 1,

@@ -20,7 +20,10 @@ struct known_address {
 struct translator {
     struct code_cache *cache;
     enum exec_trace trace;
-    uint64_t stop_at; /* blocks end in front of it; 0: nowhere */
+    uint64_t stop_at;                 /* blocks end in front of it; 0: nowhere */
+    translator_stops_function *stops; /* NULL: nowhere else */
+    void *stops_context;
+    int32_t lookup; /* where the table of indirect branches' targets is in the thread */
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: there is no such code */
     void *context;

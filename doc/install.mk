@@ -1,6 +1,6 @@
 # make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
 #
-# bin and sbin, manual pages, documents; the udev rules and the service's unit where udev and systemd look
+# bin and sbin, the header for programs that mark regions, manual pages, documents; the udev rules and the service's unit where udev and systemd look
 # below PREFIX. /etc is left to its owner: share/doc/bustap has a configuration to begin with.
 
 INSTALL ?= install
@@ -8,6 +8,7 @@ BINDIR  := $(DESTDIR)$(PREFIX)/bin
 SBINDIR := $(DESTDIR)$(PREFIX)/sbin
 MANDIR  := $(DESTDIR)$(PREFIX)/share/man
 DOCDIR  := $(DESTDIR)$(PREFIX)/share/doc/bustap
+INCDIR  := $(DESTDIR)$(PREFIX)/include/bustap
 UDEVDIR := $(DESTDIR)$(PREFIX)/lib/udev/rules.d
 UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 
@@ -19,6 +20,7 @@ INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md formats
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANUALS:%=$(MANDIR)/man1/%) $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \
+             $(INCDIR)/mark.h \
              $(UDEVDIR)/60-bustap.rules $(UDEVDIR)/61-bustap-access.rules $(UNITDIR)/bustapd.service \
              $(addprefix $(DOCDIR)/,$(INSTALLED_DOCUMENTS))
 
@@ -31,6 +33,7 @@ install: all
 	$(INSTALL) -m 644 $(MANUALS:%=doc/%) $(MANDIR)/man1
 	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
 	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
+	$(INSTALL) -m 644 capture/exec/mark.h $(INCDIR)/mark.h
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
 	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service
@@ -41,4 +44,4 @@ install: all
 
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(DOCDIR)/doc $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats $(DOCDIR) 2>/dev/null
+	-rmdir $(INCDIR) $(DOCDIR)/doc $(DOCDIR)/firmware $(DOCDIR)/formats/foreign $(DOCDIR)/formats $(DOCDIR) 2>/dev/null

@@ -357,6 +357,8 @@ static void tell_closed(const struct exec_inside *inside)
         tell_missing(from);
     else if (from->text)
         fprintf(stderr, "bustap: the program never came to %s\n", PRINTABLE(from->text));
+    else if (inside->orders->markers)
+        fputs("bustap: the program never came to BUSTAP_BEGIN of bustap/mark.h\n", stderr);
     else
         fputs("bustap: the program has ended before as many instructions as --skip says\n", stderr);
 }

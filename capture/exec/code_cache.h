@@ -103,7 +103,8 @@ struct block {
     uint8_t *indirect; /* with CODE_CACHE_POINTER and _SCRATCH taken */
     uint8_t *inner;    /* with its own taken, and the trace's pointer loaded */
     uint8_t *code_end;
-    uint16_t advance; /* offset in the code behind which the pointer has gone over the entries */
+    uint16_t advance; /* offset in the code behind which the pointer has gone over the entries, */
+    uint16_t bytes;   /* which are so many */
     uint16_t special_count, place_count;
     struct exit *incoming;
     struct block *next_in_page[2]; /* where its first byte is, and its last, if that is another */

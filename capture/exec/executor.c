@@ -17,14 +17,18 @@
 static void note_steps(struct executor *executor)
 {
     executor->steps = executor->settings.stepping && !executor->settings.parallel &&
-                      executor->settings.trace != EXEC_TRACE_NONE && !executor->expander.take &&
+                      executor->settings.trace != EXEC_TRACE_NONE &&
+                      executor->settings.trace != EXEC_TRACE_COUNT && !executor->expander.take &&
                       !executor->stop_at;
 }
 
-/* The side without a trace is kept apart, or there is one side for all. */
+/* Code for a trace, without one, and that counts is kept apart, or there is one side for all. */
 static unsigned side_of(const struct executor *executor, enum exec_trace trace)
 {
-    return executor->settings.keeps && trace == EXEC_TRACE_NONE;
+    return !executor->settings.keeps   ? 0
+           : trace == EXEC_TRACE_NONE  ? 1
+           : trace == EXEC_TRACE_COUNT ? 2
+                                       : 0;
 }
 
 static void use_side(struct executor *executor, unsigned side)
@@ -51,9 +55,11 @@ static int make_side(struct executor *executor, unsigned number, struct bt_error
     struct executor_side *side = &executor->sides[number];
     side->cache = code_cache_new(settings->cache_bytes, error);
     if (side->cache)
-        side->translator =
-            translator_new(side->cache, number == 0 ? settings->trace : EXEC_TRACE_NONE,
-                           settings->readable, settings->readable_context, error);
+        side->translator = translator_new(side->cache,
+                                          number == 0   ? settings->trace
+                                          : number == 1 ? EXEC_TRACE_NONE
+                                                        : EXEC_TRACE_COUNT,
+                                          settings->readable, settings->readable_context, error);
     if (!side->translator)
         return BT_MEMORY;
     translator_look(side->translator, settings->unseen);
@@ -76,7 +82,8 @@ struct executor *executor_new(const struct executor_settings *settings, struct b
     if (settings->buffer_bytes == 0)
         executor->settings.buffer_bytes = BUFFER_BYTES;
     if (make_side(executor, 0, error) != 0 ||
-        (settings->keeps && make_side(executor, 1, error) != 0)) {
+        (settings->keeps &&
+         (make_side(executor, 1, error) != 0 || make_side(executor, 2, error) != 0))) {
         executor_free(executor);
         return NULL;
     }
@@ -149,6 +156,10 @@ void executor_end(struct executor *executor)
 
 void executor_unlink(struct executor *executor)
 {
+    struct executor_side *side = &executor->sides[executor->side];
+    if (!side->linked)
+        return;
+    side->linked = false;
     code_cache_unlink_all(executor->cache);
     forget_targets(executor, executor->side);
 }
@@ -246,6 +257,7 @@ static struct block *go_on(struct executor *executor, struct exit *exit, struct 
     if (!exit || !block || block->stops || executor->settings.stepping ||
         flushes != code_cache_flushes(executor->cache))
         return block;
+    executor->sides[executor->side].linked = true;
     if (exit->kind == EXIT_DIRECT)
         code_cache_link(exit, block);
     else if (exit->kind == EXIT_INDIRECT)
@@ -436,36 +448,16 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     return result;
 }
 
-/* In the place of who takes entries. */
-static int count(void *context, struct trace_expander *expander, const uint32_t *entries,
-                 size_t entry_count, const struct block *part, unsigned instructions)
+void executor_set_trace(struct executor *executor, enum exec_trace trace)
 {
-    const uint32_t *end = entries + entry_count;
-    (void)context;
-    while (entries < end) {
-        const struct block *block = code_cache_block(expander->cache, *entries);
-        expander->instructions += block->instructions;
-        entries += block->slots;
-    }
-    if (part)
-        expander->instructions += instructions;
-    return 0;
-}
-
-void executor_set_trace(struct executor *executor, enum exec_trace trace, bool counts)
-{
-    struct trace_expander *expander = &executor->expander;
-    if (trace == executor->settings.trace && counts == executor->counts)
+    if (trace == executor->settings.trace)
         return;
     executor_flush(executor);
     use_side(executor, side_of(executor, trace));
     if (trace != translator_trace(executor->translator))
         forget_all(executor);
     executor->settings.trace = trace;
-    executor->counts = counts;
     translator_set_trace(executor->translator, trace);
-    expander->take = counts ? count : executor->settings.take;
-    expander->take_context = executor->settings.take_context;
     note_steps(executor);
 }
 

@@ -117,11 +117,11 @@ void executor_resume(struct executor *executor);
 void executor_limit(struct executor *executor, uint64_t instructions);
 
 /*
- * Between runs: what is written down from now on. With `count` nothing is put, instructions are
- * only counted; for EXEC_TRACE_FETCHES. All is translated anew, unless nothing changes; with
- * `keeps` not where a trace changes to none, or none to the last trace that there was.
+ * Between runs: what is written down from now on. With EXEC_TRACE_COUNT nothing is put,
+ * instructions are only counted. All is translated anew, unless nothing changes; with `keeps` what
+ * is made for one kind stays: a trace, none, and what counts.
  */
-void executor_set_trace(struct executor *executor, enum exec_trace trace, bool count);
+void executor_set_trace(struct executor *executor, enum exec_trace trace);
 
 /* Between runs: they stop with EXECUTOR_PLACE before the instruction at an address is executed; 0:
  * at none. */
@@ -129,8 +129,8 @@ void executor_stop_at(struct executor *executor, uint64_t address);
 
 /*
  * Between runs, which are not stepping: they stop there as well, at however many places. With
- * `keeps` that holds for code without a trace, or for code with one, whichever is set now. Nowhere
- * forgets all these places, markers, and all of that code.
+ * `keeps` that holds for the kind of trace alone that is set now. Nowhere forgets all these places,
+ * markers, and all of that code.
  */
 void executor_stop_also(struct executor *executor, uint64_t address);
 void executor_stop_nowhere(struct executor *executor);

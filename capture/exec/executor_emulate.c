@@ -12,7 +12,7 @@ static void undo(struct executor *executor, const struct exit *exit, struct exec
 {
     const struct block *block = exit->from;
     if (executor->settings.trace != EXEC_TRACE_NONE)
-        executor->thread->pointer -= 4u * block->slots;
+        executor->thread->pointer -= block->bytes;
     executor->fault_block = block;
     executor->fault_instructions = block->place_count - 1u;
     executor->faulted = true;

@@ -10,13 +10,14 @@
 
 #define EXECUTOR_SIGNALS 5u
 
-/* Translated code: of the program as it is traced, and apart from that without a trace, where both
- * are kept. */
+/* Translated code: of the program as it is traced, and apart from that without a trace, and of
+ * what only counts, where all are kept. */
 struct executor_side {
     struct code_cache *cache; /* NULL: there is no such side */
     struct translator *translator;
     struct stops stops;  /* runs stop there, too */
     unsigned generation; /* of the lookups: others are out of date */
+    bool linked;         /* something goes from block to block without leaving */
 };
 
 struct executor {
@@ -32,7 +33,6 @@ struct executor {
     uint64_t limit;   /* instructions; 0: none */
     uint64_t stop_at; /* an address; 0: none */
     uint64_t was_at;  /* has stopped here, and not gone on yet; 0: nowhere */
-    bool counts;      /* only, and puts nothing */
 
     uint64_t fs_base; /* of the entries in the buffer */
     uint8_t *buffer;  /* the trace, and behind buffer_bytes of it pages that nobody may touch */

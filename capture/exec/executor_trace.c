@@ -59,12 +59,20 @@ void executor_trace_free(struct executor *executor)
     trace_code_free(executor->expander.code);
 }
 
+static bool has_entries(const struct executor *executor)
+{
+    return executor->settings.trace == EXEC_TRACE_FETCHES ||
+           executor->settings.trace == EXEC_TRACE_ALL;
+}
+
 void executor_consume(struct executor *executor, const uint8_t *end)
 {
     struct trace_expander *expander = &executor->expander;
     const uint32_t *entries = (const uint32_t *)(const void *)executor->buffer;
     size_t count = (size_t)(end - executor->buffer) / 4;
-    if (executor->settings.trace == EXEC_TRACE_NONE || executor->result != 0)
+    if (executor->settings.trace == EXEC_TRACE_COUNT)
+        expander->instructions += (size_t)(end - executor->buffer); /* the worker has nothing */
+    if (!has_entries(executor) || executor->result != 0)
         return;
     if (!executor->worker) {
         expander->fs_base = executor->fs_base;
@@ -105,7 +113,9 @@ void executor_settle_part(struct executor *executor)
 {
     const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
     executor_settle(executor);
-    if (executor->settings.trace != EXEC_TRACE_NONE && executor->result == 0)
+    if (executor->settings.trace == EXEC_TRACE_COUNT)
+        executor->expander.instructions += executor->fault_instructions;
+    if (has_entries(executor) && executor->result == 0)
         executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
                                              executor->fault_instructions);
 }
@@ -144,7 +154,9 @@ void executor_resume(struct executor *executor)
 /* What was given and is not counted yet may be as much as fits into a buffer, each time. */
 bool executor_is_near(struct executor *executor)
 {
-    uint64_t horizon = executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
+    uint64_t horizon = executor->settings.trace == EXEC_TRACE_COUNT
+                           ? executor->settings.buffer_bytes + CODE_CACHE_INSTRUCTIONS
+                           : executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
     if (!executor->limit)
         return false;
     if (executor->given > 0 &&

@@ -123,7 +123,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     if (executor->settings.trace != EXEC_TRACE_NONE) {
         thread->pointer = (uint64_t)registers[places[block->pointer]];
         if (offset >= block->advance)
-            thread->pointer -= 4u * block->slots;
+            thread->pointer -= block->bytes;
     }
     thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG_RESUME | TRAP_FLAG);
     thread->rip = block->address + block->places[at].offset;

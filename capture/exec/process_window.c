@@ -52,11 +52,11 @@ static void set_trace(struct process *process, enum window_state state)
 {
     struct executor *executor = process->executor;
     if (state == WINDOW_COUNT)
-        executor_set_trace(executor, EXEC_TRACE_FETCHES, true);
+        executor_set_trace(executor, EXEC_TRACE_COUNT);
     else if (state == WINDOW_IN)
-        executor_set_trace(executor, process->settings.trace, false);
+        executor_set_trace(executor, process->settings.trace);
     else
-        executor_set_trace(executor, EXEC_TRACE_NONE, false);
+        executor_set_trace(executor, EXEC_TRACE_NONE);
 }
 
 /* Something before was left out. Of one thread where regions are a thread's own, and whole. */

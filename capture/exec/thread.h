@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define EXEC_LOOKUP_ENTRIES       65536u
-#define EXEC_SIDES                2u /* tables, for two sets of translated code (executor.h) */
+#define EXEC_SIDES                3u /* tables, for sets of translated code (executor.h) */
 #define EXEC_THREAD_SCRATCH_BYTES 4096u
 
 /* The two places of a target: blocks look at the first, exec_look_again() at the second. */

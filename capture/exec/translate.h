@@ -11,7 +11,8 @@
 enum exec_trace {
     EXEC_TRACE_NONE,
     EXEC_TRACE_FETCHES, /* its number */
-    EXEC_TRACE_ALL      /* and where its data references go */
+    EXEC_TRACE_ALL,     /* and where its data references go */
+    EXEC_TRACE_COUNT    /* no entries: a byte for each of its instructions */
 };
 
 /* Bytes of code from an address on that may be read; 0: none. */

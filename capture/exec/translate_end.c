@@ -12,7 +12,9 @@ static struct emit_memory memory_at(uint8_t base, int32_t displacement)
 static void emit_advance(struct translator *translator)
 {
     struct block *block = translator->block;
-    struct emit_memory memory = memory_at(block->pointer, (int32_t)(4 * translator->slots));
+    block->bytes = (uint16_t)(translator->trace == EXEC_TRACE_COUNT ? block->instructions
+                                                                    : 4 * translator->slots);
+    struct emit_memory memory = memory_at(block->pointer, block->bytes);
     if (translator->trace != EXEC_TRACE_NONE)
         emit_lea(&translator->emitter, block->pointer, &memory);
     block->advance = translate_offset(translator);

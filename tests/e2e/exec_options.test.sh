@@ -28,6 +28,19 @@ refused '--packing needs --board' exec --packing plain
 refused '--keep needs --rotate or --append' exec --keep 3
 refused '--exit needs --limit or --until' exec --exit
 refused '--exit needs --limit or --until' exec --exit --skip 5 --from main
+refused '--repeat needs --from and --until' exec --repeat
+refused '--repeat needs --from and --until' exec --repeat --from main
+for regions in '--calls f --from f' '--calls f --markers' '--markers --until f'; do
+    # shellcheck disable=SC2086
+    refused 'exclude each other' exec $regions
+done
+for regions in '--calls f' --markers '--sample 5/5' '--from f --until g --repeat'; do
+    # shellcheck disable=SC2086
+    refused '--board excludes --repeat' exec --board $regions
+done
+for sample in 5 5/ /5 0/5 5/0; do
+    refused 'should be ON/OFF\|each at least 1\|"" ' exec --sample $sample
+done
 refused '--top needs --by-branch' rondo --top 5
 refused '--top needs --by-branch' rondo --top 20 --csv
 refused 'nothing behind the colon' rondo -p bimodal:

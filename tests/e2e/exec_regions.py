@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Cuts the whole capture of a program as `bustap exec` should, and compares.
+
+usage: exec_regions.py WHOLE sample ON OFF SKIP LIMIT PART...
+       exec_regions.py WHOLE places FROM UNTIL PART...
+       exec_regions.py WHOLE calls FUNCTION PART...
+       exec_regions.py WHOLE popular             two addresses that are executed often, as FROM and UNTIL
+WHOLE and PART are files of a capture. Numbers of places are hexadecimal. The parts have to have the same records,
+and a gap in front of each region but the first.
+"""
+import gzip
+import os
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import second_verifier  # noqa: E402
+
+FETCH, WRITE = 0, 3
+
+
+def instructions(path):
+    """Each with its records: (address, size, references as bytes)."""
+    with gzip.open(path) as source:
+        data = source.read()
+    current = []
+    for at in range(0, len(data), 12):
+        if data[at + 4] == FETCH and current:
+            yield b"".join(current)
+            current = []
+        current.append(data[at:at + 12])
+    if current:
+        yield b"".join(current)
+
+
+def address_of(instruction):
+    return struct.unpack_from("<I", instruction)[0]
+
+
+def sample(all_of_it, on, off, skip, limit):
+    on, off, skip, limit = int(on), int(off), int(skip), int(limit)
+    taken = 0
+    for number, instruction in enumerate(all_of_it):
+        phase = (number - skip) % (on + off)
+        if number < skip or phase >= on or taken == (limit or -1):
+            continue
+        taken += 1
+        yield phase == 0, instruction
+
+
+def places(all_of_it, begins, ends):
+    begins, ends = int(begins, 16), int(ends, 16)
+    is_open = False
+    for instruction in all_of_it:
+        address = address_of(instruction)
+        was_open, is_open = is_open, address == begins or (is_open and address != ends)
+        if is_open:
+            yield not was_open, instruction
+
+
+def calls(all_of_it, function):
+    """The call before the entry pushes the return address; the return that reads it there ends the region."""
+    function = int(function, 16)
+    back = slot = before = None
+    for instruction in all_of_it:
+        address = address_of(instruction)
+        if back == address and slot in reads(before):
+            back = None
+        fresh = False
+        if address == function and back is None:
+            slot = [struct.unpack_from("<I", before, at)[0] for at in range(0, len(before), 12) if before[at + 4] == WRITE][-1]
+            back = address_of(before) + before[5]
+            fresh = True
+        if back is not None:
+            yield fresh, instruction
+        before = instruction
+
+
+def reads(instruction):
+    return [struct.unpack_from("<I", instruction, at)[0] for at in range(12, len(instruction), 12)]
+
+
+def popular(all_of_it):
+    counts = {}
+    for instruction in all_of_it:
+        address = address_of(instruction)
+        counts[address] = counts.get(address, 0) + 1
+    many = sorted(address for address, count in counts.items() if 50 <= count <= 200)
+    print(f"0x{many[len(many) // 3]:x} 0x{many[2 * len(many) // 3]:x}")
+
+
+def pieces(paths):
+    """The records of each region of a capture, by its gaps."""
+    regions = []
+    for path in paths:
+        with open(path, "rb") as source:
+            data = source.read()
+        at = 0
+        while at < len(data):
+            kind, payload, _, end = second_verifier.read_member(data, at)
+            if kind == 2:
+                chosen = struct.unpack_from("<H", payload, 2)[0] & 1
+                records = gzip.decompress(data[at:end])
+                if chosen or not regions:
+                    regions.append(b"")
+                regions[-1] += records
+            at = end
+    return regions
+
+
+def main():
+    whole, how, *rest = sys.argv[1:]
+    if how == "popular":
+        popular(instructions(whole))
+        return 0
+    count = {"sample": 4, "places": 2, "calls": 1}[how]
+    expected = []
+    cut = {"sample": sample, "places": places, "calls": calls}[how]
+    for fresh, instruction in cut(instructions(whole), *rest[:count]):
+        if fresh or not expected:
+            expected.append([])
+        expected[-1].append(instruction)
+    expected = [b"".join(region) for region in expected]
+    got = pieces(rest[count:])
+    print(f"{how}: {len(expected)} regions, {sum(map(len, expected)) // 12} records")
+    # the very first record of a capture has the time 1, wherever it is cut
+    if got != expected:
+        print(f"got {len(got)} regions, {sum(map(len, got)) // 12} records")
+        for number, (one, other) in enumerate(zip(got, expected)):
+            if one != other:
+                print(f"region {number} differs: {len(one) // 12} records, not {len(other) // 12}")
+                break
+    return got != expected
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Parts of a run: regions that repeat, calls, markers and samples have the records that the whole run has there,
+# and the capture tells its gaps.
+set -eu -o pipefail
+[ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
+PATH="$BUILD/tests/e2e:$PATH"
+cut="python3 $TOP/tests/e2e/exec_regions.py"
+program=$BUILD/tests/e2e/exec_regions
+
+# part NAME OPTIONS...: captures the program in $run
+part() {
+    local name=$1
+    shift
+    rm -f "$name"_*
+    bustap exec -q -o "$name" --summary "$name.json" "$@" -- "${run[@]}" >/dev/null
+    bustap verify "$name"_* >"$name.verdict" || { cat "$name.verdict"; exit 1; }
+    python3 "$TOP/tests/support/second_verifier.py" "$name"_* >/dev/null
+}
+
+# gaps NAME N: so many in the verdict, in the summary, in info
+gaps() {
+    local word=gaps
+    [ "$2" -ne 1 ] || word=gap
+    grep -q ", $2 $word, chosen\$" "$1.verdict" || { echo "not $2 gaps"; cat "$1.verdict"; exit 1; }
+    grep -q "\"chosen_gaps\":$2,.*\"gaps\":0\|\"gaps\":0,.*\"chosen_gaps\":$2," "$1.json" || { cat "$1.json"; exit 1; }
+    bustap info "$1"_* | grep -q "^gaps  *$2, chosen" || { bustap info "$1"_*; exit 1; }
+}
+
+# a real program
+head -c 2000 "$TOP/README.md" >input
+run=(gzip -nc input)
+part whole
+part sample --sample 1000/7000
+$cut whole_* sample 1000 7000 0 0 sample_*
+part few --sample 100/300 --skip 5000 --limit 5050
+$cut whole_* sample 100 300 5000 5050 few_*
+part one --sample 1/1 --limit 300
+$cut whole_* sample 1 1 0 300 one_*
+read -r from until <<<"$($cut whole_* popular)"
+part places --from "$from" --until "$until" --repeat
+$cut whole_* places "$from" "$until" places_*
+part fetches --from "$from" --until "$until" --repeat --only-fetch
+[ "$(bustap info fetches_* | awk '$1 == "records" { print $2 }')" = \
+    "$(bustap info places_* | awk '$2 == "FETCH" || $3 == "FETCH" { print $(NF - 2) }')" ]
+
+# calls of a function that calls itself
+run=("$program" 20)
+function=0x$(nm "$program" | awk '$3 == "region_work" { print $1 }' | sed 's/^0*//')
+part whole
+part calls --calls region_work
+entry=$(bustap dump --csv calls_* 2>/dev/null | awk -F, 'NR == 2 { print $3 }')
+[ "${entry: -3}" = "${function: -3}" ] || { echo "$entry is no $function"; exit 1; }
+$cut whole_* calls "$entry" calls_*
+gaps calls 19
+part some --calls region_work --skip 7 --limit 500
+[ "$(bustap info some_* | awk '$1 == "ticks" { print $4 }')" = 500 ]
+# each region is from BUSTAP_BEGIN to BUSTAP_END
+part marked --markers
+gaps marked 19
+bustap dump --csv marked_* 2>/dev/null | awk -F, '$4 == "FETCH" && $5 == 8 { n++ } END { exit n != 40 }'
+# what longjmp() has left is over at the next call from further up
+run=("$program" 20 longjmp)
+part left --calls region_work
+
+# threads: each its own calls, all of them
+run=("$program" 30 threads)
+part threads --calls region_work
+bustap dump --csv threads_* 2>/dev/null | awk -F, -v entry="$entry" '
+    $4 == "FETCH" && $3 == entry { calls[$7]++ } END { exit calls[1] != 30 || calls[2] != 30 }'
+rm -f each*
+bustap exec -q -o each --threads each --calls region_work -- "${run[@]}"
+for thread in 1 2; do
+    bustap verify each-t${thread}_* | grep -q 'nothing lost, 29 gaps, chosen$'
+done
+# a child goes on where its parent was; neither has a gap before its first record
+run=("$program" 5 fork)
+rm -f child*
+bustap exec -q -o child --follow --calls region_work -- "${run[@]}"
+bustap verify child-p1_* | grep -q 'nothing lost, 4 gaps, chosen$'
+
+# regions do not change what the program does
+for options in '--sample 500/500' '--calls malloc' '--calls free --limit 1000 --exit' '--markers'; do
+    # shellcheck disable=SC2086
+    bustap exec -q -o same --append $options -- gzip -nc input >got
+    [[ "$options" == *--exit* ]] || cmp got <(gzip -nc input)
+done

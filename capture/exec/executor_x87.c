@@ -8,17 +8,19 @@
 #define X87_POINTER         8   /* in the vector area, */
 #define XSTATE_BV           512 /* and which components are there */
 
-/* The program's address of an instruction in the cache; others stay as they are. */
+/* The program's address of an instruction in a cache; others stay as they are. */
 static uint64_t address_of(const struct executor *executor, uint64_t place)
 {
     const uint8_t *code = (const uint8_t *)(uintptr_t)place;
-    if (!code_cache_holds(executor->cache, code))
-        return place;
-    const struct block *block = code_cache_at(executor->cache, code);
-    if (!block)
-        return place;
-    return block->address +
-           block->places[executor_place(block, (unsigned)(code - block->code))].offset;
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        const struct code_cache *cache = executor->sides[side].cache;
+        const struct block *block =
+            cache && code_cache_holds(cache, code) ? code_cache_at(cache, code) : NULL;
+        if (block)
+            return block->address +
+                   block->places[executor_place(block, (unsigned)(code - block->code))].offset;
+    }
+    return place;
 }
 
 /* 0: it is not in the thread's state, or not known. */

@@ -24,7 +24,7 @@ struct rondo {
     const char *output; /* NULL: standard error */
     uint64_t skip, limit;
     uint32_t depth, top;
-    bool json, csv;
+    bool json, csv, store_buffer;
 
     const char *const *arguments;
     FILE *messages; /* standard error, where the program neither sees nor closes it */
@@ -119,6 +119,8 @@ static const struct option_row rondo_options[] = {
      NULL},
     {OPTION_FILE, 'w', "wrong-path", "FILE", "write what wrong paths reference as a capture",
      OPTION(wrong_path_name), NULL},
+    {OPTION_FLAG, 0, "store-buffer", NULL, "loads of wrong paths see what these paths have stored",
+     OPTION(store_buffer), NULL},
     {OPTION_COUNT, 0, "skip", "N", "instructions to run first, without predicting", OPTION(skip),
      NULL},
     {OPTION_POSITIVE, 0, "limit", "N",
@@ -173,6 +175,8 @@ static int complete(struct rondo *rondo, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (rondo->wrong_path_name && rondo->depth == 0)
         return bt_fail(error, BT_USAGE, "--wrong-path needs a --depth above 0");
+    if (rondo->store_buffer && rondo->depth == 0)
+        return bt_fail(error, BT_USAGE, "--store-buffer needs a --depth above 0");
     if (rondo->depth > DEPTH_MAX)
         return bt_fail(error, BT_USAGE, "--depth: at most %u", DEPTH_MAX);
     result = targets_check(&rondo->front_end.targets, error);
@@ -247,6 +251,7 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
                                   .totals = front_end_totals(rondo->engine),
                                   .results = &rondo->results,
                                   .depth = rondo->depth,
+                                  .store_buffer = rondo->store_buffer,
                                   .branches = front_end_branches(rondo->engine),
                                   .top = rondo->top};
     if (!rondo->report)
@@ -334,6 +339,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
     char path[EXEC_PROGRAM_BYTES];
     const struct aria_settings settings = {.start.environment = (const char *const *)environ,
                                            .only_fetches = rondo->depth == 0,
+                                           .store_buffer = rondo->store_buffer,
                                            .forked = let_go,
                                            .forked_context = rondo,
                                            .executing = conclude,

@@ -283,8 +283,8 @@ static void changed(void *context, uint64_t start, uint64_t end)
     not_taken_invalidate(aria->not_taken, start, end);
 }
 
-static int execute_not_taken(struct aria *aria, uint64_t limit, struct aria_step *step,
-                             struct bt_error *error)
+static int execute_not_taken(struct aria *aria, struct store_buffer *stores, uint64_t limit,
+                             struct aria_step *step, struct bt_error *error)
 {
     if (!aria->not_taken) {
         aria->not_taken = not_taken_new(aria, error);
@@ -293,7 +293,10 @@ static int execute_not_taken(struct aria *aria, uint64_t limit, struct aria_step
         aria->process->changed_context = aria;
         aria->process->changed = changed;
     }
-    return not_taken_execute(aria->not_taken, limit, step, error);
+    aria->stores = stores;
+    int result = not_taken_execute(aria->not_taken, limit, step, error);
+    aria->stores = NULL;
+    return result;
 }
 
 _Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
@@ -331,7 +334,7 @@ static int execute_unusual(struct aria *aria, struct aria_state *state, enum ari
     else
         load(aria, state, version == ARIA_TAKEN ? TAKEN_FLAGS : ARIA_FLAGS);
     result = version == ARIA_TAKEN ? execute_taken(aria, limit, step, error)
-                                   : execute_not_taken(aria, limit, step, error);
+                                   : execute_not_taken(aria, state->stores, limit, step, error);
     store(aria, state);
     step->records = aria->records;
     step->record_count = aria->record_count;
@@ -442,6 +445,15 @@ int aria_define(struct aria *aria, const struct aria_instruction *instruction,
 int aria_read(struct aria *aria, void *to, uint64_t address, size_t size)
 {
     return program_read(aria->process->space, to, address, size);
+}
+
+int aria_read_as(struct aria *aria, const struct aria_state *state, void *to, uint64_t address,
+                 size_t size)
+{
+    int result = aria_read(aria, to, address, size);
+    if (result == 0 && state->stores)
+        store_buffer_get(state->stores, to, address, size);
+    return result;
 }
 
 int aria_write(struct aria *aria, uint64_t address, const void *from, size_t size)

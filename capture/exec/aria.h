@@ -26,6 +26,7 @@
 #include "capture/exec/process.h" /* executor_put_function, start_options, process_end */
 
 struct aria;
+struct store_buffer; /* capture/exec/store_buffer.h */
 
 /* Of the program, as an instruction finds it. All may be changed between calls, and copied
  * (aria_state_copy(), aria_state_assign()), but not the pointer to its vector state. */
@@ -38,13 +39,15 @@ struct aria_state {
     uint8_t *vector; /* x87, vector and mask registers in XSAVE's standard form, aria_vector_bytes()
                         of it; components that its header does not name are in their initial state,
                         whatever stands there. Belongs to the state */
+    struct store_buffer *stores; /* of not-taken steps; NULL without aria_settings.store_buffer.
+                                    Belongs to the state, and is copied with it */
 };
 
 enum aria_version {
     ARIA_TAKEN,    /* executed for real */
     ARIA_NOT_TAKEN /* a mispredicted path: loads that would fault read 0, stores are not executed,
                       what is no instruction does nothing. Memory, and all other states, stay as
-                      they are */
+                      they are. With aria_settings.store_buffer its loads see its own stores */
 };
 
 enum aria_reason {
@@ -75,6 +78,7 @@ struct aria_step {
     const struct record *records;
     size_t record_count;
     uint64_t instructions;
+    uint64_t own_reads; /* not taken: reads with a byte that the state's path has stored */
     /* ARIA_BRANCH: */
     enum aria_branch branch;
     bool taken;              /* it did not go on at `next` */
@@ -87,7 +91,11 @@ struct aria_step {
 
 struct aria_settings {
     struct start_options start;
-    bool only_fetches;                /* no records of reads and writes */
+    bool only_fetches; /* no records of reads and writes */
+    /* States have a store buffer: stores of not-taken steps go there, and later not-taken steps
+     * with the state, or a copy of it, load from there. Stores that would fault leave nothing.
+     * Taken steps neither see nor change it; instructions are fetched from memory. */
+    bool store_buffer;
     size_t cache_bytes, buffer_bytes; /* executor.h */
     /* In a child that the program forked, before it goes on: what is the control program's alone is
      * to be let go, files being written for example; but with shares_files its descriptors are the
@@ -133,7 +141,8 @@ struct aria_state *aria_initial(const struct aria *aria, struct bt_error *error)
 struct aria_state *aria_state_copy(const struct aria *aria, const struct aria_state *state,
                                    struct bt_error *error);
 
-/* Makes *to the same as *from; costs no memory, and little time. */
+/* Makes *to the same as *from; costs little time, and memory only for a store buffer: where there
+ * is none, the next not-taken step with *to is BT_MEMORY. */
 void aria_state_assign(const struct aria *aria, struct aria_state *to,
                        const struct aria_state *from);
 
@@ -248,6 +257,10 @@ int aria_define(struct aria *aria, const struct aria_instruction *instruction,
 /* Copies from or to the program's memory; 0, or -EFAULT where not all of it is the program's
  * (then some may have been written). Writes as the program may, into pages with code, too. */
 int aria_read(struct aria *aria, void *to, uint64_t address, size_t size);
+
+/* The same, with what the not-taken steps of a state have stored. */
+int aria_read_as(struct aria *aria, const struct aria_state *state, void *to, uint64_t address,
+                 size_t size);
 int aria_write(struct aria *aria, uint64_t address, const void *from, size_t size);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "capture/exec/aria.h"
 #include "capture/exec/process_inside.h"
+#include "capture/exec/store_buffer.h"
 #include "capture/exec/vector_state.h"
 
 struct aria {
@@ -18,6 +19,7 @@ struct aria {
 
     struct not_taken *not_taken;     /* made when it is first needed; */
     struct definitions *definitions; /* the same */
+    struct store_buffer *stores;     /* of the path that is not taken just now; NULL: none */
     uint64_t stop_at;
 
     struct record *records; /* of a step */

@@ -14,6 +14,10 @@ static struct aria_state *make(const struct aria *aria, struct bt_error *error)
         free(state);
         state = NULL;
     }
+    if (state && aria->settings.store_buffer && !(state->stores = store_buffer_new())) {
+        aria_state_free(state);
+        state = NULL;
+    }
     if (!state)
         bt_fail(error, BT_MEMORY, "no memory for a state of the program");
     return state;
@@ -54,15 +58,21 @@ void aria_state_assign(const struct aria *aria, struct aria_state *to,
                        const struct aria_state *from)
 {
     uint8_t *vector = to->vector;
+    struct store_buffer *stores = to->stores;
     *to = *from;
     to->vector = vector;
+    to->stores = stores;
+    if (stores)
+        store_buffer_assign(stores, from->stores);
     vector_state_copy(&aria->layout, vector, from->vector);
 }
 
 void aria_state_free(struct aria_state *state)
 {
-    if (state)
+    if (state) {
         free(state->vector);
+        store_buffer_free(state->stores);
+    }
     free(state);
 }
 

@@ -191,9 +191,10 @@ int aria_call_read(struct aria_call *called, uint64_t address, void *to, size_t 
     memset(to, 0, size);
     if (size > UINT8_MAX || !refer(call->done, address, size, false))
         return -ENOSPC;
-    if (called->version == ARIA_NOT_TAKEN)
+    if (called->version == ARIA_NOT_TAKEN) {
+        call->done->own_reads += not_taken_is_own(definitions->natives, address, (unsigned)size);
         not_taken_load(definitions->natives, to, address, (unsigned)size);
-    else if (program_read(definitions->aria->process->space, to, address, size) != 0) {
+    } else if (program_read(definitions->aria->process->space, to, address, size) != 0) {
         fail_at(call->done, address);
         return -EFAULT;
     }
@@ -210,6 +211,8 @@ int aria_call_write(struct aria_call *called, uint64_t address, const void *from
         fail_at(call->done, address);
         return -EFAULT;
     }
+    if (called->version == ARIA_NOT_TAKEN)
+        not_taken_store(call->definitions->natives, address, from, (unsigned)size);
     return 0;
 }
 

@@ -22,7 +22,8 @@ unsigned definitions_find(void *definitions, const uint8_t *bytes, size_t size);
 struct definitions_done {
     int signal;
     uint64_t fault_address;
-    unsigned size; /* of the instruction */
+    unsigned size;      /* of the instruction */
+    unsigned own_reads; /* not taken: those that find what the path has stored */
     unsigned count;
     struct {
         uint64_t address;

@@ -72,6 +72,7 @@ static unsigned run_native(struct not_taken *not_taken, const struct not_taken_b
                 *raised = executor->stop.signal;
                 break;
             }
+            not_taken->unknown = true;
             from++;
         } else if (thread->exit != EXEC_NOT_ENTERED) {
             from = to;
@@ -81,7 +82,8 @@ static unsigned run_native(struct not_taken *not_taken, const struct not_taken_b
     return from;
 }
 
-/* What xrstor may find, wherever it looks: its area can be in another form than references tell. */
+/* What xrstor may find, wherever it looks: its area can be in another form than references tell;
+ * and what xsave leaves as it is. */
 static void load_area(struct not_taken *not_taken)
 {
     for (unsigned at = 0; at < EXEC_THREAD_SCRATCH_BYTES; at += VECTOR_STATE_BYTES)
@@ -89,7 +91,8 @@ static void load_area(struct not_taken *not_taken)
                        not_taken->references[0].address + at, VECTOR_STATE_BYTES);
 }
 
-/* What the operand reads, at its place in the scratch area. */
+/* What the operand reads, at its place in the scratch area; for a store buffer also what is there
+ * before it writes, of which a mask may keep some. */
 static void load_scratch(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     uint8_t *scratch = not_taken->thread->scratch;
@@ -106,7 +109,8 @@ static void load_scratch(struct not_taken *not_taken, const struct decode_instru
     }
     for (unsigned i = 0; i < not_taken->reference_count; i++) {
         const struct not_taken_reference *reference = &not_taken->references[i];
-        if (!reference->write && reference->offset + reference->size <= EXEC_THREAD_SCRATCH_BYTES)
+        if ((!reference->write || not_taken->aria->stores) &&
+            reference->offset + reference->size <= EXEC_THREAD_SCRATCH_BYTES)
             not_taken_load(not_taken, scratch + reference->offset, reference->address,
                            reference->size);
     }
@@ -133,7 +137,8 @@ static unsigned run_on_scratch(struct not_taken *not_taken, const struct not_tak
     const uint64_t a = thread->registers[DECODE_RAX], d = thread->registers[DECODE_RDX];
     uint8_t index[VECTOR_STATE_BYTES];
     unsigned end;
-    if (instruction->action == NOT_TAKEN_RESTORE)
+    not_taken->unknown = false;
+    if (instruction->action == NOT_TAKEN_RESTORE || instruction->action == NOT_TAKEN_SAVE)
         load_area(not_taken);
     else
         load_scratch(not_taken, decoded);
@@ -145,6 +150,7 @@ static unsigned run_on_scratch(struct not_taken *not_taken, const struct not_tak
                          index);
         return end;
     case NOT_TAKEN_RESTORE:
+    case NOT_TAKEN_SAVE:
         thread->registers[DECODE_RAX] &= thread->vector_mask;
         thread->registers[DECODE_RDX] = 0;
         end = run_native(not_taken, block, at, at + 1, raised);
@@ -165,6 +171,8 @@ static enum not_taken_result execute_native(struct not_taken *not_taken,
     int raised;
     unsigned end = plain ? run_native(not_taken, block, at, at + first->run, &raised)
                          : run_on_scratch(not_taken, block, at, &raised);
+    if (not_taken->aria->stores && !plain && end > at && !not_taken->unknown)
+        not_taken_store_scratch(not_taken);
     not_taken->done += end - at;
     for (; at < end; at++) {
         const struct decode_instruction *decoded = &block->instructions[at].decoded;
@@ -188,18 +196,13 @@ static enum not_taken_result execute_block(struct not_taken *not_taken,
     for (unsigned i = 0; i < block->count && result == NOT_TAKEN_WENT_ON;) {
         const struct not_taken_instruction *instruction = &block->instructions[i];
         not_taken_find_references(not_taken, &instruction->decoded);
-        switch (instruction->action) {
-        case NOT_TAKEN_NATIVE:
-        case NOT_TAKEN_SCRATCH:
-        case NOT_TAKEN_GATHER:
-        case NOT_TAKEN_RESTORE:
+        if (instruction->action <= NOT_TAKEN_RESTORE ||
+            (instruction->action == NOT_TAKEN_SAVE && not_taken->aria->stores)) {
             result = execute_native(not_taken, block, i, step);
             i += instruction->action == NOT_TAKEN_NATIVE ? instruction->run : 1;
-            break;
-        default:
+        } else {
             result = not_taken_emulate(not_taken, instruction, step);
             i++;
-            break;
         }
     }
     return result;
@@ -235,13 +238,16 @@ int not_taken_execute(struct not_taken *not_taken, uint64_t limit, struct aria_s
     struct exec_thread *thread = not_taken->thread;
     struct executor *taken = thread->executor;
     thread->executor = not_taken->executor;
-    not_taken->done = 0;
+    not_taken->done = not_taken->own_reads = 0;
     enum not_taken_result result = execute(not_taken, limit ? limit : NOT_TAKEN_LIMIT, step);
     thread->executor = taken;
     if (not_taken->interrupted)
         thread->interrupt = 1;
     not_taken->interrupted = false;
     step->instructions = not_taken->done;
+    step->own_reads = not_taken->own_reads;
+    if (not_taken->aria->stores && store_buffer_failed(not_taken->aria->stores))
+        result = NOT_TAKEN_NO_MEMORY;
     return result == NOT_TAKEN_NO_MEMORY
                ? bt_fail(error, BT_MEMORY, "no memory to execute what is not taken")
                : 0;

@@ -131,8 +131,13 @@ static bool repeat_once(struct not_taken *not_taken, const struct decode_instruc
         uint64_t address = thread->registers[access->base];
         address =
             (access->narrow ? (uint32_t)address : address) + (access->fs ? thread->fs_base : 0);
-        if (access->read)
+        if (access->read) {
+            not_taken->own_reads += not_taken_is_own(not_taken, address, size);
             not_taken_load(not_taken, &values[i], address, size);
+        } else {
+            const uint64_t *value = i > 0 ? &values[0] : &thread->registers[DECODE_RAX];
+            not_taken_store(not_taken, address, value, size);
+        }
         if (!not_taken_record_one(not_taken, address, size,
                                   access->read ? REQUEST_MEMREAD : REQUEST_MEMWRITE))
             return false;
@@ -369,6 +374,7 @@ static enum not_taken_result do_defined(struct not_taken *not_taken, struct aria
     if (!aria_add_records(aria, records, count))
         return NOT_TAKEN_NO_MEMORY;
     thread->rip += done.size;
+    not_taken->own_reads += done.own_reads;
     not_taken->done++;
     return NOT_TAKEN_WENT_ON;
 }
@@ -388,17 +394,24 @@ enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
         not_taken->done++;
         return emulate_string(not_taken, decoded, step);
     }
+    const bool buffered = not_taken->aria->stores != NULL;
+    enum not_taken_result result = NOT_TAKEN_WENT_ON;
+    if (buffered)
+        not_taken_stage_stores(not_taken, instruction);
     if (instruction->action != NOT_TAKEN_BRANCH && !emulate(not_taken, instruction))
         return stop(step, ARIA_SIGNAL, SIGSEGV);
     not_taken->done++;
     if (!not_taken_record(not_taken, decoded))
         return NOT_TAKEN_NO_MEMORY;
     if (instruction->action == NOT_TAKEN_BRANCH)
-        return emulate_branch(not_taken, decoded, step);
-    go_on(not_taken, decoded);
+        result = emulate_branch(not_taken, decoded, step);
+    else
+        go_on(not_taken, decoded);
     if (instruction->action == NOT_TAKEN_ABORT) {
         not_taken->thread->registers[DECODE_RAX] = 0;
         not_taken->thread->rip = decoded->target;
     }
-    return NOT_TAKEN_WENT_ON;
+    if (buffered)
+        not_taken_store_staged(not_taken);
+    return result;
 }

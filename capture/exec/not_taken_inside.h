@@ -8,6 +8,7 @@
 #include "formats/base/named_fields.h"
 
 #define NOT_TAKEN_HASH       16384u
+#define NOT_TAKEN_STAGED     32u  /* stores of an instruction that is done in C: enter has most */
 #define NOT_TAKEN_REFERENCES 512u /* of an instruction at most; string instructions have more */
 
 /* How an instruction is done. */
@@ -16,6 +17,7 @@ enum not_taken_action {
     NOT_TAKEN_SCRATCH, /* natively, its operand in the scratch area */
     NOT_TAKEN_GATHER,  /* the same, with one lane of the scratch area behind the other */
     NOT_TAKEN_RESTORE, /* xrstor: of what belongs to a state */
+    NOT_TAKEN_SAVE, /* xsave and its like, the same; with no store buffer nothing but references */
     NOT_TAKEN_NOTHING, /* its references are all that there is of it */
     NOT_TAKEN_PUSH,
     NOT_TAKEN_POP,
@@ -55,6 +57,7 @@ struct NAMED_FIELDS not_taken_reference {
     uint16_t size;
     uint16_t offset; /* in the operand */
     bool write;
+    bool own; /* a read that finds what the path has stored */
 };
 
 struct not_taken {
@@ -65,7 +68,11 @@ struct not_taken {
     struct not_taken_reference references[NOT_TAKEN_REFERENCES];
     unsigned reference_count;
     bool interrupted; /* a signal waits for the program */
+    bool unknown;     /* the processor did not know the instruction that ran last */
     uint64_t limit, done;
+    uint64_t own_reads; /* that were recorded */
+    uint64_t staged[NOT_TAKEN_STAGED];
+    unsigned staged_count;
 };
 
 /* What came of an instruction. */
@@ -96,8 +103,26 @@ void not_taken_find_references(struct not_taken *not_taken,
 bool not_taken_find_whole(struct not_taken *not_taken, const struct decode_access *access,
                           uint64_t *address);
 
-/* Loads that would fault are 0. */
+/* Loads that would fault are 0. The path's own stores are seen, where it has a buffer for them. */
 void not_taken_load(struct not_taken *not_taken, void *to, uint64_t address, unsigned size);
+
+/* --- for a path with a store buffer (aria->stores) --- */
+
+/* Stores that would fault are not done. */
+void not_taken_store(struct not_taken *not_taken, uint64_t address, const void *from,
+                     unsigned size);
+
+/* Whether a read finds what the path has stored; false without a buffer. */
+bool not_taken_is_own(const struct not_taken *not_taken, uint64_t address, unsigned size);
+
+/* What an instruction has left in the scratch area, at its references. */
+void not_taken_store_scratch(struct not_taken *not_taken);
+
+/* What an instruction that is done in C, but no string instruction, stores at its references: found
+ * before it changes registers, and stored behind its loads. */
+void not_taken_stage_stores(struct not_taken *not_taken,
+                            const struct not_taken_instruction *instruction);
+void not_taken_store_staged(struct not_taken *not_taken);
 
 /* The instruction's fetch, and its references as they were found. False: no memory. */
 bool not_taken_record(struct not_taken *not_taken, const struct decode_instruction *instruction);

@@ -13,7 +13,11 @@ static void add(struct not_taken *not_taken, uint64_t address, unsigned size, un
 {
     if (not_taken->reference_count < NOT_TAKEN_REFERENCES)
         not_taken->references[not_taken->reference_count++] = (struct not_taken_reference){
-            .address = address, .size = (uint16_t)size, .offset = (uint16_t)offset, .write = write};
+            .address = address,
+            .size = (uint16_t)size,
+            .offset = (uint16_t)offset,
+            .write = write,
+            .own = !write && not_taken_is_own(not_taken, address, size)};
 }
 
 static void add_range(struct not_taken *not_taken, uint64_t address, unsigned size, unsigned offset,
@@ -220,6 +224,8 @@ void not_taken_load(struct not_taken *not_taken, void *to, uint64_t address, uns
     if (!is_readable(space, address, size) ||
         exec_copy(to, (const void *)(uintptr_t)address, size) != 0)
         memset(to, 0, size);
+    if (not_taken->aria->stores)
+        store_buffer_get(not_taken->aria->stores, to, address, size);
 }
 
 bool not_taken_record_one(struct not_taken *not_taken, uint64_t address, unsigned size,
@@ -241,6 +247,7 @@ bool not_taken_record(struct not_taken *not_taken, const struct decode_instructi
         not_taken_record_one(not_taken, instruction->address, instruction->size, REQUEST_FETCH);
     for (unsigned i = 0; i < not_taken->reference_count && enough; i++) {
         const struct not_taken_reference *reference = &not_taken->references[i];
+        not_taken->own_reads += reference->own;
         enough = not_taken_record_one(not_taken, reference->address, reference->size,
                                       reference->write ? REQUEST_MEMWRITE : REQUEST_MEMREAD);
     }

@@ -97,7 +97,7 @@ static enum not_taken_action action_of_mnemonic(const ZydisDecodedInstruction *i
     case ZYDIS_MNEMONIC_XSAVEC64:
     case ZYDIS_MNEMONIC_XSAVEOPT:
     case ZYDIS_MNEMONIC_XSAVEOPT64:
-        return NOT_TAKEN_NOTHING;
+        return NOT_TAKEN_SAVE;
     case ZYDIS_MNEMONIC_MASKMOVQ:
         return NOT_TAKEN_SCRATCH;
     default:
@@ -273,16 +273,17 @@ static void emit_constant_lea(struct emitter *emitter, const struct decode_instr
 static bool is_native(enum not_taken_action action)
 {
     return action == NOT_TAKEN_NATIVE || action == NOT_TAKEN_SCRATCH ||
-           action == NOT_TAKEN_GATHER || action == NOT_TAKEN_RESTORE;
+           action == NOT_TAKEN_GATHER || action == NOT_TAKEN_RESTORE || action == NOT_TAKEN_SAVE;
 }
 
 static void emit_one(struct emitter *emitter, const struct not_taken_instruction *instruction,
                      const ZydisDecodedInstruction *raw)
 {
-    static const uint8_t store_mmx[] = {GS, 0x0f, 0x7f, 0x04, SIB_NONE}; /* movq [scratch], mm0 */
     const struct decode_instruction *decoded = &instruction->decoded;
     if (raw->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) { /* leaves x87 for MMX, too */
-        emit_bytes(emitter, store_mmx, sizeof store_mmx);
+        const uint8_t modrm = decoded->bytes[decoded->size - 1];
+        const uint8_t store_mmx[] = {GS, 0x0f, 0x7f, (uint8_t)((modrm & 0x38) | SIB), SIB_NONE};
+        emit_bytes(emitter, store_mmx, sizeof store_mmx); /* movq [scratch], mm */
         emit32(emitter, (uint32_t)offsetof(struct exec_thread, scratch));
     } else if (instruction->action != NOT_TAKEN_NATIVE) {
         emit_on_scratch(emitter, decoded, raw->raw.modrm.offset,
@@ -323,7 +324,7 @@ static void decode_one(struct not_taken_instruction *instruction, ZydisDecodedIn
         ZydisDecoderDecodeInstruction(&decoder, NULL, instruction->decoded.bytes,
                                       instruction->decoded.size, raw);
     instruction->action = (uint8_t)action_of(instruction, raw);
-    instruction->vector = instruction->decoded.vector;
+    instruction->vector = instruction->decoded.vector || instruction->action == NOT_TAKEN_SAVE;
 }
 
 static bool ends(const struct not_taken_instruction *instruction)

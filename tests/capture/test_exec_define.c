@@ -191,6 +191,9 @@ static void check_version(const struct aria_ground *ground, struct aria_state *s
     CHECK(memcmp(step.records, expected, sizeof expected) == 0);
     check_registers(state);
     check_number(ground, version == ARIA_TAKEN ? 123 : 100);
+    /* what is not taken is in the state's store buffer */
+    uint32_t seen = 0;
+    CHECK(aria_read_as(ground->aria, state, &seen, DATA + 0x0c, sizeof seen) == 0 && seen == 123);
     /* as many as were asked for: the new ones count */
     prepare(ground, state);
     for (unsigned i = 0; i < 6; i++) {
@@ -261,7 +264,7 @@ static void run(void *program)
     struct aria_step step;
     unsigned calls = 0;
     const struct aria_instruction second = fetch_add_with(&calls);
-    aria_ground_begin(&ground, program);
+    aria_ground_begin(&ground, program, true);
     struct aria_state *state = aria_state_copy(ground.aria, ground.state, &error);
     CHECK(state && aria_write(ground.aria, CODE, code, sizeof code) == 0);
     /* before they are defined they are nothing */

@@ -30,16 +30,18 @@ static void print_instruction(const struct random_instruction *made, const char 
     dprintf(2, " %s: %s\n", ZydisMnemonicGetString(made->instruction.mnemonic), what);
 }
 
-/* Both versions with the same registers and memory. NULL, or what is different. */
+/* Both versions with the same registers and memory, which the one that is not taken stores into a
+ * buffer. NULL, or what is different. */
 static const char *try_both(const struct aria_ground *ground, struct aria_state *state,
                             const struct machine *before, const uint8_t *memory, unsigned *ran)
 {
-    static uint8_t found[ARIA_GROUND_DATA_BYTES];
+    static uint8_t found[ARIA_GROUND_DATA_BYTES], seen[ARIA_GROUND_DATA_BYTES];
     static struct record records[8192];
     static struct machine not_taken, taken;
     struct aria_step step, real;
     struct bt_error error;
     aria_write(ground->aria, ARIA_GROUND_DATA, memory, sizeof found);
+    aria_state_assign(ground->aria, state, ground->state);
     aria_ground_load(ground, state, before);
     if (aria_execute(ground->aria, state, ARIA_NOT_TAKEN, 1, &step, &error) != 0)
         return "not taken: failed";
@@ -50,6 +52,8 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
     if (aria_read(ground->aria, found, ARIA_GROUND_DATA, sizeof found) != 0 ||
         memcmp(found, memory, sizeof found) != 0)
         return "memory";
+    if (aria_read_as(ground->aria, state, seen, ARIA_GROUND_DATA, sizeof seen) != 0)
+        return "what is seen";
     aria_ground_load(ground, state, before);
     if (aria_execute(ground->aria, state, ARIA_TAKEN, 1, &real, &error) != 0)
         return "taken: failed";
@@ -70,6 +74,9 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
     if (step.record_count != real.record_count ||
         memcmp(records, real.records, step.record_count * sizeof *records) != 0)
         return "records";
+    if (aria_read(ground->aria, found, ARIA_GROUND_DATA, sizeof found) != 0 ||
+        memcmp(found, seen, sizeof found) != 0)
+        return "what is stored";
     return machine_difference(&taken, &not_taken);
 }
 
@@ -113,7 +120,7 @@ static void run_random(void *context)
     struct aria_ground ground;
     struct bt_error error;
     uint64_t random = random_seed(run->count);
-    aria_ground_begin(&ground, run->program);
+    aria_ground_begin(&ground, run->program, true);
     struct aria_state *state = aria_state_copy(ground.aria, ground.state, &error);
     for (unsigned page = 0; page < run->count / CELLS && *run->failed < 20; page++) {
         uint64_t address = ARIA_GROUND_CODE + page * sizeof code;

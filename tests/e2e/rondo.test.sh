@@ -132,18 +132,62 @@ awk -F, -v fetches="$(wrong instructions)" -v reads="$(wrong reads)" -v writes="
         if (bad) { print bad; exit 1 }
     }' wrong.csv || { head -40 wrong.csv; exit 1; }
 
+# a store buffer: wrong paths load the pointer that they have stored, instead of what memory has
+cat >stores.s <<'END'
+        .globl _start
+_start: mov $100, %ebx
+loop:   test $1, %bl
+        jz even
+        jmp next
+even:   lea inside(%rip), %rax
+        mov %rax, pointer(%rip)
+        mov pointer(%rip), %rcx
+        mov (%rcx), %edx
+        lea outside(%rip), %rax
+        mov %rax, pointer(%rip)
+next:   dec %ebx
+        jnz loop
+        xor %edi, %edi
+        mov $60, %eax
+        syscall
+        .data
+        .balign 8
+pointer: .quad outside
+inside: .long 1
+outside: .long 2
+END
+gcc -static -nostdlib -no-pie -o stores stores.s
+# reads SYMBOL: how often it is read on wrong paths
+reads() {
+    bustap dump --csv wrong.byu.gz | grep -ci "0x0*$(nm stores | awk -v s="$1" '$3 == s { sub(/^0*/, "", $1); print $1 }'),MEMREAD" || true
+}
+bustap rondo -p taken -d 4 -w wrong.byu.gz --json -o plain.json ./stores
+[ "$(reads inside) $(reads outside) $(reads pointer)" = "0 50 50" ] || fail "$(reads inside) inside"
+[ "$(jq -c .wrong_paths.own_reads plain.json)" = null ]
+bustap rondo --store-buffer -p taken -d 4 -w wrong.byu.gz --json -o buffered.json ./stores
+[ "$(reads inside) $(reads outside) $(reads pointer)" = "50 0 50" ] || fail "$(reads outside) outside"
+[ "$(jq -c .wrong_paths.own_reads buffered.json)" = 50 ] || fail "$(cat buffered.json)"
+# nothing else is different: these paths have no branches that a register leads
+diff <(jq -S . plain.json) <(jq -S 'del(.wrong_paths.own_reads)' buffered.json)
+bustap rondo --store-buffer -p taken -d 4 -o report ./stores
+grep -q 'find what their' report || fail "$(cat report)"
+status=0
+bustap rondo --store-buffer -d 0 ./stores 2>told || status=$?
+[ "$status" = 2 ] && grep -q -e '--store-buffer needs a --depth above 0' told || fail "depth 0: $(cat told)"
+
 # --- real programs ---
 # same PROGRAM ARGUMENT...: natively and under bustap
 same() {
     local wanted=0 got=0
     env -u _ "$@" >wanted 2>wanted.err <input || wanted=$?
-    env -u _ bustap rondo -p tage -p local -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
+    env -u _ bustap rondo -p tage -p local $buffer -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
     [ "$wanted" = "$got" ] || fail "$*: status $got, wanted $wanted: $(cat got.err)"
     cmp wanted got || fail "$*: output"
     cmp wanted.err got.err || fail "$*: standard error: $(cat got.err)"
     grep -q '^tage  .* [5-9][0-9]\.[0-9]* %' report || { cat report; fail "$*: report"; }
     bustap verify paths.byu.gz >verdict || { cat verdict; fail "$*: wrong paths"; }
 }
+buffer=
 seq 1000 >input
 printf 'no program' >not-a-program
 chmod +x not-a-program
@@ -156,6 +200,12 @@ same sh -c 'exit 7'
 same sh -c 'kill -TERM $$'
 same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?; trap "echo got" USR1; kill -USR1 $$'
 same bash -c 'exec 3>three 4>&3; echo x >&4; cat three; true'
+
+buffer=--store-buffer
+same sort -n lines
+same gzip -9 -c lines
+same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?'
+buffer=
 
 for program in faults modify children signals; do
     gcc -O1 -pthread -o $program "$TOP/tests/capture/programs/$program.c" 2>/dev/null

@@ -13,11 +13,12 @@ _Noreturn static void fail(const char *what)
     _exit(99);
 }
 
-void aria_ground_begin(struct aria_ground *ground, const char *program)
+void aria_ground_begin(struct aria_ground *ground, const char *program, bool store_buffer)
 {
     static const char *const environment[] = {NULL};
     const char *const arguments[] = {program, NULL};
-    const struct aria_settings settings = {.start = {.environment = environment}};
+    const struct aria_settings settings = {.start = {.environment = environment},
+                                           .store_buffer = store_buffer};
     struct bt_error error = {.message = ""};
     struct aria_step step;
     uint64_t word;

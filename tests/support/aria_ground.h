@@ -17,8 +17,8 @@ struct aria_ground {
     struct aria_state *state; /* where the program has come to */
 };
 
-/* Never returns where it fails. */
-void aria_ground_begin(struct aria_ground *ground, const char *program);
+/* States have store buffers if it is asked for. Never returns where it fails. */
+void aria_ground_begin(struct aria_ground *ground, const char *program, bool store_buffer);
 void aria_ground_end(struct aria_ground *ground);
 
 /* Registers from and to a state; fs_base stays the program's. */

@@ -84,6 +84,10 @@ static void print_wrong_paths(const struct rondo_report *report, FILE *out)
         number(results->wrong_instructions).text,
         100 * words_ratio(results->wrong_instructions, results->instructions),
         number(results->wrong_reads).text, number(results->wrong_writes).text);
+    if (report->store_buffer)
+        add(text, &used, " %s reads (%.1f %%) find what their path has stored.",
+            number(results->wrong_own_reads).text,
+            100 * words_ratio(results->wrong_own_reads, results->wrong_reads));
     putc('\n', out);
     wrap_print(text, 0, out);
 }
@@ -141,6 +145,8 @@ static void json_wrong_paths(const struct rondo_report *report, yajl_gen json)
     json_count(json, "instructions", results->wrong_instructions);
     json_count(json, "reads", results->wrong_reads);
     json_count(json, "writes", results->wrong_writes);
+    if (report->store_buffer)
+        json_count(json, "own_reads", results->wrong_own_reads);
     yajl_gen_map_close(json);
 }
 

@@ -44,6 +44,7 @@ static void count_wrong(struct run *run, const struct aria_step *step)
         results->wrong_writes += step->records[i].type == REQUEST_MEMWRITE;
     }
     results->wrong_instructions += step->instructions;
+    results->wrong_own_reads += step->own_reads;
     if (run->wrong_path &&
         wrong_path_put(run->wrong_path, step->records, step->record_count, &results->error) < 0)
         run->wrong_path = NULL;

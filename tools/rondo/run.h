@@ -31,9 +31,10 @@ struct rondo_results {
     uint64_t wrong_paths;
     uint64_t wrong_ended[RONDO_ENDINGS];
     uint64_t wrong_instructions, wrong_reads, wrong_writes;
-    uint64_t waits;     /* mispredicted without a target to go on at */
-    bool limited;       /* the rest of the program was not looked at */
-    char executed[120]; /* the program that took this one's place; "" */
+    uint64_t wrong_own_reads; /* with a store buffer: of what the path has stored */
+    uint64_t waits;           /* mispredicted without a target to go on at */
+    bool limited;             /* the rest of the program was not looked at */
+    char executed[120];       /* the program that took this one's place; "" */
     struct process_end end;
     struct bt_error error; /* of the wrong paths' capture; code 0: none */
 };

@@ -1,5 +1,7 @@
 #include "formats/record_judge.h"
 
+#include "formats/trace_reader.h"
+
 /* Sizes up to this occur: a vector register. */
 #define SIZE_COMMON_MAX 64u
 #define ATTRIBUTE_MAX   7u
@@ -48,18 +50,26 @@ static bool other_width(const uint8_t *bytes, size_t size, bool lp64)
 }
 
 int record_judge_explain(const struct record_judge *judge, const char *name, const uint8_t *bytes,
-                         size_t size, bool lp64, struct bt_error *error)
+                         size_t size, unsigned reading, struct bt_error *error)
 {
+    bool lp64 = reading & TRACE_LP64;
+    bool options = reading & TRACE_OPTIONS;
+    const char *insist =
+        options ? "--raw reads it as one" : "bustap recover --raw makes a capture of it";
+    if (other_width(bytes, size, lp64) && !lp64 && !options)
+        return bt_fail(error, BT_IO,
+                       "%.300s holds records of %u bytes: bustap recover --lp64 makes a capture of "
+                       "it",
+                       name, RECORD_LP64_BYTES);
     if (other_width(bytes, size, lp64))
         return bt_fail(error, BT_IO, "%.300s holds records of %u bytes: read it %s --lp64", name,
                        lp64 ? RECORD_BYTES : RECORD_LP64_BYTES, lp64 ? "without" : "with");
     if (judge->judged == 0)
         return bt_fail(error, BT_IO,
-                       "%.300s is not a trace: it has %zu bytes, and a record has %u; --raw reads "
-                       "it as one",
-                       name, size, lp64 ? RECORD_LP64_BYTES : RECORD_BYTES);
+                       "%.300s is not a trace: it has %zu bytes, and a record has %u; %s", name,
+                       size, lp64 ? RECORD_LP64_BYTES : RECORD_BYTES, insist);
     return bt_fail(error, BT_IO,
                    "%.300s is not a trace: %u of its first %u records have unknown types, sizes or "
-                   "attributes; --raw reads it as one",
-                   name, judge->odd, judge->judged);
+                   "attributes; %s",
+                   name, judge->odd, judge->judged, insist);
 }

@@ -34,9 +34,9 @@ bool record_judge_refuses(const struct record_judge *judge);
 
 /*
  * Says why the bytes of name, of which size from the beginning are given, are refused. BT_IO.
- * bytes may be NULL where they are not there any more.
+ * bytes may be NULL where they are not there any more. reading: enum trace_reading.
  */
 int record_judge_explain(const struct record_judge *judge, const char *name, const uint8_t *bytes,
-                         size_t size, bool lp64, struct bt_error *error);
+                         size_t size, unsigned reading, struct bt_error *error);
 
 #endif

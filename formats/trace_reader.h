@@ -13,8 +13,9 @@ struct trace_reader;
 
 /* How what has no header, raw or gzipped, is read. */
 enum trace_reading {
-    TRACE_LP64 = 1,  /* it holds 24-byte records */
-    TRACE_INSIST = 2 /* it is a trace, whatever it looks like */
+    TRACE_LP64 = 1,   /* it holds 24-byte records */
+    TRACE_INSIST = 2, /* it is a trace, whatever it looks like */
+    TRACE_OPTIONS = 4 /* messages name the options --raw and --lp64 of the command that reads */
 };
 
 /*

@@ -13,6 +13,7 @@
 
 struct trace_records {
     struct trace_input *input;
+    unsigned reading; /* enum trace_reading */
     size_t record_bytes;
     uint64_t ordinal; /* of the next record */
     uint64_t tick;    /* of the last record handed out */
@@ -124,7 +125,7 @@ static int judge_end(struct trace_records *records, const uint8_t *bytes, size_t
     }
     bool all = records->judge.judged == records->judged;
     return record_judge_explain(&records->judge, trace_input_name(records->input),
-                                all ? bytes : NULL, available, is_lp64(records), error);
+                                all ? bytes : NULL, available, records->reading, error);
 }
 
 /*
@@ -148,7 +149,7 @@ static int judge(struct trace_records *records, size_t wanted, struct bt_error *
         if (record_judge_refuses(&records->judge))
             return record_judge_explain(&records->judge, trace_input_name(records->input),
                                         records->ordinal == 0 ? bytes : NULL, available,
-                                        is_lp64(records), error);
+                                        records->reading, error);
         if (records->judge.judged == RECORD_JUDGE_MAX)
             records->judging = false;
         else if (available < wanted)
@@ -195,6 +196,7 @@ struct trace_records *trace_records_new(struct trace_input *input, bool gzip, un
     struct trace_records *records = calloc(1, sizeof *records);
     if (records) {
         records->input = input;
+        records->reading = reading;
         records->record_bytes = reading & TRACE_LP64 ? RECORD_LP64_BYTES : RECORD_BYTES;
         records->judging = !(reading & TRACE_INSIST);
         records->gzip = gzip;

@@ -15,7 +15,7 @@
 
 unsigned transfer_flags(const struct transfer_reading *reading)
 {
-    return (reading->lp64 ? TRACE_LP64 : 0u) | (reading->raw ? TRACE_INSIST : 0u);
+    return TRACE_OPTIONS | (reading->lp64 ? TRACE_LP64 : 0u) | (reading->raw ? TRACE_INSIST : 0u);
 }
 
 int transfer_begin(struct transfer *transfer, const struct transfer_reading *reading,

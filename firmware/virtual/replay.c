@@ -1,6 +1,7 @@
 #include "firmware/virtual/replay.h"
 
 #include "firmware/p6.h"
+#include "formats/trace_format.h"
 #include "formats/trace_reader.h"
 
 #include <inttypes.h>
@@ -26,73 +27,30 @@ struct replay {
     struct bt_error failure; /* code 0: none */
 };
 
+/* Why a file cannot be opened, which error says; another program's trace can be converted. */
+static int explain(const struct replay *replay, int code, struct bt_error *error)
+{
+    const struct trace_format *format =
+        code == BT_IO ? trace_format_detect(replay->path, NULL) : NULL;
+    if (!format || !format->decoder)
+        return code;
+    return bt_fail(error, code,
+                   "%.300s is in the format %s: bustap convert makes BYU records of it, which a "
+                   "board can replay",
+                   replay->path, format->name);
+}
+
 static int open_trace(struct replay *replay, struct bt_error *error)
 {
     struct trace_reader *reader;
-    int code = trace_reader_open(&reader, replay->path, false, error);
+    int code = trace_reader_open(&reader, replay->path, 0, error);
     if (code < 0)
-        return code;
+        return explain(replay, code, error);
     replay->source = trace_reader_source(reader);
     replay->clock_hz = source_info(replay->source)->clock_hz;
     replay->number = 0;
     replay->trace_tick = 0;
     return 0;
-}
-
-struct replay *replay_new(const char *path, bool loop, struct bt_error *error)
-{
-    struct replay *replay = NULL;
-    if (strlen(path) >= sizeof replay->path) {
-        bt_fail(error, BT_USAGE, "the trace's name is longer than %zu bytes",
-                sizeof replay->path - 1);
-        return NULL;
-    }
-    if (loop && strcmp(path, "-") == 0) {
-        bt_fail(error, BT_USAGE, "a trace from standard input cannot be looped");
-        return NULL;
-    }
-    replay = calloc(1, sizeof *replay);
-    if (!replay || !(replay->batch.records = malloc(BATCH_RECORDS * sizeof(struct record)))) {
-        bt_fail(error, BT_MEMORY, "no memory to replay %s", path);
-        goto out;
-    }
-    replay->batch.capacity = BATCH_RECORDS;
-    replay->loop = loop;
-    strcpy(replay->path, path);
-    if (open_trace(replay, error) < 0)
-        goto out;
-    return replay;
-out:
-    replay_free(replay);
-    return NULL;
-}
-
-struct replay *replay_new_source(struct source *source, struct bt_error *error)
-{
-    struct replay *replay = calloc(1, sizeof *replay);
-    struct record *records = malloc(BATCH_RECORDS * sizeof *records);
-    if (!replay || !records) {
-        bt_fail(error, BT_MEMORY, "no memory to put records on a bus");
-        free(records);
-        free(replay);
-        source_close(source);
-        return NULL;
-    }
-    *replay = (struct replay){.path = "the source",
-                              .live = true,
-                              .source = source,
-                              .clock_hz = source_info(source)->clock_hz,
-                              .batch = {.records = records, .capacity = BATCH_RECORDS}};
-    return replay;
-}
-
-void replay_free(struct replay *replay)
-{
-    if (!replay)
-        return;
-    source_close(replay->source);
-    free(replay->batch.records);
-    free(replay);
 }
 
 /* At the end of the trace: starts it again if it should loop and has any records. */
@@ -127,6 +85,66 @@ static bool have_record(struct replay *replay)
             return false;
     }
     return !replay->ended;
+}
+
+struct replay *replay_new(const char *path, bool loop, struct bt_error *error)
+{
+    struct replay *replay = NULL;
+    if (strlen(path) >= sizeof replay->path) {
+        bt_fail(error, BT_USAGE, "the trace's name is longer than %zu bytes",
+                sizeof replay->path - 1);
+        return NULL;
+    }
+    if (loop && strcmp(path, "-") == 0) {
+        bt_fail(error, BT_USAGE, "a trace from standard input cannot be looped");
+        return NULL;
+    }
+    replay = calloc(1, sizeof *replay);
+    if (!replay || !(replay->batch.records = malloc(BATCH_RECORDS * sizeof(struct record)))) {
+        bt_fail(error, BT_MEMORY, "no memory to replay %s", path);
+        goto out;
+    }
+    replay->batch.capacity = BATCH_RECORDS;
+    replay->loop = loop;
+    strcpy(replay->path, path);
+    if (open_trace(replay, error) < 0)
+        goto out;
+    if (!have_record(replay) && replay->failure.code == 0) {
+        bt_fail(error, BT_IO, "%.300s holds no records to replay", path);
+        goto out;
+    }
+    return replay;
+out:
+    replay_free(replay);
+    return NULL;
+}
+
+struct replay *replay_new_source(struct source *source, struct bt_error *error)
+{
+    struct replay *replay = calloc(1, sizeof *replay);
+    struct record *records = malloc(BATCH_RECORDS * sizeof *records);
+    if (!replay || !records) {
+        bt_fail(error, BT_MEMORY, "no memory to put records on a bus");
+        free(records);
+        free(replay);
+        source_close(source);
+        return NULL;
+    }
+    *replay = (struct replay){.path = "the source",
+                              .live = true,
+                              .source = source,
+                              .clock_hz = source_info(source)->clock_hz,
+                              .batch = {.records = records, .capacity = BATCH_RECORDS}};
+    return replay;
+}
+
+void replay_free(struct replay *replay)
+{
+    if (!replay)
+        return;
+    source_close(replay->source);
+    free(replay->batch.records);
+    free(replay);
 }
 
 /* Ticks between the record at position and the one before. */

@@ -7,8 +7,11 @@
 
 struct replay;
 
-/* Opens the trace at path, of whatever kind; loop starts it again at its end. NULL and *error on
- * failure. */
+/*
+ * Opens the capture or the BYU records at path; loop starts it again at its end. A pipe is waited
+ * for until its first record is there. NULL and *error on failure, BT_IO where there are no
+ * records.
+ */
 struct replay *replay_new(const char *path, bool loop, struct bt_error *error);
 /* The same of what a source delivers, which is taken over, also on failure. */
 struct replay *replay_new_source(struct source *source, struct bt_error *error);

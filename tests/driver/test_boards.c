@@ -1,9 +1,27 @@
 #include "driver/boards.h"
+#include "formats/record.h"
 #include "tests/suites.h"
+#include "tests/support/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void open_good(const char *text)
+{
+    struct stream *stream = NULL;
+    struct bt_error error = {0};
+    CU_ASSERT_EQUAL(boards_check(text, &error), 0);
+    CU_ASSERT_EQUAL(boards_check(text, NULL), 0);
+    CU_ASSERT_EQUAL(boards_open(&stream, text, &error), 0);
+    if (!stream) {
+        printf("\n%s: %s\n", text, error.message);
+        return;
+    }
+    CU_ASSERT_STRING_EQUAL(stream_name(stream), text);
+    CU_ASSERT_EQUAL(stream_diagnose(stream, &error), 0);
+    stream_close(stream);
+}
 
 static void test_good_specifications(void)
 {
@@ -12,23 +30,33 @@ static void test_good_specifications(void)
         "virtual:smp=8,seed=0x10,requests=1M,rate=max,clock=66M,queue=4",
         "virtual:smp=2,rate=real",
         "virtual:smp=2,rate=2.5M,queue=65535",
-        "virtual:replay=/dev/null",
-        "virtual:replay=/dev/null,loop,rate=real,clock=100M,requests=5",
     };
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        struct stream *stream = NULL;
-        struct bt_error error = {0};
-        CU_ASSERT_EQUAL(boards_check(good[i], &error), 0);
-        CU_ASSERT_EQUAL(boards_check(good[i], NULL), 0);
-        CU_ASSERT_EQUAL(boards_open(&stream, good[i], &error), 0);
-        if (!stream) {
-            printf("\n%s: %s\n", good[i], error.message);
-            continue;
-        }
-        CU_ASSERT_STRING_EQUAL(stream_name(stream), good[i]);
-        CU_ASSERT_EQUAL(stream_diagnose(stream, &error), 0);
-        stream_close(stream);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        open_good(good[i]);
+}
+
+/* A trace does not say how fast its clock is; whoever wants it in real time must. */
+static void test_replay(void)
+{
+    static const char *const options[] = {"", ",loop,rate=real,clock=100M,requests=5"};
+    static const struct record record = {.type = REQUEST_MEMREAD, .size = 4};
+    struct test_path *path = test_path_file(&record, sizeof record);
+    char text[4096];
+    struct stream *stream;
+    struct bt_error error;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        snprintf(text, sizeof text, "virtual:replay=%s%s", test_path_name(path), options[i]);
+        open_good(text);
     }
+    snprintf(text, sizeof text, "virtual:replay=%s,rate=real", test_path_name(path));
+    CU_ASSERT_EQUAL(boards_open(&stream, text, &error), BT_USAGE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "clock=HZ"));
+    test_path_free(path);
+    path = test_path_pipe("", 0);
+    snprintf(text, sizeof text, "virtual:replay=%s", test_path_name(path));
+    CU_ASSERT_EQUAL(boards_open(&stream, text, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "holds no records"));
+    test_path_free(path);
 }
 
 static void test_bad_specifications(void)
@@ -60,7 +88,8 @@ static void test_bad_specifications(void)
         {"virtual:replay=,loop", "name of a trace file"},
         {"virtual:replay=no/such.byu", "no/such.byu"},
         {"virtual:replay=/dev/null,seed=3", "loop, requests=N"},
-        {"virtual:replay=/dev/null,rate=real", "clock=HZ"},
+        {"virtual:replay=/dev/null", "/dev/null holds no records"},
+        {"virtual:replay=/dev/null,loop", "/dev/null holds no records"},
         {"virtual:replay=-,loop", "standard input"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -124,6 +153,7 @@ static void test_a_name_that_is_too_long(void)
 
 static const struct test_case cases[] = {
     {"specifications that make sense", test_good_specifications},
+    {"replays", test_replay},
     {"specifications that do not", test_bad_specifications},
     {"specifications that are only checked", test_check},
     {"a name that is too long", test_a_name_that_is_too_long},

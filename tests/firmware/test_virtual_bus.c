@@ -1,7 +1,9 @@
 #include "firmware/board_state.h"
 #include "firmware/virtual/virtual_bus.h"
 #include "tests/suites.h"
+#include "tests/support/files.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void test_settings(void)
@@ -23,8 +25,11 @@ static void test_settings(void)
 /* A trace says nothing of its clock: who wants it in real time must. */
 static void test_real_time_needs_a_clock(void)
 {
+    static const struct record record = {.type = REQUEST_MEMREAD, .size = 4};
     struct bt_error error;
-    struct virtual_bus_settings settings = {.replay = "/dev/null", .pace = BUS_PACE_REAL};
+    struct test_path *path = test_path_file(&record, sizeof record);
+    struct virtual_bus_settings settings = {.pace = BUS_PACE_REAL};
+    snprintf(settings.replay, sizeof settings.replay, "%s", test_path_name(path));
     CU_ASSERT_PTR_NULL(virtual_bus_new(&settings, &error));
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "clock=HZ"));
     settings.clock_hz = 1000;
@@ -32,6 +37,7 @@ static void test_real_time_needs_a_clock(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(bus);
     CU_ASSERT_EQUAL(virtual_bus_clock_hz(bus), 1000);
     virtual_bus_free(bus);
+    test_path_free(path);
 }
 
 /* Drives a bus by hand: a board that is armed, with all the room there is. */

@@ -576,8 +576,9 @@ static void test_the_other_width_is_recognised(void)
 {
     static uint8_t bytes[RECORDS * RECORD_LP64_BYTES];
     fill_lp64(bytes);
-    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, 0), "with --lp64"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, 10 * RECORD_LP64_BYTES, 0), "with --lp64"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(refusal(bytes, sizeof bytes, TRACE_OPTIONS), "with --lp64"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(refusal(bytes, 10 * RECORD_LP64_BYTES, TRACE_OPTIONS), "with --lp64"));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(refusal(sample(), RECORDS * RECORD_BYTES, TRACE_LP64), "without --lp64"));
 }

@@ -21,6 +21,9 @@ runs() {
 
 # --- no trace ---
 
+: >empty
+gzip -nk empty
+make_capture file_records=0 files=1 nothing
 make_trace --types all 3000 >t.byu
 make_capture file_records=3000 c
 head -c 20000 "$TOP/README.md" >README.md
@@ -58,13 +61,28 @@ for command in "${commands[@]}"; do
     grep -q 'with --lp64' said || fail "bustap $command wide.byu"
     runs 0 $command --lp64 wide.byu
 done
-# a virtual board replays no such thing either
-runs 3 capture --board virtual:replay=README.md -o p -q
+# a virtual board replays no such thing either; what is said of it is an option of recover, which capture lacks
+for file in README.md zeros short; do
+    runs 3 capture --board virtual:replay=$file -o p -q
+    grep -q "$file is not a trace: .*; bustap recover --raw makes a capture of it" said
+    ! grep -q -- '[^r] --raw' said || exit 1
+done
+runs 3 capture --board virtual:replay=wide.byu -o p -q
+grep -q 'bustap recover --lp64 makes a capture of it' said
+bustap convert t.byu -o p.din
+runs 3 capture --board virtual:replay=p.din -o p -q
+grep -q 'p.din is in the format din: bustap convert makes BYU records of it' said
+runs 0 recover --lp64 wide.byu -o saved.byu.gz
+runs 0 capture --board virtual:replay=saved.byu.gz -o p -q
+rm -f p_*
+for file in /dev/null empty empty,loop empty.gz nothing_1.byu.gz; do
+    runs 3 capture --board virtual:replay=$file -o p -q
+    grep -q "${file%,*} holds no records to replay" said || fail "replay=$file"
+    [ -z "$(find . -name 'p_*')" ]
+done
 
 # --- nothing ---
 
-: >empty
-gzip -nk empty
 # reports STATUS FILE COMMAND...: the command ends with that status, and says of FILE that it is empty
 reports() {
     local file=$2

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define COLUMNS_MAX     32u
+#define COLUMNS_MAX     (FOREIGN_ITEM_BYTES_MAX + 1) /* of the longest heading */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 enum column {
@@ -159,6 +159,9 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         if (!take_field(item, (enum column)csv->columns[i], &field))
             return bt_fail(error, BT_DATA, "field %u is no %s", i + 1, names[csv->columns[i]]);
     }
+    if (foreign_field(&line, ',', &field))
+        return bt_fail(error, BT_DATA, "it has more fields than the heading, which has %u",
+                       csv->count);
     item->has_index = csv->has[COLUMN_INDEX];
     item->timed = timed(csv);
     item->count = 1;

@@ -6,15 +6,15 @@
 
 #include <string.h>
 
-#define COLUMNS_MAX 32u
+#define COLUMNS_MAX (FOREIGN_ITEM_BYTES_MAX + 1) /* of the longest heading */
 
 enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERATION, COLUMNS };
 
 struct libcachesim_reader {
     struct objects objects;
     bool headed;
-    bool unusable; /* no column is an object's, or two are of one kind: told with the heading */
-    uint8_t twice; /* the second of two columns of one kind, counted from 1; 0: there is none */
+    bool unusable;  /* no column is an object's, or two are of one kind: told with the heading */
+    unsigned twice; /* the second of two columns of one kind, counted from 1; 0: there is none */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
 };
@@ -43,7 +43,7 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
                 column = headings[i].column;
         csv->columns[csv->count++] = (uint8_t)column;
         if (has[column] && !csv->twice)
-            csv->twice = (uint8_t)csv->count;
+            csv->twice = csv->count;
         has[column] = column != COLUMN_NONE;
     }
     return has[COLUMN_OBJECT];
@@ -61,12 +61,12 @@ static void begin_reading(void *state, const struct foreign_options *options)
     objects_begin(&csv->objects, options);
 }
 
-/* Without a heading: time, object, size, operation. */
+/* Without a heading: time, object, size, operation; what follows these is ignored. */
 static void assume_heading(struct libcachesim_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
-    while (csv->count < COLUMN_OPERATION && foreign_field(&line, ',', &field)) {
-        csv->columns[csv->count] = (uint8_t)(csv->count + 1);
+    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+        csv->columns[csv->count] = csv->count < COLUMN_OPERATION ? (uint8_t)(csv->count + 1) : 0;
         csv->count++;
     }
     csv->unusable = csv->count < COLUMN_OBJECT;
@@ -83,12 +83,15 @@ static uint8_t type_of(const struct foreign_line *operation)
     return foreign_is(operation, "get") ? REQUEST_FETCH : REQUEST_MEMREAD;
 }
 
-/* A whole number; of a time, what is behind a point is dropped. */
+/* A whole number; of a time, the digits after a point are dropped. */
 static bool take_number(struct foreign_line *field, bool fraction, uint64_t *number)
 {
     if (!foreign_number_of_kind(field, number))
         return false;
-    return field->at == field->end || (fraction && *field->at == '.');
+    if (fraction && foreign_past(field, '.'))
+        while (field->at < field->end && *field->at >= '0' && *field->at <= '9')
+            field->at++;
+    return field->at == field->end;
 }
 
 static int refuse_heading(const struct libcachesim_reader *csv, struct bt_error *error)
@@ -133,6 +136,9 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                  !take_number(&field, column == COLUMN_TIME, &values[column]))
             return bt_fail(error, BT_DATA, "field %u is no number", i + 1);
     }
+    if (foreign_field(&line, ',', &field))
+        return bt_fail(error, BT_DATA, "it has more fields than the first line, which has %u",
+                       csv->count);
     objects_reference(&csv->objects, item, values[COLUMN_TIME], values[COLUMN_OBJECT],
                       values[COLUMN_SIZE], type);
     if (!timed)

@@ -617,13 +617,57 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
 
 #define NO_LABEL "it begins with no label of din (0 to 4, or r w i m c v)\n"
 
+struct damage_case {
+    const char *format, *text;
+    size_t records;
+    const char *told;
+};
+
+static void check_damage(const struct damage_case *damage)
+{
+    char told[2000];
+    CU_ASSERT_EQUAL(told_of(told, sizeof told, damage->format, damage->text, false),
+                    damage->records);
+    if (strcmp(told, damage->told) != 0)
+        printf("\n%s: %s: told\n%s", damage->format, damage->text, told);
+    CU_ASSERT_STRING_EQUAL(told, damage->told);
+}
+
+/* Lines with more than their columns, and times that are no decimal numbers. */
+static void test_columns(void)
+{
+    static const struct damage_case cases[] = {
+        {"csv", "address,type\n1,FETCH\n2,FETCH,3\n3,FETCH,\n4,FETCH,5,6\n5,FETCH\n", 2,
+         "-2 line 3: it has more fields than the heading, which has 2\n"
+         "-2 line 4: it has more fields than the heading, which has 2\n"
+         "-2 line 5: it has more fields than the heading, which has 2\n"
+         "-3 requests without a time, which became 0: 2\n"},
+        {"csv", "address,type,more,\n1,FETCH,x,\n", 1,
+         "-3 requests without a time, which became 0: 1\n"},
+        {"csv", /* 34 columns */
+         "address,type,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,time\n"
+         "1,FETCH,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,5\n",
+         1, ""},
+        {"libcachesim-csv", "time,obj,size\n1,2,3\n1,2,3,get\n", 1,
+         "-2 line 3: it has more fields than the first line, which has 3\n"},
+        {"libcachesim-csv", "1,2,64,get,9\n1,2,64,get,9,9\n1,2,64,get,9\n", 2,
+         "-2 line 2: it has more fields than the first line, which has 5\n"},
+        {"libcachesim-csv", "time,obj\n1.5,1\n2.,1\n1.5e9,1\n3.x,1\n4.5.6,1\n5e3,1\n7.25,1\n", 3,
+         "-2 line 4: field 1 is no number\n-2 line 5: field 1 is no number\n"
+         "-2 line 6: field 1 is no number\n-2 line 7: field 1 is no number\n"},
+        {"lackey", " L 10,4 x\n L 10,4,5\n L 10,4\n", 1,
+         "-2 line 1: there is no ADDRESS,SIZE behind the letter\n"
+         "-2 line 2: there is no ADDRESS,SIZE behind the letter\n"},
+    };
+    folder_make(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_damage(&cases[i]);
+    folder_remove(folder);
+}
+
 static void test_damage(void)
 {
-    static const struct {
-        const char *format, *text;
-        size_t records;
-        const char *told;
-    } cases[] = {
+    static const struct damage_case cases[] = {
         {"din", "0 10\n1 20 comment\n2 0x30\n\n4 0\n", 3,
          "-3 escape and flush records left out: 1\n"},
         {"din", "0 10\n9 20\n0 30\n", 2,
@@ -677,13 +721,8 @@ static void test_damage(void)
     };
     char told[2000];
     folder_make(folder);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t count = told_of(told, sizeof told, cases[i].format, cases[i].text, false);
-        CU_ASSERT_EQUAL(count, cases[i].records);
-        if (strcmp(told, cases[i].told) != 0)
-            printf("\n%s: %s: told\n%s", cases[i].format, cases[i].text, told);
-        CU_ASSERT_STRING_EQUAL(told, cases[i].told);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_damage(&cases[i]);
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", "0 100000000\n", true), 1);
     CU_ASSERT_STRING_EQUAL(told, "-3 addresses above 4 GiB that lost their upper bits: 1\n");
     folder_remove(folder);
@@ -763,6 +802,7 @@ static const struct test_case cases[] = {
     {"ChampSim's branches", test_champsim_branches},
     {"one processor of many", test_one_processor},
     {"damage is told and passed by", test_damage},
+    {"lines with too many columns", test_columns},
     {"a line without an end", test_long_line},
     {"formats are told by content and name", test_detection},
     {"what is lost, in words", test_sentences},

@@ -253,18 +253,25 @@ static int call_others(struct process *process, struct system_call *call,
 
 static void leave(void *whose)
 {
-    process_turn_give(whose);
+    struct process_thread *self = whose;
+    self->gave = !self->process->shares && !process_thread_is_alone(self->process);
+    if (self->gave)
+        process_turn_give(self);
+    signals_show(self->signals);
 }
 
 static void come_back(void *whose)
 {
-    process_turn_take(whose);
+    struct process_thread *self = whose;
+    signals_hide(self->signals);
+    if (self->gave)
+        process_turn_take(self);
 }
 
 /* Threads that there are can go on while this one waits; not so while a child shares our memory. */
 static void let_others(const struct process *process, struct system_call *call)
 {
-    if (process->shares || process_thread_is_alone(process))
+    if ((process->shares || process_thread_is_alone(process)) && !signals_hides(process->signals))
         return;
     call->leave = leave;
     call->come_back = come_back;
@@ -275,6 +282,9 @@ static int do_system_call(struct process *process, struct system_call *call, str
 {
     if (!process->shares && process_thread_call(process, call))
         return 0;
+    struct signals_wait wait;
+    if (!process->shares && !process_thread_is_alone(process))
+        signals_open_wait(process->signals, call, &wait);
     let_others(process, call);
     return call_others(process, call, system_call_do(process->calls, call), error);
 }

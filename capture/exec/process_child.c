@@ -121,6 +121,7 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
     executor_forked(process->executor);
     space_forked(process->space);
     process_threads_forked(process, arguments);
+    signals_forked(process->signals);
     begin_child(process, arguments);
     signals_resume(process->signals);
     if (process->settings.forked)
@@ -143,6 +144,7 @@ static int run_child(void *context)
     struct bt_error error;
     process->shares = true;
     process->is_child = true;
+    signals_forked(process->signals);
     executor_limit(process->executor, 0);
     begin_child(process, sharing->arguments);
     signals_resume(process->signals);

@@ -31,6 +31,7 @@ struct process_thread {
     int number; /* the kernel's */
     uint8_t processor;
     struct window_call call;              /* of the function whose calls are put */
+    bool gave;                            /* its turn up, for a system call */
     bool ended;                           /* by itself, */
     int status;                           /* with this */
     uint64_t clear_address;               /* set_tid_address(2); 0: none */

@@ -47,6 +47,7 @@ struct action {
 struct actions {
     struct action now[SIGNALS + 1];
     struct action before[SIGNALS + 1]; /* the kernel's, when we came */
+    unsigned others;                   /* threads beside the first */
 };
 
 struct signals {
@@ -63,7 +64,8 @@ struct signals {
     uint64_t fault_address, trap, error; /* of the last fault: all frames tell it */
     bool pending;
     uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of it */
-    uint64_t held;                                 /* of OURS: sent, and not delivered yet */
+    uint64_t shown; /* in system calls: what the kernel's mask is the program's for; else 0 */
+    uint64_t held;  /* of OURS: sent, and not delivered yet */
     uint8_t held_information[SIGSEGV + 1][SIGNAL_INFORMATION_BYTES];
 };
 
@@ -81,11 +83,68 @@ static void block_all(void)
     set_kernel_mask(~(uint64_t)0);
 }
 
+/* What was sent to the process; the kernel lets only its first thread keep who sent it. */
+static void send_to_process(const uint8_t *information)
+{
+    siginfo_t sent;
+    memcpy(&sent, information, sizeof sent);
+    if (syscall(SYS_rt_sigqueueinfo, getpid(), sent.si_signo, &sent) != 0)
+        kill(getpid(), sent.si_signo);
+}
+
+/* Those of OURS that are held wait in the kernel again, which knows their order. All are blocked.
+ */
+static void give_back(struct signals *signals, uint64_t which)
+{
+    bool alone = __atomic_load_n(&signals->actions->others, __ATOMIC_RELAXED) == 0;
+    for (which &= signals->held; which; which &= which - 1) {
+        int number = __builtin_ctzll(which) + 1;
+        siginfo_t sent;
+        memcpy(&sent, signals->held_information[number], sizeof sent);
+        signals->held &= ~BIT(number);
+        if (alone && sent.si_code != SI_TKILL)
+            send_to_process(signals->held_information[number]);
+        else
+            syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, &sent);
+    }
+}
+
 static void use_mask(struct signals *signals)
 {
-    if (signals->held & ~signals->mask)
-        signals->thread->interrupt = 1;
+    signals->shown = 0;
+    if (!signals->pending && (signals->held & ~signals->mask)) {
+        block_all();
+        give_back(signals, ~signals->mask);
+    }
     set_kernel_mask(signals->pending ? ~OURS : signals->mask & ~OURS);
+}
+
+/* In system calls the kernel may have the program's whole mask, and what waits behind it; but other
+ * threads end those that wait with SIGTRAP. */
+static void show(struct signals *signals, uint64_t mask)
+{
+    bool alone = __atomic_load_n(&signals->actions->others, __ATOMIC_RELAXED) == 0;
+    block_all();
+    signals->shown = alone ? ~(uint64_t)0 : ~BIT(SIGTRAP);
+    give_back(signals, signals->shown);
+    set_kernel_mask(signals->pending ? ~OURS : mask & signals->shown);
+}
+
+bool signals_hides(const struct signals *signals)
+{
+    return (signals->mask & OURS) != 0;
+}
+
+void signals_show(struct signals *signals)
+{
+    if (signals_hides(signals))
+        show(signals, signals->mask);
+}
+
+void signals_hide(struct signals *signals)
+{
+    if (signals->shown)
+        use_mask(signals);
 }
 
 static bool ends_program(int number)
@@ -131,6 +190,7 @@ struct signals *signals_new_thread(const struct signals *parent, struct exec_thr
     signals->space = parent->space;
     signals->thread = thread;
     signals->actions = parent->actions;
+    __atomic_fetch_add(&signals->actions->others, 1, __ATOMIC_RELAXED);
     signals->mask = parent->mask;
     signals->fault_address = parent->fault_address;
     signals->trap = parent->trap;
@@ -143,6 +203,8 @@ void signals_free(struct signals *signals)
 {
     if (signals && signals->is_first)
         free(signals->actions);
+    else if (signals)
+        __atomic_fetch_sub(&signals->actions->others, 1, __ATOMIC_RELAXED);
     free(signals);
 }
 
@@ -222,11 +284,13 @@ bool signals_note(void *context, int number, void *information, void *interrupte
         signals->ticked = true;
         return true;
     }
-    if (BIT(number) & OURS) {
+    uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
+    bool blocked = mask & ~signals->shown & BIT(number);
+    if ((BIT(number) & OURS) && (blocked || signals->pending)) {
         if (!(signals->held & BIT(number)))
             memcpy(signals->held_information[number], information, SIGNAL_INFORMATION_BYTES);
         signals->held |= BIT(number);
-        return !(signals->mask & BIT(number));
+        return !blocked;
     }
     signals->pending = true;
     memcpy(signals->information, information, SIGNAL_INFORMATION_BYTES);
@@ -294,20 +358,12 @@ static int force(struct signals *signals, struct signal_delivery *delivery)
 static int take(struct signals *signals, uint8_t *information)
 {
     siginfo_t noted;
-    if (signals->pending) {
-        signals->pending = false;
-        memcpy(information, signals->information, SIGNAL_INFORMATION_BYTES);
-        memcpy(&noted, information, sizeof noted);
-        return noted.si_signo;
-    }
-    uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
-    uint64_t held = signals->held & ~mask;
-    if (held == 0)
+    if (!signals->pending)
         return 0;
-    int number = __builtin_ctzll(held) + 1;
-    signals->held &= ~BIT(number);
-    memcpy(information, signals->held_information[number], SIGNAL_INFORMATION_BYTES);
-    return number;
+    signals->pending = false;
+    memcpy(information, signals->information, SIGNAL_INFORMATION_BYTES);
+    memcpy(&noted, information, sizeof noted);
+    return noted.si_signo;
 }
 
 int signals_deliver(struct signals *signals)
@@ -423,19 +479,53 @@ static int64_t suspend(struct signals *signals, const struct system_call *call)
     if (program_read(signals->space, &set, arguments[0], sizeof set) != 0)
         return -EFAULT;
     signals->suspend_mask = set & ~UNBLOCKABLE;
-    signals->suspended = true;
-    if (signals->held & ~set) {
-        signals->thread->interrupt = 1;
-        return -EINTR;
-    }
-    uint64_t kernels = set & ~OURS;
-    const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
     system_call_leave(call);
+    signals->suspended = true;
+    show(signals, ~(uint64_t)0);
+    uint64_t kernels = signals->suspend_mask & signals->shown;
+    const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
     int64_t result = exec_system_call(&signals->thread->interrupt, SYS_rt_sigsuspend, passed);
+    use_mask(signals);
     system_call_come_back(call);
     if (result == EXEC_SYSTEM_CALL_AGAIN)
         signals->suspended = false;
     return result;
+}
+
+/* The argument that is a mask, or its address and size. */
+static unsigned mask_argument(uint64_t number)
+{
+    switch (number) {
+    case SYS_ppoll:
+        return 3;
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+        return 4;
+    case SYS_pselect6:
+        return 5;
+    default:
+        return 0;
+    }
+}
+
+void signals_open_wait(const struct signals *signals, struct system_call *call,
+                       struct signals_wait *wait)
+{
+    unsigned number = mask_argument(call->number);
+    uint64_t *argument = &call->arguments[number], address = *argument;
+    if (number == 0 || address == 0)
+        return;
+    if (call->number == SYS_pselect6) {
+        if (program_read(signals->space, wait->set, address, sizeof wait->set) != 0)
+            return;
+        address = wait->set[0];
+        wait->set[0] = (uint64_t)(uintptr_t)&wait->mask;
+    }
+    if (address == 0 || program_read(signals->space, &wait->mask, address, sizeof wait->mask) != 0)
+        return;
+    wait->mask &= ~BIT(SIGTRAP);
+    *argument = call->number == SYS_pselect6 ? (uint64_t)(uintptr_t)wait->set
+                                             : (uint64_t)(uintptr_t)&wait->mask;
 }
 
 static int64_t set_stack(struct signals *signals, const uint64_t *arguments)
@@ -514,9 +604,15 @@ void signals_leave(struct signals *signals)
     block_all();
     memcpy(&information, signals->information, sizeof information);
     if (signals->pending && information.si_code != SI_TKILL)
-        syscall(SYS_rt_sigqueueinfo, getpid(), information.si_signo, &information);
+        send_to_process(signals->information);
     signals->pending = false;
     set_kernel_mask(~OURS);
+}
+
+void signals_forked(struct signals *signals)
+{
+    signals->held = 0;
+    signals->actions->others = 0;
 }
 
 void signals_block(void)
@@ -546,6 +642,7 @@ void signals_retire(struct signals *signals)
     for (int number = 1; number <= SIGSEGV; number++)
         if ((BIT(number) & OURS) && signals->actions->now[number].handler == IGNORE)
             syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
+    give_back(signals, ~(uint64_t)0);
     set_kernel_mask(signals->pending ? ~OURS : signals->mask);
 }
 

@@ -5,7 +5,8 @@
  * and has all others wait in the kernel until that one is delivered, at an instruction's edge.
  *
  * The kernel's mask of the thread is the program's, without the five that instructions raise: these
- * are ours (fault.c), and wait here where they are blocked.
+ * are ours (fault.c), and wait here where they are blocked. During the program's system calls they
+ * wait in the kernel, for sigpending(2), sigtimedwait(2) and signalfd(2), and its mask is whole.
  *
  * One for each thread of the program; they share the actions. All other threads of our process keep
  * all signals blocked.
@@ -60,6 +61,21 @@ bool signals_note(void *signals, int number, void *information, void *interrupte
  * EXEC_SYSTEM_CALL_AGAIN. */
 void signals_system_call(struct signals *signals, struct system_call *call);
 
+/* Around a system call that the kernel does: whether it is to be told of signals that wait here;
+ * tells it; and takes them back. */
+bool signals_hides(const struct signals *signals);
+void signals_show(struct signals *signals);
+void signals_hide(struct signals *signals);
+
+/* Calls that wait with a mask of their own must be interruptible by signals_tick(), too: their mask
+ * goes into *mask without its signal, and the call's argument to it. Where there are threads. */
+struct signals_wait {
+    uint64_t mask;
+    uint64_t set[2]; /* address and size: pselect6's argument */
+};
+void signals_open_wait(const struct signals *signals, struct system_call *call,
+                       struct signals_wait *wait);
+
 /* rt_sigreturn. 0, or the signal that ends the program: the frame cannot be read. */
 int signals_return(struct signals *signals);
 
@@ -69,6 +85,9 @@ int signals_deliver(struct signals *signals);
 
 /* The same for a signal that the instruction at rip has raised, as the stop of a fault says. */
 int signals_raise(struct signals *signals, const struct executor_stop *stop);
+
+/* In a child, of one thread: what waited for its parent does not wait for it. */
+void signals_forked(struct signals *signals);
 
 /* A child that shares our memory changes it: all that is here, for its parent to go on with. Frees
  * with free(). NULL: no memory. */

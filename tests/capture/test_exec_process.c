@@ -5,6 +5,7 @@
 static void test_signals(void)
 {
     CU_ASSERT(exec_ways_agree("signals", NULL));
+    CU_ASSERT(exec_ways_agree("pending", NULL));
 }
 
 static void test_faults(void)

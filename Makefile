@@ -137,7 +137,7 @@ help:
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'
 	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert, bustapd once'
 	@echo 'make check-processor CPU=Haswell-noTSX TESTS=...  tests on another processor, in QEMU'
-	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30)'
+	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30), and all stressors of stress-ng'
 	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
 	@echo 'make bench      benchmarks, with peers in the same run; make bench-lab: through USB, in QEMU'

@@ -81,6 +81,7 @@ soak-exec:
 	@$(MAKE) --no-print-directory $@-run
 soak-exec-run: all
 	@BUILD=$(BUILD) SOAK_MINUTES=$(SOAK_MINUTES) tests/e2e/exec_soak
+	@BUILD=$(BUILD) tests/e2e/exec_stress
 
 # Every call of the commands that capture, recover and convert fails once.
 .PHONY: soak-faults soak-faults-run

@@ -54,6 +54,7 @@ void space_free(struct space *space)
         if (!(piece.flags & SPACE_FOREIGN))
             syscall(SYS_munmap, piece.start, piece.end - piece.start);
     space_table_free(&space->table);
+    free(space->files);
     pthread_mutex_destroy(&space->mutex);
     free(space);
 }

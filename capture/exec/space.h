@@ -87,6 +87,9 @@ int64_t space_shmdt(struct space *space, uint64_t address);
 void space_set_reading_executes(struct space *space, bool executes);
 bool space_reading_executes(struct space *space);
 
+/* The program can write to this file from now on, or has just done so. */
+void space_file_written(struct space *space, uint64_t device, uint64_t inode);
+
 /* Limits of the program's own mappings together, in bytes, as RLIMIT_AS and RLIMIT_DATA have them.
  * UINT64_MAX, as at first: none. */
 struct NAMED_FIELDS space_limits {

@@ -8,6 +8,14 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+/* What is mapped privately, and from which file. */
+struct NAMED_FIELDS space_file {
+    uint64_t device, inode;
+    uint64_t start, end;
+};
+
+#define SPACE_FILES_WRITTEN 256u /* that are remembered: the last ones */
+
 struct space {
     struct space_layout layout;
     enum space_execution execution;
@@ -18,6 +26,10 @@ struct space {
     uint64_t break_now; /* not only at a page's beginning */
     uint64_t refused;
     struct space_limits limits;
+    struct space_file *files;
+    size_t file_count, file_capacity;
+    struct space_file written[SPACE_FILES_WRITTEN]; /* opened for that; no ranges */
+    size_t written_count;
     bool reading_executes;
     int locked;      /* MAP_LOCKED for what is mapped from now on, or 0 */
     bool forks_less; /* than all of it: space_forked() */
@@ -37,6 +49,11 @@ void space_note_gone(struct space *space, uint64_t start, uint64_t end);
 
 /* Tells the listener of the watched pages of a range; they are watched on. */
 void space_tell_changed(struct space *space, uint64_t at, uint64_t end);
+
+/* space_file.c: whether a descriptor's file, mapped privately, may change under the mapping; and
+ * that it was mapped. */
+bool space_file_shows_writes(const struct space *space, int descriptor);
+void space_file_mapped(struct space *space, const struct space_mapping *mapping, int descriptor);
 
 /* Notes what is mapped below 4 GiB and not the program's as foreign. False: nothing new was found,
  * or it cannot be told. */

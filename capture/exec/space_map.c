@@ -2,7 +2,6 @@
 #include "capture/exec/space_inside.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/mman.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -93,11 +92,9 @@ static uint64_t huge_page_size(uint64_t flags)
     return (uint64_t)1 << (shift ? shift : 21);
 }
 
-/* Whether what is mapped privately shows what is written to its file: who maps it may write. */
-static bool shows_writes(int file, uint64_t flags)
+static bool is_private_file(const struct demand *demand, uint64_t flags)
 {
-    int how = flags & MAP_ANONYMOUS ? -1 : fcntl(file, F_GETFL);
-    return how >= 0 && (how & O_ACCMODE) != O_RDONLY;
+    return (flags & MAP_TYPE) == MAP_PRIVATE && !(flags & MAP_ANONYMOUS) && demand->file >= 0;
 }
 
 /* Whether the program's own limits allow what is demanded. */
@@ -130,9 +127,11 @@ static int64_t understand(const struct space *space, struct demand *demand, uint
         .start = address,
         .end = address + size,
         .protection = space_demanded(space, protection),
-        .flags = (type != MAP_PRIVATE || shows_writes(demand->file, flags) ? SPACE_SHARED : 0u) |
-                 (flags & MAP_GROWSDOWN ? SPACE_GROWS : 0u),
+        .flags =
+            (type != MAP_PRIVATE ? SPACE_SHARED : 0u) | (flags & MAP_GROWSDOWN ? SPACE_GROWS : 0u),
     };
+    if (is_private_file(demand, flags) && space_file_shows_writes(space, demand->file))
+        demand->mapping.flags |= SPACE_SHARED;
     return 0;
 }
 
@@ -150,6 +149,8 @@ int64_t space_mmap(struct space *space, uint64_t address, uint64_t length, uint6
         result = map_fixed(space, &demand, !(flags & MAP_FIXED_NOREPLACE));
     else if (result == 0)
         result = map_anywhere(space, &demand);
+    if (result >= 0 && is_private_file(&demand, flags))
+        space_file_mapped(space, &demand.mapping, file);
     pthread_mutex_unlock(&space->mutex);
     return result;
 }

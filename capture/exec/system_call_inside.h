@@ -93,6 +93,8 @@ int64_t system_call_opened_memory(struct system_calls *calls, enum own_file file
 
 /* system_call_path.c */
 int64_t system_call_open(struct system_calls *calls, struct system_call *call);
+int64_t system_call_creat(struct system_calls *calls, struct system_call *call);
+int64_t system_call_truncate(struct system_calls *calls, struct system_call *call);
 int64_t system_call_openat(struct system_calls *calls, struct system_call *call);
 int64_t system_call_openat2(struct system_calls *calls, struct system_call *call);
 int64_t system_call_readlink(struct system_calls *calls, struct system_call *call);

@@ -171,9 +171,12 @@ out:
 static int64_t look_at_opened(struct system_calls *calls, int descriptor, uint64_t flags)
 {
     struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0 ||
-        major(status.st_dev) != 0)
-        return descriptor; /* nothing of proc is like that */
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+        return descriptor;
+    if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC))
+        space_file_written(calls->space, status.st_dev, status.st_ino);
+    if (status.st_size != 0 || major(status.st_dev) != 0) /* nothing of proc is like that */
+        return descriptor;
     enum own_file file = own_file_of(descriptor);
     int64_t result = 0;
     if (file == OWN_MEM || file == OWN_NOT_MEM)
@@ -197,6 +200,23 @@ static int64_t open_path(struct system_calls *calls, struct system_call *call, s
 int64_t system_call_open(struct system_calls *calls, struct system_call *call)
 {
     return open_path(calls, call, 0, call->arguments[1]);
+}
+
+int64_t system_call_creat(struct system_calls *calls, struct system_call *call)
+{
+    return open_path(calls, call, 0, O_CREAT | O_WRONLY | O_TRUNC);
+}
+
+int64_t system_call_truncate(struct system_calls *calls, struct system_call *call)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int64_t result = pass_path(calls, call, 0);
+    if (result == 0 &&
+        program_read_string(calls->space, path, call->arguments[0], sizeof path) == 0 &&
+        stat(path, &status) == 0)
+        space_file_written(calls->space, status.st_dev, status.st_ino);
+    return result;
 }
 
 int64_t system_call_openat(struct system_calls *calls, struct system_call *call)

@@ -71,6 +71,8 @@ static const struct system_call_row rows[NUMBERS] = {
 
     /* who and where it is */
     [SYS_open] = EMULATED(system_call_open),
+    [SYS_creat] = EMULATED(system_call_creat),
+    [SYS_truncate] = EMULATED(system_call_truncate),
     [SYS_openat] = EMULATED(system_call_openat),
     [SYS_openat2] = EMULATED(system_call_openat2),
     [SYS_readlink] = EMULATED(system_call_readlink),

@@ -40,11 +40,16 @@ Debuggers() {
 }
 Processes_that_share_memory() {
     says 0 sharing
-    prints 'clone EAGAIN'
+    prints 'clone EAGAIN' 'CLONE_SIGHAND EINVAL'
 }
 Restartable_sequences() {
     says 0 restartable
     prints 'rseq ENOSYS'
+}
+The_vDSO() {
+    says 0 vector
+    prints "$(./not_emulated vector 2>/dev/null)"
+    told '^vDSO 0, sequences 0$'
 }
 Asynchronous_IO_by_rings() {
     says 0 rings

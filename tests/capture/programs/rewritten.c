@@ -151,6 +151,41 @@ static void change_file(int sharing)
     close(file);
 }
 
+/* By other descriptors than the mapping's, from before and behind it. */
+static void change_elsewhere(int folder)
+{
+    char path[64];
+    snprintf(path, sizeof path, "code-%d", (int)getpid());
+    int first = openat(folder, path, O_RDWR | O_CREAT | O_TRUNC, 0700);
+    put(first, 0);
+    put(first, PAGE);
+    int reader = openat(folder, path, O_RDONLY);
+    uint8_t *early = map(PROT_READ | PROT_EXEC, MAP_PRIVATE, reader);
+    say("while it is open", 0, early);
+    put(first, 0);
+    say("written", 0, early);
+    close(first);
+    uint8_t *code = map(PROT_READ | PROT_EXEC, MAP_PRIVATE, reader);
+    say("closed", 0, code);
+    int second = openat(folder, path, O_WRONLY);
+    put(second, 0);
+    say("opened again", 0, code);
+    say("early", 0, early);
+    munmap(early, 2 * PAGE);
+    close(second);
+    uint8_t *late = map(PROT_READ | PROT_EXEC, MAP_PRIVATE, reader);
+    say("second page", 0, late + PAGE);
+    fchdir(folder);
+    say("truncated", truncate(path, PAGE), late + PAGE);
+    say("first page", 0, late);
+    close(creat(path, 0700));
+    say("made anew", 0, late);
+    unlinkat(folder, path, 0);
+    munmap(code, 2 * PAGE);
+    munmap(late, 2 * PAGE);
+    close(reader);
+}
+
 static void throw_away(int advice)
 {
     int file = memfd_create("code", 0);
@@ -224,9 +259,14 @@ int main(void)
     say("by number", 0, code);
     pwrite(file, make(), sizeof made, (off_t)(uintptr_t)code);
     say("by number", 0, code);
+    close(file);
+    file = creat("/proc/self/mem", 0);
+    pwrite(file, make(), sizeof made, (off_t)(uintptr_t)code);
+    say("by creat", 0, code);
     send_memory();
     change_file(MAP_SHARED);
     change_file(MAP_PRIVATE);
+    change_elsewhere(open("/tmp", O_RDONLY | O_DIRECTORY));
     throw_away(MADV_DONTNEED);
     remove_shared();
     fork_without(MADV_NORMAL);

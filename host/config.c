@@ -1,5 +1,6 @@
 #include "host/config.h"
 
+#include "capture/file_set.h"
 #include "capture/rules.h"
 #include "capture/settings_text.h"
 #include "driver/boards.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define SECOND_NS 1000000000ll
 
@@ -322,6 +324,30 @@ static int parse_line(struct parser *parser, const struct ini_line *line, struct
     return bt_fail(error, BT_USAGE, "\"%s\" stands before any [section]", line->key);
 }
 
+/* The folder that a prefix's files are made in. False: it does not exist yet, or cannot be read. */
+static bool find_folder(const char *prefix, struct stat *folder)
+{
+    char path[FILE_SET_PREFIX_MAX + 2];
+    const char *slash = strrchr(prefix, '/');
+    int size = slash ? (int)(slash - prefix) + 1 : 0;
+    snprintf(path, sizeof path, "%.*s.", size, prefix);
+    return stat(path, folder) == 0;
+}
+
+/* Whether two prefixes name the same files, in whatever way their folder is written. */
+static bool same_output(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/');
+    const char *slash_b = strrchr(b, '/');
+    struct stat folder_a;
+    struct stat folder_b;
+    if (strcmp(a, b) == 0)
+        return true;
+    return strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
+           find_folder(a, &folder_a) && find_folder(b, &folder_b) &&
+           folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
+}
+
 /* What can only be told once everything is read. *line gets the place. */
 static int check(const struct config *config, unsigned *line, struct bt_error *error)
 {
@@ -336,7 +362,7 @@ static int check(const struct config *config, unsigned *line, struct bt_error *e
             return BT_USAGE;
         }
         for (size_t j = 0; j < i; j++)
-            if (strcmp(config->captures[j].settings.prefix, capture->settings.prefix) == 0)
+            if (same_output(config->captures[j].settings.prefix, capture->settings.prefix))
                 return bt_fail(error, BT_USAGE, "[capture %s] has the same output as [capture %s]",
                                capture->name, config->captures[j].name);
     }

@@ -120,6 +120,10 @@ static void test_places(void)
     refused("[capture a]\nboard=b\n", "test.conf:1: [capture a] needs an output");
     refused(GOOD "[capture b]\nboard=b\noutput=/o\n",
             "test.conf:4: [capture b] has the same output as [capture a]");
+    refused(GOOD "[capture b]\nboard=b\noutput=/./o\n",
+            "test.conf:4: [capture b] has the same output as [capture a]");
+    refused("[capture a]\nboard=a\noutput=x\n[capture b]\nboard=b\noutput=./x\n",
+            "test.conf:4: [capture b] has the same output as [capture a]");
     refused("[capture]\n",
             "test.conf:1: a capture needs a name, other than \"all\": [capture NAME]");
     refused("[capture all]\n",

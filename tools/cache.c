@@ -125,6 +125,7 @@ static int read_records(const struct request *request, const struct invocation *
     struct record_input_settings settings = request->input;
     struct record_input *input;
     settings.silent = silent;
+    settings.gap_note = "caches keep their lines across them";
     int result = record_input_open(&input, call->count, call->arguments, &settings, error);
     if (result < 0)
         return result;

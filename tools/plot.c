@@ -139,8 +139,10 @@ static int run(const struct study *study, const struct plot_settings *settings,
     struct bt_error error = {0};
     void *state = study->begin(&settings->study, &error);
     int result = state ? 0 : error.code;
+    struct record_input_settings reading = settings->input;
+    reading.gap_note = "what was left out takes no time in the picture";
     if (result == 0)
-        result = record_input_open(&input, call->count, call->arguments, &settings->input, &error);
+        result = record_input_open(&input, call->count, call->arguments, &reading, &error);
     if (result == 0)
         result = feed(study, state, input, &error);
     int status = record_input_close(input);

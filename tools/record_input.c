@@ -6,7 +6,9 @@
 #include "formats/trace_reader.h"
 #include "tools/progress.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +45,8 @@ struct record_input {
     bool stop;       /* nothing more is wanted */
     bool finished;   /* the thread touches nothing any more */
 
-    bool damaged; /* what was not told */
+    bool damaged;  /* what was not told */
+    uint64_t gaps; /* chosen ones, in what was delivered */
 
     struct slot *current; /* what record_input_next gave last */
     int path;             /* that this is of */
@@ -414,6 +417,7 @@ int record_input_next(struct record_input *input, const struct batch **batch,
             progress_show(&input->transfer.progress, input->captures.paths[slot->path],
                           slot->offset, slot->size);
             *batch = &slot->batch;
+            input->gaps += slot->batch.gap.chosen;
             return 1;
         }
         if (!input->current) { /* the last slot stays where it is: asked again, it says the same */
@@ -471,6 +475,9 @@ int record_input_close(struct record_input *input)
         return 0;
     progress_clear(&input->transfer.progress);
     end_file(input);
+    if (input->gaps > 0 && input->settings.gap_note && !input->settings.silent)
+        fprintf(stderr, "bustap: %" PRIu64 " %s, chosen: %s\n", input->gaps,
+                input->gaps == 1 ? "gap" : "gaps", input->settings.gap_note);
     int status = input->transfer.status;
     if (input->damaged && status == 0)
         status = 1;

@@ -20,13 +20,15 @@ struct record_input_settings {
                          name tells */
     struct transfer_reading reading; /* naming BYU records in `from` insists on them, too */
     bool concatenate;                /* several traces are read as one, one after the other */
-    bool silent;       /* nothing is told on standard error: another process reads the same */
-    bool hold_damage;  /* damage is not told, but raises the exit status: all will be read again */
-    bool quiet_output; /* standard output gets nothing while records are read */
-    uint64_t first;    /* records to skip, of all traces together */
-    uint64_t count;    /* records to deliver at most behind them; UINT64_MAX: all */
-    bool keep_ticks;   /* ticks count from the first record of all also behind records that were
-                          skipped: these are then read, not hopped over */
+    bool silent;      /* nothing is told on standard error: another process reads the same */
+    bool hold_damage; /* damage is not told, but raises the exit status: all will be read again */
+    const char *gap_note; /* what chosen gaps mean to the study, told at the end where there are
+                             any; NULL: it tells that itself */
+    bool quiet_output;    /* standard output gets nothing while records are read */
+    uint64_t first;       /* records to skip, of all traces together */
+    uint64_t count;       /* records to deliver at most behind them; UINT64_MAX: all */
+    bool keep_ticks;      /* ticks count from the first record of all also behind records that were
+                             skipped: these are then read, not hopped over */
     struct foreign_options foreign; /* what can be chosen of other programs' formats */
 };
 

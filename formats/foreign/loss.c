@@ -26,6 +26,7 @@ static const struct {
     [FOREIGN_ATTRIBUTE] = {"attributes that became others",
                            "%s has uncacheable and write back alone"},
     [FOREIGN_HOLE] = {"places where requests were lost, not marked any more", "%s cannot say so"},
+    [FOREIGN_CHOSEN] = {"gaps that were chosen, not marked any more", "%s cannot say so"},
 };
 
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,

@@ -20,7 +20,8 @@ enum foreign_reason {
     FOREIGN_BETWEEN,    /* times since the request before became the largest, */
     FOREIGN_TIME,       /* times became others, */
     FOREIGN_ATTRIBUTE,  /* attributes became others, */
-    FOREIGN_HOLE,       /* places where requests were lost that are not told any more */
+    FOREIGN_HOLE,       /* places where requests were lost that are not told any more, */
+    FOREIGN_CHOSEN,     /* and where a program's user left instructions out */
     FOREIGN_REASONS
 };
 

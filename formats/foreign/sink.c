@@ -126,8 +126,9 @@ static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_e
     struct foreign_sink *foreign = (struct foreign_sink *)sink;
     struct bt_error unwanted;
     error = error ? error : &unwanted;
-    if (batch_tells(batch))
-        foreign->loss->count[FOREIGN_HOLE]++;
+    foreign->loss->count[FOREIGN_HOLE] +=
+        loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
+    foreign->loss->count[FOREIGN_CHOSEN] += batch->gap.chosen;
     foreign->loss->taken += batch->count;
     if (foreign->options.one_processor)
         return put_chosen(foreign, batch, error);

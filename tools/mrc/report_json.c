@@ -179,6 +179,7 @@ static void put_head(yajl_gen json, const struct mrc_report *report)
     json_count(json, "requests", totals->requests);
     json_count(json, "dropped", totals->dropped);
     json_count(json, "lost", totals->lost);
+    json_count(json, "chosen_gaps", totals->gaps);
     if (report->window.unit != WINDOW_NONE) {
         json_text(json, "window_unit", report->window.unit == WINDOW_TICKS ? "ticks" : "requests");
         json_count(json, "window_length", report->window.length);

@@ -21,6 +21,9 @@ static void put_totals(const struct mrc_report *report)
         printf(", %" PRIu64 " of them no references to memory", totals->dropped);
     if (totals->lost > 0)
         printf("; %" PRIu64 " more were lost in the capture", totals->lost);
+    if (totals->gaps > 0)
+        printf("; %" PRIu64 " %s, chosen: reuse goes on across them", totals->gaps,
+               totals->gaps == 1 ? "gap" : "gaps");
     puts("");
     if (report->window.unit != WINDOW_NONE)
         printf("windows of %" PRIu64 " %s\n", report->window.length,

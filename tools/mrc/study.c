@@ -108,6 +108,7 @@ static size_t same_window(struct study *study, const struct record *records, siz
 int study_put(struct study *study, const struct batch *batch, struct bt_error *error)
 {
     study->totals.lost = saturating_add(study->totals.lost, loss_total(&batch->lost));
+    study->totals.gaps += batch->gap.chosen;
     study->totals.requests += batch->count;
     study->tick = batch->count > 0 ? batch->first_tick - batch->records[0].time : 0;
     for (size_t done = 0; done < batch->count;) {
@@ -163,7 +164,8 @@ int study_pack(const struct study *study, struct numbers *numbers, struct bt_err
     const struct study_totals *totals = &study->totals;
     if (numbers_put(numbers, totals->requests, error) < 0 ||
         numbers_put(numbers, totals->dropped, error) < 0 ||
-        numbers_put(numbers, totals->lost, error) < 0)
+        numbers_put(numbers, totals->lost, error) < 0 ||
+        numbers_put(numbers, totals->gaps, error) < 0)
         return error->code;
     for (unsigned i = 0; i < STUDY_SERIES_MAX; i++) {
         if (!study->series[i])
@@ -177,12 +179,13 @@ int study_pack(const struct study *study, struct numbers *numbers, struct bt_err
 
 int study_add(struct study *study, const struct numbers *numbers, struct bt_error *error)
 {
-    size_t place = 3;
+    size_t place = 4;
     if (numbers->count < place)
         return bt_fail(error, BT_DATA, "counts of another process make no sense");
     study->totals.requests += numbers->values[0];
     study->totals.dropped += numbers->values[1];
     study->totals.lost = saturating_add(study->totals.lost, numbers->values[2]);
+    study->totals.gaps += numbers->values[3];
     while (place < numbers->count) {
         const uint64_t number = numbers->values[place++];
         struct series *series =

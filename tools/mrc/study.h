@@ -78,6 +78,7 @@ struct study_totals {
     uint64_t requests; /* records */
     uint64_t dropped;  /* of these: no references to memory */
     uint64_t lost;     /* requests that the trace says are missing */
+    uint64_t gaps;     /* places where the trace's user left something out */
 };
 
 const struct study_settings *study_settings(const struct study *study);

@@ -106,7 +106,7 @@ static uint8_t kind_of_branch(const struct decoded *decoded)
     const ZydisDecodedInstruction *instruction = &decoded->instruction;
     bool direct = decoded->operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
     if (instruction->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
-        return DECODE_REFUSED;
+        return DECODE_EMULATED;
     switch (instruction->meta.category) {
     case ZYDIS_CATEGORY_CALL:
         return direct ? DECODE_CALL : DECODE_CALL_INDIRECT;
@@ -141,10 +141,11 @@ static uint8_t kind_of(const struct decoded *decoded)
         return DECODE_TRAP;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_SYSENTER:
+        return DECODE_REFUSED;
     case ZYDIS_MNEMONIC_IRET:
     case ZYDIS_MNEMONIC_IRETD:
     case ZYDIS_MNEMONIC_IRETQ:
-        return DECODE_REFUSED;
+        return DECODE_EMULATED;
     case ZYDIS_MNEMONIC_XABORT: /* outside of a transaction it does nothing */
         return DECODE_STRAIGHT;
     default:

@@ -47,10 +47,11 @@ enum decode_kind {
     DECODE_JUMP_INDIRECT, /* through `accesses[0]` or `branch_register` */
     DECODE_CALL_INDIRECT,
     DECODE_SYSTEM_CALL, /* syscall */
-    DECODE_EMULATED,    /* bases and registers of fs and gs, xbegin: somebody has to do them */
-    DECODE_TRAP,        /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
-    DECODE_REFUSED,     /* cannot be carried out here: int n, far branches, other segment loads */
-    DECODE_DEFINED      /* decode() never says so: what somebody else knows (translator_define) */
+    DECODE_EMULATED, /* bases and registers of fs and gs, xbegin, far branches: somebody does them
+                      */
+    DECODE_TRAP,     /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
+    DECODE_REFUSED,  /* cannot be carried out here: int n, other segment loads */
+    DECODE_DEFINED   /* decode() never says so: what somebody else knows (translator_define) */
 };
 
 /* How an access finds its bytes. "Lanes" are the bits of the mask that count. An element that

@@ -1,9 +1,12 @@
 /* What blocks end with because it cannot be done where they are: it has to do with the registers
  * that are ours, fs and gs, or it fails in ways that translated code does not. */
+#include "capture/exec/enter.h"
 #include "capture/exec/executor_parts.h"
+#include "capture/exec/far_branch.h"
 #include "capture/exec/trap.h"
 
 #include <Zydis/Zydis.h>
+#include <sys/mman.h>
 
 #define FS 4 /* as segment registers are encoded */
 
@@ -87,6 +90,60 @@ static uint64_t source_of(const struct exec_thread *thread,
     return (rex & 0xf8) == 0x48 ? value : (uint32_t)value;
 }
 
+/* Where its operand is, which translated code has not touched. */
+static uint64_t address_of(const struct exec_thread *thread, const struct decode_access *access)
+{
+    uint64_t address = (uint64_t)access->displacement;
+    if (access->base != DECODE_NONE)
+        address += thread->registers[access->base];
+    if (access->index != DECODE_NONE)
+        address += thread->registers[access->index] * access->scale;
+    return (access->narrow ? (uint32_t)address : address) + (access->fs ? thread->fs_base : 0);
+}
+
+/* Between the program's memory and ours, at `program`. False: a page fault. */
+static bool move(struct executor *executor, const struct exit *exit, void *to, const void *from,
+                 unsigned size, bool writes)
+{
+    const struct executor_settings *settings = &executor->settings;
+    uint64_t program = (uint64_t)(uintptr_t)(writes ? to : from);
+    for (int times = 0; times < 2; times++)
+        if (exec_copy(to, from, size) == 0)
+            return true;
+        else if (!settings->mend ||
+                 !settings->mend(settings->mend_context, program, writes ? PROT_WRITE : PROT_READ))
+            break;
+    undo(executor, exit, trap_page_fault(program, TRAP_PAGE_USER | (writes ? TRAP_PAGE_WRITE : 0)));
+    return false;
+}
+
+static bool far_branch(struct executor *executor, const struct exit *exit,
+                       const struct decode_instruction *instruction)
+{
+    struct exec_thread *thread = executor->thread;
+    const struct decode_access *access = &instruction->accesses[0];
+    uint8_t read[FAR_BRANCH_BYTES];
+    struct far_branch branch = {.rsp = thread->registers[DECODE_RSP], .flags = thread->flags};
+    const void *from = (const void *)(uintptr_t)address_of(thread, access);
+    if (!move(executor, exit, read, from, access->size, false))
+        return false;
+    switch (far_branch_do(instruction, read, &branch)) {
+    case FAR_BRANCH_FAULT:
+        return protect(executor, exit, branch.error);
+    case FAR_BRANCH_REFUSED:
+        return refuse(executor, exit);
+    default:
+        break;
+    }
+    if (branch.pushed_bytes > 0 && !move(executor, exit, (void *)(uintptr_t)branch.rsp,
+                                         branch.pushed, branch.pushed_bytes, true))
+        return false;
+    thread->registers[DECODE_RSP] = branch.rsp;
+    thread->flags = branch.flags;
+    thread->rip = branch.rip;
+    return true;
+}
+
 bool executor_emulate(struct executor *executor, const struct exit *exit)
 {
     struct exec_thread *thread = executor->thread;
@@ -94,6 +151,8 @@ bool executor_emulate(struct executor *executor, const struct exit *exit)
     decode_at(executor, exit->target, &instruction);
     if (instruction.kind != DECODE_EMULATED)
         return is_another(executor, exit);
+    if (far_branch_is(&instruction))
+        return far_branch(executor, exit, &instruction);
     uint64_t value = instruction.registers_read ? source_of(thread, &instruction) : 0;
     bool done = true;
     switch (instruction.mnemonic) {

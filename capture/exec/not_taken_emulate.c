@@ -1,3 +1,4 @@
+#include "capture/exec/far_branch.h"
 #include "capture/exec/not_taken_inside.h"
 
 #include "capture/exec/define.h"
@@ -379,6 +380,30 @@ static enum not_taken_result do_defined(struct not_taken *not_taken, struct aria
     return NOT_TAKEN_WENT_ON;
 }
 
+/* What would be a fault, or end the program, is a signal. */
+static enum not_taken_result go_far(struct not_taken *not_taken,
+                                    const struct decode_instruction *decoded,
+                                    struct aria_step *step)
+{
+    struct exec_thread *thread = not_taken->thread;
+    uint8_t read[FAR_BRANCH_BYTES];
+    struct far_branch branch = {.rsp = thread->registers[DECODE_RSP], .flags = thread->flags};
+    not_taken_load(not_taken, read, not_taken->references[0].address, decoded->accesses[0].size);
+    if (far_branch_do(decoded, read, &branch) != FAR_BRANCH_DONE)
+        return stop(step, ARIA_SIGNAL, SIGSEGV);
+    not_taken->own_reads +=
+        not_taken_is_own(not_taken, not_taken->references[0].address, decoded->accesses[0].size);
+    if (branch.pushed_bytes > 0)
+        not_taken_store(not_taken, branch.rsp, branch.pushed, branch.pushed_bytes);
+    not_taken->done++;
+    if (!not_taken_record(not_taken, decoded))
+        return NOT_TAKEN_NO_MEMORY;
+    thread->registers[DECODE_RSP] = branch.rsp;
+    thread->flags = branch.flags;
+    thread->rip = branch.rip;
+    return NOT_TAKEN_WENT_ON;
+}
+
 enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
                                         const struct not_taken_instruction *instruction,
                                         struct aria_step *step)
@@ -390,6 +415,8 @@ enum not_taken_result not_taken_emulate(struct not_taken *not_taken,
         return stop(step, ARIA_SIGNAL, instruction->signal);
     if (instruction->action == NOT_TAKEN_DEFINED)
         return do_defined(not_taken, step);
+    if (instruction->action == NOT_TAKEN_FAR)
+        return go_far(not_taken, decoded, step);
     if (instruction->action == NOT_TAKEN_STRING) {
         not_taken->done++;
         return emulate_string(not_taken, decoded, step);

@@ -30,6 +30,7 @@ enum not_taken_action {
     NOT_TAKEN_FS_BASE,
     NOT_TAKEN_GS_BASE, /* is 0 */
     NOT_TAKEN_ABORT,   /* xbegin */
+    NOT_TAKEN_FAR,     /* a far branch */
     NOT_TAKEN_DEFINED, /* aria_define() */
     NOT_TAKEN_BRANCH,
     NOT_TAKEN_SYSTEM_CALL,

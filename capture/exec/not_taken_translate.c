@@ -3,6 +3,7 @@
 #include "capture/exec/define.h"
 #include "capture/exec/emit.h"
 #include "capture/exec/enter.h"
+#include "capture/exec/far_branch.h"
 
 #include <Zydis/Zydis.h>
 #include <signal.h>
@@ -151,6 +152,8 @@ static enum not_taken_action action_of_trap(struct not_taken_instruction *instru
 
 static enum not_taken_action action_of_emulated(const struct decode_instruction *known)
 {
+    if (far_branch_is(known))
+        return NOT_TAKEN_FAR;
     switch (known->mnemonic) {
     case ZYDIS_MNEMONIC_XBEGIN:
         return NOT_TAKEN_ABORT;
@@ -330,7 +333,8 @@ static void decode_one(struct not_taken_instruction *instruction, ZydisDecodedIn
 static bool ends(const struct not_taken_instruction *instruction)
 {
     return instruction->action == NOT_TAKEN_BRANCH || instruction->action == NOT_TAKEN_ABORT ||
-           instruction->action == NOT_TAKEN_SYSTEM_CALL || instruction->action == NOT_TAKEN_SIGNAL;
+           instruction->action == NOT_TAKEN_FAR || instruction->action == NOT_TAKEN_SYSTEM_CALL ||
+           instruction->action == NOT_TAKEN_SIGNAL;
 }
 
 /* Runs of native instructions, from the last to the first. */

@@ -2,6 +2,7 @@
 /* What becomes of instructions that are never executed. */
 #include "capture/exec/decode.h"
 #include "capture/exec/emit.h"
+#include "capture/exec/far_branch.h"
 #include "capture/exec/process_inside.h"
 #include "capture/exec/program_memory.h"
 #include "capture/exec/trap.h"
@@ -180,7 +181,7 @@ static bool is_possible(const struct decode_instruction *instruction)
     case DECODE_REFUSED:
         return false;
     case DECODE_EMULATED:
-        return instruction->mnemonic != ZYDIS_MNEMONIC_WRGSBASE &&
+        return !far_branch_is(instruction) && instruction->mnemonic != ZYDIS_MNEMONIC_WRGSBASE &&
                instruction->mnemonic != ZYDIS_MNEMONIC_MOV;
     default:
         return emit_can(instruction);

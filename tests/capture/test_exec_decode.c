@@ -107,7 +107,7 @@ static const struct {
     {"8ed8", "straight"},
     {"8ee8", "emulated"},
     {"8e28", "refused; r2 rax"},
-    {"cb", "refused; r8 rsp"},
+    {"cb", "emulated; r8 rsp"},
     {"06", "trap"},
     {"f3480faed0", "emulated"},
     {"660ff7c1", "straight; w16 vector mask rdi mask 1 lanes 16 of 1"},

@@ -110,6 +110,47 @@ static void make_one(struct random_instruction *made, uint64_t *random, uint64_t
         random_instruction_make(made, random, address, &region);
 }
 
+/* Far branches within the segment: one instruction each, in 64, 32 and 16 bits where it can be. */
+static void run_far(void *context)
+{
+    static const struct {
+        unsigned size; /* of what is on the stack */
+        uint8_t bytes[4];
+    } far_branches[] = {
+        {8, {0x48, 0xcb}}, {8, {0x48, 0xca, 16, 0}}, {4, {0xcb}},      {8, {0x48, 0xcf}},
+        {4, {0xcf}},       {4, {0xff, 0x2b}},        {4, {0xff, 0x1b}}};
+    static struct machine before;
+    static uint8_t memory[ARIA_GROUND_DATA_BYTES];
+    struct random_run *run = context;
+    struct aria_ground ground;
+    struct bt_error error;
+    uint64_t random = random_seed(1), stack = ARIA_GROUND_DATA + 4096;
+    aria_ground_begin(&ground, run->program, true);
+    struct aria_state *state = aria_state_copy(ground.aria, ground.state, &error);
+    for (unsigned i = 0; i < sizeof far_branches / sizeof *far_branches; i++) {
+        const uint64_t values[] = {ARIA_GROUND_CODE + 2048, 0x33, 0xad7, stack - 256, 0x2b};
+        unsigned size = far_branches[i].size;
+        random_machine(&before, &random);
+        before.rip = ARIA_GROUND_CODE + 64 * i;
+        before.registers[DECODE_RSP] = stack;
+        before.registers[DECODE_RBX] = stack + 512;
+        before.flags &= ~(uint64_t)0x4000;
+        for (unsigned part = 0; part < 5; part++)
+            memcpy(memory + 4096 + part * size, &values[part], size);
+        memcpy(memory + 4096 + 512, &values[0], 4);
+        memcpy(memory + 4096 + 516, &values[1], 2);
+        aria_write(ground.aria, before.rip, far_branches[i].bytes, 4);
+        unsigned ran = *run->ran;
+        const char *what = try_both(&ground, state, &before, memory, run->ran);
+        if (what || *run->ran == ran || state->rip != values[0]) {
+            dprintf(2, "far branch %u: %s\n", i, what ? what : "did not get there");
+            ++*run->failed;
+        }
+    }
+    aria_state_free(state);
+    aria_ground_end(&ground);
+}
+
 /* Random valid instructions whose operands are in memory: both versions do the same. */
 static void run_random(void *context)
 {
@@ -149,26 +190,42 @@ static void run_random(void *context)
     aria_ground_end(&ground);
 }
 
-static void test_random(void)
+/* Both in a child: the ground, and what there is to count. */
+static void run_on_ground(void (*function)(void *context), struct random_run *run)
 {
     static struct exec_child child;
     char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
-    const char *count = getenv("EXEC_SEEDS");
     unsigned *results = exec_child_share(2 * sizeof *results);
-    if (!EXEC_CHILD_LOW_MEMORY || !results)
-        return;
+    run->program = program;
+    run->failed = results;
+    run->ran = results + 1;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(results);
     folder_make_for_programs(folder);
-    struct random_run run = {.program = program,
-                             .count = count ? (unsigned)atoi(count) : 12800,
-                             .failed = results,
-                             .ran = results + 1};
     snprintf(program, sizeof program, "%s/ground", folder);
     CU_ASSERT_FATAL(exec_child_compile(program, "tests/capture/programs/ground.c", "-O1"));
-    exec_child_run(&child, run_random, &run);
+    exec_child_run(&child, function, run);
     CU_ASSERT_EQUAL(child.status, 0);
-    CU_ASSERT_EQUAL(*run.failed, 0);
-    CU_ASSERT(*run.ran > run.count / 2);
+    CU_ASSERT_EQUAL(*run->failed, 0);
     folder_remove(folder);
+}
+
+static void test_random(void)
+{
+    const char *count = getenv("EXEC_SEEDS");
+    struct random_run run = {.count = count ? (unsigned)atoi(count) : 12800};
+    if (!EXEC_CHILD_LOW_MEMORY)
+        return;
+    run_on_ground(run_random, &run);
+    CU_ASSERT(*run.ran > run.count / 2);
+}
+
+static void test_far(void)
+{
+    struct random_run run = {.count = 0};
+    if (!EXEC_CHILD_LOW_MEMORY)
+        return;
+    run_on_ground(run_far, &run);
+    CU_ASSERT_EQUAL(*run.ran, 7);
 }
 
 /* --- wild ways ---------------------------------------------------------------------------------
@@ -407,6 +464,7 @@ static void test_both(void)
 }
 
 static const struct test_case cases[] = {{"random instructions", test_random},
+                                         {"far branches", test_far},
                                          {"wild ways", test_wild},
                                          {"as if taken", test_both},
                                          {NULL, NULL}};

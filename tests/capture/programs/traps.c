@@ -69,6 +69,11 @@ static const struct attempt attempts[] = {
     {"iretq to nothing", 6, {0x6a, 0, 0x6a, 0, 0x48, 0xcf}},
     {"iretq to data", 6, {0x6a, 0x2b, 0x6a, 0, 0x48, 0xcf}},
     {"iret", 6, {0x6a, 0x2b, 0x6a, 0, 0xcf}},
+    {"lretq to data's end", 6, {0x6a, 0x33, 0x6a, 0, 0x48, 0xcb}}, /* goes to 0 */
+    {"lretq to nowhere", 15, {0x6a, 0x33, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0x40, 0x50, 0x48, 0xcb}},
+    {"iretq without a stack segment",
+     13,
+     {0x6a, 0, 0x6a, 0, 0x6a, 0, 0x6a, 0x33, 0x6a, 0, 0x48, 0xcf}},
     {"int 0", 2, {0xcd, 0}},
     {"int 5", 2, {0xcd, 5}},
     {"int 3", 3, {0x90, 0xcd, 3}},
@@ -215,6 +220,62 @@ static uint64_t nested(int level, uint64_t *stack)
     return sum;
 }
 
+/* Far branches that stay where all code is. */
+static void far_branches(void)
+{
+    uint64_t sum = 0, flags = 0, moved = 0;
+    struct __attribute__((packed)) {
+        uint32_t offset;
+        uint16_t selector;
+    } pointer;
+    __asm__ volatile("mov $5, %%ecx\n"
+                     "1: lea 2f(%%rip), %%rax; mov %%rsp, %%rbx\n"
+                     "push $0x33; push %%rax; lretq\n"
+                     "ud2\n"
+                     "2: sub %%rsp, %%rbx; add %%rbx, %0; add $1, %0\n"
+                     "lea 3f(%%rip), %%rax; mov %%rsp, %%rbx\n"
+                     "push %%rax; push %%rax; push $0x33; push %%rax; lretq $16\n"
+                     "ud2\n"
+                     "3: sub %%rsp, %%rbx; add %%rbx, %1; add $100, %0\n"
+                     "lea 4f(%%rip), %%rax; mov %%rsp, %%rbx\n"
+                     "push $0x2b; lea -512(%%rbx), %%rdx; push %%rdx\n"
+                     "push $0x8d7; push $0x33; push %%rax; iretq\n"
+                     "ud2\n"
+                     "4: pushfq; pop %2; lea 512(%%rsp), %%rdx; mov %%rbx, %%rsp\n"
+                     "sub %%rbx, %%rdx; add %%rdx, %1\n"
+                     "dec %%ecx; jnz 1b"
+                     : "+r"(sum), "+r"(moved), "=&r"(flags)
+                     :
+                     : "rax", "rbx", "rcx", "rdx", "memory", "cc");
+    printf("far: %d %d %x\n", (int)sum, (int)moved, (unsigned)flags & 0xfff);
+    uint8_t *low = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    static const uint8_t back[] = {0xff, 0xc1, 0xcb};       /* inc ecx; lret */
+    static const uint8_t jump[] = {0xff, 0xc1, 0xff, 0xe2}; /* inc ecx; jmp *rdx */
+    static const uint8_t call[] = {0xff, 0x18, 0xff, 0xe2}; /* lcall *(rax); jmp *rdx */
+    if (low == MAP_FAILED)
+        return;
+    memcpy(low, back, sizeof back);
+    memcpy(low + 64, jump, sizeof jump);
+    memcpy(low + 128, call, sizeof call);
+    for (int way = 0; way < 2; way++) {
+        uint64_t count = 0;
+        pointer.offset = (uint32_t)(uintptr_t)low + (way ? 64 : 0);
+        pointer.selector = 0x33;
+        if (way)
+            __asm__ volatile("lea 1f(%%rip), %%rdx; ljmp *(%%rax)\n1:"
+                             : "+c"(count)
+                             : "a"(&pointer)
+                             : "rdx", "memory", "cc");
+        else
+            __asm__ volatile("lea 1f(%%rip), %%rdx; jmp *%%rbx\n1:"
+                             : "+c"(count)
+                             : "a"(&pointer), "b"(low + 128)
+                             : "rdx", "memory", "cc");
+        printf("far: %d\n", (int)count);
+    }
+}
+
 int main(void)
 {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE};
@@ -232,6 +293,7 @@ int main(void)
         attempt(&attempts[i]);
     cut_off();
     segments();
+    far_branches();
     for (int level = 0; level < 7; level++)
         nested(level, stack);
     return 0;

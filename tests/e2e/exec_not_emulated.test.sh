@@ -108,6 +108,12 @@ Tables_ports_and_calls_of_the_processors() {
     says 0 newer
     prints '468 ENOSYS' 'ARCH_SET_CPUID EINVAL' 'modify_ldt ENOSYS' 'iopl EPERM' 'ioperm EPERM'
 }
+Stressors_of_stressng() { # exec_stress has them, and those that fail
+    local name
+    for name in vm-rw vm-segv forkheavy; do
+        grep -q -- "$name" "$TOP/tests/e2e/exec_stress" || { echo "exec_stress does not know $name"; exit 1; }
+    done
+}
 Segments_and_32bit_system_calls() {
     says 2 segments gs
     told 'sets a gs base of its own'

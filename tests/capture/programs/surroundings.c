@@ -243,7 +243,7 @@ static void limit(int resource, size_t soft, rlim_t hard)
     struct rlimit set = {soft, hard}, got;
     say("limit", setrlimit(resource, &set));
     getrlimit(resource, &got);
-    printf("%lu MiB, %lu\n", (unsigned long)got.rlim_cur / MIB, (unsigned long)got.rlim_max);
+    printf("%lu MiB, %lu\n", (unsigned long)(got.rlim_cur / MIB), (unsigned long)got.rlim_max);
 }
 
 static void show_all_limit(void)

@@ -181,7 +181,8 @@ static void files(void)
     unsigned long start = 0, byte = 0;
     FILE *maps = fopen("/proc/self/maps", "re");
     void *page = mmap(NULL, 16 * MIB, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    snprintf(before, sizeof before, "-%08lx ", (unsigned long)(uintptr_t)page + 16 * MIB);
+    unsigned long page_end = (unsigned long)((uintptr_t)page + 16 * MIB);
+    snprintf(before, sizeof before, "-%08lx ", page_end);
     bool early = false;
     while (fgets(line, sizeof line, maps))
         early |= strstr(line, before) != NULL;

@@ -2,8 +2,10 @@
 
 #include "capture/file_list.h"
 #include "formats/base/quantity.h"
+#include "formats/filter_text.h"
 #include "tools/capture_options.h"
 #include "tools/exec_attend.h"
+#include "tools/exec_code.h"
 #include "tools/exec_program.h"
 #include "tools/exec_symbol.h"
 #include "tools/own_stream.h"
@@ -66,6 +68,25 @@ static int take_sample(void *settings, const char *argument, struct bt_error *er
     return 0;
 }
 
+static int take_code(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_code code;
+    if (strlen(argument) >= EXEC_PLACE_BYTES)
+        return bt_fail(error, BT_USAGE, "the place's name is too long");
+    int result = exec_code_parse(&code, argument, error);
+    if (result == 0)
+        exec_code_clear(&code);
+    ((struct exec_settings *)settings)->code = argument;
+    return result;
+}
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_settings *exec = settings;
+    exec->filter = argument;
+    return filter_parse(&exec->records, argument, error);
+}
+
 static int take_threads(void *settings, const char *argument, struct bt_error *error)
 {
     int choice = capture_option_choose(argument, "one", "each", error);
@@ -108,6 +129,11 @@ static const struct option_row exec_rows[] = {
      NULL},
     {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
     {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
+    {OPTION_CALL, 0, "only-code", "WHERE",
+     "instructions of FUNCTION, module:FILE or 0xLOW-0xHIGH alone, with their reads and writes", 0,
+     take_code},
+    {OPTION_CALL, 'f', "filter", "EXPR",
+     "of those, only what matches: 'type=MEMREAD and address=0x1000-0x1fff'", 0, take_filter},
     {OPTION_CALL, 0, "threads", "WHAT",
      "in one capture (the default), or each in its own, later ones in those of ended ones: one, "
      "each",
@@ -180,11 +206,15 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .off = settings->off,
                                  .repeats = settings->repeats,
                                  .calls = settings->calls != NULL,
-                                 .markers = settings->markers};
+                                 .markers = settings->markers,
+                                 .filters = settings->filter != NULL,
+                                 .filter = settings->records};
     if (settings->from || settings->calls)
         strcpy(orders.from, settings->calls ? settings->calls : settings->from);
     if (settings->until)
         strcpy(orders.until, settings->until);
+    if (settings->code)
+        strcpy(orders.code, settings->code);
     return orders;
 }
 

@@ -6,6 +6,7 @@
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
 #include "tools/commands.h"
+#include "tools/exec_code.h"
 #include "tools/exec_symbol.h"
 #include "tools/own_stream.h"
 #include "tools/words.h"
@@ -41,10 +42,13 @@ struct exec_inside {
     const struct exec_orders *orders;
     struct exec_user user;
     struct record_ring *rings[THREADS]; /* by thread; without `each` the first one alone */
-    uint32_t times[THREADS];            /* of fetches that were left out */
-    bool gaps[THREADS];                 /* before the next record, unless it is the first: */
-    bool any[THREADS];                  /* there are earlier ones in the ring */
-    bool detached;                      /* nobody takes records of this process */
+    bool takes_out;                     /* records that are not wanted: */
+    uint32_t times[THREADS];            /* of those of a ring, since the last one that is; */
+    bool elsewhere[THREADS];            /* the thread's instruction is not in `code` */
+    struct exec_code code;
+    bool gaps[THREADS]; /* before the next record, unless it is the first: */
+    bool any[THREADS];  /* there are earlier ones in the ring */
+    bool detached;      /* nobody takes records of this process */
     bool follows;
     int descriptor; /* of the lanes, for programs that are followed; -1 */
     char call[CALL_TEXT];
@@ -60,16 +64,32 @@ struct exec_inside {
 /* --- records -----------------------------------------------------------------------------------
  */
 
-/* Takes the fetches out; the next record has their time. */
-static size_t only_data(struct record *records, size_t count, uint32_t *time)
+/* Whether a record is wanted. Reads and writes are the last instruction's. */
+static bool is_wanted(struct exec_inside *inside, unsigned thread, const struct record *record)
 {
+    const struct exec_orders *orders = inside->orders;
+    if (orders->code[0]) {
+        if (record->type == REQUEST_FETCH)
+            inside->elsewhere[thread] = !exec_code_has(&inside->code, record->address);
+        if (inside->elsewhere[thread])
+            return false;
+    }
+    return !(orders->only_data && record->type == REQUEST_FETCH) &&
+           (!orders->filters || filter_match(&orders->filter, record));
+}
+
+/* Takes out what is not wanted; the next record of the ring has its time. */
+static size_t take_out(struct exec_inside *inside, unsigned ring, struct record *records,
+                       size_t count)
+{
+    uint32_t *time = &inside->times[ring];
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (records[i].type == REQUEST_FETCH) {
-            *time += *time < UINT32_MAX ? records[i].time : 0;
+        const struct record record = records[i];
+        *time = record.time < UINT32_MAX - *time ? *time + record.time : UINT32_MAX;
+        if (!is_wanted(inside, record.processor, &record))
             continue;
-        }
-        records[kept] = records[i];
+        records[kept] = record;
         records[kept++].time = *time;
         *time = 0;
     }
@@ -91,8 +111,8 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
                       size_t count)
 {
     struct record_ring *ring = ring_of(inside, thread);
-    if (inside->orders->only_data)
-        count = only_data(records, count, &inside->times[thread]);
+    if (inside->takes_out)
+        count = take_out(inside, thread, records, count);
     if (count == 0)
         return 0;
     int result = inside->gaps[thread] && inside->any[thread]
@@ -288,6 +308,7 @@ static void loaded(void *context, const struct modules *modules)
         return;
     exec_symbol_look(&inside->from, modules);
     exec_symbol_look(&inside->until, modules);
+    exec_code_look(&inside->code, modules);
     process_place(inside->process, place_of(&inside->from), place_of(&inside->until));
     if (inside->modules[0])
         inside->modules_failure = write_modules(inside->modules, modules);
@@ -300,6 +321,9 @@ static int parse_places(struct exec_inside *inside, struct bt_error *error)
         return error->code;
     if (orders->until[0] && exec_symbol_parse(&inside->until, orders->until, error) < 0)
         return error->code;
+    if (orders->code[0] && exec_code_parse(&inside->code, orders->code, error) < 0)
+        return error->code;
+    inside->takes_out = orders->code[0] || orders->only_data || orders->filters;
     return 0;
 }
 
@@ -351,6 +375,10 @@ static void tell_closed(const struct exec_inside *inside)
         return;
     if (until->text && !until->address)
         tell_missing(until);
+    if (inside->code.function.text && inside->code.count == 0)
+        tell_missing(&inside->code.function);
+    else if (inside->code.module && inside->code.count == 0)
+        fprintf(stderr, "bustap: the program loaded no file %s\n", PRINTABLE(inside->code.module));
     if (process_has_opened(inside->process))
         return;
     if (from->text && !from->address)
@@ -427,6 +455,7 @@ static void free_inside(struct exec_inside *inside)
         fclose(inside->messages);
     exec_symbol_clear(&inside->from);
     exec_symbol_clear(&inside->until);
+    exec_code_clear(&inside->code);
     free(inside);
 }
 

@@ -6,6 +6,7 @@
 #define TOOLS_EXEC_LANES_H
 
 #include "capture/exec/record_ring.h"
+#include "formats/filter.h"
 
 #include <sys/types.h>
 
@@ -20,6 +21,9 @@ struct exec_orders {
     bool repeats, calls, markers; /* struct process_window */
     uint64_t skip, limit, on, off;
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
+    char code[EXEC_PLACE_BYTES];                          /* exec_code.h; empty: all */
+    bool filters;
+    struct filter filter; /* of records */
 };
 
 /* Who uses a lane. */

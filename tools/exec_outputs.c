@@ -34,8 +34,14 @@ static void describe(struct capture_info *info, const struct exec_settings *sett
     _Static_assert(sizeof info->board >= sizeof user->command, "a command fits");
     strcpy(info->board, user->command);
     strcpy(info->bus, CAPTURE_BUS_PROGRAM);
-    if (settings->only_fetch || settings->only_data)
-        strcpy(info->filter, settings->only_fetch ? "type=FETCH" : "type=MEMREAD|MEMWRITE");
+    const char *type = settings->only_fetch  ? "type=FETCH"
+                       : settings->only_data ? "type=MEMREAD|MEMWRITE"
+                                             : "";
+    const char *filter = settings->filter ? settings->filter : "";
+    const char *code = settings->code ? settings->code : "";
+    snprintf(info->filter, sizeof info->filter, "%s%s%s%s%s%s", type,
+             *type && *filter ? " and " : "", filter, *code && (*type || *filter) ? ", " : "",
+             *code ? "code " : "", code);
 }
 
 /* Firmware and driver between the program and the capture, as with a real bus. */

@@ -4,6 +4,7 @@
 
 #include "capture/capture.h"
 #include "driver/session.h"
+#include "formats/filter.h"
 
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
@@ -16,8 +17,11 @@ struct exec_settings {
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
     const char *calls;               /* likewise: of this function */
     bool repeats, markers;
-    bool ends;           /* the program, behind what is captured */
-    const char *modules; /* a file for what was loaded; NULL: none */
+    const char *code;      /* instructions there alone: exec_code.h; NULL: all */
+    const char *filter;    /* of records, as given; NULL: none */
+    struct filter records; /* that */
+    bool ends;             /* the program, behind what is captured */
+    const char *modules;   /* a file for what was loaded; NULL: none */
     bool quiet;
     bool each;                      /* thread has a capture of its own */
     bool follow;                    /* children, too, and programs that others become */

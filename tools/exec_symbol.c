@@ -70,7 +70,8 @@ static bool is_function(const GElf_Sym *symbol)
 }
 
 /* In one section of symbols; 0: not there. */
-static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name)
+static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
+                        struct exec_symbol *wanted)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
@@ -79,15 +80,17 @@ static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, con
         if (!gelf_getsym(data, (int)i, &symbol) || !is_function(&symbol))
             continue;
         const char *other = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (other && strcmp(other, name) == 0)
+        if (other && strcmp(other, wanted->name) == 0) {
+            wanted->size = symbol.st_size;
             return symbol.st_value;
+        }
     }
     return 0;
 }
 
 /* Its address as the file has it, 0: it is not there; and the first page's. Where it is not there,
  * *debug is the file's debug file, if debug is not NULL. */
-static uint64_t find_in_file(const char *path, const char *name, uint64_t *page,
+static uint64_t find_in_file(const char *path, struct exec_symbol *wanted, uint64_t *page,
                              struct debug_file *debug)
 {
     uint64_t value = 0;
@@ -103,7 +106,7 @@ static uint64_t find_in_file(const char *path, const char *name, uint64_t *page,
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) &&
             (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-            value = find_in(elf, section, &header, name);
+            value = find_in(elf, section, &header, wanted);
     }
     *page = elf ? first_page(elf) : 0;
     if (elf && value == 0 && debug) {
@@ -121,9 +124,9 @@ static uint64_t find(struct exec_symbol *symbol, const char *path, uint64_t *pag
 {
     struct debug_file debug = {.path = NULL};
     uint64_t other;
-    uint64_t value = find_in_file(path, symbol->name, page, &debug);
+    uint64_t value = find_in_file(path, symbol, page, &debug);
     if (value == 0 && debug.path)
-        value = find_in_file(debug.path, symbol->name, &other, NULL);
+        value = find_in_file(debug.path, symbol, &other, NULL);
     if (!symbol->refused) {
         symbol->refused = debug.refused;
         debug.refused = NULL;

@@ -10,6 +10,7 @@ struct exec_symbol {
     char *name;       /* NULL: address is the place; freed with the symbol */
     uint64_t offset;  /* from the function's address */
     uint64_t address; /* 0: not known yet */
+    uint64_t size;    /* of the function, in bytes; 0: not known */
     size_t looked;    /* how many modules were looked through */
     char *refused;    /* why the debug file of one of them was not; NULL: there was none; freed with
                          the symbol */

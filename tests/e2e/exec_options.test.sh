@@ -38,6 +38,10 @@ for regions in '--calls f' --markers '--sample 5/5' '--from f --until g --repeat
     # shellcheck disable=SC2086
     refused '--board excludes --repeat' exec --board $regions
 done
+refused 'names no file' exec --only-code module:
+refused 'should be 0xLOW-0xHIGH' exec --only-code 0x5
+refused 'no range of addresses' exec --only-code 0x5-0x4
+refused 'column' exec --filter 'type=NOTHING'
 for sample in 5 5/ /5 0/5 5/0; do
     refused 'should be ON/OFF\|each at least 1\|"" ' exec --sample $sample
 done

@@ -4,6 +4,7 @@
 usage: exec_regions.py WHOLE sample ON OFF SKIP LIMIT PART...
        exec_regions.py WHOLE places FROM UNTIL PART...
        exec_regions.py WHOLE calls FUNCTION PART...
+       exec_regions.py WHOLE code LOW HIGH PART...
        exec_regions.py WHOLE popular             two addresses that are executed often, as FROM and UNTIL
 WHOLE and PART are files of a capture. Numbers of places are hexadecimal. The parts have to have the same records,
 and a gap in front of each region but the first.
@@ -76,6 +77,16 @@ def calls(all_of_it, function):
         before = instruction
 
 
+def code(all_of_it, low, high):
+    """No gaps: times count what was left out."""
+    low, high, time = int(low, 16), int(high, 16), 0
+    for instruction in all_of_it:
+        time += 1
+        if low <= address_of(instruction) <= high:
+            yield False, instruction[:8] + struct.pack("<I", time) + instruction[12:]
+            time = 0
+
+
 def reads(instruction):
     return [struct.unpack_from("<I", instruction, at)[0] for at in range(12, len(instruction), 12)]
 
@@ -113,9 +124,9 @@ def main():
     if how == "popular":
         popular(instructions(whole))
         return 0
-    count = {"sample": 4, "places": 2, "calls": 1}[how]
+    count = {"sample": 4, "places": 2, "calls": 1, "code": 2}[how]
     expected = []
-    cut = {"sample": sample, "places": places, "calls": calls}[how]
+    cut = {"sample": sample, "places": places, "calls": calls, "code": code}[how]
     for fresh, instruction in cut(instructions(whole), *rest[:count]):
         if fresh or not expected:
             expected.append([])

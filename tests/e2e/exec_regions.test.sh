@@ -54,6 +54,28 @@ $cut whole_* calls "$entry" calls_*
 gaps calls 19
 part some --calls region_work --skip 7 --limit 500
 [ "$(bustap info some_* | awk '$1 == "ticks" { print $4 }')" = 500 ]
+# instructions by where they are: the function's alone, and what was left out is in the times
+part code --only-code region_work
+read -r last <<<"$(bustap dump --csv code_* | awk -F, '$4 == "FETCH" { if ($3 > last) last = $3 } END { print last }')"
+$cut whole_* code "$entry" "$last" code_*
+part range --only-code "$entry-$last"
+cmp <(zcat code_*) <(zcat range_*)
+bustap info range_* | grep -q "^filter  *code $entry-$last\$"
+part module --only-code module:exec_regions --filter 'type=FETCH'
+bustap dump --csv module_* | awk -F, 'NR > 1 && ($4 != "FETCH" || substr($3, 1, 5) != substr(entry, 1, 5)) { bad++ }
+    END { exit NR < 1000 || bad }' entry="$entry"
+part written --filter 'type=MEMWRITE'
+[ "$(bustap info written_* | awk '$1 == "records" { print $2 }')" = \
+    "$(bustap dump --csv whole_* | grep -c ,MEMWRITE,)" ]
+bustap exec -q -o none --only-code module:nonesuch -- "${run[@]}" 2>told
+grep -q 'loaded no file nonesuch' told
+bustap exec -q -o none --append --only-code nonesuch -- "${run[@]}" 2>told
+grep -q 'has a function nonesuch' told
+# no edge from before what was left out
+part jumps --only-code region_work --modules modules
+# shellcheck disable=SC2046
+bustap dcfg build $(sed 's/^/--image /' modules) -o jumps.dcfg jumps_* 2>told
+grep -q 'holes in the capture' told || { cat told; exit 1; }
 # each region is from BUSTAP_BEGIN to BUSTAP_END
 part marked --markers
 gaps marked 19

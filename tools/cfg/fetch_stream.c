@@ -1,6 +1,7 @@
 #include "tools/cfg/fetch_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct fetch_stream {
     struct sink *to;
@@ -11,6 +12,7 @@ struct fetch_stream {
 
     /* where the file is */
     struct capture_info info;
+    bool is_program;    /* it is of one */
     bool begun;         /* a file has begun */
     bool placed;        /* end_index is known */
     bool hole;          /* what comes next does not follow on what was put last */
@@ -69,6 +71,7 @@ void fetch_stream_file(struct fetch_stream *stream, const struct capture_info *i
     }
     stream->placed = follows;
     stream->info = *next;
+    stream->is_program = strcmp(next->bus, CAPTURE_BUS_PROGRAM) == 0;
     stream->begun = true;
 }
 
@@ -146,21 +149,45 @@ static size_t sample(struct fetch_stream *stream, const struct batch *batch)
     return i;
 }
 
-int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
+/* Records that follow one another. */
+static int put_piece(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
 {
-    bool hole = find_hole(stream, batch);
     size_t taken = 0;
-    stream->counts.records += batch->count;
-    stream->hole = hole;
     if (stream->kind == FETCH_AUTO) {
         taken = sample(stream, batch);
         int result = stream->sampled == FETCH_STREAM_SAMPLE ? put_sample(stream, error) : 0;
         if (result != 0 || taken == batch->count)
             return result;
     }
-    hole = stream->hole;
+    bool hole = stream->hole;
     stream->hole = false;
     return put(stream, batch->records + taken, batch->count - taken, hole, error);
+}
+
+/* Each instruction of a program takes one tick: those before this one were left out. */
+static bool is_left_out(const struct fetch_stream *stream, const struct record *record)
+{
+    return stream->is_program && record->type == REQUEST_FETCH && record->time > 1;
+}
+
+int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
+{
+    int result = 0;
+    stream->hole = find_hole(stream, batch);
+    stream->counts.records += batch->count;
+    if (batch->count == 0)
+        return put_piece(stream, batch, error);
+    for (size_t first = 0, end; first < batch->count && result == 0; first = end) {
+        for (end = first + 1; end < batch->count && !is_left_out(stream, &batch->records[end]);)
+            end++;
+        if (is_left_out(stream, &batch->records[first])) {
+            stream->counts.holes += !stream->hole;
+            stream->hole = true;
+        }
+        const struct batch piece = {.records = batch->records + first, .count = end - first};
+        result = put_piece(stream, &piece, error);
+    }
+    return result;
 }
 
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)

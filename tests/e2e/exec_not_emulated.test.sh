@@ -40,7 +40,7 @@ Debuggers() {
 }
 Processes_that_share_memory() {
     says 0 sharing
-    prints 'clone EAGAIN' 'CLONE_SIGHAND EINVAL'
+    prints 'clone EAGAIN' 'CLONE_SIGHAND EINVAL' 'CLONE_PIDFD EINVAL' 'CLONE_NEWIPC EINVAL'
 }
 Restartable_sequences() {
     says 0 restartable

@@ -91,6 +91,9 @@ static void sharing(void)
     say("clone", clone(end, stack + sizeof stack, CLONE_VM | SIGCHLD, NULL));
     say("CLONE_SIGHAND",
         clone(end, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_SIGHAND | SIGCHLD, NULL));
+    const int thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+    say("CLONE_PIDFD", clone(end, stack + sizeof stack, thread | CLONE_PIDFD, NULL, stack));
+    say("CLONE_NEWIPC", clone(end, stack + sizeof stack, thread | CLONE_NEWIPC, NULL));
 }
 
 static void restartable(void)

@@ -12,7 +12,7 @@
 struct ground {
     uint64_t address;
     uint8_t memory[BYTES], seen[BYTES];
-    bool stored[BYTES];
+    uint8_t stored[BYTES]; /* 1: it was */
 };
 
 static void store(struct ground *ground, struct store_buffer *buffer, size_t at,
@@ -20,7 +20,7 @@ static void store(struct ground *ground, struct store_buffer *buffer, size_t at,
 {
     store_buffer_put(buffer, ground->address + at, from, size);
     memcpy(ground->seen + at, from, size);
-    memset(ground->stored + at, true, size);
+    memset(ground->stored + at, 1, size);
 }
 
 static void forget(struct ground *ground)
@@ -40,7 +40,7 @@ static bool is_same(const struct ground *ground, const struct store_buffer *buff
     store_buffer_get(buffer, loaded, ground->address + at, size);
     return memcmp(loaded, ground->seen + at, size) == 0 &&
            store_buffer_holds(buffer, ground->address + at, size) ==
-               (memchr(ground->stored + at, true, size) != NULL);
+               (memchr(ground->stored + at, 1, size) != NULL);
 }
 
 static void test_random(void)

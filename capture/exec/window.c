@@ -35,12 +35,12 @@ void window_mark(struct window *window, bool begins)
         window->is_open = false;
 }
 
-/* A call in a call is the outer one's part. One with its frame above that of the outer one has
- * begun after that was left, by longjmp() or an exception. */
+/* A call in a call is the outer one's part. One with its frame at that of the outer one, or above
+ * it, has begun after that was left, by longjmp() or an exception. */
 void window_called(const struct window *window, struct window_call *call, uint64_t stack,
                    uint64_t back)
 {
-    if (window->ended || (call->inside && stack <= call->stack))
+    if (window->ended || (call->inside && stack < call->stack))
         return;
     *call = (struct window_call){
         .inside = true, .fresh = call->fresh || !call->inside, .stack = stack, .back = back};

@@ -208,7 +208,8 @@ static void test_left_call(void)
     window_called(&window, &call, 400, 8); /* recursion */
     window_returned(&call, 7, 404);        /* the same address, deeper */
     CU_ASSERT_TRUE(call.inside);
-    window_called(&window, &call, 600, 9);
+    window_called(&window, &call, 600, 10);
+    window_called(&window, &call, 600, 9); /* from elsewhere in the same function */
     window_returned(&call, 7, 508);
     CU_ASSERT_TRUE(call.inside);
     window_returned(&call, 9, 608);

@@ -69,6 +69,8 @@ struct capture_status {
     uint64_t gaps;          /* times that the board was not heard for a while */
     int64_t gap_ns;         /* ... in all, of those that are over */
     uint64_t chosen_gaps;   /* besides: places where a program's instructions were left out */
+    uint64_t quantum;       /* of a program: instructions of a thread's turn; 0: it is none, */
+    uint64_t switches;      /* and how often the turn went to another thread */
     struct bt_error absent; /* why nothing can come from the board now; code 0: it is there */
     char file[4096];        /* the one being written */
     struct bt_error error; /* why it failed; else why the source's count is not known at the end, or

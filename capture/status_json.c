@@ -95,6 +95,10 @@ int status_json_put(yajl_gen json, const struct capture_status *status, struct b
     json_count(json, "gaps", status->gaps);
     json_real(json, "gap_s", (double)status->gap_ns / 1e9);
     json_count(json, "chosen_gaps", status->chosen_gaps);
+    if (status->quantum > 0) {
+        json_count(json, "quantum", status->quantum);
+        json_count(json, "switches", status->switches);
+    }
     put_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_source(json, &status->source);
     json_count(json, "clock_hz", status->clock_hz);

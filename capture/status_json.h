@@ -6,10 +6,11 @@
  * the source's own count is known and agrees), files, raw_bytes, compressed_bytes, ratio,
  * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, gaps (times that the board
  * was away), gap_s (in all, of those that are over), chosen_gaps (of programs: places where
- * instructions were left out on purpose), absent (why it is away now, or null), source
- * {known, seen, accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick, file
- * (null where none is being written), error (why it failed, why the source's count is not known, or
- * the first damage the source told; null where there is none).
+ * instructions were left out on purpose), of programs quantum (instructions of a thread's turn) and
+ * switches (how often the turn went to another thread), absent (why it is away now, or null),
+ * source {known, seen, accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick,
+ * file (null where none is being written), error (why it failed, why the source's count is not
+ * known, or the first damage the source told; null where there is none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H

@@ -132,6 +132,10 @@ void capture_report_summary(struct capture_report *report, const struct capture_
         capture_report_say(report,
                            "%" PRIu64 " %s, chosen: what lies between is not in the capture",
                            status->chosen_gaps, status->chosen_gaps == 1 ? "gap" : "gaps");
+    if (status->switches > 0)
+        capture_report_say(report, "%" PRIu64 " %s of threads, which have %" PRIu64 " %s a turn",
+                           status->switches, status->switches == 1 ? "switch" : "switches",
+                           status->quantum, status->quantum == 1 ? "instruction" : "instructions");
     capture_report_say(report, "%s of records in %s, %.2f to 1; %.2f s, %.2f million records/s",
                        words_size(raw, (double)status->raw_bytes),
                        words_size(compressed, (double)status->compressed_bytes),

@@ -1,5 +1,6 @@
 #include "tools/exec.h"
 
+#include "capture/exec/process.h"
 #include "capture/file_list.h"
 #include "formats/base/quantity.h"
 #include "formats/filter_text.h"
@@ -138,6 +139,9 @@ static const struct option_row exec_rows[] = {
      "in one capture (the default), or each in its own, later ones in those of ended ones: one, "
      "each",
      0, take_threads},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(quantum), NULL},
     {OPTION_FLAG, 0, "follow", NULL, "capture child processes, too, and what they execute",
      OPTION(follow), NULL},
     {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",
@@ -208,7 +212,8 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .calls = settings->calls != NULL,
                                  .markers = settings->markers,
                                  .filters = settings->filter != NULL,
-                                 .filter = settings->records};
+                                 .filter = settings->records,
+                                 .quantum = settings->quantum};
     if (settings->from || settings->calls)
         strcpy(orders.from, settings->calls ? settings->calls : settings->from);
     if (settings->until)
@@ -407,6 +412,7 @@ static int exec_main(struct invocation *call)
         exec_inside_main(call->count - 1, call->arguments + 1);
     settings->capture = capture_settings_default();
     settings->session = session_settings_default();
+    settings->quantum = PROCESS_QUANTUM;
     settings->environment = (const char *const *)environ;
     if (!command_options(call, settings, &status))
         goto out;

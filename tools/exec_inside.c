@@ -150,8 +150,17 @@ static int put(void *context, struct record *records, size_t count)
     return result;
 }
 
+/* The process, or its program, is about to end. */
+static void tell_switches(const struct exec_inside *inside)
+{
+    if (!inside->detached)
+        exec_lanes_set_switches(inside->lanes, inside->user.process,
+                                process_switches(inside->process));
+}
+
 static void end_rings(struct exec_inside *inside)
 {
+    tell_switches(inside);
     for (unsigned i = 0; i < THREADS && !inside->detached; i++)
         if (inside->rings[i])
             record_ring_end(inside->rings[i]);
@@ -202,6 +211,7 @@ static void miss(struct exec_inside *inside, const char *path, const char *why)
 static void tell_executing(void *context, const char *path)
 {
     struct exec_inside *inside = context;
+    tell_switches(inside);
     if (!inside->detached)
         exec_lanes_note(
             inside->lanes,
@@ -221,6 +231,7 @@ static size_t execute(void *context, const struct process_execution *execution,
 {
     struct exec_inside *inside = context;
     inside->file = execution->file;
+    tell_switches(inside);
     if (execution->file < 0) {
         char why[100];
         snprintf(why, sizeof why, "its file cannot be read: %s", strerror(execution->failure));
@@ -394,11 +405,10 @@ static void tell_closed(const struct exec_inside *inside)
 /* --- its life ----------------------------------------------------------------------------------
  */
 
-static void ended(void *context, const struct process_end *end)
+static void ended(struct exec_inside *inside)
 {
-    (void)end;
-    tell_closed(context);
-    end_rings(context);
+    tell_closed(inside);
+    end_rings(inside);
 }
 
 static int load(struct exec_inside *inside, const struct exec_program *program,
@@ -422,12 +432,12 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                                          .markers = orders->markers,
                                                          .ends = orders->ends},
                                               .file = program->file,
+                                              .quantum = orders->quantum,
                                               .start = {.environment = program->environment},
                                               .put = put,
                                               .put_context = inside,
                                               .gap = note_gap,
                                               .forked = forked,
-                                              .ended = ended,
                                               .forked_context = inside,
                                               .execute = inside->follows ? execute : NULL,
                                               .check = check,
@@ -494,7 +504,7 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
                                    .value = bt_exit_status(error.code),
                                    .is_child = end.is_child};
     }
-    ended(inside, &end);
+    ended(inside);
     if (inside->modules_failure && !end.is_child) {
         fprintf(stderr, "bustap: cannot write %s: %s\n", PRINTABLE(inside->modules),
                 strerror(inside->modules_failure));

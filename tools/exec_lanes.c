@@ -24,6 +24,7 @@ enum state { FREE, CLAIMED, USED };
 struct lane {
     _Atomic uint32_t state;
     struct exec_user user;
+    _Atomic uint64_t switches;
 };
 
 struct note {
@@ -237,6 +238,7 @@ int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, boo
             continue;
         lane->user = *user;
         lane->user.held = holds && set_lock(lanes, (unsigned)i, F_WRLCK);
+        atomic_store(&lane->switches, 0);
         atomic_store(&lane->state, USED);
         return i;
     }
@@ -271,6 +273,20 @@ void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
             record_ring_end(exec_lanes_ring(lanes, lane));
             set_lock(lanes, (unsigned)lane, F_UNLCK);
         }
+}
+
+void exec_lanes_set_switches(struct exec_lanes *lanes, uint32_t process, uint64_t switches)
+{
+    for (int i = 0; i < (int)EXEC_LANES; i++) {
+        struct lane *lane = &lanes->shared->lanes[i];
+        if (atomic_load(&lane->state) == USED && lane->user.process == process)
+            atomic_store(&lane->switches, switches);
+    }
+}
+
+uint64_t exec_lanes_switches(const struct exec_lanes *lanes, int lane)
+{
+    return atomic_load(&lanes->shared->lanes[lane].switches);
 }
 
 void exec_lanes_release(struct exec_lanes *lanes, int lane)

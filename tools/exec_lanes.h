@@ -19,7 +19,7 @@
 struct exec_orders {
     bool only_fetch, only_data, each, ends, quiet;
     bool repeats, calls, markers; /* struct process_window */
-    uint64_t skip, limit, on, off;
+    uint64_t skip, limit, on, off, quantum;
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
     char code[EXEC_PLACE_BYTES];                          /* exec_code.h; empty: all */
     bool filters;
@@ -84,6 +84,11 @@ bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
 
 /* The records of a process, by its number, are all there: another program has taken its place. */
 void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process);
+
+/* How often the turn went from thread to thread in a process that ends, as its user counts them;
+ * until a lane of it is released. */
+void exec_lanes_set_switches(struct exec_lanes *lanes, uint32_t process, uint64_t switches);
+uint64_t exec_lanes_switches(const struct exec_lanes *lanes, int lane);
 
 /* All of it has been taken: it is free again. */
 void exec_lanes_release(struct exec_lanes *lanes, int lane);

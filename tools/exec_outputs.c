@@ -120,6 +120,8 @@ static void conclude(struct exec_outputs *outputs, int lane)
     capture_report_clear(&outputs->report);
     capture_report_notes(&outputs->report, outputs->captures[lane]);
     capture_get_status(outputs->captures[lane], &status);
+    status.quantum = outputs->settings->quantum;
+    status.switches = exec_lanes_switches(outputs->lanes, lane);
     count_status(outputs, status_json_complete(&status) ? 0 : STATUS_DATA);
     if (status.error.code)
         count_status(outputs, capture_report_failure(&outputs->report, &status.error));

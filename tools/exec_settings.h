@@ -14,6 +14,7 @@ struct exec_settings {
     bool packing;                    /* was asked for */
     uint64_t skip, limit;            /* instructions; 0: none */
     uint64_t on, off;                /* of samples; off 0: all */
+    uint64_t quantum;                /* instructions of a thread's turn */
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
     const char *calls;               /* likewise: of this function */
     bool repeats, markers;

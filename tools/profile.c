@@ -62,6 +62,9 @@ static const struct option_row profile_options[] = {
     {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
     {OPTION_FLAG, 0, "threads", NULL,
      "each thread apart; later ones have the numbers of ended ones", OPTION(report.threads), NULL},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(report.quantum), NULL},
     {OPTION_FLAG, 0, "raw-names", NULL, "C++ names as symbols have them", OPTION(raw_names), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
      OPTION(report.csv), NULL},
@@ -195,6 +198,7 @@ static int write_report(struct run *run, const char *ended)
     report->profiler = run->profiler;
     report->program = run->arguments[0];
     report->ended = ended;
+    report->switches = process_switches(run->process);
     if (run->written && empty_outputs(&run->outputs, run->settings, &error) < 0) {
         dprintf(STDERR_FILENO, "bustap: %s\n", error.message);
         return error.code;
@@ -243,6 +247,7 @@ static int begin(struct run *run, struct bt_error *error)
         return bt_fail(error, BT_MEMORY, "no memory for a profile");
     const struct process_settings settings = {
         .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
+        .quantum = run->settings->report.quantum,
         .start = {.environment = (const char *const *)environ},
         .take = profiler_take,
         .take_context = run->profiler,
@@ -290,7 +295,7 @@ _Noreturn static void go(struct run *run)
 
 static int profile_main(struct invocation *call)
 {
-    struct profile_settings settings = {.report.top = TOP_USUAL};
+    struct profile_settings settings = {.report = {.top = TOP_USUAL, .quantum = PROCESS_QUANTUM}};
     struct run run = {.settings = &settings};
     struct bt_error error = {0};
     int status;

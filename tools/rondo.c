@@ -22,7 +22,7 @@ struct rondo {
     const char *follow;
     const char *wrong_path_name;
     const char *output; /* NULL: standard error */
-    uint64_t skip, limit;
+    uint64_t skip, limit, quantum;
     uint32_t depth, top;
     bool json, csv, store_buffer;
 
@@ -35,7 +35,6 @@ struct rondo {
     struct rondo_results results;
     bool is_child; /* that the program forked: it is not what was asked for */
     bool told;     /* there is a report already */
-    bool refused;  /* a thread was, which is told */
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -125,6 +124,9 @@ static const struct option_row rondo_options[] = {
      NULL},
     {OPTION_POSITIVE, 0, "limit", "N",
      "predict for so many instructions; the program then runs on to its end", OPTION(limit), NULL},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(quantum), NULL},
     {OPTION_FLAG, 'b', "by-branch", NULL, "branch by branch, the most mispredicted first",
      OPTION(front_end.by_branch), NULL},
     {OPTION_NUMBER, 0, "top", "N", "so many branches; 20 unless given, 0: all", OPTION(top), NULL},
@@ -252,6 +254,8 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
                                   .results = &rondo->results,
                                   .depth = rondo->depth,
                                   .store_buffer = rondo->store_buffer,
+                                  .quantum = rondo->quantum,
+                                  .switches = aria_switches(rondo->aria),
                                   .branches = front_end_branches(rondo->engine),
                                   .top = rondo->top};
     if (!rondo->report)
@@ -303,19 +307,6 @@ static void tell_notice(void *context, const char *what)
         own_stream_notice(rondo->messages, what);
 }
 
-/* Once: programs may try again and again. */
-static void tell_refused(void *context)
-{
-    struct rondo *rondo = context;
-    if (rondo->refused || rondo->is_child || !rondo->messages)
-        return;
-    rondo->refused = true;
-    fputs("bustap: the program was to begin another thread, which is refused (EAGAIN): one thread "
-          "alone can be observed here\n",
-          rondo->messages);
-    fflush(rondo->messages);
-}
-
 /* Another program takes the place of the one that was asked for. If it cannot, after all, there
  * will be another report, with nothing more of wrong paths in their capture. */
 static void conclude(void *context, const char *path)
@@ -338,6 +329,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
 {
     char path[EXEC_PROGRAM_BYTES];
     const struct aria_settings settings = {.start.environment = (const char *const *)environ,
+                                           .quantum = rondo->quantum,
                                            .only_fetches = rondo->depth == 0,
                                            .store_buffer = rondo->store_buffer,
                                            .forked = let_go,
@@ -345,9 +337,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
                                            .executing = conclude,
                                            .executing_context = rondo,
                                            .notice = tell_notice,
-                                           .notice_context = rondo,
-                                           .thread_refused = tell_refused,
-                                           .thread_refused_context = rondo};
+                                           .notice_context = rondo};
     int result = exec_program_find(path, rondo->arguments[0], error);
     if (result < 0)
         return result;
@@ -430,6 +420,7 @@ static int rondo_main(struct invocation *call)
     struct rondo rondo = {
         .front_end.targets = {.return_stack = 16, .buffer_entries = 4096, .buffer_ways = 4},
         .depth = 64,
+        .quantum = PROCESS_QUANTUM,
         .top = TOP_USUAL};
     struct bt_error error;
     int status;

@@ -38,11 +38,19 @@ static bool make_room(struct aria *aria, size_t count)
     return true;
 }
 
+static void set_processor(struct record *records, size_t count, uint8_t processor)
+{
+    for (size_t i = 0; i < count; i++)
+        records[i].processor = processor;
+}
+
 bool aria_add_records(struct aria *aria, const struct record *records, size_t count)
 {
     if (!make_room(aria, count))
         return false;
-    memcpy(aria->records + aria->record_count, records, count * sizeof *records);
+    struct record *to = aria->records + aria->record_count;
+    memcpy(to, records, count * sizeof *records);
+    set_processor(to, count, (uint8_t)aria_thread(aria));
     aria->record_count += count;
     return true;
 }
@@ -68,31 +76,43 @@ static void set_stepping(struct aria *aria, bool stepping)
     aria->stepping = stepping;
 }
 
+/* A state's vector state is the next thread's from now on. */
+static void switching(void *context, struct exec_thread *next)
+{
+    struct aria *aria = context;
+    struct exec_thread *now = aria->process->thread;
+    uint8_t *own = exec_thread_own_vector(now), *lent = now->vector;
+    if (lent == own)
+        return;
+    vector_state_copy(&aria->layout, own, lent);
+    vector_state_copy(&aria->layout, lent, next->vector);
+    now->vector = own;
+    next->vector = lent;
+}
+
 static int begin(struct aria *aria, const char *path, const char *const *arguments,
                  struct bt_error *error)
 {
     const struct aria_settings *settings = &aria->settings;
-    const struct process_settings process = {
-        .trace = settings->only_fetches ? EXEC_TRACE_FETCHES : EXEC_TRACE_ALL,
-        .cache_bytes = settings->cache_bytes,
-        .buffer_bytes = settings->buffer_bytes,
-        .start = settings->start,
-        .put = put,
-        .put_context = aria,
-        .forked = settings->forked,
-        .forked_context = settings->forked_context,
-        .executing = settings->executing,
-        .executing_context = settings->executing_context,
-        .notice = settings->notice,
-        .notice_context = settings->notice_context,
-        .thread_refused = settings->thread_refused,
-        .thread_refused_context = settings->thread_refused_context};
+    const struct process_settings process = {.trace = settings->only_fetches ? EXEC_TRACE_FETCHES
+                                                                             : EXEC_TRACE_ALL,
+                                             .cache_bytes = settings->cache_bytes,
+                                             .buffer_bytes = settings->buffer_bytes,
+                                             .start = settings->start,
+                                             .put = put,
+                                             .put_context = aria,
+                                             .forked = settings->forked,
+                                             .forked_context = settings->forked_context,
+                                             .executing = settings->executing,
+                                             .executing_context = settings->executing_context,
+                                             .notice = settings->notice,
+                                             .notice_context = settings->notice_context};
     aria->process = process_new(path, arguments, &process, error);
     if (!aria->process)
         return BT_USAGE;
-    struct exec_thread *thread = aria->process->thread;
-    aria->own_vector = thread->vector;
-    vector_layout_init(&aria->layout, thread->vector_mask);
+    vector_layout_init(&aria->layout, aria->process->thread->vector_mask);
+    aria->process->switching_context = aria;
+    aria->process->switching = switching;
     aria->initial = aria_state_of_thread(aria, error);
     if (!aria->initial || !make_room(aria, RECORDS_MIN))
         return bt_fail(error, BT_MEMORY, "no memory to execute a program");
@@ -125,8 +145,6 @@ void aria_free(struct aria *aria)
         return;
     if (aria->begun)
         process_finish(aria->process);
-    if (aria->process && aria->own_vector)
-        aria->process->thread->vector = aria->own_vector;
     aria_state_free(aria->initial);
     process_free(aria->process);
     not_taken_free(aria->not_taken);
@@ -166,7 +184,7 @@ static void store(const struct aria *aria, struct aria_state *state)
     state->rip = thread->rip;
     state->flags = thread->flags;
     state->fs_base = thread->fs_base;
-    thread->vector = aria->own_vector;
+    thread->vector = exec_thread_own_vector(thread);
 }
 
 static inline enum aria_branch branch_of(uint8_t kind)
@@ -215,6 +233,9 @@ static void tell(const struct aria *aria, const struct executor_stop *stop, stru
     case EXECUTOR_PLACE:
         step->reason = ARIA_PLACE;
         break;
+    case EXECUTOR_TURN:
+        step->reason = ARIA_TURN;
+        break;
     default:
         step->reason = ARIA_SIGNAL;
         step->signal = stop->signal;
@@ -261,19 +282,26 @@ static int check_state(const struct aria *aria, const struct aria_state *state,
     return 0;
 }
 
+/* Nothing that a control program wants to know: a turn may have ended before this step. */
+static bool goes_on(const struct executor_stop *stop, uint64_t done)
+{
+    return stop->reason == EXECUTOR_DEFINED || (stop->reason == EXECUTOR_TURN && done == 0);
+}
+
 static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *step,
                          struct bt_error *error)
 {
     struct executor *executor = aria->process->executor;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
-    uint64_t before = executor_instructions(executor);
+    uint64_t before = executor_instructions(executor), done = 0;
     int result = 0;
     do {
-        uint64_t done = executor_instructions(executor) - before;
+        step->thread = aria_thread(aria);
         result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
-    } while (result == 0 && stop.reason == EXECUTOR_DEFINED && !aria->process->ended);
+        done = executor_instructions(executor) - before;
+    } while (result == 0 && goes_on(&stop, done) && !aria->process->ended);
     tell(aria, &stop, step);
-    step->instructions = executor_instructions(executor) - before;
+    step->instructions = done;
     return result;
 }
 
@@ -304,13 +332,18 @@ _Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
                    offsetof(struct aria_state, fs_base) == EXEC_THREAD_FS_BASE,
                "executor_step()");
 
-static void tell_usual(const struct executor_step *done, const struct aria_state *state,
-                       struct aria_step *step)
+static void tell_usual(const struct aria *aria, const struct executor_step *done,
+                       const struct aria_state *state, struct aria_step *step)
 {
     const struct exit *exit = done->exit;
+    const unsigned thread = aria_thread(aria);
+    struct record *records = done->block->step_records;
+    if (records->processor != thread)
+        set_processor(records, done->block->record_count, (uint8_t)thread);
     *step = (struct aria_step){.records = done->block->step_records,
                                .record_count = done->block->record_count,
-                               .instructions = done->block->instructions};
+                               .instructions = done->block->instructions,
+                               .thread = thread};
     tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
                 exit->branch_target, state->rip);
 }
@@ -353,8 +386,8 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     if (stepped != EXECUTOR_STEP_DONE)
         return execute_unusual(aria, state, version, limit, step, stepped == EXECUTOR_STEP_BEGUN,
                                error);
-    aria->process->thread->vector = aria->own_vector;
-    tell_usual(&done, state, step);
+    aria->process->thread->vector = exec_thread_own_vector(aria->process->thread);
+    tell_usual(aria, &done, state, step);
     return 0;
 }
 
@@ -386,7 +419,18 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     aria->put = NULL;
     tell(aria, &stop, step);
     step->instructions = done;
+    step->thread = aria_thread(aria);
     return result;
+}
+
+unsigned aria_thread(const struct aria *aria)
+{
+    return aria->process->executor->expander.processor;
+}
+
+uint64_t aria_switches(const struct aria *aria)
+{
+    return process_switches(aria->process);
 }
 
 void aria_stop_at(struct aria *aria, uint64_t address)
@@ -415,6 +459,7 @@ static int do_defined(void *context, struct executor_stop *stop, struct bt_error
         return 0;
     }
     size_t count = definitions_records(&done, thread->rip, aria->settings.only_fetches, records);
+    set_processor(records, count, (uint8_t)aria_thread(aria));
     int result = put(aria, records, count);
     executor_count_one(aria->process->executor);
     thread->rip += done.size;

@@ -14,7 +14,13 @@
  * block all signals. One program at a time: gs, and the handlers of signals, are the program's
  * from aria_new() to aria_free(). In what follows "the program" is the one that is executed.
  *
- * The program can neither begin threads (EAGAIN) nor trace itself. A child that it forks has the
+ * Threads of the program take turns, as process_thread.h has it: one at a time executes. *state is
+ * that of the thread whose turn it is. A taken step ends where the turn does; *state is then the
+ * next thread's, and aria_thread() says which that is. So a control program that gives back the
+ * state that it got executes all threads, each in its turn. States that it has kept are of the
+ * thread that they were copied from; not taken, any can be executed at any time.
+ *
+ * The program cannot trace itself. A child that it forks has the
  * control program in it, too, but not under it: it goes on, untraced, within the call of
  * aria_execute() that forked it, and ends as it ends. One by vfork or posix_spawn shares our memory
  * and runs before the call returns. A program that executes another (execve) is replaced by it, and
@@ -58,7 +64,8 @@ enum aria_reason {
                          at rip raises it, and was not executed */
     ARIA_EXIT,        /* taken: the program has ended, as `end` says */
     ARIA_LIMIT,       /* as many instructions as were asked for, and no branch */
-    ARIA_PLACE        /* aria_run(): rip is where aria_stop_at() says */
+    ARIA_PLACE,       /* aria_run(): rip is where aria_stop_at() says */
+    ARIA_TURN         /* the thread's turn has ended, and no branch was met */
 };
 
 enum aria_branch {
@@ -74,11 +81,13 @@ enum aria_branch {
 struct aria_step {
     enum aria_reason reason;
     /* Instructions in program order: a fetch, with time 1, then its reads and its writes, with time
-     * 0; processor is 0. Until the next call. Grow with the repetitions of a string instruction. */
+     * 0; processor is the thread. Until the next call. Grow with the repetitions of a string
+     * instruction. */
     const struct record *records;
     size_t record_count;
     uint64_t instructions;
     uint64_t own_reads; /* not taken: reads with a byte that the state's path has stored */
+    unsigned thread;    /* that executed them; aria_thread() */
     /* ARIA_BRANCH: */
     enum aria_branch branch;
     bool taken;              /* it did not go on at `next` */
@@ -91,6 +100,7 @@ struct aria_step {
 
 struct aria_settings {
     struct start_options start;
+    uint64_t quantum;  /* of a turn, in instructions (process.h); 0: PROCESS_QUANTUM */
     bool only_fetches; /* no records of reads and writes */
     /* States have a store buffer: stores of not-taken steps go there, and later not-taken steps
      * with the state, or a copy of it, load from there. Stores that would fault leave nothing.
@@ -108,10 +118,6 @@ struct aria_settings {
     /* The program has met a limit that it has here alone, as process.h has it. */
     void (*notice)(void *context, const char *what);
     void *notice_context;
-    /* The program was to begin another thread, which has failed with EAGAIN: there is one alone.
-     * NULL: nobody wants to know. */
-    void (*thread_refused)(void *context);
-    void *thread_refused_context;
 };
 
 /*
@@ -175,6 +181,12 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
 int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
              executor_put_function *put, void *put_context, struct aria_step *step,
              struct bt_error *error);
+
+/* The thread whose turn it is, whose state a taken step wants: as the records' processor, from 0
+ * on, the lowest number that no living thread has. How often the turn went to another one so far.
+ */
+unsigned aria_thread(const struct aria *aria);
+uint64_t aria_switches(const struct aria *aria);
 
 /* aria_run() ends with ARIA_PLACE before the instruction at an address is executed, unless it
  * begins there. 0, as at first: nowhere. */

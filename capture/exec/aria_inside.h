@@ -10,7 +10,6 @@
 struct aria {
     struct aria_settings settings;
     struct process *process;
-    uint8_t *own_vector; /* the thread's own, while a state's is in its place */
     struct vector_layout layout;
     struct aria_state *initial;
     bool begun;

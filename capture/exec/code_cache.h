@@ -107,6 +107,7 @@ struct block {
     uint16_t bytes;   /* which are so many */
     uint16_t special_count, place_count;
     struct exit *incoming;
+    struct block *cuts; /* the same code, up to an earlier instruction; by next_at_hash */
     struct block *next_in_page[2]; /* where its first byte is, and its last, if that is another */
     struct record *records;        /* of one execution; data addresses are patched */
     uint16_t *through_fs;          /* records to whose address the base of fs is added */

@@ -279,8 +279,15 @@ static uint64_t count_left(struct executor *executor)
                : 0;
 }
 
+/* What is left of the thread's turn. */
+static uint64_t turn_left(const struct executor *executor)
+{
+    const int64_t turn = executor->thread->turn;
+    return !executor->counts_turns ? UINT64_MAX : turn > 0 ? (uint64_t)turn : 0;
+}
+
 /* A block that begins like another, and is not longer than what is left. */
-static struct block *cut_block(struct executor *executor, uint64_t left)
+static struct block *make_cut(struct executor *executor, uint64_t left)
 {
     uint64_t address = executor->thread->rip;
     struct block *block = translate(executor->translator, address, (unsigned)left, NULL);
@@ -291,16 +298,34 @@ static struct block *cut_block(struct executor *executor, uint64_t left)
     return block;
 }
 
+/* The same, of a block that is longer; turns end at the same places again and again. */
+static struct block *cut_block(struct executor *executor, struct block *block, uint64_t left)
+{
+    struct block *cut = block->cuts;
+    while (cut && cut->instructions != left)
+        cut = cut->next_at_hash;
+    if (cut)
+        return cut;
+    unsigned flushes = code_cache_flushes(executor->cache);
+    cut = make_cut(executor, left);
+    if (cut && flushes == code_cache_flushes(executor->cache)) {
+        cut->next_at_hash = block->cuts;
+        block->cuts = cut;
+    }
+    return cut;
+}
+
 /* Whether the run has come to where it is to stop; from there one instruction is done alone. */
 static bool is_at_stop(struct executor *executor)
 {
     return executor->stop_at && executor->thread->rip == executor->stop_at;
 }
 
-/* Whether what was left in the middle of a block is over; an interruption is not: it goes on. */
+/* Whether what was left in the middle of a block is over; an interruption is not: it goes on. Nor
+ * is a turn that is too short for the block. */
 static bool is_over(struct executor *executor)
 {
-    if (executor->stop.reason != EXECUTOR_INTERRUPTED)
+    if (executor->stop.reason != EXECUTOR_INTERRUPTED && executor->stop.reason != EXECUTOR_TURN)
         return true;
     executor_settle_part(executor);
     executor->faulted = false;
@@ -315,6 +340,8 @@ static bool stops_before(struct executor *executor, const struct block *block, u
     const uint64_t rip = executor->thread->rip;
     if (left == 0) {
         stop_with(executor, EXECUTOR_LIMIT);
+    } else if (turn_left(executor) == 0) {
+        stop_with(executor, EXECUTOR_TURN);
     } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
         executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
     } else if (is_at_stop(executor) && executor->was_at != rip) {
@@ -326,14 +353,16 @@ static bool stops_before(struct executor *executor, const struct block *block, u
     return true;
 }
 
-/* The block to enter next; NULL: there is no memory. */
+/* The block to enter next, perhaps a part of one; NULL: there is no memory. */
 static struct block *choose(struct executor *executor, struct exit *exit, struct block *block,
-                            uint64_t left)
+                            uint64_t left, bool *is_cut)
 {
+    const uint64_t most = turn_left(executor) < left ? turn_left(executor) : left;
     if (is_at_stop(executor) || (executor->thread->flags & TRAP_FLAG))
-        return cut_block(executor, 1);
+        return make_cut(executor, 1);
     block = go_on(executor, left == UINT64_MAX ? exit : NULL, block);
-    return block && block->instructions > left ? cut_block(executor, left) : block;
+    *is_cut = block && block->instructions > most;
+    return *is_cut ? cut_block(executor, block, most) : block;
 }
 
 /* Enters it; where it was left, or NULL. */
@@ -383,7 +412,8 @@ static int run(struct executor *executor, struct bt_error *error)
         struct block *block = code_cache_find(executor->cache, thread->rip);
         if (stops_before(executor, block, left))
             return 0;
-        block = choose(executor, exit, block, left);
+        bool is_cut = false;
+        block = choose(executor, exit, block, left, &is_cut);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
         if (stops_at_block(executor, block))
@@ -409,7 +439,7 @@ static int run(struct executor *executor, struct bt_error *error)
         }
         if (single.back)
             thread->rip = single.back;
-        if (exit->kind == EXIT_EMULATED || !done)
+        if (exit->kind == EXIT_EMULATED || !done || is_cut)
             exit = NULL;
     }
     return 0;
@@ -492,6 +522,22 @@ void executor_stop_nowhere(struct executor *executor)
     forget_all(executor);
 }
 
+void executor_count_turns(struct executor *executor)
+{
+    const unsigned before = executor->side;
+    if (executor->counts_turns)
+        return;
+    executor->counts_turns = true;
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        if (!executor->sides[side].cache)
+            continue;
+        use_side(executor, side);
+        forget_all(executor);
+        translator_count_turns(executor->translator, true);
+    }
+    use_side(executor, before);
+}
+
 void executor_set_stepping(struct executor *executor, bool stepping)
 {
     if (stepping && !executor->settings.stepping)
@@ -529,6 +575,7 @@ void executor_define(struct executor *executor, translator_defined_function *def
 void executor_count_one(struct executor *executor)
 {
     executor->expander.instructions++;
+    executor->thread->turn--;
 }
 
 bool executor_is_at_limit(const struct executor *executor)

@@ -56,6 +56,7 @@ enum executor_reason {
     EXECUTOR_SYSTEM_CALL, /* rip is behind it; rcx and r11 are as the processor leaves them */
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
     EXECUTOR_PLACE,       /* executor_stop_at(): rip is there, and a run that begins now goes on */
+    EXECUTOR_TURN,        /* the thread's `turn` is 0: executor_count_turns() */
     EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
     EXECUTOR_DEFINED,     /* executor_define(): the instruction at rip is to be done by somebody */
     EXECUTOR_REFUSED,     /* the instruction at rip cannot be done */
@@ -134,6 +135,13 @@ void executor_stop_at(struct executor *executor, uint64_t address);
  */
 void executor_stop_also(struct executor *executor, uint64_t address);
 void executor_stop_nowhere(struct executor *executor);
+
+/*
+ * From now on the thread's `turn` is counted down by what it executes, and runs stop with
+ * EXECUTOR_TURN when it is 0, before the next instruction; whoever runs the executor sets it, to
+ * less than 2^32. All is translated anew.
+ */
+void executor_count_turns(struct executor *executor);
 
 /* Instructions that others know: runs stop with EXECUTOR_DEFINED before each. Whoever did it, and
  * put its records, tells that with executor_count_one(). All is translated anew. */

@@ -33,6 +33,7 @@ struct executor {
     uint64_t limit;   /* instructions; 0: none */
     uint64_t stop_at; /* an address; 0: none */
     uint64_t was_at;  /* has stopped here, and not gone on yet; 0: nowhere */
+    bool counts_turns;
 
     uint64_t fs_base; /* of the entries in the buffer */
     uint8_t *buffer;  /* the trace, and behind buffer_bytes of it pages that nobody may touch */

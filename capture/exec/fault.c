@@ -135,6 +135,8 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     thread->x87_unsettled = 1;
     executor->fault_block = block;
     executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
+    if (executor->counts_turns) /* what it counted, and has not done */
+        thread->turn += (int64_t)block->instructions - executor->fault_instructions;
     registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
     registers[REG_RSP] = (greg_t)thread->host_stack;
     registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -184,6 +186,10 @@ static bool fault(struct executor *executor, const struct block *block, int numb
     if (number == SIGSEGV && address >= guard && address < guard + CODE_CACHE_SLOTS * 8) {
         empty_buffer(executor, block, registers);
         return true;
+    }
+    if (number == SIGSEGV && (const void *)address == exec_thread_fence(executor->thread)) {
+        executor_save(executor, block, context, (struct executor_stop){.reason = EXECUTOR_TURN});
+        return false;
     }
     if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR])) {
         if (code_cache_find(executor->cache, block->address) == block)

@@ -24,13 +24,11 @@ struct not_taken *not_taken_new(struct aria *aria, struct bt_error *error)
         return NULL;
     }
     not_taken->aria = aria;
-    not_taken->thread = aria->process->thread;
     not_taken->executor = executor_new(&settings, error);
     if (!not_taken->executor) {
         free(not_taken);
         return NULL;
     }
-    not_taken->executor->thread = not_taken->thread;
     return not_taken;
 }
 
@@ -232,10 +230,17 @@ static enum not_taken_result execute(struct not_taken *not_taken, uint64_t limit
     return result;
 }
 
+/* The one whose turn it is. */
+static struct exec_thread *take_thread(struct not_taken *not_taken)
+{
+    not_taken->thread = not_taken->executor->thread = not_taken->aria->process->thread;
+    return not_taken->thread;
+}
+
 int not_taken_execute(struct not_taken *not_taken, uint64_t limit, struct aria_step *step,
                       struct bt_error *error)
 {
-    struct exec_thread *thread = not_taken->thread;
+    struct exec_thread *thread = take_thread(not_taken);
     struct executor *taken = thread->executor;
     thread->executor = not_taken->executor;
     not_taken->done = not_taken->own_reads = 0;
@@ -255,7 +260,7 @@ int not_taken_execute(struct not_taken *not_taken, uint64_t limit, struct aria_s
 
 int not_taken_run(struct not_taken *not_taken, const struct not_taken_block *block)
 {
-    struct exec_thread *thread = not_taken->thread;
+    struct exec_thread *thread = take_thread(not_taken);
     struct executor *taken = thread->executor;
     const uint64_t rip = thread->rip;
     int raised;

@@ -183,6 +183,11 @@ int process_hide(struct process *process, int descriptor, struct bt_error *error
     return system_calls_hide(process->calls, descriptor, error);
 }
 
+uint64_t process_switches(const struct process *process)
+{
+    return process->threads ? process->threads->switches : 0;
+}
+
 const struct modules *process_modules(const struct process *process)
 {
     modules_look(process->modules);
@@ -254,28 +259,29 @@ static int call_others(struct process *process, struct system_call *call,
 static void leave(void *whose)
 {
     struct process_thread *self = whose;
-    self->gave = !self->process->shares && !process_thread_is_alone(self->process);
-    if (self->gave)
-        process_turn_give(self);
     signals_show(self->signals);
+    if (self->at_host)
+        process_host_leave(self->host);
 }
 
 static void come_back(void *whose)
 {
     struct process_thread *self = whose;
+    if (self->at_host)
+        process_host_come_back(self->host);
     signals_hide(self->signals);
-    if (self->gave)
-        process_turn_take(self);
 }
 
 /* Threads that there are can go on while this one waits; not so while a child shares our memory. */
 static void let_others(const struct process *process, struct system_call *call)
 {
-    if ((process->shares || process_thread_is_alone(process)) && !signals_hides(process->signals))
+    struct process_thread *self = process_thread_self(process);
+    bool is_elsewhere = self->host && !process->shares && !self->at_host;
+    if (is_elsewhere || (!self->at_host && !signals_hides(process->signals)))
         return;
     call->leave = leave;
     call->come_back = come_back;
-    call->whose = process_thread_self(process);
+    call->whose = self;
 }
 
 static int do_system_call(struct process *process, struct system_call *call, struct bt_error *error)
@@ -283,7 +289,9 @@ static int do_system_call(struct process *process, struct system_call *call, str
     if (!process->shares && process_thread_call(process, call))
         return 0;
     struct signals_wait wait;
-    if (!process->shares && !process_thread_is_alone(process))
+    if (process_turn_call(process, call))
+        return 0;
+    if (process_thread_self(process)->at_host)
         signals_open_wait(process->signals, call, &wait);
     let_others(process, call);
     return call_others(process, call, system_call_do(process->calls, call), error);
@@ -346,7 +354,7 @@ static int define(struct process *process, struct executor_stop *stop, struct bt
     return result;
 }
 
-static int handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
+int process_handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     switch (stop->reason) {
     case EXECUTOR_SYSTEM_CALL:
@@ -386,7 +394,9 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
         result = 0;
     }
     if (result == 0)
-        result = handle(process, stop, error);
+        result = process_turn_handle(process, stop, error);
+    if (result == 0)
+        result = process_turn_next(process, stop, error);
     if (result != 0 && !process->ended)
         end_with(process, PROCESS_UNABLE, 1);
     return result;
@@ -395,14 +405,11 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
 int process_loop(struct process *process, struct bt_error *error)
 {
     struct executor_stop stop;
-    struct process_thread *self = process_thread_self(process);
     int result = 0;
-    while (!process->ended && !self->ended && result == 0) {
+    while (!process->ended && result == 0) {
         result = process_step(process, &stop, error);
         if (result != 0)
             process->result = result;
-        if (stop.reason == EXECUTOR_INTERRUPTED && !process->shares)
-            process_turn_pass(self);
         if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
             continue;
         process_window_go_on(process, stop.reason == EXECUTOR_PLACE);
@@ -434,6 +441,7 @@ int process_begin(struct process *process, struct bt_error *error)
 
 void process_finish(struct process *process)
 {
+    process_threads_finish(process);
     signals_end(process->signals);
     executor_end(process->executor);
 }
@@ -441,11 +449,9 @@ void process_finish(struct process *process)
 int process_run(struct process *process, struct process_end *end, struct bt_error *error)
 {
     process->error = error;
-    process->is_run = true;
     int result = process_begin(process, error);
     if (result == 0) {
         process_loop(process, error);
-        process_threads_finish(process);
         process_finish(process);
         result = process->result;
     }

@@ -2,11 +2,10 @@
  * A whole program under the executor: loaded, run, its system calls done, its signals delivered,
  * its children begun, until it ends or a limit is met.
  *
- * Threads take turns: one at a time executes, others do while it waits in a system call, or after
- * some milliseconds. Each has a processor of its own in the records, from 0 on, the lowest that no
- * thread has that lives; more than 256 share 255. Records are put by whichever thread of ours has
- * the turn, in the order in which everything happened as a whole: a turn's after the other's, each
- * thread's in its program's order.
+ * Threads take turns of so many instructions: process_thread.h. Each has a processor of its own in
+ * the records, from 0 on, the lowest that no thread has that lives; more than 256 share 255.
+ * Records are put in the order in which everything happened as a whole: a turn's after the other's,
+ * each thread's in its program's order.
  *
  * Children begin with what their parent is; one that vfork or posix_spawn made shares our memory
  * until it ends or executes another program, and is not in the trace. A program that executes
@@ -45,6 +44,8 @@ struct NAMED_FIELDS process_window {
 };
 #define PROCESS_SOMEWHERE UINT64_MAX
 
+#define PROCESS_QUANTUM 10000u /* instructions of a turn, unless another is asked for */
+
 #define PROCESS_LEADING    8u /* arguments that `execute` can put in front */
 #define PROCESS_PATH_BYTES 4096
 #define PROCESS_OWN_PATH   "/proc/self/exe" /* of our own program */
@@ -76,6 +77,8 @@ struct process_settings {
     bool parallel; /* puts in a thread of its own, which blocks all signals; in
                       children that fork made, in theirs */
     struct process_window window;
+    uint64_t quantum;                 /* instructions of a turn, where there are several threads; 0:
+                                         PROCESS_QUANTUM */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file; /* to be opened in the place of the program's path; NULL: that itself */
     struct start_options start;
@@ -90,10 +93,7 @@ struct process_settings {
      * files being written for example; but with shares_files its descriptors are the parent's own.
      * NULL: nothing is. */
     void (*forked)(void *context, bool shares_files);
-    /* In a child that another thread than the first has forked, where process_run() cannot return:
-     * it has ended; process_exit() is next. NULL: nothing is to be done. */
-    void (*ended)(void *context, const struct process_end *end);
-    void *forked_context; /* of both */
+    void *forked_context;
     /*
      * Another program takes the place of the process, or of a child that shares its memory: what to
      * execute it with. `execute` fills in leading arguments, at most PROCESS_LEADING of them, with
@@ -122,10 +122,6 @@ struct process_settings {
      * sentence without its subject. Once for each such limit. NULL: nobody wants to know. */
     void (*notice)(void *context, const char *what);
     void *notice_context;
-    /* A thread was to be begun where there can be none: process_run() does not run it. NULL: nobody
-     * wants to know. */
-    void (*thread_refused)(void *context);
-    void *thread_refused_context;
 };
 
 /*
@@ -154,6 +150,9 @@ bool process_has_opened(const struct process *process);
 /* A descriptor of ours, which the program can neither close nor replace from now on. 0, or
  * BT_USAGE: there are too many (system_call.h). Not while it runs. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
+
+/* How often the turn went from one thread to another so far. Not while it runs. */
+uint64_t process_switches(const struct process *process);
 
 /* Instructions that were put so far. Not while it runs. */
 uint64_t process_instructions(const struct process *process);

@@ -190,13 +190,6 @@ static int64_t share(struct process *process, const struct process_clone *argume
     return child;
 }
 
-static int refuse_thread(const struct process *process)
-{
-    if (!process->is_run && process->settings.thread_refused)
-        process->settings.thread_refused(process->settings.thread_refused_context);
-    return -EAGAIN;
-}
-
 /* What is not the kernel's own answer. */
 static int64_t check(const struct process *process, const struct process_clone *arguments)
 {
@@ -204,10 +197,8 @@ static int64_t check(const struct process *process, const struct process_clone *
     bool is_thread = flags & CLONE_THREAD;
     if (is_thread && ((~flags & FOR_THREADS) || (flags & NOT_FOR_THREADS)))
         return -EINVAL;
-    if (is_thread && (!process->is_run || process->shares))
-        return refuse_thread(process);
     if (is_thread)
-        return 0;
+        return process->shares ? -EAGAIN : 0;
     if ((flags & CLONE_SIGHAND) ||
         (arguments->is_clone3 && !arguments->stack != !arguments->stack_size))
         return -EINVAL;
@@ -227,7 +218,7 @@ void process_clone(struct process *process, struct system_call *call)
         call->result = check(process, &arguments);
     if (call->result < 0)
         return;
-    if (!signals_hold(process->signals)) /* the child must not have it, too */
+    if (!process_thread_hold(process)) /* the child must not have it, too */
         call->result = EXEC_SYSTEM_CALL_AGAIN;
     else if (arguments.flags & CLONE_THREAD)
         call->result = process_thread_clone(process, &arguments);
@@ -235,6 +226,6 @@ void process_clone(struct process *process, struct system_call *call)
         call->result = share(process, &arguments);
     else
         call->result = fork_child(process, &arguments);
-    signals_resume(process->signals);
+    process_thread_resume(process);
     call->fs_base = process->thread->fs_base;
 }

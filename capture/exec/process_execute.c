@@ -155,7 +155,7 @@ static int64_t execute_led(struct process *process, struct calling *calling, cha
 static int64_t execute(struct process *process, struct calling *calling)
 {
     const struct process_settings *settings = &process->settings;
-    if (!signals_hold(process->signals))
+    if (!process_thread_hold(process))
         return EXEC_SYSTEM_CALL_AGAIN;
     executor_flush(process->executor);
     bool succeeds = find_path(process, calling) && will_succeed(calling);
@@ -173,7 +173,6 @@ static int64_t execute(struct process *process, struct calling *calling)
 
 void process_execute(struct process *process, struct system_call *call)
 {
-    bool keeps = !process->shares;
     struct calling calling = {.number = call->number, .at = call->number == SYS_execveat};
     calling.execution =
         (struct process_execution){.path = calling.path, .file = -1, .is_child = process->shares};
@@ -181,10 +180,8 @@ void process_execute(struct process *process, struct system_call *call)
     const char *own = system_calls_own_path(process->calls, *path_argument(&calling));
     if (own)
         *path_argument(&calling) = (uint64_t)(uintptr_t)own;
-    if (keeps)
-        process_turn_keep(process_thread_self(process), true);
     call->result = execute(process, &calling);
-    signals_resume(process->signals);
-    if (keeps)
-        process_turn_keep(process_thread_self(process), false);
+    if (!process->shares && process_thread_self(process)->host)
+        signals_block_others();
+    process_thread_resume(process);
 }

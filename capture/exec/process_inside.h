@@ -21,11 +21,14 @@ struct process {
     struct process_threads *threads;
     struct bt_error *error; /* of process_run, */
     int result;             /* and what it returns */
-    bool is_run;            /* by it: threads can be begun */
     /* code that was translated is not the same any more, or gone; NULL: nobody else wants to know
      */
     void (*changed)(void *context, uint64_t start, uint64_t end);
     void *changed_context;
+    /* Another thread is about to be the current one, in the place of *thread. NULL: nobody wants to
+     * know. */
+    void (*switching)(void *context, struct exec_thread *next);
+    void *switching_context;
     /* Does an instruction that executor_define() has told of; or makes *stop its fault. */
     int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
     void *define_context;
@@ -37,12 +40,15 @@ struct process {
 };
 
 /* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
- * executor, with what it stopped for done; steps until the program, or the thread whose turn it is,
- * has ended; all put back. */
+ * executor, with what it stopped for done; steps until the program has ended; all
+ * put back. */
 int process_begin(struct process *process, struct bt_error *error);
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error);
 int process_loop(struct process *process, struct bt_error *error);
 void process_finish(struct process *process);
+
+/* What the executor has stopped for. In the thread's host, where it has one. */
+int process_handle(struct process *process, struct executor_stop *stop, struct bt_error *error);
 
 /* Bytes of code from an address on that may be read and executed; 0: none. (exec_readable_function,
  * of a process.) From then on changes of it are noticed. */

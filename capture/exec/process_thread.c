@@ -4,7 +4,6 @@
 #include "capture/exec/decode.h"
 #include "capture/exec/program_memory.h"
 
-#include <asm/prctl.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/prctl.h>
@@ -12,33 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROBUST_MAX   2048     /* entries of a list, as the kernel has it */
 #define ROBUST_BYTES 24       /* of a list's head */
-#define EXIT_NS      1000000L /* between looks whether those that were woken are gone */
+#define EXIT_NS      1000000L /* between looks whether those that were woken are back */
 
 /* --- what there is -----------------------------------------------------------------------------
  */
-
-static int begin_lock(struct process_threads *threads)
-{
-    pthread_condattr_t attributes;
-    pthread_mutex_init(&threads->mutex, NULL);
-    if (pthread_condattr_init(&attributes) != 0)
-        return BT_MEMORY;
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    int result = pthread_cond_init(&threads->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return result == 0 ? 0 : BT_MEMORY;
-}
 
 struct process_threads *process_threads_new(struct process *process)
 {
     struct process_threads *threads = calloc(1, sizeof *threads);
     struct process_thread *first = calloc(1, sizeof *first);
-    if (!threads || !first || begin_lock(threads) != 0) {
+    if (!threads || !first) {
         free(threads);
         free(first);
         return NULL;
@@ -46,9 +32,9 @@ struct process_threads *process_threads_new(struct process *process)
     first->process = process;
     first->thread = process->thread;
     first->signals = process->signals;
-    first->number = (int)syscall(SYS_gettid);
-    threads->first = threads->all = threads->holder = first;
-    threads->asked = threads->served = 1;
+    first->number = threads->executing = (int)syscall(SYS_gettid);
+    threads->first = threads->all = threads->current = first;
+    sem_init(&threads->event, 0, 0);
     return threads;
 }
 
@@ -57,27 +43,18 @@ void process_threads_free(struct process_threads *threads)
     if (!threads)
         return;
     free(threads->first);
-    pthread_cond_destroy(&threads->changed);
-    pthread_mutex_destroy(&threads->mutex);
+    sem_destroy(&threads->event);
     free(threads);
 }
 
 struct process_thread *process_thread_self(const struct process *process)
 {
-    return process->threads->holder;
+    return process->threads->current;
 }
 
 bool process_thread_is_alone(const struct process *process)
 {
     return !process->threads->all->next;
-}
-
-static void count(struct process_threads *threads, int more)
-{
-    pthread_mutex_lock(&threads->mutex);
-    threads->running += (unsigned)more;
-    pthread_cond_broadcast(&threads->changed);
-    pthread_mutex_unlock(&threads->mutex);
 }
 
 /* The lowest that no other has; with more threads than there are, some share. */
@@ -92,8 +69,118 @@ static uint8_t free_processor(const struct process_threads *threads)
     return (uint8_t)processor;
 }
 
+static void put_in(struct process_threads *threads, struct process_thread *made)
+{
+    struct process_thread **at = &threads->all;
+    while (*at)
+        at = &(*at)->next;
+    *at = made;
+    made->next = NULL;
+}
+
+static void take_out(struct process_thread *self)
+{
+    struct process_thread **at = &self->process->threads->all;
+    while (*at && *at != self)
+        at = &(*at)->next;
+    if (*at)
+        *at = self->next;
+}
+
+/* --- what is done where a thread's signals are -------------------------------------------------
+ */
+
+static void hold(void *context)
+{
+    struct process_thread *self = context;
+    self->result = signals_hold(self->signals);
+}
+
+static void resume(void *context)
+{
+    const struct process_thread *self = context;
+    signals_resume(self->signals);
+}
+
+static void at_host(struct process_thread *self, process_host_function *function)
+{
+    if (self->host && !self->process->shares)
+        process_host_run(self->host, function, self);
+    else
+        function(self);
+}
+
+bool process_thread_hold(struct process *process)
+{
+    struct process_thread *self = process_thread_self(process);
+    at_host(self, hold);
+    return self->result;
+}
+
+void process_thread_resume(struct process *process)
+{
+    at_host(process_thread_self(process), resume);
+}
+
+/* In its handler: where its next instruction is executed, or would be. */
+static void noted(void *context)
+{
+    const struct process_thread *self = context;
+    struct process_threads *threads = self->process->threads;
+    sem_post(&threads->event);
+    if (threads->current == self)
+        signals_tick(self->signals, threads->executing);
+}
+
+/* --- hosts -------------------------------------------------------------------------------------
+ */
+
+static bool begin_host(struct process_thread *self)
+{
+    struct process *process = self->process;
+    self->host = process_host_new(process->executor, self->signals, &process->threads->event);
+    if (self->host)
+        signals_move(self->signals, process_host_number(self->host), noted, self);
+    return self->host != NULL;
+}
+
+/* From the executing thread, which has been the first one's so far; all signals are held. */
+static bool move_first(struct process_thread *first)
+{
+    if (first->host || first->ended)
+        return true;
+    if (!begin_host(first))
+        return false;
+    signals_pass_on(process_host_number(first->host));
+    signals_block_others();
+    return true;
+}
+
+static void pass_back(void *context)
+{
+    const struct process_thread *self = context;
+    signals_block();
+    signals_pass_on(self->process->threads->executing);
+}
+
+void process_thread_move_back(struct process *process)
+{
+    struct process_thread *first = process->threads->first;
+    process_host_run(first->host, pass_back, first);
+    process_host_free(first->host);
+    first->host = NULL;
+    signals_move(first->signals, 0, NULL, NULL);
+    signals_resume(first->signals);
+}
+
 /* --- the end of one ----------------------------------------------------------------------------
  */
+
+static void wake_one(const struct process_thread *self, uint64_t address)
+{
+    if (process_futex_wake(self->process, address, 1) == 0)
+        syscall(SYS_futex, address, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
 
 /* What the kernel does with mutexes that a thread still holds: their next owner is told. */
 static void leave_robust(const struct process_thread *self, uint64_t entry, uint64_t offset)
@@ -106,7 +193,7 @@ static void leave_robust(const struct process_thread *self, uint64_t entry, uint
         return;
     uint32_t left = (word & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     if (program_write(space, address, &left, sizeof left) == 0 && (word & FUTEX_WAITERS))
-        syscall(SYS_futex, address, FUTEX_WAKE, 1, NULL, NULL, 0);
+        wake_one(self, address);
 }
 
 static void walk_robust_list(const struct process_thread *self)
@@ -134,99 +221,55 @@ static void tell_end(struct process_thread *self)
 {
     const int none = 0;
     walk_robust_list(self);
-    syscall(SYS_set_robust_list, NULL, ROBUST_BYTES);
     if (self->clear_address &&
         program_write(self->process->space, self->clear_address, &none, sizeof none) == 0)
-        syscall(SYS_futex, self->clear_address, FUTEX_WAKE, 1, NULL, NULL, 0);
+        wake_one(self, self->clear_address);
     self->clear_address = 0;
 }
 
-static void take_out(struct process_thread *self)
+static void leave(void *context)
 {
-    struct process_thread **at = &self->process->threads->all;
-    while (*at && *at != self)
-        at = &(*at)->next;
-    if (*at)
-        *at = self->next;
+    const struct process_thread *self = context;
+    syscall(SYS_set_robust_list, NULL, ROBUST_BYTES);
+    signals_leave(self->signals);
 }
 
-/* gs, too: nothing of ours interrupts it any more. */
-static void free_thread(struct process_thread *self, bool bound)
+void process_thread_end(struct process *process)
 {
-    if (bound) {
-        exec_thread_stack_free(self->thread);
-        syscall(SYS_arch_prctl, ARCH_SET_GS, 0);
-    }
+    struct process_thread *self = process_thread_self(process);
+    if (!self->host)
+        return;
+    process_host_run(self->host, leave, self);
+    process_host_free(self->host);
+    self->host = NULL;
+    tell_end(self);
+}
+
+void process_thread_free(struct process_thread *self)
+{
+    take_out(self);
     exec_thread_free(self->thread);
     signals_free(self->signals);
-    sem_destroy(&self->ready);
     free(self);
-}
-
-/* In a child that this one has forked, which it is all of now. */
-_Noreturn static void end_child(struct process *process)
-{
-    process_threads_finish(process);
-    if (process->settings.ended)
-        process->settings.ended(process->settings.forked_context, &process->end);
-    process_exit(&process->end);
-}
-
-static void end_thread(struct process_thread *self)
-{
-    struct process *process = self->process;
-    struct process_threads *threads = process->threads;
-    if (threads->first == self)
-        end_child(process);
-    signals_leave(self->signals);
-    if (process->ended) /* the first one has to hear of it, whatever it waits for */
-        signals_tick(threads->first->signals, threads->first->number);
-    else
-        tell_end(self);
-    executor_flush(process->executor);
-    process->thread = NULL; /* the next one may lie where this one was */
-    take_out(self);
-    process_turn_give(self);
-    signals_block();
-    free_thread(self, true);
-    count(threads, -1);
 }
 
 /* --- the beginning of one ----------------------------------------------------------------------
  */
-
-static void *run_thread(void *context)
-{
-    struct process_thread *self = context;
-    struct bt_error error;
-    if (exec_thread_bind(self->thread, &error) != 0 ||
-        exec_thread_stack_new(self->thread, &error) != 0) {
-        sem_post(&self->ready);
-        return NULL;
-    }
-    self->number = (int)syscall(SYS_gettid);
-    sem_post(&self->ready);
-    process_turn_take(self);
-    signals_resume(self->signals);
-    process_loop(self->process, self->process->error);
-    end_thread(self);
-    return NULL;
-}
 
 static struct process_thread *make(struct process *process, const struct process_clone *clone)
 {
     struct process_thread *made = calloc(1, sizeof *made);
     struct bt_error error;
     const struct exec_thread *parent = process->thread;
-    if (!made || sem_init(&made->ready, 0, 0) != 0)
-        goto failed;
+    if (!made)
+        return NULL;
     made->process = process;
     made->thread = exec_thread_new(&error);
     made->signals = made->thread ? signals_new_thread(process->signals, made->thread) : NULL;
     if (!made->signals) {
         exec_thread_free(made->thread);
-        sem_destroy(&made->ready);
-        goto failed;
+        free(made);
+        return NULL;
     }
     struct exec_thread *thread = made->thread;
     memcpy(thread->registers, parent->registers, sizeof thread->registers);
@@ -241,26 +284,6 @@ static struct process_thread *make(struct process *process, const struct process
     if (clone->flags & CLONE_CHILD_CLEARTID)
         made->clear_address = clone->child_tid;
     return made;
-failed:
-    free(made);
-    return NULL;
-}
-
-static bool start(struct process_thread *made)
-{
-    pthread_attr_t attributes;
-    pthread_t host;
-    if (pthread_attr_init(&attributes) != 0)
-        return false;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int result = pthread_create(&host, &attributes, run_thread, made);
-    pthread_attr_destroy(&attributes);
-    signals_take_back(made->signals);
-    if (result != 0)
-        return false;
-    while (sem_wait(&made->ready) != 0)
-        ;
-    return made->number != 0;
 }
 
 int64_t process_thread_clone(struct process *process, const struct process_clone *clone)
@@ -270,16 +293,19 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
     if (!made)
         return -EAGAIN;
     made->processor = free_processor(threads);
-    made->next = threads->all;
-    threads->all = made;
-    count(threads, 1);
-    if (!start(made)) {
-        count(threads, -1);
-        take_out(made);
-        free_thread(made, false);
+    if (!begin_host(made)) {
+        process_thread_free(made);
         return -EAGAIN;
     }
-    int number = made->number;
+    if (!move_first(threads->first)) {
+        process_host_free(made->host);
+        process_thread_free(made);
+        return -EAGAIN;
+    }
+    put_in(threads, made);
+    process_turn_count(process);
+    int number = made->number = process_host_number(made->host);
+    process_host_run(made->host, resume, made);
     if (clone->flags & CLONE_PARENT_SETTID)
         program_write(process->space, clone->parent_tid, &number, sizeof number);
     if (clone->flags & CLONE_CHILD_SETTID)
@@ -294,13 +320,14 @@ void process_threads_forked(struct process *process, const struct process_clone 
 {
     struct process_threads *threads = process->threads;
     struct process_thread *self = process_thread_self(process);
-    begin_lock(threads);
+    for (struct process_thread *at = threads->all; at; at = at->next)
+        process_host_forget(at->host);
+    sem_init(&threads->event, 0, 0);
     threads->first = threads->all = self;
-    threads->asked = threads->served = 1;
-    threads->ticked = false;
-    threads->running = 0;
+    threads->waiting = NULL;
+    threads->executing = self->number = (int)syscall(SYS_gettid);
+    self->host = NULL;
     self->next = NULL;
-    self->number = (int)syscall(SYS_gettid);
     self->processor = 0;
     self->clear_address = clone->flags & CLONE_CHILD_CLEARTID ? clone->child_tid : 0;
     self->robust_address = self->robust_size = 0;
@@ -363,53 +390,37 @@ bool process_thread_call(struct process *process, struct system_call *call)
     }
 }
 
-/* By the one whose turn it is. They may be anywhere: in system calls that do not end by themselves.
- */
-static void wake_all(struct process *process)
+/* Out of the kernel, whatever it waits for there. */
+static void bring_back(struct process_thread *self)
 {
-    for (struct process_thread *thread = process->threads->all; thread; thread = thread->next)
-        if (thread != process->threads->first)
-            signals_tick(thread->signals, thread->number);
-}
-
-/* Without having ended: until all others have, or somebody ends the process. Looks now and then:
- * glibc's condition variables have lost wake-ups until 2.41 (its bug 25847). */
-static void wait_for_others(struct process_threads *threads)
-{
-    struct process_thread *first = threads->first;
-    process_turn_give(first);
-    pthread_mutex_lock(&threads->mutex);
-    while (threads->running > 0 && !first->process->ended) {
-        const struct timespec end = process_turn_slice_end();
-        pthread_cond_timedwait(&threads->changed, &threads->mutex, &end);
+    const struct timespec moment = {0, EXIT_NS};
+    while (self->state == PROCESS_CALLING) {
+        signals_tick(self->signals, process_host_number(self->host));
+        nanosleep(&moment, NULL);
+        if (!process_host_is_back(self->host))
+            continue;
+        process_turn_use(self->process, self);
+        if (process_host_go_on(self->host))
+            self->state = PROCESS_READY;
     }
-    pthread_mutex_unlock(&threads->mutex);
-    process_turn_take(first);
 }
 
 void process_threads_finish(struct process *process)
 {
     struct process_threads *threads = process->threads;
-    const struct timespec moment = {0, EXIT_NS};
-    if (!process->ended)
-        tell_end(threads->first);
-    if (!process_thread_is_alone(process))
-        signals_leave(threads->first->signals);
-    if (!process->ended)
-        wait_for_others(threads);
-    for (bool any = true; any;) {
-        wake_all(process);
-        process_turn_give(threads->first);
-        pthread_mutex_lock(&threads->mutex);
-        any = threads->running > 0;
-        pthread_mutex_unlock(&threads->mutex);
-        if (any)
-            nanosleep(&moment, NULL);
-        process_turn_take(threads->first);
+    const struct process_end end = process->end;
+    for (struct process_thread *at = threads->all, *next; at; at = next) {
+        next = at->next;
+        if (at->host) {
+            bring_back(at);
+            process_host_run(at->host, leave, at);
+            process_host_free(at->host);
+            at->host = NULL;
+        }
     }
-    if (!process->ended)
-        process->end = (struct process_end){.ending = PROCESS_EXITED,
-                                            .value = threads->first->status,
-                                            .is_child = process->is_child};
-    process->ended = true;
+    process_turn_use(process, threads->first);
+    while (threads->all->next)
+        process_thread_free(threads->all->next);
+    signals_move(threads->first->signals, 0, NULL, NULL);
+    process->end = end;
 }

@@ -8,7 +8,6 @@
 #include "capture/exec/trap.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +47,7 @@ struct actions {
     struct action now[SIGNALS + 1];
     struct action before[SIGNALS + 1]; /* the kernel's, when we came */
     unsigned others;                   /* threads beside the first */
+    volatile bool tick_sent;           /* ever */
 };
 
 struct signals {
@@ -55,8 +55,9 @@ struct signals {
     struct exec_thread *thread;
     struct actions *actions;
     bool is_first; /* the actions go with it */
-    volatile bool ticked;
-    volatile bool tick_sent; /* ever */
+    int host; /* the thread of ours that has them, by its number for the kernel; 0: all there are */
+    void (*noted)(void *context);
+    void *noted_context;
     uint64_t mask, mask_before;
     uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
     bool suspended;
@@ -249,30 +250,67 @@ static bool is_tick(const struct signals *signals, int number, const siginfo_t *
     if (number != SIGTRAP)
         return false;
     if (information->si_code == SI_USER && information->si_pid == 0)
-        return signals->tick_sent;
+        return signals->actions->tick_sent;
     return information->si_code == SI_QUEUE && information->si_pid == getpid() &&
-           information->si_value.sival_ptr == signals;
+           information->si_value.sival_ptr == signals->actions;
 }
 
 void signals_tick(struct signals *signals, int thread)
 {
     siginfo_t information = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
     information.si_pid = getpid();
-    information.si_value.sival_ptr = signals;
-    signals->tick_sent = true;
+    information.si_value.sival_ptr = signals->actions;
+    signals->actions->tick_sent = true;
     syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGTRAP, &information);
 }
 
-void signals_take_tick(struct signals *signals)
+void signals_move(struct signals *signals, int host, void (*noted)(void *context), void *context)
 {
-    while (!signals->ticked)
-        sched_yield();
-    signals->ticked = false;
+    signals->noted = noted;
+    signals->noted_context = context;
+    signals->host = host;
 }
 
-void signals_forget_tick(struct signals *signals)
+void signals_pass_on(int thread)
 {
-    signals->ticked = false;
+    const uint64_t all = ~(uint64_t)0;
+    const struct timespec now = {0, 0};
+    uint8_t information[SIGNAL_INFORMATION_BYTES];
+    long number;
+    while ((number = syscall(SYS_rt_sigtimedwait, &all, information, &now, MASK_SIZE)) > 0)
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, number, information);
+}
+
+void signals_block_others(void)
+{
+    set_kernel_mask(~OURS);
+}
+
+bool signals_restart(const struct signals *signals)
+{
+    siginfo_t information;
+    if (!signals->pending)
+        return true;
+    memcpy(&information, signals->information, sizeof information);
+    const struct action *action = &signals->actions->now[information.si_signo];
+    return action->handler <= IGNORE || (action->flags & SA_RESTART);
+}
+
+/* What comes to another thread of ours than the one that has them: it is for that. */
+static bool forward(const struct signals *signals, int number, const void *information)
+{
+    if (!signals->host || syscall(SYS_gettid) == signals->host)
+        return false;
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), signals->host, number, information);
+    return true;
+}
+
+/* The thread stops before its next instruction, wherever that is executed. */
+static void stop_thread(struct signals *signals)
+{
+    signals->thread->interrupt = 1;
+    if (signals->noted)
+        signals->noted(signals->noted_context);
 }
 
 bool signals_note(void *context, int number, void *information, void *interrupted)
@@ -280,21 +318,24 @@ bool signals_note(void *context, int number, void *information, void *interrupte
     struct signals *signals = context;
     ucontext_t *place = interrupted;
     uint64_t waiting = ~OURS;
-    if (is_tick(signals, number, information)) {
-        signals->ticked = true;
+    if (is_tick(signals, number, information))
         return true;
-    }
+    if (forward(signals, number, information))
+        return false;
     uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
     bool blocked = mask & ~signals->shown & BIT(number);
     if ((BIT(number) & OURS) && (blocked || signals->pending)) {
         if (!(signals->held & BIT(number)))
             memcpy(signals->held_information[number], information, SIGNAL_INFORMATION_BYTES);
         signals->held |= BIT(number);
+        if (!blocked)
+            stop_thread(signals);
         return !blocked;
     }
     signals->pending = true;
     memcpy(signals->information, information, SIGNAL_INFORMATION_BYTES);
     memcpy(&place->uc_sigmask, &waiting, sizeof waiting);
+    stop_thread(signals);
     return true;
 }
 
@@ -592,10 +633,10 @@ void *signals_keep(const struct signals *signals)
 void signals_go_back(struct signals *signals, const void *pointer)
 {
     const struct kept *kept = pointer;
+    const bool tick_sent = signals->actions->tick_sent; /* by others, meanwhile */
     *signals->actions = kept->actions;
-    const bool tick_sent = signals->tick_sent; /* by others, meanwhile */
+    signals->actions->tick_sent = tick_sent;
     *signals = kept->signals;
-    signals->tick_sent = tick_sent;
 }
 
 void signals_leave(struct signals *signals)
@@ -611,7 +652,10 @@ void signals_leave(struct signals *signals)
 
 void signals_forked(struct signals *signals)
 {
+    signals_move(signals, 0, NULL, NULL);
+    signals->pending = false;
     signals->held = 0;
+    signals->thread->interrupt = 0;
     signals->actions->others = 0;
 }
 

@@ -35,14 +35,26 @@ struct signals *signals_new_thread(const struct signals *parent, struct exec_thr
 void signals_leave(struct signals *signals);
 void signals_block(void);
 
-/*
- * Interrupts the run of another thread of ours, with this number for the kernel, which these are
- * of, without a signal for the program. Whoever is told that this was done to it waits until it has
- * happened, with _take_tick(), before it does what a signal must not interrupt.
- */
+/* Interrupts another thread of ours, with this number for the kernel: its run, or its system call;
+ * without a signal for the program. */
 void signals_tick(struct signals *signals, int thread);
-void signals_take_tick(struct signals *signals);
-void signals_forget_tick(struct signals *signals);
+
+/*
+ * From now on these are the signals of another thread of ours than the one that executes, by its
+ * number for the kernel; 0: of that one. What must be done in the thread that has them is then to
+ * be done there. noted() is called, in the handler, when there is something for the program.
+ */
+void signals_move(struct signals *signals, int host, void (*noted)(void *context), void *context);
+
+/* What waits for the calling thread is sent to another one; all are blocked. */
+void signals_pass_on(int thread);
+
+/* In the executing thread, which has no signals of the program any more, but those of
+ * instructions. */
+void signals_block_others(void);
+
+/* Whether a system call that the signal that waits has interrupted is to be done again. */
+bool signals_restart(const struct signals *signals);
 
 /* Begins with what our process has been given: mask, and what it ignores. Behind executor_begin();
  * end, before executor_end(), puts all back as it was, but for signals that only the program can

@@ -32,9 +32,11 @@ _Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_c
 _Static_assert(offsetof(struct exec_thread, again) == EXEC_THREAD_AGAIN, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87, "translate_look.c");
 _Static_assert(offsetof(struct exec_thread, side) == EXEC_THREAD_SIDE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, turn) == EXEC_THREAD_TURN, "translate.c");
 _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
+#define FENCE_BYTES ((size_t)4096)
 
 /* x87, SSE, AVX, opmask, the upper halves, the upper sixteen. Not PKRU, not tiles. */
 #define COMPONENTS 0xe7u
@@ -66,6 +68,11 @@ static struct exec_lookup unused_entry(uint64_t entry)
     return (struct exec_lookup){.minus_target = entry == 0 ? 1 : 0, .code = 0};
 }
 
+uint8_t *exec_thread_own_vector(struct exec_thread *thread)
+{
+    return (uint8_t *)thread + AREA_OFFSET;
+}
+
 struct exec_thread *exec_thread_new(struct bt_error *error)
 {
     uint64_t mask;
@@ -75,14 +82,15 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
         bt_fail(error, BT_DEVICE, "this processor cannot save its vector registers (XSAVE)");
         return NULL;
     }
-    struct exec_thread *thread =
-        mmap(NULL, AREA_OFFSET + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (thread == MAP_FAILED) {
+    uint8_t *memory = mmap(NULL, FENCE_BYTES + AREA_OFFSET + bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory, FENCE_BYTES, PROT_NONE) != 0) {
         bt_fail_errno(error, "no memory for a thread");
         return NULL;
     }
+    struct exec_thread *thread = (struct exec_thread *)(void *)(memory + FENCE_BYTES);
     thread->self = thread;
-    thread->vector = (uint8_t *)thread + AREA_OFFSET;
+    thread->vector = exec_thread_own_vector(thread);
     thread->vector_bytes = bytes;
     thread->vector_mask = mask;
     thread->has_xsaveopt = has_xsaveopt;
@@ -100,7 +108,7 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
 void exec_thread_free(struct exec_thread *thread)
 {
     if (thread)
-        munmap(thread, AREA_OFFSET + thread->vector_bytes);
+        munmap((uint8_t *)thread - FENCE_BYTES, FENCE_BYTES + AREA_OFFSET + thread->vector_bytes);
 }
 
 int exec_thread_bind(struct exec_thread *thread, struct bt_error *error)
@@ -109,6 +117,17 @@ int exec_thread_bind(struct exec_thread *thread, struct bt_error *error)
         syscall(SYS_arch_prctl, ARCH_GET_FS, &thread->host_fs) != 0)
         return bt_fail_errno(error, "gs cannot be set");
     return 0;
+}
+
+void exec_thread_take_over(struct exec_thread *thread)
+{
+    const struct exec_thread *before;
+    __asm__("mov %%gs:%c1, %0" : "=r"(before) : "i"(EXEC_THREAD_SELF));
+    thread->host_fs = before->host_fs;
+    if (thread->fs_by_system)
+        syscall(SYS_arch_prctl, ARCH_SET_GS, thread);
+    else
+        __asm__ volatile("wrgsbase %0" : : "r"(thread) : "memory");
 }
 
 int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error)

@@ -57,7 +57,7 @@ struct exec_thread {
     void (*leave)(void);        /* where translated code goes that leaves, and */
     void (*again)(void);        /* with a target that it has not found; whoever enters says so */
     uint64_t side;              /* half the offset of the table in use */
-    uint64_t reserved;          /* so that the tables are aligned */
+    int64_t turn;               /* instructions left, in code that counts them (translate.h) */
     struct exec_lookup lookup[EXEC_SIDES * EXEC_LOOKUP_ENTRIES];
     uint16_t remembered[EXEC_SIDES][EXEC_LOOKUP_ENTRIES]; /* entries in use, */
     uint32_t remembered_count[EXEC_SIDES];                /* so many */
@@ -93,16 +93,30 @@ struct exec_thread {
 #define EXEC_THREAD_LEAVE        240
 #define EXEC_THREAD_AGAIN        248
 #define EXEC_THREAD_SIDE         256
+#define EXEC_THREAD_TURN         264
 #define EXEC_THREAD_LOOKUP       272
 #define EXEC_LOOKUP_BYTES        (EXEC_LOOKUP_ENTRIES * 16) /* of a table */
+
+/* Before the thread is memory that nobody may touch: code that counts touches it once there are not
+ * enough instructions left. */
+static inline const void *exec_thread_fence(const struct exec_thread *thread)
+{
+    return (const uint8_t *)thread - 8;
+}
 
 /* A thread with all registers 0, vector state as a process begins with it, flags 0x202. Frees with
  * exec_thread_free(). NULL with *error where memory is short or the processor has no XSAVE. */
 struct exec_thread *exec_thread_new(struct bt_error *error);
 void exec_thread_free(struct exec_thread *thread);
 
+/* Where `vector` points as long as nobody puts something else in its place. */
+uint8_t *exec_thread_own_vector(struct exec_thread *thread);
+
 /* Makes the calling thread execute *thread from now on: sets gs, and notes its own fs. */
 int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
+
+/* The same where it executes another one already. */
+void exec_thread_take_over(struct exec_thread *thread);
 
 /* Gives the calling thread a signal stack of its own, for handlers like exec_signal_entry(); free
  * takes it back, in the same thread. */

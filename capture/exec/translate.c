@@ -54,6 +54,11 @@ enum exec_trace translator_trace(const struct translator *translator)
     return translator->trace;
 }
 
+void translator_count_turns(struct translator *translator, bool counts)
+{
+    translator->counts_turns = counts;
+}
+
 void translator_stop_at(struct translator *translator, uint64_t address)
 {
     translator->stop_at = address;
@@ -240,6 +245,34 @@ static bool may_use_fs(const struct decode_instruction *instruction)
            memchr(instruction->bytes, 0xae, instruction->size);
 }
 
+/* Without flags: the upper half of what is left is 0, or -1 where it is below 0, and then a load
+ * from the fence follows. */
+static void emit_count(struct translator *translator)
+{
+    struct emitter *emitter = &translator->emitter;
+    uint8_t scratch = translator->block->scratch;
+    int32_t count = 0;
+    for (unsigned i = 0; i < translator->count; i++)
+        count += is_executed(&translator->instructions[i]);
+    const struct emit_memory less = {
+        .base = scratch, .index = DECODE_NONE, .scale = 1, .displacement = -count};
+    const struct emit_memory upper = {.base = DECODE_NONE,
+                                      .index = DECODE_NONE,
+                                      .scale = 1,
+                                      .displacement = EXEC_THREAD_TURN + 4};
+    const struct emit_memory fence = {
+        .base = DECODE_NONE, .index = scratch, .scale = 8, .displacement = 0};
+    if (!translator->counts_turns || count == 0)
+        return;
+    emit_restore(emitter, scratch, EXEC_THREAD_TURN);
+    emit_lea(emitter, scratch, &less);
+    emit_save(emitter, EXEC_THREAD_TURN, scratch);
+    emit8(emitter, 0x65);
+    emit_with_memory(emitter, 0x63, true, scratch, &upper); /* movsxd */
+    emit8(emitter, 0x65);
+    emit_with_memory(emitter, 0x8b, false, scratch, &fence);
+}
+
 /* All instructions and the end. */
 static bool emit_block(struct translator *translator)
 {
@@ -249,6 +282,7 @@ static bool emit_block(struct translator *translator)
     if ((block->looks && !translate_look(translator)) ||
         (block->saves_x87 && !translate_ask_x87(translator)))
         return false;
+    emit_count(translator);
     translate_trace_begin(translator);
     for (unsigned i = 0; i < translator->count; i++) {
         const struct decode_instruction *instruction = &translator->instructions[i];

@@ -44,6 +44,11 @@ void translator_define(struct translator *translator, translator_defined_functio
 void translator_set_trace(struct translator *translator, enum exec_trace trace);
 enum exec_trace translator_trace(const struct translator *translator);
 
+/* Whether blocks that are made from now on count their instructions: each takes their number from
+ * the thread's `turn`, and touches exec_thread_fence() before it does anything if that is below 0
+ * then. */
+void translator_count_turns(struct translator *translator, bool counts);
+
 /* A block that comes to this address ends in front of it; 0: none does. Of those made from now on.
  */
 void translator_stop_at(struct translator *translator, uint64_t address);

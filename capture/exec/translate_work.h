@@ -24,6 +24,7 @@ struct translator {
     translator_stops_function *stops; /* NULL: nowhere else */
     void *stops_context;
     int32_t lookup; /* where the table of indirect branches' targets is in the thread */
+    bool counts_turns;
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: there is no such code */
     void *context;

@@ -207,7 +207,7 @@ same gzip -9 -c lines
 same bash -c 'echo $(seq 5 | sort -r); (exit 3); echo $?'
 buffer=
 
-for program in faults modify children signals; do
+for program in faults modify children signals threads; do
     gcc -O1 -pthread -o $program "$TOP/tests/capture/programs/$program.c" 2>/dev/null
     same ./$program
 done
@@ -226,29 +226,6 @@ bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n
 [ "$(jq -c '[.skipped, .instructions, .limited]' part.json)" = '[20000,30000,true]' ] || fail "$(cat part.json)"
 bustap rondo --skip 1G -p gshare -o none -- ls "$TOP" >/dev/null
 grep -q '^0 instructions, 0 branches' none || fail "$(cat none)"
-
-# --- a thread, which is refused ---
-cat >thread.c <<'END'
-#include <errno.h>
-#include <pthread.h>
-static void *work(void *argument)
-{
-    return argument;
-}
-int main(void)
-{
-    pthread_t thread;
-    int refused = 0;
-    for (int i = 0; i < 3; i++)
-        refused += pthread_create(&thread, NULL, work, NULL) == EAGAIN;
-    return refused;
-}
-END
-gcc -pthread -o thread thread.c
-status=0
-bustap rondo -p taken -o report -- ./thread 2>told || status=$?
-[ "$status" = 3 ] || fail "refused: $status"
-[ "$(wc -l <told)" = 1 ] && grep -q '^bustap: .* thread, which is refused' told || fail "$(cat told)"
 
 # --- where descriptors are missing ---
 for descriptors in 5 6 7; do

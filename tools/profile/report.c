@@ -296,7 +296,8 @@ static void print_summary(const struct profile_report *report, FILE *out)
     fprintf(out, ": %s, %" PRIu64 " instructions, %" PRIu64 " blocks executed",
             PRINTABLE(report->ended), total_of(report), executions_of(report));
     if (profiler_threads(report->profiler) > 1)
-        fprintf(out, ", %u threads", profiler_threads(report->profiler));
+        fprintf(out, ", %u threads, %" PRIu64 " switches (every %" PRIu64 " instructions)",
+                profiler_threads(report->profiler), report->switches, report->quantum);
     fputc('\n', out);
 }
 
@@ -311,6 +312,8 @@ int profile_report_print(const struct profile_report *report, FILE *out, struct 
         json_count(json, "instructions", total_of(report));
         json_count(json, "block_executions", executions_of(report));
         json_count(json, "threads", profiler_threads(report->profiler));
+        json_count(json, "quantum", report->quantum);
+        json_count(json, "switches", report->switches);
     } else if (!report->csv) {
         print_summary(report, out);
     }

@@ -21,6 +21,7 @@ struct profile_report {
     bool threads; /* each apart */
     bool data;    /* reads and writes, too */
     bool csv, json;
+    uint64_t quantum, switches; /* of threads: instructions of a turn, and how many passed on */
 };
 
 /* The name of a table, as --by has it. */

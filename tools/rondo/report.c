@@ -43,6 +43,9 @@ static void print_totals(const struct rondo_report *report, FILE *out)
     if (results->limited)
         fputs("; then the limit", out);
     putc('\n', out);
+    if (report->switches > 0)
+        fprintf(out, "%s switches of threads, which have %s instructions a turn\n",
+                number(report->switches).text, number(report->quantum).text);
     if (results->executed[0]) {
         fputs("Then the program executes ", out);
         printable_put(results->executed, out);
@@ -182,6 +185,8 @@ int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_er
     json_count(json, "instructions", report->results->instructions);
     json_count(json, "skipped", report->results->skipped);
     json_bool(json, "limited", report->results->limited);
+    json_count(json, "quantum", report->quantum);
+    json_count(json, "switches", report->switches);
     if (report->results->executed[0])
         json_text(json, "executes", report->results->executed);
     json_settings(report, json);

@@ -11,7 +11,8 @@ struct rondo_report {
     const struct front_end_totals *totals;
     const struct rondo_results *results;
     uint32_t depth;
-    bool store_buffer;                   /* wrong paths had one */
+    bool store_buffer;          /* wrong paths had one */
+    uint64_t quantum, switches; /* of threads: instructions of a turn, and how many passed on */
     const struct branch_table *branches; /* NULL: not one by one */
     uint32_t top;                        /* so many at most; 0: all */
     struct functions *functions;         /* with the program's modules; NULL without branches */

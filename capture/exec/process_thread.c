@@ -304,6 +304,8 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
     }
     put_in(threads, made);
     process_turn_count(process);
+    /* a new thread starts soon, as it does on another processor: programs rely on it */
+    threads->current->yields = true;
     int number = made->number = process_host_number(made->host);
     process_host_run(made->host, resume, made);
     if (clone->flags & CLONE_PARENT_SETTID)

@@ -93,7 +93,8 @@ for part in a b c d; do
         cmp wanted got || fail "rondo: $part"
     done
     cmp rondo1 rondo2 || fail "rondo: $part differs"
-    cmp <(zcat wrong1.byu.gz | tail -c 60000) <(zcat wrong2.byu.gz | tail -c 60000) || fail "wrong paths: $part differ"
+    # a wrong path may take a random number, as that which guards the stack, for an address
+    cmp <(zcat wrong1.byu.gz | b2a | cut -f2-) <(zcat wrong2.byu.gz | b2a | cut -f2-) || fail "wrong paths: $part differ"
     rm -f wrong?.byu.gz fetches[_-]*
     bustap exec -q --only-fetch --summary summary -o fetches ./threads $part >got
     [ "$(jq -c '[.records, .switches]' summary)" = "$(jq -c '[.instructions, .switches]' rondo1)" ] ||

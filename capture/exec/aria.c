@@ -336,14 +336,10 @@ static void tell_usual(const struct aria *aria, const struct executor_step *done
                        const struct aria_state *state, struct aria_step *step)
 {
     const struct exit *exit = done->exit;
-    const unsigned thread = aria_thread(aria);
-    struct record *records = done->block->step_records;
-    if (records->processor != thread)
-        set_processor(records, done->block->record_count, (uint8_t)thread);
     *step = (struct aria_step){.records = done->block->step_records,
                                .record_count = done->block->record_count,
                                .instructions = done->block->instructions,
-                               .thread = thread};
+                               .thread = aria_thread(aria)};
     tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
                 exit->branch_target, state->rip);
 }
@@ -378,6 +374,8 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
                  uint64_t limit, struct aria_step *step, struct bt_error *error)
 {
     struct executor_step done;
+    struct exec_thread *thread = aria->process->thread;
+    uint8_t *own_vector = thread->vector;
     enum executor_stepped stepped = EXECUTOR_STEP_NOT;
     if (version == ARIA_TAKEN && limit == 0 && !aria->process->ended &&
         aria_is_canonical(state->fs_base))
@@ -386,7 +384,7 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
     if (stepped != EXECUTOR_STEP_DONE)
         return execute_unusual(aria, state, version, limit, step, stepped == EXECUTOR_STEP_BEGUN,
                                error);
-    aria->process->thread->vector = exec_thread_own_vector(aria->process->thread);
+    thread->vector = own_vector;
     tell_usual(aria, &done, state, step);
     return 0;
 }

@@ -80,6 +80,7 @@ enum aria_branch {
 /* What one call executed. */
 struct aria_step {
     enum aria_reason reason;
+    unsigned thread; /* that executed them; aria_thread() */
     /* Instructions in program order: a fetch, with time 1, then its reads and its writes, with time
      * 0; processor is the thread. Until the next call. Grow with the repetitions of a string
      * instruction. */
@@ -87,7 +88,6 @@ struct aria_step {
     size_t record_count;
     uint64_t instructions;
     uint64_t own_reads; /* not taken: reads with a byte that the state's path has stored */
-    unsigned thread;    /* that executed them; aria_thread() */
     /* ARIA_BRANCH: */
     enum aria_branch branch;
     bool taken;              /* it did not go on at `next` */

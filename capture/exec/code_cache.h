@@ -97,6 +97,7 @@ struct block {
     bool stops;               /* runs stop in front of it: nothing leads here without leaving */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t exit_count;
+    uint8_t step_processor; /* of step_records */
 
     uint32_t size;     /* bytes of the program */
     uint32_t number;   /* what stands in the trace for it */

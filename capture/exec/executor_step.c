@@ -17,7 +17,15 @@ bool executor_step_prepare(const struct executor *executor, struct block *block)
     block->step_records = code_cache_allocate(executor->cache, bytes);
     if (block->step_records)
         memcpy(block->step_records, block->records, bytes);
+    block->step_processor = 0; /* that of a block's records */
     return block->step_records;
+}
+
+void executor_step_set_processor(const struct executor *executor, struct block *block)
+{
+    block->step_processor = executor->expander.processor;
+    for (unsigned i = 0; i < block->record_count; i++)
+        block->step_records[i].processor = block->step_processor;
 }
 
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base)

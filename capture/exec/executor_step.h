@@ -34,6 +34,9 @@ enum {
 /* Gives a block its step_records if it can be executed so. */
 bool executor_step_prepare(const struct executor *executor, struct block *block);
 
+/* Writes the current processor to a block's step_records. */
+void executor_step_set_processor(const struct executor *executor, struct block *block);
+
 /* Behind executor_step_patch(), for blocks that use fs: adds the base to addresses that go through
  * it. */
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base);
@@ -91,6 +94,8 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
     state[EXECUTOR_STATE_RIP] = exit->kind == EXIT_INDIRECT ? thread->jump : exit->target;
     thread->pointer = (uint64_t)(uintptr_t)entries;
     executor_step_patch(block, entries);
+    if (block->step_processor != executor->expander.processor)
+        executor_step_set_processor(executor, block);
     if (block->through_fs_count > 0)
         executor_step_through_fs(block, entries, state[EXECUTOR_STATE_FS_BASE]);
     executor->expander.instructions += block->instructions;

@@ -568,9 +568,10 @@ _Noreturn void exec_inside_main(int count, char **arguments)
     }
     if (call.process >= 0)
         exec_lanes_end_process(lanes, (uint32_t)call.process);
-    if (!inside)
-        go_uncaptured(lanes, &program, &error);
-    close(call.file);
-    begin_process(inside);
-    exec_inside_run(inside);
+    if (inside) {
+        close(call.file);
+        begin_process(inside);
+        exec_inside_run(inside);
+    }
+    go_uncaptured(lanes, &program, &error);
 }

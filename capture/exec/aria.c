@@ -374,17 +374,18 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
                  uint64_t limit, struct aria_step *step, struct bt_error *error)
 {
     struct executor_step done;
-    struct exec_thread *thread = aria->process->thread;
-    uint8_t *own_vector = thread->vector;
+    uint8_t *own_vector = NULL;
     enum executor_stepped stepped = EXECUTOR_STEP_NOT;
     if (version == ARIA_TAKEN && limit == 0 && !aria->process->ended &&
-        aria_is_canonical(state->fs_base))
+        aria_is_canonical(state->fs_base)) {
+        own_vector = aria->process->thread->vector;
         stepped = executor_step(aria->process->executor, state->registers, state->vector,
                                 &aria->layout, &done);
+    }
     if (stepped != EXECUTOR_STEP_DONE)
         return execute_unusual(aria, state, version, limit, step, stepped == EXECUTOR_STEP_BEGUN,
                                error);
-    thread->vector = own_vector;
+    aria->process->thread->vector = own_vector;
     tell_usual(aria, &done, state, step);
     return 0;
 }

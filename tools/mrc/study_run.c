@@ -135,7 +135,7 @@ static int count_plain(struct study *study, struct series *series, struct bt_err
     if (histogram_reserve(&series->distances, above, error) < 0)
         return error->code;
     uint32_t *counts = series->distances.counts;
-    for (size_t i = 0; i < run->count; i++)
+    for (size_t i = 0; above > 0 && i < run->count; i++) /* else there may be no counts yet */
         __builtin_prefetch(&counts[run->outcomes[i] == BANK_COLD ? 0 : run->outcomes[i]], 1);
     for (size_t i = 0; i < run->count; i++) {
         const uint32_t distance = run->outcomes[i];

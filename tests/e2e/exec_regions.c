@@ -62,9 +62,12 @@ static void *rounds(void *count)
     return NULL;
 }
 
+static pthread_barrier_t both; /* so that they have numbers of their own */
+
 static void *calls(void *count)
 {
     volatile unsigned sum = 0;
+    pthread_barrier_wait(&both);
     for (unsigned i = 0; i < *(unsigned *)count; i++) {
         call_it(&sum, 0);
         other(&sum);
@@ -79,6 +82,7 @@ int main(int count, char **arguments)
     jumps = strcmp(how, "longjmp") == 0;
     if (strcmp(how, "threads") == 0) {
         pthread_t others[2];
+        pthread_barrier_init(&both, NULL, 2);
         for (unsigned i = 0; i < 2; i++)
             pthread_create(&others[i], NULL, calls, &number);
         for (unsigned i = 0; i < 2; i++)

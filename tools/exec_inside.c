@@ -370,36 +370,39 @@ static int find_modules_file(struct exec_inside *inside, const char *path, struc
     return 0;
 }
 
-static void tell_missing(const struct exec_symbol *symbol)
+static void tell_missing(const struct exec_inside *inside, const struct exec_symbol *symbol)
 {
-    fprintf(stderr, "bustap: no file that the program loaded has a function %s\n",
-            PRINTABLE(symbol->name));
+    own_stream_say(inside->messages, "no file that the program loaded has a function %s",
+                   PRINTABLE(symbol->name));
     if (symbol->refused)
-        fprintf(stderr, "bustap: %s\n", PRINTABLE(symbol->refused));
+        own_stream_say(inside->messages, "%s", PRINTABLE(symbol->refused));
 }
 
 /* What was asked for never happened. */
 static void tell_closed(const struct exec_inside *inside)
 {
     const struct exec_symbol *from = &inside->from, *until = &inside->until;
+    const struct exec_code *code = &inside->code;
+    FILE *messages = inside->messages;
     if (inside->detached)
         return;
     if (until->text && !until->address)
-        tell_missing(until);
-    if (inside->code.function.text && inside->code.count == 0)
-        tell_missing(&inside->code.function);
-    else if (inside->code.module && inside->code.count == 0)
-        fprintf(stderr, "bustap: the program loaded no file %s\n", PRINTABLE(inside->code.module));
+        tell_missing(inside, until);
+    if (code->function.text && code->count == 0)
+        tell_missing(inside, &code->function);
+    else if (code->module && code->count == 0)
+        own_stream_say(messages, "the program loaded no file %s", PRINTABLE(code->module));
     if (process_has_opened(inside->process))
         return;
     if (from->text && !from->address)
-        tell_missing(from);
+        tell_missing(inside, from);
     else if (from->text)
-        fprintf(stderr, "bustap: the program never came to %s\n", PRINTABLE(from->text));
+        own_stream_say(messages, "the program never came to %s", PRINTABLE(from->text));
     else if (inside->orders->markers)
-        fputs("bustap: the program never came to BUSTAP_BEGIN of bustap/mark.h\n", stderr);
+        own_stream_say(messages, "the program never came to BUSTAP_BEGIN of bustap/mark.h");
     else
-        fputs("bustap: the program has ended before as many instructions as --skip says\n", stderr);
+        own_stream_say(messages,
+                       "the program has ended before as many instructions as --skip says");
 }
 
 /* --- its life ----------------------------------------------------------------------------------
@@ -499,15 +502,15 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
     prctl(PR_SET_NAME, words_file_name(inside->path)); /* as `ps` shows it */
     standard_streams_let_go();
     if (process_run(inside->process, &end, &error) < 0) {
-        fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(inside->path), error.message);
+        own_stream_say(inside->messages, "%s: %s", PRINTABLE(inside->path), error.message);
         end = (struct process_end){.ending = PROCESS_EXITED,
                                    .value = bt_exit_status(error.code),
                                    .is_child = end.is_child};
     }
     ended(inside);
     if (inside->modules_failure && !end.is_child) {
-        fprintf(stderr, "bustap: cannot write %s: %s\n", PRINTABLE(inside->modules),
-                strerror(inside->modules_failure));
+        own_stream_say(inside->messages, "cannot write %s: %s", PRINTABLE(inside->modules),
+                       strerror(inside->modules_failure));
         if (end.ending == PROCESS_EXITED && end.value == 0)
             end.value = STATUS_IO;
     }

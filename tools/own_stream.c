@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -67,15 +68,25 @@ FILE *own_stream_on(int descriptor, struct bt_error *error)
     return stream;
 }
 
-void own_stream_notice(void *stream, const char *what)
+void own_stream_say(FILE *stream, const char *format, ...)
 {
     struct own_signals signals;
+    va_list arguments;
     if (!stream)
         return;
     own_stream_hold(&signals);
-    fprintf(stream, "bustap: the program %s\n", what);
+    fputs("bustap: ", stream);
+    va_start(arguments, format);
+    vfprintf(stream, format, arguments);
+    va_end(arguments);
+    fputc('\n', stream);
     fflush(stream);
     own_stream_release(&signals);
+}
+
+void own_stream_notice(void *stream, const char *what)
+{
+    own_stream_say(stream, "the program %s", what);
 }
 
 /* Pipes and devices are not opened: whoever reads there would believe that it was all. */

@@ -28,8 +28,11 @@ int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
  * *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
-/* process_settings' notice: a line about the program on a stream that own_stream_on() has made.
- * NULL: nowhere. */
+/* Prints a line that begins with "bustap: " to a stream that own_stream_on() has made, at any time.
+ * Does nothing where stream is NULL. */
+void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* process_settings' notice: the same of what the program has done. */
 void own_stream_notice(void *stream, const char *what);
 
 #define OWN_OUTPUTS_MAX 2

@@ -138,18 +138,6 @@ static void close_outputs(struct outputs *outputs)
         fclose(outputs->callgrind);
 }
 
-/* What was printed is in the file; or what has failed is told: 0, or its code. result: of printing.
- * */
-static int finish_output(FILE *file, const char *name, int result, struct bt_error *error)
-{
-    errno = 0;
-    if (result == 0 && (fflush(file) != 0 || ferror(file)))
-        result = bt_fail_errno(error, "cannot write %s", name ? name : "standard error");
-    if (result < 0)
-        dprintf(STDERR_FILENO, "bustap: %s\n", error->message);
-    return result;
-}
-
 /* --- running ---------------------------------------------------------------------------------- */
 
 /* One call. */
@@ -188,6 +176,19 @@ static void describe_end(const struct process_end *end, char *text, size_t size)
         snprintf(text, size, "exit status %d", end->value);
 }
 
+/* Completes a file; result is that of printing to it. 0, or the code of what has failed, which is
+ * reported. */
+static int finish_output(const struct run *run, FILE *file, const char *name, int result,
+                         struct bt_error *error)
+{
+    errno = 0;
+    if (result == 0 && (fflush(file) != 0 || ferror(file)))
+        result = bt_fail_errno(error, "cannot write %s", name ? name : "standard error");
+    if (result < 0)
+        own_stream_say(run->messages, "%s", error->message);
+    return result;
+}
+
 /* ended: how. Outputs are written whole, again if need be, and each whatever becomes of the other.
  * 0, or the code of what has failed, which is told. */
 static int write_report(struct run *run, const char *ended)
@@ -200,22 +201,22 @@ static int write_report(struct run *run, const char *ended)
     report->ended = ended;
     report->switches = process_switches(run->process);
     if (run->written && empty_outputs(&run->outputs, run->settings, &error) < 0) {
-        dprintf(STDERR_FILENO, "bustap: %s\n", error.message);
+        own_stream_say(run->messages, "%s", error.message);
         return error.code;
     }
     run->written = true;
     profiler_settle(run->profiler);
     if (!run->settings->raw_names)
         functions_demangle(run->functions);
-    int result = finish_output(run->outputs.report, run->settings->output,
+    int result = finish_output(run, run->outputs.report, run->settings->output,
                                profile_report_print(report, run->outputs.report, &error), &error);
     FILE *callgrind = run->outputs.callgrind;
     if (callgrind) {
-        int other = finish_output(callgrind, run->settings->callgrind,
+        int other = finish_output(run, callgrind, run->settings->callgrind,
                                   profile_callgrind_write(report, callgrind, &error), &error);
         result = result < 0 ? result : other;
     }
-    functions_print_refused(run->functions, stderr);
+    functions_print_refused(run->functions, run->messages);
     return result;
 }
 
@@ -282,7 +283,7 @@ _Noreturn static void go(struct run *run)
     signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
     signal(SIGXFSZ, SIG_IGN);
     if (result < 0 && !end.is_child) {
-        fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(run->path), error.message);
+        own_stream_say(run->messages, "%s: %s", PRINTABLE(run->path), error.message);
         end = (struct process_end){
             .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
     }

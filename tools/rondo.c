@@ -272,7 +272,7 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
     int result = rondo->json  ? rondo_report_json(&report, rondo->report, error)
                  : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
                               : rondo_report_text(&report, rondo->report, error);
-    if (report.functions && rondo->messages)
+    if (report.functions)
         functions_print_refused(report.functions, rondo->messages);
     functions_free(report.functions);
     if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
@@ -293,10 +293,7 @@ static int print(struct rondo *rondo, struct bt_error *error)
 /* The exit status for it. */
 static int complain(const struct rondo *rondo, const struct bt_error *error)
 {
-    if (rondo->messages) {
-        fprintf(rondo->messages, "bustap: %s\n", error->message);
-        fflush(rondo->messages);
-    }
+    own_stream_say(rondo->messages, "%s", error->message);
     return bt_exit_status(error->code);
 }
 

@@ -138,6 +138,17 @@ for output in 'exec -q --append --summary' 'exec -q --append --modules' 'profile
     [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
         { echo "$output: status $status"; cat told; exit 1; }
 done
+
+# also where the program has closed its standard error
+for output in 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o'; do
+    status=0
+    # shellcheck disable=SC2086 # words are what is wanted
+    bustap $output /dev/full sh -c 'exec 2>&-' 2>told || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
+        { echo "$output: without standard error: status $status"; cat told; exit 1; }
+done
+bustap exec -q --append --until nonesuch sh -c 'exec 2>&-' 2>told
+grep -q '^bustap: no file that the program loaded has a function nonesuch$' told || { cat told; exit 1; }
 rm -f program_*
 
 # one that is lost takes no other with it

@@ -288,8 +288,10 @@ void functions_demangle(struct functions *functions)
 
 void functions_print_refused(const struct functions *functions, FILE *out)
 {
-    for (size_t i = 0; i < functions->file_count; i++)
+    for (size_t i = 0; out && i < functions->file_count; i++)
         images_print_refused(functions->files[i]->images, out);
+    if (out)
+        fflush(out);
 }
 
 uint32_t functions_count(const struct functions *functions)

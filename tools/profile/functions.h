@@ -46,7 +46,8 @@ bool functions_is_stub(struct functions *functions, uint64_t address);
 /* C++ names as in the sources, from now on, where the machine can tell. */
 void functions_demangle(struct functions *functions);
 
-/* Prints why debug files of modules whose code was met are not used, a line each. */
+/* Prints why debug files of modules whose code was met are not used, a line each; out may be NULL.
+ */
 void functions_print_refused(const struct functions *functions, FILE *out);
 
 uint32_t functions_count(const struct functions *functions);

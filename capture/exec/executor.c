@@ -279,7 +279,7 @@ static uint64_t count_left(struct executor *executor)
                : 0;
 }
 
-/* What is left of the thread's turn. */
+/* What is left of the thread's turn, or until the limit. */
 static uint64_t turn_left(const struct executor *executor)
 {
     const int64_t turn = executor->thread->turn;
@@ -341,7 +341,7 @@ static bool stops_before(struct executor *executor, const struct block *block, u
     if (left == 0) {
         stop_with(executor, EXECUTOR_LIMIT);
     } else if (turn_left(executor) == 0) {
-        stop_with(executor, EXECUTOR_TURN);
+        stop_with(executor, executor_turn_is_limit(executor) ? EXECUTOR_LIMIT : EXECUTOR_TURN);
     } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
         executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
     } else if (is_at_stop(executor) && executor->was_at != rip) {
@@ -460,7 +460,9 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
             executor_consume_all(executor);
         executor->fs_base = executor->thread->fs_base;
     }
+    executor_turn_begin(executor);
     int result = over ? 0 : run(executor, error);
+    executor_turn_end(executor);
     if (executor->faulted)
         executor_settle_part(executor);
     if (executor->stop.reason != EXECUTOR_BRANCH)
@@ -478,16 +480,23 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     return result;
 }
 
+/* What blocks write down, for a kind of trace. */
+static enum exec_trace written_for(const struct executor *executor, enum exec_trace trace)
+{
+    return trace == EXEC_TRACE_COUNT && executor->counts_limits ? EXEC_TRACE_NONE : trace;
+}
+
 void executor_set_trace(struct executor *executor, enum exec_trace trace)
 {
     if (trace == executor->settings.trace)
         return;
     executor_flush(executor);
     use_side(executor, side_of(executor, trace));
-    if (trace != translator_trace(executor->translator))
+    const enum exec_trace written = written_for(executor, trace);
+    if (written != translator_trace(executor->translator))
         forget_all(executor);
     executor->settings.trace = trace;
-    translator_set_trace(executor->translator, trace);
+    translator_set_trace(executor->translator, written);
     note_steps(executor);
 }
 
@@ -538,6 +547,19 @@ void executor_count_turns(struct executor *executor)
     use_side(executor, before);
 }
 
+void executor_count_limits(struct executor *executor)
+{
+    if (executor->counts_limits)
+        return;
+    executor->ran = executor_instructions(executor);
+    executor_count_turns(executor);
+    executor->counts_limits = true;
+    for (unsigned side = 0; side < EXEC_SIDES; side++)
+        if (executor->sides[side].cache &&
+            translator_trace(executor->sides[side].translator) == EXEC_TRACE_COUNT)
+            translator_set_trace(executor->sides[side].translator, EXEC_TRACE_NONE);
+}
+
 void executor_set_stepping(struct executor *executor, bool stepping)
 {
     if (stepping && !executor->settings.stepping)
@@ -575,6 +597,7 @@ void executor_define(struct executor *executor, translator_defined_function *def
 void executor_count_one(struct executor *executor)
 {
     executor->expander.instructions++;
+    executor->ran++;
     executor->thread->turn--;
 }
 

@@ -143,6 +143,13 @@ void executor_stop_nowhere(struct executor *executor);
  */
 void executor_count_turns(struct executor *executor);
 
+/*
+ * The same, and executor_limit() holds by that count: code runs at its usual speed up to the limit,
+ * however near, and what only counts (EXEC_TRACE_COUNT) is not slower than without a trace. Not
+ * with executor_step(). Pays where limits follow one another closely.
+ */
+void executor_count_limits(struct executor *executor);
+
 /* Instructions that others know: runs stop with EXECUTOR_DEFINED before each. Whoever did it, and
  * put its records, tells that with executor_count_one(). All is translated anew. */
 void executor_define(struct executor *executor, translator_defined_function *defined,

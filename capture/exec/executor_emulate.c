@@ -14,10 +14,12 @@
 static void undo(struct executor *executor, const struct exit *exit, struct executor_stop stop)
 {
     const struct block *block = exit->from;
-    if (executor->settings.trace != EXEC_TRACE_NONE)
+    if (executor_has_pointer(executor))
         executor->thread->pointer -= block->bytes;
     executor->fault_block = block;
     executor->fault_instructions = block->place_count - 1u;
+    if (executor->counts_turns)
+        executor->thread->turn++;
     executor->faulted = true;
     executor->stop = stop;
 }

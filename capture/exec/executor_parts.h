@@ -34,13 +34,17 @@ struct executor {
     uint64_t stop_at; /* an address; 0: none */
     uint64_t was_at;  /* has stopped here, and not gone on yet; 0: nowhere */
     bool counts_turns;
+    bool counts_limits; /* the count of turns counts instructions, too, and holds the limit: */
+    uint64_t ran;       /* instructions, but for those of this run; */
+    int64_t turn_begun; /* the thread's turn as this run began, up to the limit; */
+    int64_t turn_rest;  /* and beyond the limit */
 
     uint64_t fs_base; /* of the entries in the buffer */
     uint8_t *buffer;  /* the trace, and behind buffer_bytes of it pages that nobody may touch */
     uint8_t *other;   /* what the worker has */
     struct trace_worker *worker; /* expands; NULL: nobody but us */
     struct trace_worker *aside;  /* while suspended: the worker, */
-    uint64_t before;             /* and instructions until then */
+    uint64_t before, before_ran; /* and instructions until then */
     uint64_t given;              /* buffers, since it was last waited for */
     uint64_t counted;            /* instructions before those */
 
@@ -61,7 +65,18 @@ struct executor {
 int executor_signals_begin(struct executor *executor, struct bt_error *error);
 void executor_signals_end(struct executor *executor);
 
-/* So few instructions are left to the limit that a full buffer might hold more. */
+/* Whether blocks write anything down, and borrow a register for it. */
+bool executor_has_pointer(const struct executor *executor);
+
+/* Around a run: the thread's turn ends at the limit, if that comes first. */
+void executor_turn_begin(struct executor *executor);
+void executor_turn_end(struct executor *executor);
+
+/* At the end of such a turn: whether it has come to the limit. */
+bool executor_turn_is_limit(const struct executor *executor);
+
+/* A full buffer may hold more instructions than the limit still allows. Never where turns are
+ * counted up to the limit. */
 bool executor_is_near(struct executor *executor);
 
 /* Nothing goes from block to block without leaving, until it is linked again. */

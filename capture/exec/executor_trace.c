@@ -59,6 +59,11 @@ void executor_trace_free(struct executor *executor)
     trace_code_free(executor->expander.code);
 }
 
+bool executor_has_pointer(const struct executor *executor)
+{
+    return translator_trace(executor->translator) != EXEC_TRACE_NONE;
+}
+
 static bool has_entries(const struct executor *executor)
 {
     return executor->settings.trace == EXEC_TRACE_FETCHES ||
@@ -140,6 +145,7 @@ void executor_suspend(struct executor *executor)
     executor_flush(executor);
     executor->aside = executor->worker;
     executor->before = executor->expander.instructions;
+    executor->before_ran = executor->ran;
     executor->worker = NULL;
 }
 
@@ -149,7 +155,11 @@ void executor_resume(struct executor *executor)
     executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
     executor->expander.count = 0;
     executor->expander.instructions = executor->before;
+    executor->ran = executor->before_ran;
 }
+
+/* --- limits ------------------------------------------------------------------------------------
+ */
 
 /* What was given and is not counted yet may be as much as fits into a buffer, each time. */
 bool executor_is_near(struct executor *executor)
@@ -157,7 +167,7 @@ bool executor_is_near(struct executor *executor)
     uint64_t horizon = executor->settings.trace == EXEC_TRACE_COUNT
                            ? executor->settings.buffer_bytes + CODE_CACHE_INSTRUCTIONS
                            : executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
-    if (!executor->limit)
+    if (!executor->limit || executor->counts_limits)
         return false;
     if (executor->given > 0 &&
         executor->limit < executor->counted + (executor->given + 1) * horizon)
@@ -167,8 +177,49 @@ bool executor_is_near(struct executor *executor)
     return executor->limit < executor->counted + (executor->given + 1) * horizon;
 }
 
+/* What is not traced is not counted. */
+static bool counts_by_turn(const struct executor *executor)
+{
+    return executor->counts_limits && executor->settings.trace != EXEC_TRACE_NONE;
+}
+
+void executor_turn_begin(struct executor *executor)
+{
+    struct exec_thread *thread = executor->thread;
+    const uint64_t limit = executor->limit, ran = executor->ran;
+    if (!counts_by_turn(executor))
+        return;
+    const uint64_t left = limit > ran ? limit - ran : 0;
+    executor->turn_rest = 0;
+    if (limit && thread->turn > 0 && (uint64_t)thread->turn > left) {
+        executor->turn_rest = thread->turn - (int64_t)left;
+        thread->turn = (int64_t)left;
+    }
+    executor->turn_begun = thread->turn;
+}
+
+static uint64_t ran_so_far(const struct executor *executor)
+{
+    return executor->ran + (uint64_t)(executor->turn_begun - executor->thread->turn);
+}
+
+void executor_turn_end(struct executor *executor)
+{
+    if (!counts_by_turn(executor))
+        return;
+    executor->ran = ran_so_far(executor);
+    executor->thread->turn += executor->turn_rest;
+}
+
+bool executor_turn_is_limit(const struct executor *executor)
+{
+    return counts_by_turn(executor) && executor->limit && ran_so_far(executor) >= executor->limit;
+}
+
 uint64_t executor_instructions(struct executor *executor)
 {
+    if (executor->counts_limits)
+        return executor->ran;
     if (executor->worker && executor->thread)
         executor_settle(executor);
     return executor->expander.instructions;

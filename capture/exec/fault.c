@@ -120,7 +120,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))
             thread->registers[i] = (uint64_t)registers[places[i]];
-    if (executor->settings.trace != EXEC_TRACE_NONE) {
+    if (executor_has_pointer(executor)) {
         thread->pointer = (uint64_t)registers[places[block->pointer]];
         if (offset >= block->advance)
             thread->pointer -= block->bytes;

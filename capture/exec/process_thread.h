@@ -127,6 +127,9 @@ int process_turn_next(struct process *process, const struct executor_stop *stop,
 /* From now on there are turns; the current one's begins. */
 void process_turn_count(struct process *process);
 
+/* From now on the executor's limits end turns, too (executor_count_limits). */
+void process_turn_count_limits(struct process *process);
+
 /* The executing thread goes on with this one. */
 void process_turn_use(struct process *process, struct process_thread *thread);
 

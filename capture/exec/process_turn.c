@@ -37,6 +37,12 @@ void process_turn_count(struct process *process)
     begin_turn(process);
 }
 
+void process_turn_count_limits(struct process *process)
+{
+    executor_count_limits(process->executor);
+    give_part(process, UINT64_MAX); /* one thread alone has no turns */
+}
+
 void process_turn_use(struct process *process, struct process_thread *thread)
 {
     struct process_threads *threads = process->threads;

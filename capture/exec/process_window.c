@@ -108,6 +108,8 @@ void process_window_begin(struct process *process)
                                        .off = window->off,
                                        .limit = window->limit};
     window_begin(&process->window, &rules);
+    if (window->off > 0)
+        process_turn_count_limits(process);
     process_window_apply(process);
 }
 

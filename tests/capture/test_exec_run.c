@@ -143,14 +143,26 @@ static void test_samples(void)
         }
 }
 
+/* More than any of this counts. */
+#define TURN ((int64_t)1 << 30)
+
+/* Limits are held by the count of turns. */
+static void count_limits(struct exec_rig *rig)
+{
+    rig->thread->turn = TURN;
+    executor_count_limits(rig->executor);
+}
+
 /* Stops exactly there, wherever that is, and goes on as if nothing had been. */
-static void check_limits(bool parallel)
+static void check_limits(bool parallel, bool counted)
 {
     static struct expected expected;
     static const uint64_t limits[] = {1, 2, 3, 17, 1000, 1001, 1002, 20000, 0};
     struct exec_rig rig;
     struct machine machine;
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, parallel, 4096, 0));
+    if (counted)
+        count_limits(&rig);
     expect(&rig, &expected, 0);
     prepare(&rig, &machine, 0, 0);
     exec_rig_load(&rig, &machine);
@@ -175,8 +187,56 @@ static void check_limits(bool parallel)
 
 static void test_limit(void)
 {
-    check_limits(false);
-    check_limits(true);
+    for (unsigned way = 0; way < 4; way++)
+        check_limits(way & 1, way & 2);
+}
+
+/* Limits one after the other through whole programs, in the middle of blocks and at string
+ * instructions: together the records of a run without. */
+static void check_counted(unsigned sample, unsigned stride, bool parallel, bool interrupted)
+{
+    static struct expected expected;
+    struct exec_rig rig;
+    struct machine machine;
+    struct executor_stop stop;
+    size_t at = 0;
+    uint64_t limit = stride;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, parallel, 4096, 0));
+    count_limits(&rig);
+    expect(&rig, &expected, sample);
+    prepare(&rig, &machine, sample, sample);
+    exec_rig_load(&rig, &machine);
+    executor_limit(rig.executor, limit);
+    do {
+        rig.thread->interrupt =
+            interrupted && limit % 3 == 0 && executor_instructions(rig.executor) == limit - stride;
+        stop = exec_rig_run(&rig);
+        CU_ASSERT_FATAL(at + rig.count <= expected.count);
+        CU_ASSERT(memcmp(rig.records, expected.records + at, rig.count * sizeof(struct record)) ==
+                  0);
+        at += rig.count;
+        if (stop.reason == EXECUTOR_INTERRUPTED) {
+            rig.thread->interrupt = 0;
+            executor_limit(rig.executor, ++limit);
+        } else if (stop.reason == EXECUTOR_LIMIT) {
+            CU_ASSERT_EQUAL(executor_instructions(rig.executor), limit);
+            executor_limit(rig.executor, limit += stride);
+        }
+    } while (stop.reason == EXECUTOR_LIMIT || stop.reason == EXECUTOR_INTERRUPTED);
+    CU_ASSERT(stop.reason == EXECUTOR_TRAP && at == expected.count);
+    CU_ASSERT_EQUAL(rig.thread->turn, TURN - (int64_t)executor_instructions(rig.executor));
+    exec_rig_save(&rig, &machine);
+    CU_ASSERT_PTR_NULL(machine_difference(&expected.machine, &machine));
+    exec_rig_end(&rig);
+}
+
+static void test_counted_limits(void)
+{
+    for (unsigned sample = 0; sample < 4; sample++) {
+        check_counted(sample, 1, false, false);
+        check_counted(sample, 7, false, true);
+        check_counted(sample, 100, true, false);
+    }
 }
 
 /* A timer stops it everywhere: between instructions, in blocks' ends, in our own code. What is
@@ -232,13 +292,15 @@ static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
 }
 
 /* A limit far behind many full buffers, in the middle of a loop. */
-static void check_limit_in_loop(bool parallel)
+static void check_limit_in_loop(bool parallel, bool counted)
 {
     static const uint8_t code[] = {0xb9, 0x40, 0x42, 0x0f, 0x00,  /* mov ecx, 1000000 */
                                    0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */
     struct exec_rig rig;
     CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, parallel, 4096, 0));
     begin_at(&rig, code, sizeof code);
+    if (counted)
+        count_limits(&rig);
     executor_limit(rig.executor, 1500002);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_LIMIT);
@@ -254,8 +316,74 @@ static void check_limit_in_loop(bool parallel)
 
 static void test_limit_in_loop(void)
 {
-    check_limit_in_loop(false);
-    check_limit_in_loop(true);
+    for (unsigned way = 0; way < 4; way++)
+        check_limit_in_loop(way & 1, way & 2);
+}
+
+/* Where a count ends, of a limit or of a turn: at each instruction of a block with a system call
+ * behind a string instruction, while all is traced, or only counted. */
+static void test_count_ends(void)
+{
+    static const uint8_t code[] = {0x90, 0xb9, 5,    0,   0, 0, /* nop; mov ecx, 5 */
+                                   0xf3, 0xa4,                  /* rep movsb */
+                                   0xb8, 39,   0,    0,   0,    /* mov eax, 39 */
+                                   0x0f, 0x05,                  /* syscall */
+                                   0x90, 0x90, 0x90, INT3};     /* nops */
+    static const uint8_t places[] = {1, 6, 8, 13, 15, 16, 17};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    count_limits(&rig);
+    for (unsigned i = 0; i < 4 * sizeof places; i++) {
+        const unsigned place = i % sizeof places, number = place + 1;
+        const bool turn = i / sizeof places & 1;
+        begin_at(&rig, code, sizeof code);
+        rig.thread->registers[DECODE_RSI] = EXEC_RIG_DATA;
+        rig.thread->registers[DECODE_RDI] = EXEC_RIG_DATA + 64;
+        executor_set_trace(rig.executor, i / sizeof places & 2 ? EXEC_TRACE_COUNT : EXEC_TRACE_ALL);
+        const uint64_t before = executor_instructions(rig.executor);
+        rig.thread->turn = turn ? number : TURN;
+        executor_limit(rig.executor, before + number + (turn ? 2 : 0));
+        struct executor_stop stop = exec_rig_run(&rig);
+        if (number >= 5) {
+            CU_ASSERT(stop.reason == EXECUTOR_SYSTEM_CALL && rig.thread->rip == EXEC_RIG_CODE + 15);
+            stop = exec_rig_run(&rig);
+        }
+        CU_ASSERT_EQUAL(stop.reason, turn ? EXECUTOR_TURN : EXECUTOR_LIMIT);
+        CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + places[place]);
+        CU_ASSERT_EQUAL(executor_instructions(rig.executor), before + number);
+        CU_ASSERT_EQUAL(rig.thread->turn, turn ? 0 : TURN - number);
+        CU_ASSERT(rig.data[68] == rig.data[4] || number < 3);
+    }
+    exec_rig_end(&rig);
+}
+
+/* What faults, or cannot be done, is not counted; both counts end: the limit is told first. */
+static void test_count_and_fault(void)
+{
+    static const uint8_t code[] = {0x90, 0x8b, 0x03, 0x90,       /* nop; mov eax, [rbx]; nop */
+                                   0xf3, 0x48, 0x0f, 0xae, 0xd1, /* wrfsbase rcx */
+                                   0x90, 0x90, INT3};
+    struct exec_rig rig;
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    begin_at(&rig, code, sizeof code);
+    count_limits(&rig);
+    executor_limit(rig.executor, 5);
+    rig.thread->turn = 5;
+    rig.thread->registers[DECODE_RCX] = (uint64_t)1 << 62;
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_FAULT);
+    CU_ASSERT(executor_instructions(rig.executor) == 1 && rig.thread->turn == 4);
+    rig.thread->registers[DECODE_RBX] = EXEC_RIG_DATA;
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_FAULT);
+    CU_ASSERT(executor_instructions(rig.executor) == 3 && rig.thread->turn == 2);
+    rig.thread->registers[DECODE_RCX] = EXEC_RIG_DATA;
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_LIMIT);
+    CU_ASSERT(executor_instructions(rig.executor) == 5 && rig.thread->turn == 0);
+    executor_limit(rig.executor, 6);
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TURN);
+    rig.thread->turn = 1;
+    CU_ASSERT_EQUAL(exec_rig_run(&rig).reason, EXECUTOR_TRAP);
+    CU_ASSERT_EQUAL(rig.thread->rip, EXEC_RIG_CODE + sizeof code - 1);
+    exec_rig_end(&rig);
 }
 
 /* The program's fs: what it reads through it, and where the trace says that was. */
@@ -566,6 +694,9 @@ static const struct test_case cases[] = {{"interrupted", test_interrupted},
                                          {"programs as single-stepped", test_samples},
                                          {"limits", test_limit},
                                          {"a limit in a loop", test_limit_in_loop},
+                                         {"limits that are counted down", test_counted_limits},
+                                         {"where a count ends", test_count_ends},
+                                         {"counts and faults", test_count_and_fault},
                                          {"fs", test_fs},
                                          {"initial vector state", test_initial_vector},
                                          {"counted branches", test_counted},

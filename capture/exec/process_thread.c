@@ -418,6 +418,7 @@ void process_threads_finish(struct process *process)
             process_host_run(at->host, leave, at);
             process_host_free(at->host);
             at->host = NULL;
+            walk_robust_list(at); /* other processes may share its mutexes */
         }
     }
     process_turn_use(process, threads->first);

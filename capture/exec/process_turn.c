@@ -120,12 +120,15 @@ static void nothing(void *context)
     (void)context;
 }
 
-/* Who has been sent a signal notes it before a host does anything else. */
-static void note_signals(struct process *process)
+/* Who has been sent a signal notes it before a host does anything else. If that is another thread
+ * the turn ends: the kernel ends a process before the sender of a fatal signal goes on. */
+static void note_signals(struct process_thread *self)
 {
-    for (struct process_thread *at = process->threads->all; at; at = at->next)
+    for (struct process_thread *at = self->process->threads->all; at; at = at->next) {
         if (at->host && at->state != PROCESS_CALLING && !process_host_is_back(at->host))
             process_host_run(at->host, nothing, at);
+        self->yields = self->yields || (at != self && at->thread->interrupt);
+    }
 }
 
 /* What its host has done, or does while others go on. */
@@ -139,7 +142,7 @@ static int conclude(struct process_thread *self, bool done, struct executor_stop
     if (process_host_was_away(self->host))
         settle(self->process);
     if (self->signals_others)
-        note_signals(self->process);
+        note_signals(self);
     self->signals_others = false;
     if (self->result != 0)
         *error = self->error;

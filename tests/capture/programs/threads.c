@@ -420,6 +420,72 @@ static void *compute(void *context)
         own++;
 }
 
+static void *hold_on(void *context)
+{
+    pthread_mutex_lock(context);
+    return forever(NULL);
+}
+
+/* A process ends while one of its threads holds a mutex that another process shares. */
+static void held_at_end(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_t thread;
+    pthread_mutex_t *held =
+        mmap(NULL, sizeof *held, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(held, &attributes);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_create(&thread, NULL, hold_on, held);
+        while (pthread_mutex_trylock(held) == 0) {
+            pthread_mutex_unlock(held);
+            sched_yield();
+        }
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    printf("held at the end: %d\n", pthread_mutex_trylock(held) == EOWNERDEAD);
+}
+
+static atomic_int begun;
+
+static void *begin_forever(void *context)
+{
+    atomic_store(&begun, 1);
+    return forever(context);
+}
+
+/* A signal to another thread, or to any, ends the process before the sender goes on. */
+static int end_by_signal(int to_thread)
+{
+    pthread_t thread;
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        pthread_create(&thread, NULL, begin_forever, NULL);
+        while (!atomic_load(&begun))
+            sched_yield();
+        if (to_thread)
+            pthread_kill(thread, SIGTERM);
+        else
+            kill(getpid(), SIGTERM);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void fatal(void)
+{
+    fflush(stdout);
+    for (int to_thread = 0; to_thread < 2; to_thread++)
+        printf("ended by a signal: %d\n", end_by_signal(to_thread));
+}
+
 static void end_with(void *(*ending)(void *), int by_first)
 {
     pthread_t threads[3];
@@ -433,9 +499,9 @@ static void end_with(void *(*ending)(void *), int by_first)
 
 static void run(char what)
 {
-    static void (*const parts[])(void) = {mutexes, conditions, barriers, spinning,
-                                          many,    detached,   signals,  robust,
-                                          forks,   generated,  users,    own_addresses};
+    static void (*const parts[])(void) = {mutexes,  conditions,    barriers,    spinning, many,
+                                          detached, signals,       robust,      forks,    generated,
+                                          users,    own_addresses, held_at_end, fatal};
     pthread_t thread;
     if (what >= 'a' && what < 'a' + (int)(sizeof parts / sizeof *parts))
         parts[what - 'a']();
@@ -460,7 +526,7 @@ int main(int argument_count, char **arguments)
     sigaddset(&set, SIGUSR1);
     /* in all threads to come: detached ones, not yet gone, would take what is for receive() */
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijkl"; *at; at++)
+    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefghijklmn"; *at; at++)
         run(*at);
     return 0;
 }

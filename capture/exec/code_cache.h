@@ -77,7 +77,7 @@ struct place {
     uint32_t offset; /* from the block's address */
 };
 
-/* What a step needs comes first, on two lines of the processor's cache. */
+/* What a step needs comes first, in the size of a line of the processor's cache. */
 struct block {
     uint64_t address;
     struct block *next_at_hash;
@@ -87,17 +87,18 @@ struct block {
     struct record *step_records; /* executor_step()'s; NULL: not yet, or none */
     uint32_t first_exit;         /* number of exits[0] */
     uint16_t record_count, patch_count, through_fs_count;
-    uint16_t instructions;    /* that are executed, a system call among them */
-    uint16_t slots;           /* entries of one execution */
-    uint8_t pointer, scratch; /* registers that it borrows */
-    bool vector;              /* touches vector state */
+    uint16_t instructions;  /* that are executed, a system call among them */
+    bool vector;            /* touches vector state */
+    bool fs;                /* may use the base of fs */
+    uint8_t step_processor; /* of step_records */
+    bool stops;             /* runs stop in front of it: nothing leads here without leaving */
+
     bool looks;               /* whether its code has changed; before the first place's `traced` */
     bool saves_x87;           /* its first instruction does: asks whether it may, there, too */
-    bool fs;                  /* may use the base of fs */
-    bool stops;               /* runs stop in front of it: nothing leads here without leaving */
+    uint8_t pointer, scratch; /* registers that it borrows */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */
     uint8_t exit_count;
-    uint8_t step_processor; /* of step_records */
+    uint16_t slots; /* entries of one execution */
 
     uint32_t size;     /* bytes of the program */
     uint32_t number;   /* what stands in the trace for it */

@@ -42,8 +42,12 @@ void exec_code_clear(struct exec_code *code)
 
 static void add(struct exec_code *code, uint64_t low, uint64_t bytes)
 {
+    const uint64_t high = low + bytes - 1;
+    for (size_t i = 0; i < code->count; i++)
+        if (code->ranges[i].low == low && code->ranges[i].high == high)
+            return;
     if (code->count < EXEC_CODE_RANGES)
-        code->ranges[code->count++] = (struct exec_code_range){low, low + bytes - 1};
+        code->ranges[code->count++] = (struct exec_code_range){low, high};
 }
 
 bool exec_code_look(struct exec_code *code, const struct modules *modules)
@@ -52,8 +56,10 @@ bool exec_code_look(struct exec_code *code, const struct modules *modules)
     if (function->text && code->count == 0 && exec_symbol_look(function, modules))
         add(code, function->address,
             function->size > function->offset ? function->size - function->offset : 1);
-    for (; code->module && code->looked < modules_count(modules); code->looked++) {
-        const struct module *module = modules_get(modules, code->looked);
+    if (code->module)
+        code->count = 0; /* more of a module's code can be mapped later */
+    for (size_t i = 0; code->module && i < modules_count(modules); i++) {
+        const struct module *module = modules_get(modules, i);
         if (strcmp(words_file_name(module->path), code->module) == 0 && module->end > module->start)
             add(code, module->start, module->end - module->start);
     }

@@ -4,7 +4,7 @@
 
 #include "tools/exec_symbol.h"
 
-#define EXEC_CODE_RANGES 64u /* a module that is loaded more often is captured these times */
+#define EXEC_CODE_RANGES 64u /* places of a module, which can be loaded several times */
 
 struct exec_code {
     const char *module;          /* the last part of its path; NULL: no module was asked for */
@@ -12,7 +12,7 @@ struct exec_code {
     struct exec_code_range {
         uint64_t low, high; /* both included */
     } ranges[EXEC_CODE_RANGES];
-    size_t count, looked; /* ranges that are known, and modules that were looked through */
+    size_t count; /* of ranges */
 };
 
 /* "module:FILE", "0xLOW-0xHIGH" or a function's name. The text is the caller's and lives on. 0, or
@@ -20,7 +20,7 @@ struct exec_code {
 int exec_code_parse(struct exec_code *code, const char *text, struct bt_error *error);
 void exec_code_clear(struct exec_code *code);
 
-/* Looks for it in the modules that were not there at the last call. Whether it is known now. */
+/* Looks for it in the modules, each time that they have changed. Whether it is known now. */
 bool exec_code_look(struct exec_code *code, const struct modules *modules);
 
 bool exec_code_has(const struct exec_code *code, uint64_t address);

@@ -111,8 +111,11 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
                       size_t count)
 {
     struct record_ring *ring = ring_of(inside, thread);
-    if (inside->takes_out)
-        count = take_out(inside, thread, records, count);
+    if (inside->takes_out) {
+        size_t kept = take_out(inside, thread, records, count);
+        record_ring_add_filtered(ring, count - kept);
+        count = kept;
+    }
     if (count == 0)
         return 0;
     int result = inside->gaps[thread] && inside->any[thread]
@@ -175,6 +178,7 @@ static void begin_process(struct exec_inside *inside)
     inside->user.thread = 0;
     memset(inside->rings, 0, sizeof inside->rings);
     memset(inside->any, 0, sizeof inside->any);
+    memset(inside->times, 0, sizeof inside->times);
     int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
     inside->detached = lane < 0;
     if (lane >= 0) {

@@ -47,7 +47,9 @@ static const struct capture_info *info(struct source *source)
 static void totals(struct source *source, struct source_totals *totals)
 {
     uint64_t records = from(source)->records;
-    *totals = (struct source_totals){.known = true, .seen = records, .accepted = records};
+    uint64_t filtered = record_ring_filtered(from(source)->ring);
+    *totals = (struct source_totals){
+        .known = true, .seen = records + filtered, .accepted = records, .filtered = filtered};
 }
 
 static int stop(struct source *source, struct bt_error *error)

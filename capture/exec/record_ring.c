@@ -29,6 +29,7 @@ struct record_ring {
     _Alignas(LINE) _Atomic uint64_t put;
     _Atomic uint32_t put_news; /* waited on by who takes */
     _Atomic uint32_t ended;
+    _Atomic uint64_t filtered;
     _Alignas(LINE) _Atomic uint64_t taken;
     _Atomic uint32_t taken_news; /* waited on by who puts */
     _Atomic uint32_t closed;
@@ -55,6 +56,7 @@ struct record_ring *record_ring_at(void *memory, const struct alive *taker)
     atomic_store(&ring->put, 0);
     atomic_store(&ring->taken, 0);
     atomic_store(&ring->ended, 0);
+    atomic_store(&ring->filtered, 0);
     atomic_store(&ring->closed, 0);
     ring->taker = *taker;
     return ring;
@@ -148,6 +150,11 @@ int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *ta
     return record_ring_put(ring, &gap, 1, taken, context);
 }
 
+void record_ring_add_filtered(struct record_ring *ring, uint64_t count)
+{
+    atomic_fetch_add(&ring->filtered, count);
+}
+
 void record_ring_end(struct record_ring *ring)
 {
     atomic_store(&ring->ended, 1);
@@ -209,6 +216,11 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
         memmove(records, records + 1, --*count * sizeof *records);
     }
     return there > 0 || !ended;
+}
+
+uint64_t record_ring_filtered(const struct record_ring *ring)
+{
+    return atomic_load(&ring->filtered);
 }
 
 void record_ring_close(struct record_ring *ring)

@@ -41,6 +41,9 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
 int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *taken,
                         const void *context);
 
+/* Records that were left out because a filter does not want them, more than before. */
+void record_ring_add_filtered(struct record_ring *ring, uint64_t count);
+
 /* There will be no more. Also for others, once whoever puts is gone. */
 void record_ring_end(struct record_ring *ring);
 bool record_ring_has_ended(const struct record_ring *ring);
@@ -55,6 +58,9 @@ bool record_ring_has_ended(const struct record_ring *ring);
  */
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
                       int timeout_ms, size_t *count, bool *gap);
+
+/* How many records were left out so far. */
+uint64_t record_ring_filtered(const struct record_ring *ring);
 
 /* Nothing is wanted any more but what has been put. */
 void record_ring_close(struct record_ring *ring);

@@ -67,10 +67,29 @@ bustap dump --csv module_* | awk -F, 'NR > 1 && ($4 != "FETCH" || substr($3, 1, 
 part written --filter 'type=MEMWRITE'
 [ "$(bustap info written_* | awk '$1 == "records" { print $2 }')" = \
     "$(bustap dump --csv whole_* | grep -c ,MEMWRITE,)" ]
+# what was left out is counted: of each capture that it was left out of
+records=$(bustap info whole_* | awk '$1 == "records" { print $2 }')
+for name in code module written; do
+    [ "$(jq '.source.seen, .source.accepted + .source.filtered' "$name.json" | tr '\n' ' ')" = "$records $records " ] ||
+        { jq .source "$name.json"; exit 1; }
+done
 bustap exec -q -o none --only-code module:nonesuch -- "${run[@]}" 2>told
 grep -q 'loaded no file nonesuch' told
 bustap exec -q -o none --append --only-code nonesuch -- "${run[@]}" 2>told
 grep -q 'has a function nonesuch' told
+# all code of a module, whenever it is mapped
+cat >library.c <<'END'
+__attribute__((section(".more,\"awx\",@progbits#"), noinline)) int apart(int x) { return x * 3; }
+int library(int x) { return apart(x) + 1; }
+END
+printf '%s\n' 'int library(int);' 'int main(void) { return library(1) != 4; }' >uses.c
+gcc -O1 -shared -fPIC -o library.so library.c 2>/dev/null # a warning of writable code
+gcc -O1 -o uses uses.c ./library.so
+bustap exec -q -o uses --only-code module:library.so --modules modules ./uses
+apart=$(nm library.so | awk '$3 == "apart" { print $1 }')
+base=$(sed -n 's/.*library.so@0x//p' modules)
+bustap dump --csv uses_* | grep -q ",$(printf '0x%08x' $((16#$apart + 16#$base))),FETCH," ||
+    { bustap dump --csv uses_* | tail; cat modules; exit 1; }
 # no edge from before what was left out
 part jumps --only-code region_work --modules modules
 # shellcheck disable=SC2046
@@ -94,11 +113,19 @@ bustap exec -q -o each --threads each --calls region_work -- "${run[@]}"
 for thread in 1 2; do
     bustap verify each-t${thread}_* | grep -q 'nothing lost, 29 gaps, chosen$'
 done
+rm -f each*
+bustap exec -q -o each --summary each.json --threads each --filter 'type=MEMWRITE' -- "${run[@]}"
+jq -se 'map(select(.source.seen != .source.accepted + .source.filtered or .source.filtered < 1000)) == []' each.json \
+    >/dev/null || { cat each.json; exit 1; }
 # a child goes on where its parent was; neither has a gap before its first record
 run=("$program" 5 fork)
 rm -f child*
 bustap exec -q -o child --follow --calls region_work -- "${run[@]}"
 bustap verify child-p1_* | grep -q 'nothing lost, 4 gaps, chosen$'
+# its times count from its own beginning, whatever was left out
+bustap exec -q -o whole --append --follow -- "${run[@]}"
+bustap exec -q -o data --follow --only-data -- "${run[@]}"
+cmp <(bustap dump --csv whole-p1_* | grep -v ,FETCH, | cut -d , -f 2-7) <(bustap dump --csv data-p1_* | cut -d , -f 2-7)
 
 # regions do not change what the program does
 for options in '--sample 500/500' '--calls malloc' '--calls free --limit 1000 --exit' '--markers'; do

@@ -56,7 +56,7 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     return came;
 }
 
-/* Somebody may have enough of what goes on behind the program's end. */
+/* Somebody may have enough of what goes on after the program's end. */
 static bool is_enough(const siginfo_t *info)
 {
     return info->si_signo != SIGCHLD && !is_our_own(info);

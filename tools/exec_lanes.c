@@ -32,7 +32,7 @@ struct note {
     char text[EXEC_NOTE_BYTES];
 };
 
-/* What is shared: this, and behind it the rings. */
+/* What is shared: this, and after it the rings. */
 struct shared {
     struct exec_orders orders;
     _Atomic uint32_t processes, missed;

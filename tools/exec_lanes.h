@@ -46,7 +46,7 @@ struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error);
 void exec_lanes_free(struct exec_lanes *lanes);
 
 const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes);
-/* Has the descriptor at `lowest`, or behind it. A call of it, or of exec_lanes_free(), lets go of
+/* Has the descriptor at `lowest`, or after it. A call of it, or of exec_lanes_free(), lets go of
  * all lanes that the process holds. */
 int exec_lanes_keep(struct exec_lanes *lanes, int lowest, struct bt_error *error);
 

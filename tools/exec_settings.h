@@ -21,7 +21,7 @@ struct exec_settings {
     const char *code;      /* instructions there alone: exec_code.h; NULL: all */
     const char *filter;    /* of records, as given; NULL: none */
     struct filter records; /* that */
-    bool ends;             /* the program, behind what is captured */
+    bool ends;             /* the program, after what is captured */
     const char *modules;   /* a file for what was loaded; NULL: none */
     bool quiet;
     bool each;                      /* thread has a capture of its own */

@@ -4,7 +4,7 @@
  *
  * The control program holds the program's state, and says each time from which address, with which
  * registers and in which version to execute. aria_execute() runs until the first branch, that
- * included, and gives back what ran, and the state behind it. Memory is the program's own, and the
+ * included, and gives back what ran, and the state after it. Memory is the program's own, and the
  * same for all states. Translations are kept: no code is translated twice in one version.
  *
  * An address of the program is one of ours: the control program may read and write at it, but for
@@ -58,7 +58,7 @@ enum aria_version {
 
 enum aria_reason {
     ARIA_BRANCH,      /* rip is where it went */
-    ARIA_SYSTEM_CALL, /* taken: it was done, rip is behind it (or at it, where a signal came before:
+    ARIA_SYSTEM_CALL, /* taken: it was done, rip is after it (or at it, where a signal came before:
                          it will be done again). Not taken: it was not, rip is at it */
     ARIA_SIGNAL,      /* taken: it was delivered, rip is at its handler. Not taken: the instruction
                          at rip raises it, and was not executed */
@@ -92,7 +92,7 @@ struct aria_step {
     enum aria_branch branch;
     bool taken;              /* it did not go on at `next` */
     uint64_t branch_address; /* of the branch instruction, */
-    uint64_t next;           /* and behind it */
+    uint64_t next;           /* and after it */
     uint64_t target;         /* of direct branches, taken or not; of others where it went */
     int signal;              /* ARIA_SIGNAL: its number; taken: 0, if no instruction raised it */
     struct process_end end;  /* ARIA_EXIT */
@@ -160,7 +160,7 @@ size_t aria_vector_bytes(const struct aria *aria);
 /* --- executing --- */
 
 /*
- * Executes from state->rip on with *state, which is then the state behind it, until the first
+ * Executes from state->rip on with *state, which is then the state after it, until the first
  * branch, system call, signal, or so many instructions (0: no limit). Blocks of any length go on
  * until there is a branch. Not less than one instruction is executed, except with ARIA_SIGNAL and
  * ARIA_EXIT, and a system call that is not taken. A taken step costs next to nothing for the state
@@ -244,7 +244,7 @@ struct aria_instruction {
     unsigned operand_count;
     struct aria_operand operands[ARIA_OPERANDS];
     /* Either native instructions, which are copied: they find the operands' values in rdi, rsi, rdx
-     * and rcx, in this order, and leave them there. All other general registers are put back behind
+     * and rcx, in this order, and leave them there. All other general registers are put back after
      * them, and flags, unless it `writes_flags`; vector registers are not. No memory, no branches,
      * no rsp. */
     const uint8_t *native;

@@ -1,6 +1,6 @@
 /*
  * An executed program's references as a P6 bus could carry them: those of sizes that no request has
- * (9 to 15 bytes, 64, ...) become several requests, one behind the other, the first with the time;
+ * (9 to 15 bytes, 64, ...) become several requests, one after the other, the first with the time;
  * of the processor's number the low three bits are kept.
  */
 #ifndef CAPTURE_EXEC_BUS_SOURCE_H

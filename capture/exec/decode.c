@@ -610,7 +610,7 @@ static void describe_special(struct decode_access *access, const struct decoded 
     }
 }
 
-/* Pushes write below rsp; a pop into memory finds its address with rsp behind what it took. */
+/* Pushes write below rsp; a pop into memory finds its address with rsp after what it took. */
 static void describe_stack(struct decode_access *access, const struct decoded *decoded,
                            const ZydisDecodedOperand *operand)
 {

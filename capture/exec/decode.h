@@ -39,9 +39,9 @@ enum decode_register {
 };
 
 enum decode_kind {
-    DECODE_STRAIGHT,      /* goes on behind itself */
+    DECODE_STRAIGHT,      /* goes on after itself */
     DECODE_JUMP,          /* to `target` */
-    DECODE_CONDITIONAL,   /* to `target` or behind itself: jcc, loop, jrcxz */
+    DECODE_CONDITIONAL,   /* to `target` or after itself: jcc, loop, jrcxz */
     DECODE_CALL,          /* to `target` */
     DECODE_RETURN,        /* near */
     DECODE_JUMP_INDIRECT, /* through `accesses[0]` or `branch_register` */
@@ -71,7 +71,7 @@ enum decode_form {
 };
 
 /* Which components of those in edx:eax DECODE_XSAVE touches, and where: `element`. What is in use,
- * and the form of what is restored, stand in the area's header behind the instruction. */
+ * and the form of what is restored, stand in the area's header after the instruction. */
 enum decode_xsave {
     DECODE_XSAVE_ALL,     /* xsave */
     DECODE_XSAVE_IN_USE,  /* xsaveopt */
@@ -151,7 +151,7 @@ static inline uint64_t decode_elements(const struct decode_access *access, uint6
     return elements < 64 ? used & (((uint64_t)1 << elements) - 1) : used;
 }
 
-/* Of DECODE_BITS: how many bytes behind the operand the element with this bit lies. Bits count on
+/* Of DECODE_BITS: how many bytes after the operand the element with this bit lies. Bits count on
  * from the operand in both directions, by as many bits of the number as the operand has. */
 static inline int64_t decode_bit_offset(const struct decode_access *access, uint64_t number)
 {

@@ -16,7 +16,7 @@ enum far_branch_result {
 };
 
 struct far_branch {
-    uint64_t rip, rsp, flags; /* before, with rip at the instruction; and behind it */
+    uint64_t rip, rsp, flags; /* before, with rip at the instruction; and after it */
     uint8_t pushed[2 * 8];    /* of calls: goes to the new rsp, */
     unsigned pushed_bytes;    /* so many */
     uint64_t error;

@@ -89,7 +89,7 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
 }
 
 /* A string instruction that has done some of its repetitions: what it did is written down, as it
- * would have been behind it. When it goes on it is fetched again. */
+ * would have been after it. When it goes on it is fetched again. */
 static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
                             unsigned offset, const greg_t *registers)
 {
@@ -194,7 +194,7 @@ static bool fault(struct executor *executor, const struct block *block, int numb
     if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR])) {
         if (code_cache_find(executor->cache, block->address) == block)
             return true;
-        /* it has changed itself, perhaps; the instruction is done, but none behind it */
+        /* it has changed itself, perhaps; the instruction is done, but none after it */
         executor->thread->stepping_out = true;
         registers[REG_EFL] |= TRAP_FLAG;
         return true;
@@ -237,7 +237,7 @@ bool exec_signal(int number, void *information, void *context_pointer)
                               ? code_cache_at(executor->cache, code)
                               : NULL;
     if (block && number == SIGTRAP && info->si_code == TRAP_TRACE) {
-        executor->traps = true; /* behind popf; out as for a signal */
+        executor->traps = true; /* after popf; out as for a signal */
         return executor_step_out(thread, context);
     }
     if (!block) { /* our own mistake: as if there were no handler */

@@ -74,7 +74,8 @@ int image_parse_header(struct image *image, const uint8_t *bytes, size_t size, u
         return bt_fail(error, BT_DATA, "is damaged: it has %" PRIu32 " program headers of %u bytes",
                        image->table_entries, entry_bytes);
     if (image->table_offset > file_bytes || table_bytes > file_bytes - image->table_offset)
-        return bt_fail(error, BT_DATA, "is cut off: its program headers end behind the file's end");
+        return bt_fail(error, BT_DATA,
+                       "is cut off: its program headers end past the end of the file");
     return 0;
 }
 
@@ -107,7 +108,8 @@ static int check_segment(const struct image *image, const struct image_segment *
                        at);
     if (segment->offset > file_bytes || segment->file_bytes > file_bytes - segment->offset)
         return bt_fail(error, BT_DATA,
-                       "is cut off: its segment at 0x%" PRIx64 " ends behind the file's end", at);
+                       "is cut off: its segment at 0x%" PRIx64 " ends past the end of the file",
+                       at);
     if (segment->file_bytes && (segment->offset - at) % SPACE_PAGE != 0)
         return bt_fail(error, BT_DATA,
                        "is damaged: its segment at 0x%" PRIx64

@@ -43,7 +43,7 @@ struct image {
 
 /*
  * The file's first octets: fills in entry, movable and where the table is. Wants size to be
- * IMAGE_HEADER_BYTES unless the file is shorter. Messages begin behind the file's name: "is a
+ * IMAGE_HEADER_BYTES unless the file is shorter. Messages begin after the file's name: "is a
  * 32-bit program, ..."; the caller puts that in front. BT_USAGE: it is something else or cannot run
  * here; BT_DATA: it is damaged.
  */

@@ -54,7 +54,7 @@ static int read_all(int file, void *bytes, size_t size, uint64_t offset, struct 
     return 0;
 }
 
-/* Messages of this and what follows go behind the file's name. */
+/* Messages of this and what follows go after the file's name. */
 static int open_executable(struct opened *opened, const char *path, struct bt_error *error)
 {
     struct stat status;
@@ -237,7 +237,7 @@ static int open_program(struct load *load, const char *file, struct opened *open
             return result < 0 ? fail_within_file(error, path) : 0;
         }
         if (result == 0 && script.interpreter[0] == '\0')
-            result = bt_fail(error, BT_USAGE, "names nobody to run it behind its #!");
+            result = bt_fail(error, BT_USAGE, "names nobody to run it after its #!");
         else if (result == 0 && depth == SCRIPT_DEPTH_MAX)
             result = bt_fail(error, BT_USAGE, "is a script in a chain of more than %d",
                              SCRIPT_DEPTH_MAX);
@@ -317,7 +317,7 @@ static int map_segment(struct space *space, const struct opened *opened,
                           segment->offset & ~mask, error);
     if (result < 0)
         return result;
-    /* what the file has behind the segment's end must not be seen; who cannot write will not care
+    /* what the file has after the segment's end must not be seen; who cannot write will not care
      */
     if (segment->memory_bytes > segment->file_bytes && zeros > file_end && segment->file_bytes &&
         (segment->protection & PROT_WRITE))

@@ -28,7 +28,7 @@ struct load {
 
 /*
  * Opens the file that path names (as execve(2): no search), goes on with its interpreter if it
- * begins with #!, and maps it and the dynamic loader it asks for. The break begins behind the
+ * begins with #!, and maps it and the dynamic loader it asks for. The break begins after the
  * program. arguments[0] is there, and NULL ends them; they are copied. `file`, unless it is NULL,
  * is opened in path's place, which the program is told even so.
  *

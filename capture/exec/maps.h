@@ -14,7 +14,7 @@ struct maps_line {
     uint32_t protection; /* PROT_* */
     bool shared;
     uint64_t offset;  /* in the file */
-    const char *what; /* "offset device inode" and, behind spaces, a name; ends with the line */
+    const char *what; /* "offset device inode" and, after spaces, a name; ends with the line */
     const char *name; /* "" if there is none */
 };
 

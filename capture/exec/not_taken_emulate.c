@@ -164,7 +164,7 @@ static uint8_t repetition_of(const struct decode_instruction *decoded)
     return prefix;
 }
 
-/* Of many repetitions some at a time: then rip stays at it, as behind an interruption. */
+/* Of many repetitions some at a time: then rip stays at it, as after an interruption. */
 static enum not_taken_result emulate_string(struct not_taken *not_taken,
                                             const struct decode_instruction *decoded,
                                             struct aria_step *step)
@@ -324,7 +324,7 @@ static enum not_taken_result stop(struct aria_step *step, enum aria_reason reaso
     return NOT_TAKEN_STOPPED;
 }
 
-/* Those that go on behind themselves. False: they raise SIGSEGV. */
+/* Those that go on after themselves. False: they raise SIGSEGV. */
 static bool emulate(struct not_taken *not_taken, const struct not_taken_instruction *instruction)
 {
     const struct decode_instruction *decoded = &instruction->decoded;

@@ -15,7 +15,7 @@
 enum not_taken_action {
     NOT_TAKEN_NATIVE,  /* as it is: it has nothing to do with memory */
     NOT_TAKEN_SCRATCH, /* natively, its operand in the scratch area */
-    NOT_TAKEN_GATHER,  /* the same, with one lane of the scratch area behind the other */
+    NOT_TAKEN_GATHER,  /* the same, with one lane of the scratch area after the other */
     NOT_TAKEN_RESTORE, /* xrstor: of what belongs to a state */
     NOT_TAKEN_SAVE, /* xsave and its like, the same; with no store buffer nothing but references */
     NOT_TAKEN_NOTHING, /* its references are all that there is of it */
@@ -120,7 +120,7 @@ bool not_taken_is_own(const struct not_taken *not_taken, uint64_t address, unsig
 void not_taken_store_scratch(struct not_taken *not_taken);
 
 /* What an instruction that is done in C, but no string instruction, stores at its references: found
- * before it changes registers, and stored behind its loads. */
+ * before it changes registers, and stored after its loads. */
 void not_taken_stage_stores(struct not_taken *not_taken,
                             const struct not_taken_instruction *instruction);
 void not_taken_store_staged(struct not_taken *not_taken);

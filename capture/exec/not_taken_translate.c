@@ -244,7 +244,7 @@ static void emit_on_scratch(struct emitter *emitter, const struct decode_instruc
     memcpy(bytes, decoded->bytes, decoded->size);
     unsigned at = emit_prefixes(emitter, bytes);
     const uint8_t *modrm = bytes + modrm_at;
-    unsigned behind = modrm_at + operand_bytes(modrm);
+    unsigned after = modrm_at + operand_bytes(modrm);
     if (!gather && (bytes[at] == 0xc4 || bytes[at] == 0x62 || bytes[at] == 0x8f) &&
         modrm_at > at + 2)
         bytes[at + 1] |= NOT_INDEX;
@@ -252,7 +252,7 @@ static void emit_on_scratch(struct emitter *emitter, const struct decode_instruc
     emit8(emitter, (uint8_t)((modrm[0] & 0x38) | SIB));
     emit8(emitter, gather ? (uint8_t)((modrm[1] & SIB_INDEX) | 5) : SIB_NONE);
     emit32(emitter, (uint32_t)offsetof(struct exec_thread, scratch));
-    emit_bytes(emitter, bytes + behind, decoded->size - behind);
+    emit_bytes(emitter, bytes + after, decoded->size - after);
 }
 
 /* lea of an address that emit_verbatim() cannot say: the sum is a constant. */

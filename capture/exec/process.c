@@ -217,7 +217,7 @@ static void end_if(struct process *process, int number)
         end_with(process, PROCESS_KILLED, number);
 }
 
-/* rip is behind the call: back to it, to do it again behind the signal's handler. */
+/* rip is after the call: back to it, to do it again after the signal's handler. */
 static void take_back(struct process *process, uint64_t number)
 {
     process->thread->rip -= 2;
@@ -327,7 +327,7 @@ static int system_call(struct process *process, struct bt_error *error)
 }
 
 /* Faults at pages that are there are not what the kernel calls those of no mapping; and what may be
- * executed there, and is not read, is behind the end of its file. */
+ * executed there, and is not read, is after the end of its file. */
 static void raise_fault(struct process *process, struct executor_stop *stop)
 {
     struct space_mapping mapping;

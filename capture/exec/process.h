@@ -24,14 +24,14 @@ struct process;
 /*
  * Which parts of what a program does are put (window.h). Without more than these, one: it opens
  * when the instruction at `from` is about to be executed for the first time, and `skip`
- * instructions later; it closes behind `limit` instructions, not one more, or when the instruction
+ * instructions later; it closes after `limit` instructions, not one more, or when the instruction
  * at `until` is about to be executed. Then the program goes on without a trace, or ends
  * (PROCESS_LIMITED). The children that it makes before are the same.
  *
  * With `repeats` it opens at `from`, and closes at `until`, again and again; with `calls` at the
  * entry of the function at `from`, and at the return of that very call, each thread for itself;
  * with `markers` at those of mark.h. Of what is executed while it is open `on` instructions are
- * put, behind those that are skipped, `off` are not, and so on. The limit counts what is put.
+ * put, after those that are skipped, `off` are not, and so on. The limit counts what is put.
  */
 struct NAMED_FIELDS process_window {
     uint64_t from;    /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
@@ -73,7 +73,7 @@ struct NAMED_FIELDS process_end {
 
 struct process_settings {
     enum exec_trace trace;
-    bool stepping; /* leaves translated code behind each branch: executor.h */
+    bool stepping; /* leaves translated code after each branch: executor.h */
     bool parallel; /* puts in a thread of its own, which blocks all signals; in
                       children that fork made, in theirs */
     struct process_window window;

@@ -86,7 +86,7 @@ static bool will_succeed(const struct calling *calling)
     return allowed;
 }
 
-/* The program's arguments behind leading ones; the kernel makes one where there is none. NULL:
+/* The program's arguments after leading ones; the kernel makes one where there is none. NULL:
  * there is no memory. */
 static char **all_arguments(struct process *process, uint64_t given, const char **leading,
                             size_t leading_count)

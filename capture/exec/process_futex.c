@@ -148,9 +148,9 @@ static struct timespec end_of(const struct process_wait *wait, struct timespec n
 bool process_futex_look(struct process *process, struct timespec *next)
 {
     bool timed = false;
-    struct process_thread *behind;
-    for (struct process_thread *at = process->threads->waiting; at; at = behind) {
-        behind = at->next_waiting;
+    struct process_thread *next_at;
+    for (struct process_thread *at = process->threads->waiting; at; at = next_at) {
+        next_at = at->next_waiting;
         if (at->thread->interrupt) {
             process_futex_end(at, at->wait.timed || !signals_restart(at->signals)
                                       ? -EINTR

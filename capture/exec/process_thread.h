@@ -1,6 +1,6 @@
 /*
  * The threads of a process that is executed. One thread of ours executes them all, one at a time,
- * in turns: a turn ends behind so many instructions, or when the thread waits, or yields, or ends.
+ * in turns: a turn ends after so many instructions, or when the thread waits, or yields, or ends.
  * The next one is the next that can go on, in the order in which threads began.
  *
  * Once there are several each has a host (process_host.h), which makes its system calls. Waiting

@@ -13,7 +13,7 @@
 
 struct NAMED_FIELDS script {
     char interpreter[SCRIPT_HEAD_BYTES]; /* "": the line names none, or its name is cut off */
-    char argument[SCRIPT_HEAD_BYTES];    /* all behind it, spaces included; "": none */
+    char argument[SCRIPT_HEAD_BYTES];    /* all after it, spaces included; "": none */
 };
 
 /* Whether a file that begins with these octets (SCRIPT_HEAD_BYTES, or all if it is shorter) is a

@@ -22,7 +22,7 @@ struct signal_delivery {
     int number;
     uint64_t handler, restorer;
     uint64_t top;                                  /* the frame is put below */
-    uint64_t mask;                                 /* that holds again behind the handler */
+    uint64_t mask;                                 /* that holds again after the handler */
     struct signal_stack stack;                     /* what sigaltstack says */
     uint64_t fault_address, trap, error;           /* of the last fault of the thread */
     uint8_t information[SIGNAL_INFORMATION_BYTES]; /* siginfo_t */

@@ -120,7 +120,7 @@ static void use_mask(struct signals *signals)
     set_kernel_mask(signals->pending ? ~OURS : signals->mask & ~OURS);
 }
 
-/* In system calls the kernel may have the program's whole mask, and what waits behind it; but other
+/* In system calls the kernel may have the program's whole mask, and what waits after it; but other
  * threads end those that wait with SIGTRAP. */
 static void show(struct signals *signals, uint64_t mask)
 {

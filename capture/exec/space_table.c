@@ -58,7 +58,7 @@ static void replace(struct space_table *table, uint64_t start, uint64_t end,
     struct space_mapping added[3];
     size_t count = 0;
     size_t first = space_table_search(table, start);
-    size_t last = first; /* the first one that begins behind the range */
+    size_t last = first; /* the first one that begins after the range */
     while (last < table->count && table->mappings[last].start < end)
         last++;
     if (first < last && table->mappings[first].start < start) {

@@ -43,7 +43,7 @@ void space_table_free(struct space_table *table);
  */
 bool space_table_reserve(struct space_table *table, size_t calls);
 
-/* The place in the table of the first mapping that ends behind the address; count if none does. */
+/* The place in the table of the first mapping that ends after the address; count if none does. */
 size_t space_table_search(const struct space_table *table, uint64_t address);
 
 /* Takes what the table has between the mapping's start and end out of it, and puts the mapping

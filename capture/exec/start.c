@@ -68,7 +68,7 @@ static void put_word(struct filling *filling, uint64_t word)
     *filling->words++ = word;
 }
 
-/* The addresses of strings that lie one behind the other, and a NULL. */
+/* The addresses of strings that lie one after the other, and a NULL. */
 static uint64_t put_pointers(struct filling *filling, uint64_t string, const char *const *strings)
 {
     for (; *strings; strings++) {

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE /* CLONE_VM, process_vm_writev, prlimit */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -293,12 +294,51 @@ static void segments(const char *what)
     printf("went on\n");
 }
 
+static void *pause_all(void *context)
+{
+    for (;;)
+        pause();
+    return context;
+}
+
+static volatile sig_atomic_t delivered;
+
+static void deliver(int number)
+{
+    delivered += number == SIGTRAP;
+}
+
+/* Whether signals that are blocked are seen to wait: of one thread, and of one of two. */
+static void blocked(void)
+{
+    pthread_t thread;
+    sigset_t set, waiting;
+    signal(SIGTRAP, deliver);
+    signal(SIGFPE, deliver);
+    sigemptyset(&set);
+    sigaddset(&set, SIGTRAP);
+    sigaddset(&set, SIGFPE);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    for (int threads = 1; threads <= 2; threads++) {
+        raise(SIGTRAP);
+        raise(SIGFPE);
+        sigpending(&waiting);
+        printf("threads %d: SIGTRAP %d, SIGFPE %d\n", threads, sigismember(&waiting, SIGTRAP),
+               sigismember(&waiting, SIGFPE));
+        if (threads == 1)
+            pthread_create(&thread, NULL, pause_all, NULL);
+    }
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    printf("delivered %d\n", delivered);
+}
+
 int main(int count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*function)(void);
     } lines[] = {{"memory", memory},
+                 {"blocked", blocked},
                  {"filters", filters},
                  {"debuggers", debuggers},
                  {"sharing", sharing},

@@ -57,7 +57,8 @@ struct exec_inside {
     struct exec_symbol from, until;
     const char *path;
     char modules[PATH_BYTES]; /* empty: nobody wants to know */
-    int modules_failure;      /* why they could not be written; 0: they were */
+    size_t modules_written;   /* so many, */
+    int modules_failure;      /* or why they could not be; 0: they were */
     FILE *messages;           /* standard error, out of the program's reach; NULL: it is closed */
 };
 
@@ -302,7 +303,7 @@ static uint64_t place_of(const struct exec_symbol *symbol)
     return symbol->address ? symbol->address : symbol->text ? PROCESS_SOMEWHERE : 0;
 }
 
-/* Each time anew: nobody knows how the program will end. Returns 0 or what went wrong. */
+/* Whenever there are more: nobody knows how the program will end. Returns 0 or what went wrong. */
 static int write_modules(const char *path, const struct modules *modules)
 {
     errno = 0;
@@ -325,8 +326,11 @@ static void loaded(void *context, const struct modules *modules)
     exec_symbol_look(&inside->until, modules);
     exec_code_look(&inside->code, modules);
     process_place(inside->process, place_of(&inside->from), place_of(&inside->until));
-    if (inside->modules[0])
+    const size_t count = modules_count(modules);
+    if (inside->modules[0] && count != inside->modules_written) {
         inside->modules_failure = write_modules(inside->modules, modules);
+        inside->modules_written = inside->modules_failure ? 0 : count;
+    }
 }
 
 static int parse_places(struct exec_inside *inside, struct bt_error *error)

@@ -13,10 +13,19 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Which file it was, whatever has the path now. */
+struct file {
+    dev_t device;
+    ino_t inode;
+    struct timespec changed;
+};
 
 struct entry {
     struct module module;
+    struct file file;
     bool seen; /* in this look */
 };
 
@@ -54,7 +63,7 @@ void modules_free(struct modules *modules)
 
 /* --- where a file was loaded ------------------------------------------------------------------ */
 
-static bool read_image(int file, struct image *image)
+static bool read_image(int file, struct image *image, struct file *identity)
 {
     struct stat status;
     uint8_t head[IMAGE_HEADER_BYTES];
@@ -63,6 +72,7 @@ static bool read_image(int file, struct image *image)
         pread(file, head, sizeof head, 0) != (ssize_t)sizeof head ||
         image_parse_header(image, head, sizeof head, (uint64_t)status.st_size, &error) != 0)
         return false;
+    *identity = (struct file){status.st_dev, status.st_ino, status.st_mtim};
     size_t size = (size_t)image->table_entries * IMAGE_ENTRY_BYTES;
     uint8_t *table = malloc(size);
     bool good = table && pread(file, table, size, (off_t)image->table_offset) == (ssize_t)size &&
@@ -71,14 +81,15 @@ static bool read_image(int file, struct image *image)
     return good;
 }
 
-/* The address of the first page of an ELF file of which code from an offset on is at an address. */
+/* The address of the first page of an ELF file of which code from an offset on is at an address;
+ * and which file that is. */
 static bool find_load_address(const char *path, uint64_t address, uint64_t offset,
-                              uint64_t *load_address)
+                              uint64_t *load_address, struct file *identity)
 {
     const uint64_t mask = SPACE_PAGE - 1;
     struct image image = {0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool good = file >= 0 && read_image(file, &image);
+    bool good = file >= 0 && read_image(file, &image, identity);
     if (file >= 0)
         close(file);
     for (size_t i = 0; good && i < image.segment_count; i++) {
@@ -95,8 +106,15 @@ static bool find_load_address(const char *path, uint64_t address, uint64_t offse
 
 /* --- what is there ---------------------------------------------------------------------------- */
 
-static void add(struct modules *modules, const char *path, uint64_t load_address, uint64_t start,
-                uint64_t end)
+static bool is_same_file(const struct file *one, const struct file *other)
+{
+    return one->device == other->device && one->inode == other->inode &&
+           one->changed.tv_sec == other->changed.tv_sec &&
+           one->changed.tv_nsec == other->changed.tv_nsec;
+}
+
+static void add(struct modules *modules, const char *path, const struct file *file,
+                uint64_t load_address, uint64_t start, uint64_t end)
 {
     struct entry *entry = calloc(1, sizeof *entry);
     char *copy = strdup(path);
@@ -109,6 +127,7 @@ static void add(struct modules *modules, const char *path, uint64_t load_address
         free(entry);
         return;
     }
+    entry->file = *file;
     entry->module.path = copy;
     entry->module.load_address = load_address;
     entry->module.start = start;
@@ -117,11 +136,25 @@ static void add(struct modules *modules, const char *path, uint64_t load_address
     larger[modules->count++] = entry;
 }
 
+/* What has gone and comes back to where it was is the same again: programs load and unload a file
+ * over and over. */
+static bool extend(struct entry *entry, const struct file *file, uint64_t start, uint64_t end)
+{
+    struct module *module = &entry->module;
+    if (module->gone && !is_same_file(&entry->file, file))
+        return false;
+    module->start = !module->gone && module->start < start ? module->start : start;
+    module->end = !module->gone && module->end > end ? module->end : end;
+    module->gone = false;
+    return entry->seen = true;
+}
+
 /* Code of a file from an offset on. */
 static void see(struct modules *modules, const char *path, uint64_t start, uint64_t end,
                 uint64_t offset)
 {
     uint64_t load_address;
+    struct file file;
     for (size_t i = 0; i < modules->count; i++) {
         struct entry *entry = modules->entries[i];
         if (!entry->module.gone && start >= entry->module.start && end <= entry->module.end &&
@@ -130,18 +163,15 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
             return;
         }
     }
-    if (!find_load_address(path, start, offset, &load_address))
+    if (!find_load_address(path, start, offset, &load_address, &file))
         return;
     for (size_t i = 0; i < modules->count; i++) {
-        struct module *module = &modules->entries[i]->module;
-        if (module->gone || module->load_address != load_address || strcmp(module->path, path) != 0)
-            continue;
-        module->start = start < module->start ? start : module->start;
-        module->end = end > module->end ? end : module->end;
-        modules->entries[i]->seen = true;
-        return;
+        struct entry *entry = modules->entries[i];
+        if (entry->module.load_address == load_address && strcmp(entry->module.path, path) == 0 &&
+            extend(entry, &file, start, end))
+            return;
     }
-    add(modules, path, load_address, start, end);
+    add(modules, path, &file, load_address, start, end);
 }
 
 /* The parts of what the kernel has mapped in one piece that the program believes it can execute. */

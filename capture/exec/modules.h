@@ -34,7 +34,8 @@ void modules_look(struct modules *modules);
 bool modules_note_call(struct modules *modules, uint64_t number, const uint64_t arguments[6],
                        int64_t result);
 
-/* How many there were so far, and one of them, in the order in which they came; never moves. */
+/* How many there were so far, and one of them, in the order in which they came; never moves. One
+ * that comes back to where it was, from the same file, is the same. */
 size_t modules_count(const struct modules *modules);
 const struct module *modules_get(const struct modules *modules, size_t number);
 

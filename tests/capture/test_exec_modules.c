@@ -89,6 +89,21 @@ static bool has(const char *text, const char *prefix, const char *folder, const 
     return strstr(text, line) != NULL;
 }
 
+/* One that comes back to where it was is the same one, unless its file is another by now. */
+static void check_again(const char *folder, const char *program, const char *one)
+{
+    char other[FOLDER_PATH_BYTES + 16];
+    snprintf(other, sizeof other, "%s/other.so", folder);
+    const char *text = text_of((const char *[]){program, one, one, NULL});
+    CU_ASSERT(has(text, "\n", folder, "one.so", " 1\n"));
+    CU_ASSERT_FALSE(has(text, "\n-", folder, "one.so", ""));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
+    CU_ASSERT_FATAL(make_library(folder, "other.so", 3));
+    text = text_of((const char *[]){program, one, one, other, NULL});
+    CU_ASSERT(has(text, "\n", folder, "one.so", " 1\n"));
+    CU_ASSERT(has(text, "\n-", folder, "one.so", " 1\n"));
+}
+
 static void check_libraries(const char *folder)
 {
     char program[FOLDER_PATH_BYTES + 16], one[sizeof program], two[sizeof program];
@@ -107,6 +122,7 @@ static void check_libraries(const char *folder)
     CU_ASSERT(has(text, "\n", folder, "one.so", "@0x"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "/libc.so.6 1\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\ntold 1 1\n"));
+    check_again(folder, program, one);
 }
 
 static void check_fixed(const char *folder, const char *options)

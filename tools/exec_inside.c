@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define THREADS     256u /* that a record can tell apart */
@@ -26,6 +27,7 @@
 #define CALL_TEXT   80
 #define CALL_FORM   "%d,%d,%ld,%c"
 #define CALL_FIELDS 4
+#define CLAIM_NS    5000000 /* between looks for a free lane */
 
 /* What the other bustap is to do, in CALL_FORM: with which descriptors of lanes and of the
  * program's file; which process has executed it, by its number, or -1: a child in its parent's
@@ -97,13 +99,28 @@ static size_t take_out(struct exec_inside *inside, unsigned ring, struct record 
     return kept;
 }
 
+/* Lanes of users that have ended are free as soon as their records have been taken: then one is
+ * waited for. -1: all users are there. */
+static int claim(struct exec_inside *inside)
+{
+    const struct timespec moment = {0, CLAIM_NS};
+    int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
+    for (bool over = true; lane < 0 && over && exec_lanes_taken(inside->lanes);) {
+        over = exec_lanes_any_over(inside->lanes, inside->user.process);
+        lane = exec_lanes_claim(inside->lanes, &inside->user, true);
+        if (lane < 0 && over)
+            nanosleep(&moment, NULL);
+    }
+    return lane;
+}
+
 /* More threads at the same time than there are lanes share the first one's. */
 static struct record_ring *ring_of(struct exec_inside *inside, unsigned thread)
 {
     if (inside->rings[thread])
         return inside->rings[thread];
     inside->user.thread = thread;
-    int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
+    int lane = claim(inside);
     inside->rings[thread] = lane < 0 ? inside->rings[0] : exec_lanes_ring(inside->lanes, lane);
     return inside->rings[thread];
 }
@@ -180,7 +197,7 @@ static void begin_process(struct exec_inside *inside)
     memset(inside->rings, 0, sizeof inside->rings);
     memset(inside->any, 0, sizeof inside->any);
     memset(inside->times, 0, sizeof inside->times);
-    int lane = exec_lanes_claim(inside->lanes, &inside->user, true);
+    int lane = claim(inside);
     inside->detached = lane < 0;
     if (lane >= 0) {
         inside->rings[0] = exec_lanes_ring(inside->lanes, lane);

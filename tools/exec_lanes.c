@@ -265,6 +265,17 @@ bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
     return true;
 }
 
+bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process)
+{
+    struct exec_user user;
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++)
+        if (exec_lanes_used(lanes, lane, &user) && user.process != process &&
+            (record_ring_has_ended(exec_lanes_ring(lanes, lane)) ||
+             !exec_lanes_alive(lanes, lane, &user)))
+            return true;
+    return false;
+}
+
 void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
 {
     struct exec_user user;

@@ -70,6 +70,10 @@ uint32_t exec_lanes_missed(const struct exec_lanes *lanes);
  * use. */
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds);
 
+/* Whether a lane is in use whose user has ended, so that it is going to be free. `process` is the
+ * caller's number: its own lanes are not. */
+bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process);
+
 /* The taker's: whether the user of a lane is still there. */
 bool exec_lanes_alive(const struct exec_lanes *lanes, int lane, const struct exec_user *user);
 

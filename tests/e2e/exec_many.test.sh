@@ -38,6 +38,26 @@ bustap exec -q "${few[@]}" -o more ./many 67 2>told || status=$?
 bustap verify more*.byu.gz >verdict
 [ "$(ls more*.byu.gz | wc -l)" = 64 ]
 
+# those that have ended are no longer there, however fast they follow one another
+cat >quick.c <<'END_OF_C'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int i = 0; i < 200; i++) {
+        if (fork() == 0)
+            _exit(0);
+        wait(NULL);
+    }
+    return 0;
+}
+END_OF_C
+gcc -O1 -static -o quick quick.c
+bustap exec -q "${few[@]}" -o quick ./quick 2>told || { cat told; exit 1; }
+[ ! -s told ] || { cat told; exit 1; }
+bustap verify quick_*.byu.gz quick-p*.byu.gz >verdict
+[ "$(ls quick*.byu.gz | wc -l)" = 201 ]
+
 # a program that cannot be here runs as it would without
 echo 'void _start(void) { __asm__("mov $60, %eax; mov $9, %edi; syscall"); }' >high.c
 gcc -nostdlib -static -Wl,-Ttext-segment=0x200000000 -o high high.c

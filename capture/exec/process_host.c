@@ -185,6 +185,13 @@ static void rest(const struct process_host *host, unsigned round)
     sem_clockwait(host->event, CLOCK_MONOTONIC, &until);
 }
 
+/* Posts for what is over already would make rests end at once, and the rounds too few. */
+static void forget_events(const struct process_host *host)
+{
+    while (sem_trywait(host->event) == 0)
+        continue;
+}
+
 /* Whether it can be left alone in the kernel, after so many looks at it. */
 static bool sleeps(const struct process_host *host, unsigned round)
 {
@@ -194,6 +201,7 @@ static bool sleeps(const struct process_host *host, unsigned round)
 
 bool process_host_settle(struct process_host *host)
 {
+    forget_events(host);
     for (unsigned round = 0; !process_host_is_back(host); round++) {
         if (sleeps(host, round) && !process_host_is_back(host))
             return false;
@@ -206,6 +214,7 @@ static bool wait_until_done(struct process_host *host)
 {
     for (unsigned i = 0; i < SPINS && atomic_load(&host->place) != IDLE; i++)
         __builtin_ia32_pause();
+    forget_events(host);
     for (unsigned round = 0; atomic_load(&host->place) != IDLE; round++) {
         int away = AWAY;
         if (atomic_load(&host->place) == AWAY && sleeps(host, round) &&

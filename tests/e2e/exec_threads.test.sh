@@ -71,6 +71,7 @@ for part in a b d e; do
     options=(--quantum 1000T)
     twice "turns $part by all" ./turns $part 300
 done
+bustap exec -q --quantum 1M -o long ./turns g | grep -q '^calls: 0$' || fail "a long system call ends the turn"
 # what comes from outside: a clock, a signal that a timer sends, another process
 options=()
 ./turns f >wanted

@@ -1,4 +1,5 @@
 /* Threads whose turns depend on each other alone: what the argument's letters name. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -198,12 +199,33 @@ static void yields(void)
     printf("yields\n");
 }
 
+/* Calls at which the kernel works for long, behind many short ones: nobody else goes on meanwhile.
+ */
+static void calls(void)
+{
+    static char random[4 << 20];
+    pthread_t spinner;
+    int file = open("/dev/urandom", O_RDONLY), moved = 0;
+    pthread_create(&spinner, NULL, spin, NULL);
+    for (int i = 0; i < 5; i++) {
+        for (int j = 0; j < 500; j++)
+            getppid();
+        long before = computed;
+        if (read(file, random, sizeof random) != sizeof random)
+            abort();
+        moved += computed != before;
+    }
+    atomic_store(&stop, 1);
+    pthread_join(spinner, NULL);
+    printf("calls: %d\n", moved);
+}
+
 int main(int argument_count, char **arguments)
 {
-    static void (*const parts[])(void) = {lines, pipes, signals, locks, yields, times};
+    static void (*const parts[])(void) = {lines, pipes, signals, locks, yields, times, calls};
     if (argument_count > 2)
         rounds = atoi(arguments[2]);
-    for (const char *at = argument_count > 1 ? arguments[1] : "abcdef"; *at; at++)
+    for (const char *at = argument_count > 1 ? arguments[1] : "abcdefg"; *at; at++)
         if (*at >= 'a' && *at < 'a' + (int)(sizeof parts / sizeof *parts))
             parts[*at - 'a']();
     return 0;

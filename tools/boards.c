@@ -1,4 +1,4 @@
-#include "tools/boards.h"
+#include "tools/commands.h"
 
 #include "driver/boards.h"
 #include "driver/session.h"

@@ -1,7 +1,76 @@
-/* bustap: the command. */
+/* bustap: runs the command that the command line names; called b2a, it is `bustap dump`. */
 #include "tools/commands.h"
+
+#include "capture/signal_guard.h"
+#include "formats/base/standard_streams.h"
+#include "tools/command_group.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command *const commands[] = {
+    &capture_command,
+    &ctl_command,
+    &boards_command,
+    &doctor_command,
+    &dump_command,
+    &info_command,
+    &verify_command,
+    &recover_command,
+    &cache_command,
+    &convert_command,
+    &plot_command,
+    &dcfg_command,
+    &mrc_command,
+    &exec_command,
+    &profile_command,
+    &rondo_command,
+    NULL, /* the comma keeps one command on each line */
+};
+
+static void print_overview(FILE *out)
+{
+    fputs("usage: bustap COMMAND [OPTIONS] ...\n\n"
+          "Captures what travels on a bus into compressed trace files, and reads them.\n\n",
+          out);
+    command_list_print(commands, out);
+    fputs("\n'bustap COMMAND -h' prints a command's options, 'bustap --version' the version.\n"
+          "Exit status: 0 good, 1 damaged, incomplete or lossy, 2 usage, 3 device or I/O.\n",
+          out);
+}
+
+static int dispatch(int count, char **arguments, const sigset_t *mask)
+{
+    const char *program = count > 0 ? strrchr(arguments[0], '/') : NULL;
+    program = program ? program + 1 : count > 0 ? arguments[0] : "";
+    if (strcmp(program, "b2a") == 0)
+        return command_run(&dump_command, "b2a", count, arguments, mask);
+    if (count < 2) {
+        print_overview(stderr);
+        return STATUS_USAGE;
+    }
+    const char *name = arguments[1];
+    if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0) {
+        print_overview(stdout);
+        return 0;
+    }
+    if (strcmp(name, "--version") == 0) {
+        puts("bustap " BUSTAP_VERSION);
+        return 0;
+    }
+    return command_choose(commands, "bustap", count - 1, arguments + 1, mask);
+}
 
 int main(int argc, char **argv)
 {
-    return commands_main(argc, argv);
+    sigset_t mask;
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    signal_guard_block(); /* a command that does not take signals itself unblocks them */
+    if (standard_streams_keep() < 0 || standard_streams_wait() < 0)
+        return STATUS_IO;
+    command_ignore_signals();
+    int status = dispatch(argc, argv, &mask);
+    struct bt_error error;
+    return standard_streams_finish(&error) < 0 ? command_failure(&error) : status;
 }

@@ -1,4 +1,4 @@
-#include "tools/cache.h"
+#include "tools/commands.h"
 
 #include "formats/trace_format.h"
 #include "tools/cache/report.h"

@@ -1,4 +1,4 @@
-#include "tools/capture.h"
+#include "tools/commands.h"
 
 #include "capture/board_capture.h"
 #include "capture/settings_text.h"

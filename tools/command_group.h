@@ -2,7 +2,7 @@
 #ifndef TOOLS_COMMAND_GROUP_H
 #define TOOLS_COMMAND_GROUP_H
 
-#include "tools/commands.h"
+#include "tools/command.h"
 
 /* One line for each command of a list that ends with NULL. */
 void command_list_print(const struct command *const *list, FILE *out);

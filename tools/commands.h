@@ -1,68 +1,35 @@
 /*
- * The commands of bustap: one table of them, from which help, dispatch and parsing come.
+ * The commands of bustap. Each is defined in a file of its own; help, dispatch and parsing come
+ * from these descriptions.
  */
 #ifndef TOOLS_COMMANDS_H
 #define TOOLS_COMMANDS_H
 
-#include "formats/base/named_fields.h"
-#include "tools/options.h"
+#include "tools/command.h"
 
-#include <signal.h>
-#include <stdbool.h>
-
-/* What commands end with, as bustap(1) promises to scripts; bt_exit_status gives the same. */
-enum command_status {
-    STATUS_GOOD = 0,
-    STATUS_DATA = 1,  /* the data is damaged, incomplete or lossy */
-    STATUS_USAGE = 2, /* the command line makes no sense */
-    STATUS_IO = 3     /* a device, a file or a socket failed */
-};
-
-/* One call of a command. */
-struct invocation {
-    const struct command *command;
-    const char *called; /* as users know it: "bustap dump", "b2a" */
-    int count;          /* of arguments; arguments[0] is the command's name */
-    char **arguments;
-    const sigset_t *mask; /* of signals, as the process began */
-};
-
-struct NAMED_FIELDS command {
-    const char *name;
-    const char *operands; /* "FILE...", for help */
-    const char *summary;  /* one line, for `bustap -h` */
-    const char *details;  /* some lines, for `bustap COMMAND -h` */
-    const struct option_row *options;
-    int (*run)(struct invocation *call); /* returns the exit status */
-    const struct command *const *group;  /* its own commands, NULL behind the last one; or NULL */
-    bool takes_signals;                  /* it runs with those blocked that a signal_guard takes */
-};
-
-/*
- * Runs what the command line says: a command, help or the version. A program called b2a is
- * `bustap dump`. Returns the exit status.
- */
-int commands_main(int count, char **arguments);
-
-/*
- * Reads the options of a call into settings and leaves the operands in call->arguments[0] to
- * [call->count - 1]. Returns true to go on; false with *status to end with, having printed help or
- * what was wrong.
- */
-bool command_options(struct invocation *call, void *settings, int *status);
-
-/* Prints "CALLED: message, see 'CALLED -h'" and returns the exit status of a usage error. */
-int command_usage(const struct invocation *call, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Signals that commands_main() ignores get the actions back that this process began with: for
- * another program that goes on in it. */
-void command_ignore_no_more(void);
-
-/* Prints "bustap: message" to standard error and returns the exit status for error->code. */
-int command_failure(const struct bt_error *error);
-
-/* The same, for a command that has no memory for what it prints. */
-int command_no_memory(void);
+extern const struct command boards_command;
+extern const struct command cache_command;
+extern const struct command capture_command;
+extern const struct command convert_command;
+extern const struct command ctl_command;
+extern const struct command dcfg_blocks_command;
+extern const struct command dcfg_build_command;
+extern const struct command dcfg_callgrind_command;
+extern const struct command dcfg_check_command;
+extern const struct command dcfg_command;
+extern const struct command dcfg_diff_command;
+extern const struct command dcfg_dot_command;
+extern const struct command dcfg_expand_command;
+extern const struct command dcfg_loops_command;
+extern const struct command doctor_command;
+extern const struct command dump_command;
+extern const struct command exec_command;
+extern const struct command info_command;
+extern const struct command mrc_command;
+extern const struct command plot_command;
+extern const struct command profile_command;
+extern const struct command recover_command;
+extern const struct command rondo_command;
+extern const struct command verify_command;
 
 #endif

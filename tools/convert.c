@@ -1,4 +1,4 @@
-#include "tools/convert.h"
+#include "tools/commands.h"
 
 #include "formats/base/power.h"
 #include "formats/base/printable.h"

@@ -1,4 +1,4 @@
-#include "tools/ctl.h"
+#include "tools/commands.h"
 
 #include "capture/control_protocol.h"
 #include "formats/base/printable.h"

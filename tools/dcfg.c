@@ -1,14 +1,6 @@
-#include "tools/dcfg.h"
 
 #include "tools/command_group.h"
-#include "tools/dcfg/blocks.h"
-#include "tools/dcfg/build.h"
-#include "tools/dcfg/callgrind.h"
-#include "tools/dcfg/check.h"
-#include "tools/dcfg/diff.h"
-#include "tools/dcfg/dot.h"
-#include "tools/dcfg/expand.h"
-#include "tools/dcfg/loops.h"
+#include "tools/commands.h"
 
 static const struct command *const dcfg_commands[] = {
     &dcfg_build_command,  &dcfg_check_command,     &dcfg_expand_command,

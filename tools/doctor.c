@@ -1,4 +1,4 @@
-#include "tools/doctor.h"
+#include "tools/commands.h"
 
 #include "driver/boards.h"
 #include "tools/doctor/checks.h"

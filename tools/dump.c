@@ -1,4 +1,4 @@
-#include "tools/dump.h"
+#include "tools/commands.h"
 
 #include "formats/base/printable.h"
 #include "formats/capture_file.h"

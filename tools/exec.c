@@ -1,4 +1,4 @@
-#include "tools/exec.h"
+#include "tools/commands.h"
 
 #include "capture/exec/process.h"
 #include "capture/file_list.h"

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* SI_KERNEL */
 #include "tools/exec_attend.h"
 
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/exec_stop.h"
 
 #include <errno.h>

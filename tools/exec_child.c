@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC, prctl */
 #include "tools/exec_child.h"
 
-#include "tools/commands.h"
+#include "tools/command.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -31,7 +31,7 @@ _Noreturn static void live(const struct exec_program *program, struct exec_lanes
     char go;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would take its records */
     sigaction(SIGCHLD, &inherited->child_ends, NULL);
-    command_ignore_no_more();
+    command_restore_signals();
     struct exec_inside *inside = exec_inside_new(lanes, lane, program, &error);
     if (inside)
         error.code = 0;

@@ -5,7 +5,7 @@
 #include "capture/exec/process.h"
 #include "formats/base/printable.h"
 #include "formats/base/standard_streams.h"
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/exec_code.h"
 #include "tools/exec_symbol.h"
 #include "tools/own_stream.h"
@@ -577,7 +577,7 @@ _Noreturn void exec_inside_main(int count, char **arguments)
     struct call call;
     if (count < 4 || !read_call(&call, arguments[1]))
         _exit(STATUS_USAGE);
-    command_ignore_no_more();
+    command_restore_signals();
     const struct exec_program program = {.path = arguments[2],
                                          .file = call.path,
                                          .arguments = (const char *const *)arguments + 3,

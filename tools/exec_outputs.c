@@ -4,7 +4,7 @@
 #include "capture/exec/exec_source.h"
 #include "capture/status_json.h"
 #include "driver/virtual_board.h"
-#include "tools/commands.h"
+#include "tools/command.h"
 
 #include <stdlib.h>
 #include <string.h>

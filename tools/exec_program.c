@@ -1,7 +1,7 @@
 #define _DEFAULT_SOURCE /* S_ISVTX and the like */
 #include "tools/exec_program.h"
 
-#include "tools/commands.h"
+#include "tools/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

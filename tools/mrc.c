@@ -1,4 +1,4 @@
-#include "tools/mrc.h"
+#include "tools/commands.h"
 
 #include "formats/base/power.h"
 #include "tools/mrc/job.h"

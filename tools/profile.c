@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* strsignal */
-#include "tools/profile.h"
+#include "tools/commands.h"
 
 #include "capture/exec/process.h"
 #include "formats/base/printable.h"
@@ -307,7 +307,7 @@ static int profile_main(struct invocation *call)
     if (check(&settings.report, &error) < 0)
         return command_usage(call, "%s", error.message);
     run.arguments = (const char *const *)call->arguments;
-    command_ignore_no_more();
+    command_restore_signals();
     if (begin(&run, &error) == 0)
         go(&run);
     process_free(run.process);

@@ -1,4 +1,4 @@
-#include "tools/recover.h"
+#include "tools/commands.h"
 
 #include "formats/base/clock.h"
 #include "formats/base/new_file.h"

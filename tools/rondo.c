@@ -1,4 +1,4 @@
-#include "tools/rondo.h"
+#include "tools/commands.h"
 
 #include "formats/base/quantity.h"
 #include "formats/base/standard_streams.h"
@@ -344,7 +344,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
     result = open_outputs(rondo, path, error);
     if (result < 0)
         return result;
-    command_ignore_no_more();
+    command_restore_signals();
     rondo->aria = aria_new(path, rondo->arguments, &settings, error);
     if (!rondo->aria)
         return BT_USAGE;

@@ -1,4 +1,4 @@
-#include "tools/verify.h"
+#include "tools/commands.h"
 
 #include "formats/base/printable.h"
 #include "tools/gaps.h"

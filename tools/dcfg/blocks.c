@@ -1,4 +1,4 @@
-#include "tools/dcfg/blocks.h"
+#include "tools/commands.h"
 
 #include "tools/dcfg/view.h"
 

@@ -1,4 +1,4 @@
-#include "tools/dcfg/build.h"
+#include "tools/commands.h"
 
 #include "formats/base/printable.h"
 #include "formats/dcfg_writer.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/callgrind.h"
+#include "tools/commands.h"
 
 #include "tools/callgrind_file.h"
 #include "tools/cfg/call_graph.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/check.h"
+#include "tools/commands.h"
 
 #include "formats/base/printable.h"
 #include "tools/cfg/check.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/diff.h"
+#include "tools/commands.h"
 
 #include "formats/base/printable.h"
 #include "tools/dcfg/diff_rows.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/dot.h"
+#include "tools/commands.h"
 
 #include "tools/cfg/find_routine.h"
 #include "tools/dcfg/dot_graph.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/expand.h"
+#include "tools/commands.h"
 
 #include "formats/base/saturating.h"
 #include "tools/dcfg/trace_file.h"

@@ -1,4 +1,4 @@
-#include "tools/dcfg/loops.h"
+#include "tools/commands.h"
 
 #include "formats/base/saturating.h"
 #include "tools/cfg/loop_counts.h"

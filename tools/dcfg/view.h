@@ -4,7 +4,7 @@
 
 #include "tools/cfg/names.h"
 #include "tools/cfg/profile.h"
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/table.h"
 
 struct view {

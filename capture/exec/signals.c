@@ -1,13 +1,10 @@
 #define _GNU_SOURCE /* syscall, all signals */
-#include "capture/exec/signals.h"
+#include "capture/exec/signals_inside.h"
 
 #include "capture/exec/decode.h"
 #include "capture/exec/enter.h"
-#include "capture/exec/program_memory.h"
-#include "capture/exec/signal_frame.h"
 #include "capture/exec/trap.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +12,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define SIGNALS   64
-#define MASK_SIZE 8
-#define RED_ZONE  128
+#define RED_ZONE 128
 
-#define BIT(number) ((uint64_t)1 << ((number)-1))
-#define OURS        (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP))
-#define UNBLOCKABLE (BIT(SIGKILL) | BIT(SIGSTOP))
-#define STOPPING    (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
-#define HARMLESS    (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+#define STOPPING (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+#define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
 /* What timers and files of the program still send when it has ended, and its acquaintances. */
 #define OUTLIVING                                                                                  \
@@ -31,44 +23,7 @@
 #define REAL_TIME    32
 #define OF_LIBRARIES 2 /* the first real-time ones */
 
-#define DEFAULT     0 /* handlers */
-#define IGNORE      1
-#define RESTORER    0x04000000u
-#define AUTO_DISARM 0x80000000u
-#define STACK_MIN   2048
-
-/* As the kernel has it. */
-struct action {
-    uint64_t handler, flags, restorer, mask;
-};
-
-/* What all threads share. */
-struct actions {
-    struct action now[SIGNALS + 1];
-    struct action before[SIGNALS + 1]; /* the kernel's, when we came */
-    unsigned others;                   /* threads beside the first */
-    volatile bool tick_sent;           /* ever */
-};
-
-struct signals {
-    struct space *space;
-    struct exec_thread *thread;
-    struct actions *actions;
-    bool is_first; /* the actions go with it */
-    int host; /* the thread of ours that has them, by its number for the kernel; 0: all there are */
-    void (*noted)(void *context);
-    void *noted_context;
-    uint64_t mask, mask_before;
-    uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
-    bool suspended;
-    struct signal_stack stack;
-    uint64_t fault_address, trap, error; /* of the last fault: all frames tell it */
-    bool pending;
-    uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of it */
-    uint64_t shown; /* in system calls: what the kernel's mask is the program's for; else 0 */
-    uint64_t held;  /* of OURS: sent, and not delivered yet */
-    uint8_t held_information[SIGSEGV + 1][SIGNAL_INFORMATION_BYTES];
-};
+#define RESTORER 0x04000000u
 
 /* --- the kernel's part -------------------------------------------------------------------------
  */
@@ -79,7 +34,7 @@ static void set_kernel_mask(uint64_t mask)
 }
 
 /* Nothing is noted from here until the program's mask holds again. */
-static void block_all(void)
+void signals_block(void)
 {
     set_kernel_mask(~(uint64_t)0);
 }
@@ -110,22 +65,20 @@ static void give_back(struct signals *signals, uint64_t which)
     }
 }
 
-static void use_mask(struct signals *signals)
+void signals_resume(struct signals *signals)
 {
     signals->shown = 0;
     if (!signals->pending && (signals->held & ~signals->mask)) {
-        block_all();
+        signals_block();
         give_back(signals, ~signals->mask);
     }
     set_kernel_mask(signals->pending ? ~OURS : signals->mask & ~OURS);
 }
 
-/* In system calls the kernel may have the program's whole mask, and what waits after it; but other
- * threads end those that wait with SIGTRAP. */
-static void show(struct signals *signals, uint64_t mask)
+void signals_show_mask(struct signals *signals, uint64_t mask)
 {
     bool alone = __atomic_load_n(&signals->actions->others, __ATOMIC_RELAXED) == 0;
-    block_all();
+    signals_block();
     signals->shown = alone ? ~(uint64_t)0 : ~BIT(SIGTRAP);
     give_back(signals, signals->shown);
     set_kernel_mask(signals->pending ? ~OURS : mask & signals->shown);
@@ -139,13 +92,13 @@ bool signals_hides(const struct signals *signals)
 void signals_show(struct signals *signals)
 {
     if (signals_hides(signals))
-        show(signals, signals->mask);
+        signals_show_mask(signals, signals->mask);
 }
 
 void signals_hide(struct signals *signals)
 {
     if (signals->shown)
-        use_mask(signals);
+        signals_resume(signals);
 }
 
 static bool ends_program(int number)
@@ -153,8 +106,7 @@ static bool ends_program(int number)
     return !(BIT(number) & (STOPPING | HARMLESS));
 }
 
-/* What the kernel is to do for an action of the program. */
-static void set_kernel_action(int number, const struct action *wanted)
+void signals_set_kernel_action(int number, const struct action *wanted)
 {
     struct action action = {.handler = wanted->handler, .flags = wanted->flags};
     if (BIT(number) & (OURS | UNBLOCKABLE))
@@ -218,15 +170,15 @@ void signals_begin(struct signals *signals)
         syscall(SYS_rt_sigaction, number, NULL, before, MASK_SIZE);
         if (before->handler == IGNORE)
             signals->actions->now[number].handler = IGNORE;
-        set_kernel_action(number, &signals->actions->now[number]);
+        signals_set_kernel_action(number, &signals->actions->now[number]);
     }
-    use_mask(signals);
+    signals_resume(signals);
 }
 
 void signals_end(struct signals *signals)
 {
     const struct action ignore = {.handler = IGNORE};
-    block_all();
+    signals_block();
     for (int number = 1; number <= SIGNALS; number++) {
         const struct action *before = &signals->actions->before[number];
         if (before->handler == DEFAULT && (number >= REAL_TIME || (BIT(number) & OUTLIVING)))
@@ -240,7 +192,7 @@ void signals_end(struct signals *signals)
 void signals_take_back(const struct signals *signals)
 {
     for (int number = REAL_TIME; number < REAL_TIME + OF_LIBRARIES; number++)
-        set_kernel_action(number, &signals->actions->now[number]);
+        signals_set_kernel_action(number, &signals->actions->now[number]);
 }
 
 /* Where so many signals of the user wait as may (RLIMIT_SIGPENDING), the kernel sends them without
@@ -342,7 +294,7 @@ bool signals_note(void *context, int number, void *information, void *interrupte
 /* --- delivery ----------------------------------------------------------------------------------
  */
 
-static bool is_on_stack(const struct signals *signals)
+bool signals_is_on_stack(const struct signals *signals)
 {
     uint64_t rsp = signals->thread->registers[DECODE_RSP];
     return !(signals->stack.flags & AUTO_DISARM) && rsp > signals->stack.address &&
@@ -366,7 +318,7 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
     delivery->trap = signals->trap;
     delivery->error = signals->error;
     delivery->top = signals->thread->registers[DECODE_RSP] - RED_ZONE;
-    if ((action->flags & SA_ONSTACK) && signals->stack.size > 0 && !is_on_stack(signals))
+    if ((action->flags & SA_ONSTACK) && signals->stack.size > 0 && !signals_is_on_stack(signals))
         delivery->top = signals->stack.address + signals->stack.size;
     if (!(action->flags & RESTORER) ||
         signal_frame_push(signals->space, signals->thread, delivery) != 0) {
@@ -381,7 +333,7 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
     signals->mask &= ~UNBLOCKABLE;
     if (action->flags & SA_RESETHAND) {
         action->handler = DEFAULT;
-        set_kernel_action(number, action);
+        signals_set_kernel_action(number, action);
     }
     return 0;
 }
@@ -411,7 +363,7 @@ int signals_deliver(struct signals *signals)
 {
     struct signal_delivery delivery = {0};
     int ends = 0;
-    block_all();
+    signals_block();
     signals->thread->interrupt = 0;
     delivery.number = take(signals, delivery.information);
     uint64_t handler = delivery.number ? signals->actions->now[delivery.number].handler : IGNORE;
@@ -422,7 +374,7 @@ int signals_deliver(struct signals *signals)
     else if (handler == DEFAULT && (BIT(delivery.number) & STOPPING))
         kill(getpid(), SIGSTOP);
     signals->suspended = false;
-    use_mask(signals);
+    signals_resume(signals);
     return ends;
 }
 
@@ -438,9 +390,9 @@ int signals_raise(struct signals *signals, const struct executor_stop *stop)
     }
     if (stop->trap == TRAP_PAGE_FAULT)
         signals->fault_address = stop->fault_address;
-    block_all();
+    signals_block();
     int ends = force(signals, &delivery);
-    use_mask(signals);
+    signals_resume(signals);
     return ends;
 }
 
@@ -452,166 +404,12 @@ int signals_return(struct signals *signals)
         const struct executor_stop stop = {.signal = SIGSEGV, .code = SI_KERNEL};
         return signals_raise(signals, &stop);
     }
-    block_all();
+    signals_block();
     signals->mask = mask & ~UNBLOCKABLE;
-    if (!is_on_stack(signals))
+    if (!signals_is_on_stack(signals))
         signals->stack = stack;
-    use_mask(signals);
+    signals_resume(signals);
     return 0;
-}
-
-/* --- system calls ------------------------------------------------------------------------------
- */
-
-static int64_t set_action(struct signals *signals, const uint64_t *arguments)
-{
-    uint64_t number = (uint32_t)arguments[0];
-    struct action action;
-    if (arguments[3] != MASK_SIZE || number < 1 || number > SIGNALS ||
-        ((BIT(number) & UNBLOCKABLE) && arguments[1]))
-        return -EINVAL;
-    if (arguments[1] && program_read(signals->space, &action, arguments[1], sizeof action) != 0)
-        return -EFAULT;
-    const struct action old = signals->actions->now[number];
-    if (arguments[1]) {
-        action.mask &= ~UNBLOCKABLE;
-        signals->actions->now[number] = action;
-        set_kernel_action((int)number, &action);
-        if (action.handler == IGNORE)
-            signals->held &= ~BIT(number);
-    }
-    return arguments[2] ? program_write(signals->space, arguments[2], &old, sizeof old) : 0;
-}
-
-/* Nothing is noted in between: what was noted before has to be delivered first. */
-static int64_t set_mask(struct signals *signals, const uint64_t *arguments)
-{
-    uint64_t set = 0, old = signals->mask;
-    int64_t result = 0;
-    if (arguments[3] != MASK_SIZE)
-        return -EINVAL;
-    if (arguments[1] && program_read(signals->space, &set, arguments[1], sizeof set) != 0)
-        return -EFAULT;
-    block_all();
-    if (signals->thread->interrupt)
-        result = EXEC_SYSTEM_CALL_AGAIN;
-    else if (!arguments[1])
-        result = 0;
-    else if ((uint32_t)arguments[0] == SIG_BLOCK)
-        signals->mask |= set & ~UNBLOCKABLE;
-    else if ((uint32_t)arguments[0] == SIG_UNBLOCK)
-        signals->mask &= ~set;
-    else if ((uint32_t)arguments[0] == SIG_SETMASK)
-        signals->mask = set & ~UNBLOCKABLE;
-    else
-        result = -EINVAL;
-    use_mask(signals);
-    if (result == 0 && arguments[2])
-        result = program_write(signals->space, arguments[2], &old, sizeof old);
-    return result;
-}
-
-static int64_t suspend(struct signals *signals, const struct system_call *call)
-{
-    const uint64_t *arguments = call->arguments;
-    uint64_t set;
-    if (arguments[1] != MASK_SIZE)
-        return -EINVAL;
-    if (program_read(signals->space, &set, arguments[0], sizeof set) != 0)
-        return -EFAULT;
-    signals->suspend_mask = set & ~UNBLOCKABLE;
-    system_call_leave(call);
-    signals->suspended = true;
-    show(signals, ~(uint64_t)0);
-    uint64_t kernels = signals->suspend_mask & signals->shown;
-    const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
-    int64_t result = exec_system_call(&signals->thread->interrupt, SYS_rt_sigsuspend, passed);
-    use_mask(signals);
-    system_call_come_back(call);
-    if (result == EXEC_SYSTEM_CALL_AGAIN)
-        signals->suspended = false;
-    return result;
-}
-
-/* The argument that is a mask, or its address and size. */
-static unsigned mask_argument(uint64_t number)
-{
-    switch (number) {
-    case SYS_ppoll:
-        return 3;
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-        return 4;
-    case SYS_pselect6:
-        return 5;
-    default:
-        return 0;
-    }
-}
-
-void signals_open_wait(const struct signals *signals, struct system_call *call,
-                       struct signals_wait *wait)
-{
-    unsigned number = mask_argument(call->number);
-    uint64_t *argument = &call->arguments[number], address = *argument;
-    if (number == 0 || address == 0)
-        return;
-    if (call->number == SYS_pselect6) {
-        if (program_read(signals->space, wait->set, address, sizeof wait->set) != 0)
-            return;
-        address = wait->set[0];
-        wait->set[0] = (uint64_t)(uintptr_t)&wait->mask;
-    }
-    if (address == 0 || program_read(signals->space, &wait->mask, address, sizeof wait->mask) != 0)
-        return;
-    wait->mask &= ~BIT(SIGTRAP);
-    *argument = call->number == SYS_pselect6 ? (uint64_t)(uintptr_t)wait->set
-                                             : (uint64_t)(uintptr_t)&wait->mask;
-}
-
-static int64_t set_stack(struct signals *signals, const uint64_t *arguments)
-{
-    struct signal_stack stack, old = signals->stack;
-    if (arguments[0] && program_read(signals->space, &stack, arguments[0], sizeof stack) != 0)
-        return -EFAULT;
-    old.flags &= AUTO_DISARM;
-    if (old.size == 0)
-        old.flags |= SS_DISABLE;
-    else if (is_on_stack(signals))
-        old.flags |= SS_ONSTACK;
-    if (arguments[0]) {
-        uint32_t mode = stack.flags & ~AUTO_DISARM;
-        if (old.flags & SS_ONSTACK)
-            return -EPERM;
-        if (mode != SS_DISABLE && mode != SS_ONSTACK && mode != 0)
-            return -EINVAL;
-        if (mode == SS_DISABLE)
-            stack.address = stack.size = 0;
-        else if (stack.size < STACK_MIN)
-            return -ENOMEM;
-        signals->stack = stack;
-    }
-    return arguments[1] ? program_write(signals->space, arguments[1], &old, sizeof old) : 0;
-}
-
-void signals_system_call(struct signals *signals, struct system_call *call)
-{
-    switch (call->number) {
-    case SYS_rt_sigaction:
-        call->result = set_action(signals, call->arguments);
-        break;
-    case SYS_rt_sigprocmask:
-        call->result = set_mask(signals, call->arguments);
-        break;
-    case SYS_rt_sigsuspend:
-        call->result = suspend(signals, call);
-        break;
-    case SYS_sigaltstack:
-        call->result = set_stack(signals, call->arguments);
-        break;
-    default:
-        call->result = -ENOSYS;
-    }
 }
 
 /* --- children and other programs ---------------------------------------------------------------
@@ -642,7 +440,7 @@ void signals_go_back(struct signals *signals, const void *pointer)
 void signals_leave(struct signals *signals)
 {
     siginfo_t information;
-    block_all();
+    signals_block();
     memcpy(&information, signals->information, sizeof information);
     if (signals->pending && information.si_code != SI_TKILL)
         send_to_process(signals->information);
@@ -659,14 +457,9 @@ void signals_forked(struct signals *signals)
     signals->actions->others = 0;
 }
 
-void signals_block(void)
-{
-    block_all();
-}
-
 bool signals_hold(struct signals *signals)
 {
-    block_all();
+    signals_block();
     return !signals->thread->interrupt;
 }
 
@@ -676,7 +469,7 @@ void signals_clear(struct signals *signals)
     for (int number = 1; number <= SIGNALS; number++)
         if (signals->actions->now[number].handler > IGNORE) {
             signals->actions->now[number] = none;
-            set_kernel_action(number, &none);
+            signals_set_kernel_action(number, &none);
         }
 }
 
@@ -688,11 +481,6 @@ void signals_retire(struct signals *signals)
             syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
     give_back(signals, ~(uint64_t)0);
     set_kernel_mask(signals->pending ? ~OURS : signals->mask);
-}
-
-void signals_resume(struct signals *signals)
-{
-    use_mask(signals);
 }
 
 _Noreturn void signals_die(int number)

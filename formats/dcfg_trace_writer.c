@@ -10,7 +10,7 @@ struct dcfg_trace_writer {
     struct json_put *put;
     struct edge_encoder *encoder; /* of the process that is open, NULL: none */
     uint64_t process_id;
-    struct edge_grammar_text text;
+    struct edge_encoder_text text;
 };
 
 static void put_text(struct json_put *put, const char *text)
@@ -63,25 +63,6 @@ void dcfg_trace_writer_free(struct dcfg_trace_writer *writer)
     json_put_free(writer->put);
     free(writer->text.text);
     free(writer);
-}
-
-static int put_dictionary(struct dcfg_trace_writer *writer, struct bt_error *error)
-{
-    const struct edge_grammar *grammar = edge_encoder_dictionary(writer->encoder);
-    size_t count = edge_grammar_entries(grammar);
-    json_put_object(writer->put);
-    for (size_t i = 0; i < count; i++) {
-        char key[EDGE_GRAMMAR_KEY_MAX + 1];
-        writer->text.length = 0;
-        int result = edge_grammar_entry(grammar, i, key, &writer->text, error);
-        if (result < 0)
-            return result;
-        json_put_line(writer->put);
-        json_put_key(writer->put, key);
-        json_put_string(writer->put, writer->text.text, writer->text.length);
-    }
-    json_put_object_end(writer->put);
-    return 0;
 }
 
 static void put_row(struct json_put *put, const struct transition_row *row, const uint32_t *edges)
@@ -177,11 +158,10 @@ static int end_process(struct dcfg_trace_writer *writer, struct bt_error *error)
     json_put_line(writer->put);
     json_put_array(writer->put);
     json_put_integer(writer->put, writer->process_id);
-    result = put_dictionary(writer, error);
-    if (result == 0) {
-        put_table(writer);
-        result = put_threads(writer, error);
-    }
+    json_put_object(writer->put); /* STRING_DICTIONARY */
+    json_put_object_end(writer->put);
+    put_table(writer);
+    result = put_threads(writer, error);
     json_put_array_end(writer->put);
     edge_encoder_free(writer->encoder);
     writer->encoder = NULL;

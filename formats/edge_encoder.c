@@ -4,24 +4,21 @@
 #include "formats/base/spool.h"
 #include "formats/edge_codes.h"
 #include "formats/edge_learn.h"
+#include "formats/edge_text.h"
 
 #include <string.h>
 
 #define CHUNK_EDGES ((uint32_t)1 << 20)
-/* Characters that are searched together for what repeats. */
-#define WINDOW ((size_t)1 << 18)
 /* More chunks of the same kind are expected behind a full one. */
 #define PATIENCE 3u
 /* A chunk that takes this much more words than the one before, in percent, is of a new kind. */
 #define NEW_KIND 130u
 
-/* A chunk, and where its words and its text were put aside. */
+/* A chunk, and where its words are in the temporary file. */
 struct chunk {
     struct edge_chunk chunk;
     uint64_t words_at;
     size_t word_count;
-    uint64_t text_at;
-    size_t text_length;
     size_t order;
 };
 
@@ -38,19 +35,13 @@ struct edge_encoder {
     struct edge_words words;
     struct edge_learner *learner;
     struct edge_code *codes;
-    struct edge_grammar *grammar;
     struct spool *word_spool;
-    struct spool *text_spool;
     struct thread *threads;
     size_t thread_count, thread_capacity;
     struct chunk *chunks;
     size_t chunk_count, chunk_capacity;
     uint32_t *stream; /* words of a chunk */
     size_t stream_capacity;
-    uint8_t *values; /* of the window */
-    size_t value_count, value_capacity;
-    size_t *ends;
-    size_t end_capacity;
     unsigned learned;   /* how often */
     unsigned wait;      /* chunks until learning is tried again */
     uint64_t last_rate; /* words in 1000 edges of the last chunk */
@@ -74,13 +65,10 @@ int edge_encoder_new(struct edge_encoder **encoder, const struct edge_encoder_se
         made->settings.chunk_edges = CHUNK_EDGES;
     int result = edge_words_begin(&made->words, settings->edge_max, error);
     made->learner = edge_learner_new();
-    made->grammar = edge_grammar_new();
-    if (result == 0 && (!made->learner || !made->grammar))
+    if (result == 0 && !made->learner)
         result = no_memory(error);
     if (result == 0)
         result = spool_new(&made->word_spool, error);
-    if (result == 0)
-        result = spool_new(&made->text_spool, error);
     if (result < 0) {
         edge_encoder_free(made);
         return result;
@@ -98,14 +86,10 @@ void edge_encoder_free(struct edge_encoder *encoder)
     free(encoder->threads);
     edge_words_free(&encoder->words);
     edge_learner_free(encoder->learner);
-    edge_grammar_free(encoder->grammar);
     spool_free(encoder->word_spool);
-    spool_free(encoder->text_spool);
     free(encoder->codes);
     free(encoder->chunks);
     free(encoder->stream);
-    free(encoder->values);
-    free(encoder->ends);
     free(encoder);
 }
 
@@ -282,11 +266,11 @@ int edge_encoder_gap(struct edge_encoder *encoder, uint32_t thread, uint64_t ins
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Bits on their way to values of six. */
+/* Bits that become characters of six each. */
 struct bits {
     uint64_t bits; /* the last ones, lowest last */
     unsigned count;
-    uint8_t *to;
+    char *to;
 };
 
 static void put_word(struct bits *bits, const struct edge_encoder *encoder, uint32_t word)
@@ -302,70 +286,7 @@ static void put_word(struct bits *bits, const struct edge_encoder *encoder, uint
     bits->bits = bits->bits << code->bits | code->code >> (32 - code->bits);
     bits->count += code->bits;
     for (; bits->count >= 6; bits->count -= 6)
-        *bits->to++ = (uint8_t)(bits->bits >> (bits->count - 6) & 63);
-}
-
-/* Appends the values of a chunk to the window. */
-static int put_chunk(struct edge_encoder *encoder, const struct chunk *chunk,
-                     struct bt_error *error)
-{
-    /* a word is at most 32 bits for each of its edges, when all its parts are written */
-    size_t most = encoder->value_count + chunk->chunk.edges * 6 + 1;
-    uint8_t *values = grow_array(encoder->values, &encoder->value_capacity, most, 1);
-    if (!values)
-        return no_memory(error);
-    encoder->values = values;
-    int result = spool_read(encoder->word_spool, chunk->words_at, encoder->stream,
-                            chunk->word_count * sizeof *encoder->stream, error);
-    if (result < 0)
-        return result;
-    struct bits bits = {.to = values + encoder->value_count};
-    for (size_t i = 0; i < chunk->word_count; i++)
-        put_word(&bits, encoder, encoder->stream[i]);
-    if (bits.count > 0)
-        *bits.to++ = (uint8_t)(bits.bits << (6 - bits.count) & 63);
-    encoder->value_count = (size_t)(bits.to - values);
-    return 0;
-}
-
-/* Turns the window, which is the chunks from begin on, into texts. */
-static int end_window(struct edge_encoder *encoder, size_t begin, size_t count,
-                      struct bt_error *error)
-{
-    struct edge_grammar_text text = {.text = NULL, .length = 0, .capacity = 0};
-    int result =
-        edge_grammar_window(encoder->grammar, encoder->values, encoder->ends, count, error);
-    for (size_t i = 0; i < count && result == 0; i++) {
-        struct chunk *chunk = &encoder->chunks[begin + i];
-        text.length = 0;
-        result = edge_grammar_sequence(encoder->grammar, i, &text, error);
-        chunk->text_at = spool_size(encoder->text_spool);
-        chunk->text_length = text.length;
-        if (result == 0)
-            result = spool_put(encoder->text_spool, text.text, text.length, error);
-    }
-    encoder->value_count = 0;
-    free(text.text);
-    return result;
-}
-
-static int write_texts(struct edge_encoder *encoder, struct bt_error *error)
-{
-    size_t begin = 0;
-    int result = 0;
-    size_t *ends = grow_array(NULL, &encoder->end_capacity, encoder->chunk_count + 1, sizeof *ends);
-    if (!ends)
-        return no_memory(error);
-    encoder->ends = ends;
-    for (size_t i = 0; i < encoder->chunk_count && result == 0; i++) {
-        result = put_chunk(encoder, &encoder->chunks[i], error);
-        ends[i - begin] = encoder->value_count;
-        if (result == 0 && (encoder->value_count >= WINDOW || i + 1 == encoder->chunk_count)) {
-            result = end_window(encoder, begin, i + 1 - begin, error);
-            begin = i + 1;
-        }
-    }
-    return result;
+        *bits->to++ = edge_text_character((uint32_t)(bits->bits >> (bits->count - 6) & 63));
 }
 
 static int compare_chunks(const void *left, const void *right)
@@ -389,16 +310,10 @@ int edge_encoder_finish(struct edge_encoder *encoder, struct bt_error *error)
     encoder->codes = calloc(encoder->words.count, sizeof *encoder->codes);
     if (!encoder->codes)
         return no_memory(error);
-    result = edge_codes_assign(encoder->codes, &encoder->words, error);
-    return result == 0 ? write_texts(encoder, error) : result;
+    return edge_codes_assign(encoder->codes, &encoder->words, error);
 }
 
 /* --- what is available then ------------------------------------------------------------------- */
-
-const struct edge_grammar *edge_encoder_dictionary(const struct edge_encoder *encoder)
-{
-    return encoder->grammar;
-}
 
 int edge_encoder_row(const struct edge_encoder *encoder, size_t *position,
                      struct transition_row *row, uint32_t *edges)
@@ -426,17 +341,26 @@ const struct edge_chunk *edge_encoder_chunk(const struct edge_encoder *encoder, 
     return &encoder->chunks[i].chunk;
 }
 
-int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_grammar_text *text,
+int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_encoder_text *text,
                           struct bt_error *error)
 {
     const struct chunk *chunk = &encoder->chunks[i];
-    char *grown = grow_array(text->text, &text->capacity, text->length + chunk->text_length + 1, 1);
+    /* a word takes at most 32 bits for each of its edges, when all its parts are written */
+    char *grown = grow_array(text->text, &text->capacity, text->length + chunk->chunk.edges * 6 + 1,
+                             sizeof *grown);
     if (!grown)
         return no_memory(error);
     text->text = grown;
-    int result = spool_read(encoder->text_spool, chunk->text_at, grown + text->length,
-                            chunk->text_length, error);
-    text->length += chunk->text_length;
-    grown[text->length] = '\0';
-    return result;
+    int result = spool_read(encoder->word_spool, chunk->words_at, encoder->stream,
+                            chunk->word_count * sizeof *encoder->stream, error);
+    if (result < 0)
+        return result;
+    struct bits bits = {.to = grown + text->length};
+    for (size_t word = 0; word < chunk->word_count; word++)
+        put_word(&bits, encoder, encoder->stream[word]);
+    if (bits.count > 0)
+        *bits.to++ = edge_text_character((uint32_t)(bits.bits << (6 - bits.count) & 63));
+    text->length = (size_t)(bits.to - grown);
+    *bits.to = '\0';
+    return 0;
 }

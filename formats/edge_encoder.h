@@ -1,17 +1,17 @@
 /*
- * Encodes the edges of a process's threads: from edge ids to a transition table, a string
- * dictionary and chunks (DCFG-trace 1.00, sections 3.4 to 3.7).
+ * Encodes the edges of a process's threads: from edge ids to a transition table and chunks
+ * (DCFG-trace 1.00, sections 3.5 to 3.7). The string dictionary stays empty and no sequence has a
+ * repeat: doc/benchmarks.md has what both would save.
  *
- * Edges are taken once, in any mixture of threads, and cut into words chunk by chunk; the words are
- * put aside in a temporary file. At the end, how often each was used makes the table, and what
- * repeats in the bits makes the dictionary. Memory is proportional to the number of different edges
- * and of threads, not to the length of the stream: but for some 100 bytes a chunk.
+ * Edges are taken once, in any mixture of threads, and cut into words chunk by chunk. A temporary
+ * file keeps the words. At the end, the number of uses of each word makes the table. Memory is
+ * proportional to the number of different edges and of threads, not to the length of the stream,
+ * except for some 100 bytes a chunk.
  */
 #ifndef FORMATS_EDGE_ENCODER_H
 #define FORMATS_EDGE_ENCODER_H
 
 #include "formats/base/named_fields.h"
-#include "formats/edge_grammar.h"
 #include "formats/transition_table.h"
 
 struct edge_encoder;
@@ -56,9 +56,6 @@ int edge_encoder_gap(struct edge_encoder *encoder, uint32_t thread, uint64_t ins
 /* All edges were put: makes what follows available. Errors as edge_encoder_put. */
 int edge_encoder_finish(struct edge_encoder *encoder, struct bt_error *error);
 
-/* The dictionary: as edge_grammar_entries and edge_grammar_entry. */
-const struct edge_grammar *edge_encoder_dictionary(const struct edge_encoder *encoder);
-
 /*
  * The rows of the transition table: returns 1 and fills *row (next is of no meaning; edges: room
  * for EDGE_ENCODER_ROW_MAX) for the next row, beginning with *position 0; or 0 behind the last.
@@ -71,8 +68,14 @@ int edge_encoder_row(const struct edge_encoder *encoder, size_t *position,
 size_t edge_encoder_chunks(const struct edge_encoder *encoder);
 const struct edge_chunk *edge_encoder_chunk(const struct edge_encoder *encoder, size_t i);
 
-/* Appends the EDGE_ID_SEQUENCE of a chunk. 0, BT_MEMORY or BT_IO. */
-int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_grammar_text *text,
+/* Text that grows. Zeroed is empty; free(text.text). */
+struct NAMED_FIELDS edge_encoder_text {
+    char *text;
+    size_t length, capacity;
+};
+
+/* Appends the EDGE_ID_SEQUENCE of a chunk, and 0. 0, BT_MEMORY or BT_IO. */
+int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_encoder_text *text,
                           struct bt_error *error);
 
 #endif

@@ -647,8 +647,3 @@ void dcfg_map_edge_types(struct dcfg *graph, const uint8_t types[256])
             edges->types[edge] = types[edges->types[edge]];
     }
 }
-
-const char *dcfg_text(const struct dcfg *graph, uint32_t name)
-{
-    return graph->text + name;
-}

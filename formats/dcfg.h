@@ -217,7 +217,10 @@ int dcfg_seal(struct dcfg *graph, struct bt_error *error);
 
 /* --- asking --- */
 
-const char *dcfg_text(const struct dcfg *graph, uint32_t name);
+static inline const char *dcfg_text(const struct dcfg *graph, uint32_t name)
+{
+    return graph->text + name;
+}
 
 /* The rest are for sealed graphs. A file's name, NULL where there is none with that id. */
 const char *dcfg_file_name(const struct dcfg *graph, uint32_t id);

@@ -1,5 +1,7 @@
 #include "capture/exec/enter.h"
 
+#include "capture/exec/executor_parts.h"
+
 /*
  * In assembler, because every register has its meaning here. The program's stack is never used:
  * flags go through ours.

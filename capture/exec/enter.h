@@ -51,14 +51,11 @@ extern const uint8_t exec_look_again_end[];
 void exec_return(void);
 
 /*
- * What to install for signals: puts our own fs in place, and calls exec_signal(). Where that
- * returns true, the thread goes on with the fs that it had; else with ours. Only in threads that
- * exec_thread_bind() was called for.
+ * The handler to install for signals: sets our own fs and calls exec_signal() (executor_parts.h).
+ * If that returns true, the thread continues with the fs that it had, else with ours. Only in
+ * threads that exec_thread_bind() was called for.
  */
 void exec_signal_entry(int number, void *information, void *context);
-
-/* Written by whoever handles signals (fault.c). */
-bool exec_signal(int number, void *information, void *context);
 
 /*
  * Copies to `to`, and survives faults of what is read: 0, or -1 where not all of it can be. Only in

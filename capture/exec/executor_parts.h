@@ -65,6 +65,10 @@ struct executor {
 int executor_signals_begin(struct executor *executor, struct bt_error *error);
 void executor_signals_end(struct executor *executor);
 
+/* Handles a signal, for exec_signal_entry(). Whether the thread continues with the fs that it had.
+ */
+bool exec_signal(int number, void *information, void *context);
+
 /* Whether blocks write anything down, and borrow a register for it. */
 bool executor_has_pointer(const struct executor *executor);
 

@@ -1,5 +1,5 @@
-#include "capture/exec/trace_expand.h"
 #include "capture/exec/trace_compile.h"
+#include "capture/exec/trace_expand_internal.h"
 
 #include <string.h>
 

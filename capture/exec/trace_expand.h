@@ -86,8 +86,4 @@ int trace_expander_flush(struct trace_expander *expander);
 int trace_special(struct trace_expander *expander, const struct special *special,
                   const uint32_t *entries);
 
-/* One more record. */
-int trace_expander_add(struct trace_expander *expander, uint32_t address, bool write,
-                       unsigned size);
-
 #endif

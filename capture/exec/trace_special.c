@@ -1,4 +1,4 @@
-#include "capture/exec/trace_expand.h"
+#include "capture/exec/trace_expand_internal.h"
 
 #include <cpuid.h>
 #include <string.h>

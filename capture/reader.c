@@ -99,9 +99,11 @@ static bool obtain(struct reader *reader, bool wait)
 
 static void drop(struct reader *reader, const struct batch *part)
 {
+    const struct gap within = {.chosen = part->parts > 0};
     struct loss dropped = {.first_tick = part->first_tick, .last_tick = part->last_tick};
     dropped.count[LOSS_QUEUE] = part->count;
     gap_add(&reader->pending.gap, &part->gap);
+    gap_add(&reader->pending.gap, &within);
     loss_add(&reader->pending.lost, &part->lost);
     loss_add(&reader->pending.lost, &dropped);
 }
@@ -112,15 +114,20 @@ static bool goes_on(const struct batch *batch, const struct batch *part)
     uint64_t lost = loss_total(&part->lost);
     if (batch->count == 0)
         return !batch_tells(batch) || part->first_index - lost == batch->first_index;
-    return part->count > 0 && !batch_tells(part) &&
+    return part->count > 0 && lost == 0 && part->gap.milliseconds == 0 &&
            part->first_index == batch->first_index + batch->count &&
            part->records[0].time != UINT32_MAX &&
            part->first_tick - batch->last_tick == part->records[0].time;
 }
 
-/* Adds part to batch; its records are in place. */
+/* Adds part to batch; its records are in place. A chosen gap between them becomes a mark. */
 static void join(struct batch *batch, const struct batch *part)
 {
+    batch->parts += part->parts;
+    if (batch->count > 0 && part->gap.chosen) {
+        batch->records[batch->count].attribute |= ATTRIBUTE_PART;
+        batch->parts++;
+    }
     if (batch->count == 0) {
         loss_add(&batch->lost, &part->lost);
         gap_add(&batch->gap, &part->gap);
@@ -146,13 +153,14 @@ static void begin_next_block(struct reader *reader, const struct batch *part)
     join(&reader->block->batch, part);
 }
 
-static void count_gap(struct reader *reader, const struct gap *gap)
+static void count_gaps(struct reader *reader, const struct batch *part)
 {
     struct capture *capture = reader->capture;
-    if (gap->milliseconds == 0 && !gap->chosen)
+    const struct gap *gap = &part->gap;
+    if (gap->milliseconds == 0 && !gap->chosen && part->parts == 0)
         return;
     pthread_mutex_lock(&capture->mutex);
-    capture->status.chosen_gaps += gap->chosen;
+    capture->status.chosen_gaps += gap->chosen + (uint64_t)part->parts;
     capture->status.gaps += gap->milliseconds > 0;
     capture->status.gap_ns += (int64_t)gap->milliseconds * NS_A_MS;
     pthread_mutex_unlock(&capture->mutex);
@@ -160,7 +168,7 @@ static void count_gap(struct reader *reader, const struct gap *gap)
 
 static void accept(struct reader *reader, const struct batch *part)
 {
-    count_gap(reader, &part->gap);
+    count_gaps(reader, part);
     if (reader->dropping) {
         drop(reader, part);
     } else {

@@ -195,12 +195,14 @@ static void add_counts(uint64_t counts[LOSS_STAGES], const struct loss *loss)
 static void count_unwritten(struct writer *writer, const struct batch *batch)
 {
     struct batch *unwritten = &writer->unwritten;
+    const struct gap within = {.chosen = batch->parts > 0};
     struct loss refused = {.first_tick = batch->first_tick, .last_tick = batch->last_tick};
     refused.count[LOSS_DISK] = batch->count;
     loss_add(&refused, &batch->lost);
     pipeline_lost(writer->capture, &refused);
     loss_add(&unwritten->lost, &refused);
     gap_add(&unwritten->gap, &batch->gap);
+    gap_add(&unwritten->gap, &within);
     unwritten->first_index = batch->first_index + batch->count;
     unwritten->first_tick = unwritten->last_tick = batch->last_tick;
 }

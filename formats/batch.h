@@ -51,6 +51,8 @@ struct NAMED_FIELDS batch {
     uint64_t last_tick;  /* the same of the last record */
     struct loss lost;    /* just before records[0] */
     struct gap gap;      /* just before records[0]; what is lost in it is in `lost` */
+    uint32_t parts; /* of the records behind the first so many have the mark ATTRIBUTE_PART; 0 in
+                       what trace_reader.h delivers: there a batch ends in front of them */
     int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
 };
 

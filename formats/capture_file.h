@@ -31,8 +31,8 @@ struct capture_member {
     uint32_t header_bytes; /* gzip header with its extra field */
     uint32_t member_bytes; /* the whole member: header, deflate stream, trailer */
     union {
-        struct capture_info info;     /* CAPTURE_MEMBER_HEADER */
-        struct batch batch;           /* CAPTURE_MEMBER_DATA; records is NULL */
+        struct capture_info info; /* CAPTURE_MEMBER_HEADER */
+        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts 1 if there may be any */
         struct capture_totals totals; /* CAPTURE_MEMBER_CLOSING */
     };
 };

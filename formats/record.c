@@ -89,3 +89,19 @@ size_t records_until_saturated(const struct record *records, size_t count)
         i++;
     return i;
 }
+
+size_t records_parts(const struct record *records, size_t count)
+{
+    size_t parts = 0;
+    for (size_t i = 0; i < count; i++)
+        parts += records[i].attribute / ATTRIBUTE_PART;
+    return parts;
+}
+
+size_t records_until_part(const struct record *records, size_t count)
+{
+    size_t until = 1;
+    while (until < count && !(records[until].attribute & ATTRIBUTE_PART))
+        until++;
+    return until;
+}

@@ -53,6 +53,10 @@ enum attribute {
 };
 #define ATTRIBUTE_MASK 3u
 
+/* A mark in the attribute, where whoever has the records says so (struct batch, `parts`): a chosen
+ * gap lies before this record. */
+#define ATTRIBUTE_PART 0x80u
+
 /* A record in memory: native byte order, the same 12 bytes. */
 struct NAMED_FIELDS record {
     uint32_t address;  /* physical address */
@@ -115,5 +119,12 @@ uint64_t records_time(const struct record *records, size_t count);
 /* How many of the records, from the first on, may share a batch: all before the next one whose time
  * saturated. count >= 1; returns 1 to count. */
 size_t records_until_saturated(const struct record *records, size_t count);
+
+/* How many of the records have the mark ATTRIBUTE_PART. */
+size_t records_parts(const struct record *records, size_t count);
+
+/* How many of the records, from the first on, lie before the next one with that mark. count >= 1;
+ * returns 1 to count. */
+size_t records_until_part(const struct record *records, size_t count);
 
 #endif

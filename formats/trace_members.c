@@ -19,6 +19,7 @@ struct trace_members {
     void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
     void *watcher_context;
     bool watches_data; /* the watcher sees data members too */
+    bool keeps_parts;  /* batches go on at chosen gaps, with marks */
     struct capture_info info;
     struct capture_totals totals;
     bool closed;      /* totals is the closing member of what was read last */
@@ -29,8 +30,8 @@ struct trace_members {
     uint64_t ordinal;        /* of the next record in the file */
     size_t skip;             /* records of the next data member that a seek has gone past */
     struct bt_error pending; /* met during a seek, told by the next call; code 0: nothing */
-    /* a member that was larger than the caller's batch: records [position, held.count) are still
-     * due */
+    /* a member that was larger than the caller's batch, or has parts: records [position,
+     * held.count) are still due; held.first_tick is that of the record at position */
     struct batch held;
     size_t position;
     struct crc_trail trail; /* of bytes that a damaged member claims */
@@ -146,27 +147,50 @@ static void take_description(struct trace_members *members, const struct capture
 
 /* --- handing out records --------------------------------------------------------------------- */
 
+/* Goes over records of the member held. */
+static void pass(struct trace_members *members, size_t count)
+{
+    struct batch *held = &members->held;
+    const size_t last = held->count - members->position - 1; /* times behind are not there */
+    held->first_tick +=
+        records_time(held->records + members->position + 1, count < last ? count : last);
+    members->position += count;
+}
+
+/* What marks of a batch's records tell, from the first one on. */
+static void take_marks(const struct trace_members *members, struct batch *batch, bool begins)
+{
+    if (batch->records[0].attribute & ATTRIBUTE_PART) {
+        batch->gap.chosen |= !begins;
+        batch->records[0].attribute &= (uint8_t)~ATTRIBUTE_PART;
+    }
+    batch->parts = members->keeps_parts ? (uint32_t)records_parts(batch->records, batch->count) : 0;
+}
+
 /* Fills batch from the member held. */
 static int hand_out(struct trace_members *members, struct batch *batch)
 {
     const struct batch *held = &members->held;
+    const bool begins = members->position == 0;
     size_t count = held->count - members->position;
     if (count > batch->capacity)
         count = batch->capacity;
     const struct record *from = held->records + members->position;
+    if (held->parts > 0 && !members->keeps_parts)
+        count = records_until_part(from, count);
     memcpy(batch->records, from, count * sizeof *from);
     batch->count = count;
     batch->first_index = held->first_index + members->position;
     batch->host_time_ns = held->host_time_ns;
     batch->first_tick = held->first_tick;
-    if (members->position == 0) {
+    batch->last_tick = batch->first_tick + records_time(from + 1, count - 1);
+    if (begins) {
         batch->lost = held->lost;
         batch->gap = held->gap;
-    } else {
-        batch->first_tick += records_time(held->records + 1, members->position);
     }
-    batch->last_tick = batch->first_tick + records_time(from + 1, count - 1);
-    members->position += count;
+    if (held->parts > 0)
+        take_marks(members, batch, begins);
+    pass(members, count);
     members->ordinal += count;
     return 1;
 }
@@ -266,12 +290,19 @@ static int get_records(struct trace_members *members, const struct capture_membe
     return result;
 }
 
+/* Of the records behind the first. */
+static size_t count_parts(const struct batch *batch)
+{
+    return batch->count > 0 ? records_parts(batch->records + 1, batch->count - 1) : 0;
+}
+
 /* Decompresses the data member at the current place into batch, or into the member held. */
 static int take_records(struct trace_members *members, const struct capture_member *member,
                         struct batch *batch, struct bt_error *error)
 {
     const struct batch *description = &member->batch;
-    bool direct = members->skip == 0 && description->count <= batch->capacity;
+    bool direct =
+        members->skip == 0 && description->count <= batch->capacity && description->parts == 0;
     int result = direct ? 0 : hold(members, description, error);
     if (result < 0)
         return result;
@@ -285,12 +316,15 @@ static int take_records(struct trace_members *members, const struct capture_memb
     if (members->watches_data) {
         struct capture_member whole = *member;
         whole.batch.records = direct ? batch->records : members->held.records;
+        if (description->parts > 0)
+            whole.batch.parts = (uint32_t)count_parts(&whole.batch);
         members->watcher(members->watcher_context, &whole);
     }
     trace_input_consume(members->input, member->member_bytes);
     members->expected_index = description->first_index + description->count;
     if (!direct) {
-        members->position = members->skip;
+        members->position = 0;
+        pass(members, members->skip);
         members->skip = 0;
         return hand_out(members, batch);
     }
@@ -443,7 +477,7 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
     else if (members->position < members->held.count) {
         size_t due = members->held.count - members->position;
         size_t past = record - members->ordinal < due ? (size_t)(record - members->ordinal) : due;
-        members->position += past;
+        pass(members, past);
         members->ordinal += past;
         if (members->position < members->held.count)
             return 0;
@@ -502,6 +536,11 @@ void trace_members_watch(struct trace_members *members,
     members->watcher = watcher;
     members->watcher_context = context;
     members->watches_data = data;
+}
+
+void trace_members_keep_parts(struct trace_members *members)
+{
+    members->keeps_parts = true;
 }
 
 const struct capture_info *trace_members_info(const struct trace_members *members)

@@ -34,6 +34,9 @@ void trace_members_watch(struct trace_members *members,
                          void (*watcher)(void *context, const struct capture_member *member),
                          void *context, bool data);
 
+/* As trace_reader_keep_parts. */
+void trace_members_keep_parts(struct trace_members *members);
+
 /* The header member met last, all zero if none was; the closing member met last, NULL if none was.
  */
 const struct capture_info *trace_members_info(const struct trace_members *members);

@@ -189,6 +189,12 @@ void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher,
         trace_members_watch(reader->members, watcher, context, true);
 }
 
+void trace_reader_keep_parts(struct trace_reader *reader)
+{
+    if (reader->members)
+        trace_members_keep_parts(reader->members);
+}
+
 uint64_t trace_reader_offset(const struct trace_reader *reader)
 {
     return trace_input_offset(reader->input);

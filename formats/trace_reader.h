@@ -61,6 +61,10 @@ void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, voi
  * its records in batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
+/* Batches of a capture do not end at chosen gaps from now on: its records are marked, and counted
+ * in `parts`. */
+void trace_reader_keep_parts(struct trace_reader *reader);
+
 /*
  * Bytes of a capture's members that were checked, and bytes of records that were decompressed, so
  * far: whatever the file holds, at most a constant times its size and what its good members hold.

@@ -136,13 +136,11 @@ static int put_thread(struct exec_inside *inside, unsigned thread, struct record
     }
     if (count == 0)
         return 0;
-    int result = inside->gaps[thread] && inside->any[thread]
-                     ? record_ring_put_gap(ring, exec_lanes_taken, inside->lanes)
-                     : 0;
+    if (inside->gaps[thread] && inside->any[thread])
+        record_ring_begin_part(ring, records);
     inside->gaps[thread] = false;
     inside->any[thread] = true;
-    return result == 0 ? record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes)
-                       : result;
+    return record_ring_put(ring, records, count, exec_lanes_taken, inside->lanes);
 }
 
 /* Regions have begun: of one thread, or (-1) of all. */

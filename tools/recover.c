@@ -353,6 +353,7 @@ static int recover_into(const char *path, const struct transfer_reading *reading
     if (!recover.reader)
         goto out;
     trace_reader_watch(recover.reader, recover_member, &recover);
+    trace_reader_keep_parts(recover.reader);
     result = make_sink(&recover, &error);
     if (result == 0)
         result = transfer_pull(&transfer, recover.reader, path, &recover.sink, NULL, &error);

@@ -133,7 +133,7 @@ static bool check_index(struct trace_file *file, const struct batch *batch)
 
 static void count_gap(struct trace_file *file, const struct batch *batch)
 {
-    file->chosen_gaps += batch->gap.chosen;
+    file->chosen_gaps += batch->gap.chosen + (uint64_t)batch->parts;
     if (batch->gap.milliseconds == 0)
         return;
     if (file->gaps < TRACE_GAPS_MAX)

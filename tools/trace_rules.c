@@ -130,7 +130,8 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
     bool timed =
         batch->count > 0 && loss_total(&batch->lost) == 0 && batch->gap.milliseconds == 0 && !torn;
     int result = check_indices(batch, &lost, error);
-    if (result == 0 && batch->gap.chosen && strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
+    if (result == 0 && (batch->gap.chosen || batch->parts > 0) &&
+        strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
         result = bt_fail(error, BT_DATA,
                          "the block tells a chosen gap, which only captures of programs have");
     if (result == 0)

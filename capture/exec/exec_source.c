@@ -9,7 +9,6 @@ struct exec_source {
     struct record_ring *ring;
     struct capture_info info;
     uint64_t records, tick;
-    bool gap; /* before the next record */
 };
 
 static struct exec_source *from(struct source *source)
@@ -17,19 +16,27 @@ static struct exec_source *from(struct source *source)
     return (struct exec_source *)source;
 }
 
+/* Takes the first record's mark, and counts the others. */
+static void take_marks(struct batch *batch)
+{
+    struct record *first = batch->records;
+    batch->gap.chosen = first->attribute & ATTRIBUTE_PART;
+    first->attribute &= (uint8_t)~ATTRIBUTE_PART;
+    batch->parts = (uint32_t)records_parts(first, batch->count);
+}
+
 static int next(struct source *source, struct batch *batch, int timeout_ms, struct bt_error *error)
 {
     struct exec_source *exec = from(source);
     size_t count;
-    if (!record_ring_take(exec->ring, batch->records, batch->capacity, timeout_ms, &count,
-                          &exec->gap))
+    if (!record_ring_take(exec->ring, batch->records, batch->capacity, timeout_ms, &count))
         return 0;
     if (count == 0)
         return bt_fail(error, BT_TIMEOUT, "the program made no references");
     batch_clear(batch);
     batch->count = count;
-    batch->gap.chosen = exec->gap;
-    exec->gap = false;
+    if (record_ring_has_parts(exec->ring))
+        take_marks(batch);
     batch->first_index = exec->records;
     batch->first_tick = exec->tick + batch->records[0].time;
     batch->last_tick = exec->tick + records_time(batch->records, count);

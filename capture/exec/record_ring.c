@@ -11,10 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A record that is none, but a gap: with a time that saturated, so that it is taken as the first.
- */
-#define GAP_TYPE 0xffu
-
 /* Records; a power of two. What both sides touch stays in the second cache of a processor: with
  * eight times as many, copying took twice as long. */
 #define CAPACITY  ((size_t)1 << 15)
@@ -30,6 +26,7 @@ struct record_ring {
     _Atomic uint32_t put_news; /* waited on by who takes */
     _Atomic uint32_t ended;
     _Atomic uint64_t filtered;
+    _Atomic uint32_t has_parts;
     _Alignas(LINE) _Atomic uint64_t taken;
     _Atomic uint32_t taken_news; /* waited on by who puts */
     _Atomic uint32_t closed;
@@ -57,6 +54,7 @@ struct record_ring *record_ring_at(void *memory, const struct alive *taker)
     atomic_store(&ring->taken, 0);
     atomic_store(&ring->ended, 0);
     atomic_store(&ring->filtered, 0);
+    atomic_store(&ring->has_parts, 0);
     atomic_store(&ring->closed, 0);
     ring->taker = *taker;
     return ring;
@@ -143,11 +141,10 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
     return 0;
 }
 
-int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *taken,
-                        const void *context)
+void record_ring_begin_part(struct record_ring *ring, struct record *first)
 {
-    const struct record gap = {.type = GAP_TYPE, .time = UINT32_MAX};
-    return record_ring_put(ring, &gap, 1, taken, context);
+    first->attribute |= ATTRIBUTE_PART;
+    atomic_store(&ring->has_parts, 1);
 }
 
 void record_ring_add_filtered(struct record_ring *ring, uint64_t count)
@@ -194,7 +191,7 @@ static void wait_for_records(struct record_ring *ring, size_t wished, int timeou
 }
 
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
-                      int timeout_ms, size_t *count, bool *gap)
+                      int timeout_ms, size_t *count)
 {
     size_t wished = timeout_ms < 0 ? 1 : smaller(capacity, MANY);
     wait_for_records(ring, wished, timeout_ms);
@@ -211,16 +208,17 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
     if (atomic_load(&ring->putter_waits) && room_for_more(ring) >= MANY)
         tell(&ring->taken_news);
     *count = there;
-    if (there > 0 && records[0].type == GAP_TYPE) {
-        *gap = true;
-        memmove(records, records + 1, --*count * sizeof *records);
-    }
     return there > 0 || !ended;
 }
 
 uint64_t record_ring_filtered(const struct record_ring *ring)
 {
     return atomic_load(&ring->filtered);
+}
+
+bool record_ring_has_parts(const struct record_ring *ring)
+{
+    return atomic_load(&ring->has_parts);
 }
 
 void record_ring_close(struct record_ring *ring)

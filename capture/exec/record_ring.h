@@ -37,9 +37,8 @@ typedef bool record_ring_taken_function(const void *context);
 int record_ring_put(struct record_ring *ring, const struct record *records, size_t count,
                     record_ring_taken_function *taken, const void *context);
 
-/* What is put next does not follow on what was put before. As record_ring_put(). */
-int record_ring_put_gap(struct record_ring *ring, record_ring_taken_function *taken,
-                        const void *context);
+/* What is put next, from *first on, does not follow on what was put before: marks it. */
+void record_ring_begin_part(struct record_ring *ring, struct record *first);
 
 /* Records that were left out because a filter does not want them, more than before. */
 void record_ring_add_filtered(struct record_ring *ring, uint64_t count);
@@ -53,11 +52,13 @@ bool record_ring_has_ended(const struct record_ring *ring);
 /*
  * Takes at most capacity records, *count of them: as soon as there are many or an end, else what is
  * there when timeout_ms have passed (< 0: waits for one at least). Only the first of them may have
- * a time that saturated. *gap becomes true where they do not follow on what was taken before; there
- * may be none then. False: there are none, and there will be none.
+ * a time that saturated. False: there are none, and there will be none.
  */
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
-                      int timeout_ms, size_t *count, bool *gap);
+                      int timeout_ms, size_t *count);
+
+/* Whether records that were taken may have marks. */
+bool record_ring_has_parts(const struct record_ring *ring);
 
 /* How many records were left out so far. */
 uint64_t record_ring_filtered(const struct record_ring *ring);

@@ -118,42 +118,44 @@ static void test_saturated(void)
     const size_t expected[] = {2, 1, 3, 1};
     struct record taken[8];
     size_t count;
-    bool gap = false;
     CU_ASSERT_EQUAL(record_ring_put(ring, records, 7, NULL, NULL), 0);
     record_ring_end(ring);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count, &gap));
+        CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count));
         CU_ASSERT_EQUAL(count, expected[i]);
     }
-    CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count, &gap));
-    CU_ASSERT_FALSE(gap);
+    CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count));
+    CU_ASSERT_FALSE(record_ring_has_parts(ring));
     record_ring_free(ring);
 }
 
-/* A gap is told with the records behind it; several are one. */
+/* A gap is told with the records behind it: of a batch's first one, and by marks. */
 static void test_gap(void)
 {
     struct record_ring *ring = record_ring_new(NULL);
     const struct capture_info info = {.clock_hz = 0};
-    struct record records[3] = {{.time = 1}, {.time = 1}, {.time = 1}}, taken[8];
-    struct batch batch = {.records = taken, .capacity = 8};
+    struct record records[3] = {{.attribute = 3, .time = 1}, {.attribute = 3, .time = 1}}, taken[8];
+    struct batch batch = {.records = taken, .capacity = 2};
     struct source *source = exec_source_new(ring, &info, NULL);
-    CU_ASSERT_EQUAL(record_ring_put(ring, records, 3, NULL, NULL), 0);
-    CU_ASSERT_EQUAL(record_ring_put_gap(ring, NULL, NULL), 0);
-    CU_ASSERT_EQUAL(record_ring_put_gap(ring, NULL, NULL), 0);
+    records[2] = records[1];
     CU_ASSERT_EQUAL(record_ring_put(ring, records, 2, NULL, NULL), 0);
-    record_ring_end(ring);
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
-    CU_ASSERT_EQUAL(batch.count, 3);
-    CU_ASSERT_FALSE(batch.gap.chosen);
-    int result;
-    while ((result = source_next(source, &batch, -1, NULL)) == BT_TIMEOUT)
-        continue;
-    CU_ASSERT_EQUAL(result, 1);
-    CU_ASSERT_EQUAL(batch.count, 2);
-    CU_ASSERT_EQUAL(batch.first_index, 3);
-    CU_ASSERT_EQUAL(batch.first_tick, 4); /* as if nothing had been left out */
-    CU_ASSERT_TRUE(batch.gap.chosen);
+    CU_ASSERT(batch.count == 2 && !batch.gap.chosen && batch.parts == 0);
+    record_ring_begin_part(ring, records);
+    for (unsigned i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(record_ring_put(ring, records, 3, NULL, NULL), 0);
+    record_ring_put(ring, records, 1, NULL, NULL);
+    record_ring_end(ring);
+    batch.capacity = 6;
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+    CU_ASSERT_EQUAL(batch.count, 6);
+    CU_ASSERT_EQUAL(batch.first_index, 2);
+    CU_ASSERT_EQUAL(batch.first_tick, 3); /* as if nothing had been left out */
+    CU_ASSERT(batch.gap.chosen && batch.parts == 1);
+    for (unsigned i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(taken[i].attribute, i == 3 ? 3 | ATTRIBUTE_PART : 3);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+    CU_ASSERT(batch.count == 1 && batch.gap.chosen && batch.parts == 0);
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 0);
     source_close(source);
     record_ring_free(ring);
@@ -165,14 +167,13 @@ static void test_killed(void)
     struct record_ring *ring = record_ring_new(NULL);
     struct record records[64];
     size_t count = 0, all = 0;
-    bool gap;
     pid_t child = put_all(ring, false);
-    CU_ASSERT_TRUE(record_ring_take(ring, records, 64, -1, &count, &gap));
+    CU_ASSERT_TRUE(record_ring_take(ring, records, 64, -1, &count));
     CU_ASSERT_TRUE(count > 0);
     kill(child, SIGKILL);
     end_of(child);
     record_ring_end(ring);
-    while (record_ring_take(ring, records, 64, -1, &count, &gap))
+    while (record_ring_take(ring, records, 64, -1, &count))
         all += count;
     CU_ASSERT_EQUAL(count, 0);
     CU_ASSERT_TRUE(all < RECORDS);
@@ -185,9 +186,8 @@ static void test_closed(void)
     struct record_ring *ring = record_ring_new(NULL);
     struct record record;
     size_t count;
-    bool gap;
     pid_t child = put_all(ring, true);
-    record_ring_take(ring, &record, 1, -1, &count, &gap);
+    record_ring_take(ring, &record, 1, -1, &count);
     record_ring_close(ring);
     CU_ASSERT_EQUAL(WEXITSTATUS(end_of(child)), 1);
     record_ring_free(ring);

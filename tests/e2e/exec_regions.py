@@ -110,11 +110,18 @@ def pieces(paths):
         while at < len(data):
             kind, payload, _, end = second_verifier.read_member(data, at)
             if kind == 2:
-                chosen = struct.unpack_from("<H", payload, 2)[0] & 1
+                told, = struct.unpack_from("<H", payload, 2)
                 records = gzip.decompress(data[at:end])
-                if chosen or not regions:
-                    regions.append(b"")
-                regions[-1] += records
+                begins = [0] if told & 1 or not regions else []
+                if told & 2:
+                    begins += [12 * number for number, attribute in enumerate(records[6::12]) if attribute & 0x80]
+                    records = bytearray(records)
+                    records[6::12] = bytes(attribute & 0x7f for attribute in records[6::12])
+                if begins[:1] != [0]:
+                    begins = [0, *begins]
+                    regions[-1] += records[:begins[1] if len(begins) > 1 else len(records)]
+                    begins = begins[1:]
+                regions += [bytes(records[a:b]) for a, b in zip(begins, [*begins[1:], len(records)])]
             at = end
     return regions
 

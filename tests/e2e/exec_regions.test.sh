@@ -98,6 +98,10 @@ grep -q 'holes in the capture' told || { cat told; exit 1; }
 # each region is from BUSTAP_BEGIN to BUSTAP_END
 part marked --markers
 gaps marked 19
+# all of them in one block
+bustap recover marked_* -o again.byu.gz 2>told
+grep -q ' in 1 block saved' told || { cat told; exit 1; }
+bustap verify again.byu.gz | grep -q ', 19 gaps, chosen$'
 bustap dump --csv marked_* 2>/dev/null | awk -F, '$4 == "FETCH" && $5 == 8 { n++ } END { exit n != 40 }'
 # what longjmp() has left is over at the next call from further up
 run=("$program" 20 longjmp)

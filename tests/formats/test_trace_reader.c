@@ -264,6 +264,104 @@ static void test_capture_seek(void)
     free(file.bytes);
 }
 
+/* Appends a capture of the sample with marks before every third record of some members. */
+static void append_parts(struct bytes *file)
+{
+    static struct record records[RECORDS];
+    const struct capture_info info = {.id = {1}, .bus = CAPTURE_BUS_PROGRAM, .file_number = 1};
+    struct capture_totals totals = {.end = CAPTURE_END_SOURCE, .final = true};
+    uint64_t tick = 100;
+    memcpy(records, sample(), sizeof records);
+    bytes_append_header(file, &info);
+    for (size_t at = 0, count; at < RECORDS; at += count) {
+        count = RECORDS - at < BLOCK ? RECORDS - at : BLOCK;
+        struct batch batch = {
+            .records = records + at, .count = count, .first_index = at, .first_tick = tick};
+        for (size_t i = 0; i < count && at / BLOCK % 3 != 0; i += 3) {
+            records[at + i].attribute |= ATTRIBUTE_PART;
+            batch.parts += i > 0;
+        }
+        batch.gap.chosen = at / BLOCK % 3 == 1;
+        batch.last_tick = tick + records_time(records + at + 1, count - 1);
+        tick = batch.last_tick + (at + count < RECORDS ? records[at + count].time : 0);
+        totals.last_tick = batch.last_tick;
+        bytes_append_data(file, DEFLATE_BEST, &batch);
+    }
+    totals.file_records = totals.capture_records = totals.end_index = RECORDS;
+    bytes_append_closing(file, &totals);
+}
+
+static bool is_part(size_t record)
+{
+    const size_t block = record / BLOCK, place = record % BLOCK;
+    return place == 0 ? block % 3 == 1 : block % 3 != 0 && place % 3 == 0;
+}
+
+/* Members with parts come as batches, whatever their size and wherever they begin: each part begins
+ * one that tells its gap, and no mark is left. */
+static void test_parts(void)
+{
+    struct bytes file = {0};
+    uint64_t random = 5, tick;
+    append_parts(&file);
+    struct test_path *path = test_path_file(file.bytes, file.size);
+    struct trace_reader *reader;
+    struct record room[100];
+    struct batch batch = {.records = room};
+    CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+    for (unsigned i = 0; i < 600; i++) {
+        size_t at = i == 0 ? 0 : (size_t)random_below(&random, RECORDS);
+        CU_ASSERT_EQUAL(trace_reader_seek(reader, at, NULL), 0);
+        for (unsigned n = 0; at < RECORDS && (i == 0 || n < 4); n++, at += batch.count) {
+            batch.capacity = 1 + (size_t)random_below(&random, 100);
+            CU_ASSERT_EQUAL_FATAL(source_next(trace_reader_source(reader), &batch, -1, NULL), 1);
+            tick = 100 + records_time(sample() + 1, at);
+            CU_ASSERT(batch.first_index == at && batch.first_tick == tick && batch.parts == 0);
+            tick += records_time(sample() + at + 1, batch.count - 1);
+            CU_ASSERT_EQUAL(batch.last_tick, tick);
+            CU_ASSERT_EQUAL(memcmp(room, sample() + at, batch.count * RECORD_BYTES), 0);
+            CU_ASSERT_EQUAL(batch.gap.chosen, is_part(at));
+            for (size_t r = 1; r < batch.count; r++)
+                CU_ASSERT_FALSE(is_part(at + r));
+        }
+    }
+    source_close(trace_reader_source(reader));
+    test_path_free(path);
+    free(file.bytes);
+}
+
+/* The same for who wants members as they are: marks are left, and counted. */
+static void test_parts_kept(void)
+{
+    struct bytes file = {0};
+    append_parts(&file);
+    for (size_t capacity = 1; capacity < 100; capacity++) {
+        struct test_path *path = test_path_file(file.bytes, file.size);
+        struct trace_reader *reader;
+        struct record room[100];
+        struct batch batch = {.records = room, .capacity = capacity};
+        size_t at = 0;
+        CU_ASSERT_EQUAL_FATAL(trace_reader_open(&reader, test_path_name(path), 0, NULL), 0);
+        trace_reader_keep_parts(reader);
+        for (; source_next(trace_reader_source(reader), &batch, -1, NULL) == 1; at += batch.count) {
+            uint32_t parts = 0;
+            CU_ASSERT(batch.count == capacity || (at + batch.count) % BLOCK == 0 ||
+                      at + batch.count == RECORDS);
+            CU_ASSERT_EQUAL(batch.gap.chosen, is_part(at));
+            for (size_t r = 1; r < batch.count; r++) {
+                CU_ASSERT_EQUAL(room[r].attribute & ATTRIBUTE_PART,
+                                is_part(at + r) ? ATTRIBUTE_PART : 0);
+                parts += is_part(at + r);
+            }
+            CU_ASSERT_EQUAL(batch.parts, parts);
+        }
+        CU_ASSERT_EQUAL(at, RECORDS);
+        source_close(trace_reader_source(reader));
+        test_path_free(path);
+    }
+    free(file.bytes);
+}
+
 static void test_seeking_back_and_forth(void)
 {
     struct bytes file = {0};
@@ -623,6 +721,8 @@ static const struct test_case cases[] = {
     {"gzip, whole and damaged", test_gzip},
     {"capture", test_capture},
     {"capture, from any record on", test_capture_seek},
+    {"parts of a member", test_parts},
+    {"parts that are kept", test_parts_kept},
     {"seeking back and forth", test_seeking_back_and_forth},
     {"seeking in a pipe", test_seeking_in_a_pipe},
     {"seeking past what is buffered", test_seeking_past_what_is_buffered},

@@ -51,6 +51,8 @@ static int put_block(struct progress *progress, uint32_t count, const struct bat
     batch.records = progress->records;
     batch.count = count;
     records_fill_like_a_bus(batch.records, count, &progress->random);
+    for (uint32_t i = 0; i < batch.parts; i++)
+        batch.records[3 * i + 3].attribute |= ATTRIBUTE_PART;
     batch.lost.first_tick = progress->tick;
     batch.first_tick = progress->tick + batch.records[0].time;
     if (skew)
@@ -82,6 +84,7 @@ static int put_blocks(struct progress *progress, uint32_t number)
             before.gap = (struct gap){.milliseconds = set->gap_ms,
                                       .uncounted = set->gap_uncounted,
                                       .chosen = set->gap_chosen};
+            before.parts = set->gap_parts;
         }
         uint32_t count = left < set->block_records ? left : set->block_records;
         bool skew = set->lie == LIE_TICK && block == 1 && number == set->files;
@@ -138,7 +141,7 @@ static int put_file(struct progress *progress, const char *prefix, uint32_t numb
                                 .keep = set->keep,
                                 .file_started_ns = STARTED_NS + (int64_t)(number - 1) * FILE_NS,
                                 .first_index = progress->index};
-    if (set->gap_chosen)
+    if (set->gap_chosen || set->gap_parts > 0)
         strcpy(info.bus, CAPTURE_BUS_PROGRAM);
     if (set->hostile) {
         strcpy(info.board, CAPTURE_SET_HOSTILE);

@@ -27,6 +27,7 @@ struct capture_set {
     uint32_t gap_ms;            /* likewise: nobody heard the board */
     bool gap_uncounted;
     bool gap_chosen;      /* the same blocks begin behind what a program's user left out */
+    uint32_t gap_parts;   /* and have so many more such gaps within: before every third record */
     uint64_t lost_behind; /* the bus lost these behind the last block of the last file */
     uint64_t after_stop, filtered, above_4gib, undecoded;
     bool unclosed;       /* the last file has no closing member */

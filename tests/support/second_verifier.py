@@ -36,7 +36,7 @@ PAYLOAD = {1: 424, 2: 104, 3: 344}  # LEN by kind
 
 
 def read_member(data, at):
-    """Rules 1 to 3. The kind, the payload, the times of its records, and where the member ends."""
+    """Rules 1 to 3. The kind, the payload, its records, and where the member ends."""
     check(data[at:at + 10] == b"\x1f\x8b\x08\x04" + bytes(4) + b"\x00\xff" and len(data) >= at + 24, 1)
     xlen, subfield, length, kind, version = struct.unpack_from("<H2sHBB", data, at + 10)
     size, = struct.unpack_from("<I", data, at + 20)
@@ -59,8 +59,7 @@ def read_member(data, at):
         raise Refused(f"rule 3 {error}") from error
     check(inflate.eof and not inflate.unused_data and len(records) == 12 * count, 3)
     check(struct.unpack_from("<II", data, at + size - 8) == (zlib.crc32(records), len(records)), 3)
-    times = struct.unpack(f"<{3 * count}I", records)[2::3]
-    return kind, payload, times, at + size
+    return kind, payload, records, at + size
 
 
 def text(field):
@@ -88,14 +87,16 @@ def read_files(path):
     files, at = [], 0
     check(data, 4, "it is empty")
     while at < len(data):
-        kind, payload, times, at = read_member(data, at)
+        kind, payload, records, at = read_member(data, at)
         if not files or files[-1].closing:
             check(kind == 1, 4)
             files.append(File(payload))
             continue
         check(kind != 1, 4)
         if kind == 2:
-            files[-1].data.append((payload, times))
+            times = struct.unpack(f"<{len(records) // 4}I", records)[2::3]
+            parts = payload[2] & 2 and any(attribute & 0x80 for attribute in records[18::12])
+            files[-1].data.append((payload, times, parts))
         else:
             files[-1].closing = payload
     check(files[-1].closing, 4, "no closing member")
@@ -105,7 +106,7 @@ def read_files(path):
 def check_data(file, tick, exact):
     """Rules 6 to 11. The index and tick come to, and whether the last member has records."""
     index, losses = file.first_index, [0] * 4
-    for number, (payload, times) in enumerate(file.data):
+    for number, (payload, times, parts) in enumerate(file.data):
         count, gap, first_index, first_tick, last_tick, *rest = struct.unpack_from("<II9Q", payload, 8)
         lost, lost_first, lost_last = rest[:4], *rest[4:6]
         check(first_index - sum(lost) == index, 6)
@@ -120,7 +121,7 @@ def check_data(file, tick, exact):
             check(lost_first <= lost_last and (not count or lost_last <= first_tick), 10)
             check(tick is None or lost_first >= tick or (number == 0 and lost_first == 0), 10)
         check(gap >> 31 == 0, 11)
-        check(file.is_program or struct.unpack_from("<H", payload, 2)[0] & 1 == 0, 11)
+        check(file.is_program or (payload[2] & 1 == 0 and not parts), 11)
         tick, exact, losses = last_tick, count > 0, [a + b for a, b in zip(losses, lost)]
     return index, tick, exact, losses
 
@@ -133,7 +134,7 @@ def check_closing(file, index, tick, losses):
     file.counts = struct.unpack_from("<5Q", p, 56)
     file.own = (records, *file_lost)
     file.end_index, last_tick, after_stop = struct.unpack_from("<3Q", p, 96)
-    check(records == sum(len(times) for _, times in file.data), 12)
+    check(records == sum(len(times) for _, times, _ in file.data), 12)
     check(all(a >= b for a, b in zip(file_lost, losses)), 13)
     behind = sum(file_lost) - sum(losses)
     check(behind == file.end_index - index, 13)

@@ -74,6 +74,7 @@ struct place {
     uint16_t end;     /* and ends */
     uint16_t records; /* of the instructions before it, */
     uint16_t specials;
+    bool repeated;   /* a string instruction with a repeat prefix */
     uint32_t offset; /* from the block's address */
 };
 

@@ -88,17 +88,19 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
 }
 
-/* A string instruction that has done some of its repetitions: what it did is written down, as it
- * would have been after it. When it goes on it is fetched again. */
+/* A string instruction that has done some of its repetitions counts: what it did is written down,
+ * as it would have been after it. When it goes on it is fetched again. */
 static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
                             unsigned offset, const greg_t *registers)
 {
     const struct place *place = &block->places[at];
     const struct special *special = &block->specials[place->specials];
     uint32_t *entries = (uint32_t *)(uintptr_t)registers[places[block->pointer]];
-    if (executor->settings.trace != EXEC_TRACE_ALL || offset != place->code ||
-        place->specials >= block->special_count || special->record != place->records + 1 ||
-        special->access[0].form != DECODE_REPEATED ||
+    if (executor->settings.trace != EXEC_TRACE_ALL)
+        return place->repeated && offset == place->code &&
+               (uint32_t)executor->thread->jump != (uint32_t)registers[REG_RCX];
+    if (offset != place->code || place->specials >= block->special_count ||
+        special->record != place->records + 1 || special->access[0].form != DECODE_REPEATED ||
         entries[special->slot] == (uint32_t)registers[REG_RCX])
         return false;
     uint32_t *after = entries + special->slot + 1 + special->accesses;

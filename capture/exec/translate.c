@@ -235,6 +235,7 @@ static void note_place(struct translator *translator, struct place *place,
     place->traced = translate_offset(translator);
     place->records = (uint16_t)translator->record_count;
     place->specials = (uint16_t)translator->special_count;
+    place->repeated = instruction->repeated;
     place->offset = (uint32_t)(instruction->address - translator->block->address);
 }
 

@@ -302,6 +302,8 @@ void translate_trace_before(struct translator *translator,
 {
     unsigned slots[DECODE_ACCESSES];
     uint32_t addends[DECODE_ACCESSES];
+    if (instruction->repeated && translator->trace != EXEC_TRACE_ALL)
+        emit_save(&translator->emitter, EXEC_THREAD_JUMP, DECODE_RCX); /* finish_repeated() */
     if (translator->trace == EXEC_TRACE_NONE)
         return;
     add_record(translator, (uint32_t)instruction->address, REQUEST_FETCH, instruction->size);

@@ -1,14 +1,18 @@
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 /*
  * A program with regions for tests of `bustap exec`.
  *
- * usage: exec_regions ROUNDS [threads|fork|longjmp]
+ * usage: exec_regions ROUNDS [threads|fork|longjmp|signals]
  */
 #include "capture/exec/mark.h"
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +79,42 @@ static void *calls(void *count)
     return NULL;
 }
 
+static unsigned handled;
+static uint8_t *guarded; /* a page that a handler opens */
+
+static void handle(int number)
+{
+    handled++;
+    if (number == SIGSEGV)
+        mprotect(guarded, 1, PROT_READ | PROT_WRITE);
+}
+
+/* Where a block is left in its middle: a fault, a string instruction, one whose third page faults,
+ * a system call, a signal that the program sends itself. */
+static void interruptions(unsigned number)
+{
+    static uint8_t from[64], to[64];
+    const struct sigaction action = {.sa_handler = handle};
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    guarded = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    guarded += 2 * (size_t)4096;
+    for (unsigned i = 0; i < number; i++) {
+        void *target = to;
+        const void *source = from;
+        size_t size = i % sizeof to;
+        mprotect(guarded, 1, PROT_NONE);
+        *(volatile uint8_t *)guarded = 1;
+        __asm__ volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(size)::"memory");
+        mprotect(guarded, 1, PROT_NONE);
+        target = guarded - 5;
+        size = 10;
+        __asm__ volatile("rep stosb" : "+D"(target), "+c"(size) : "a"(0) : "memory");
+        getppid();
+        raise(SIGUSR1);
+    }
+}
+
 int main(int count, char **arguments)
 {
     unsigned number = count > 1 ? (unsigned)atoi(arguments[1]) : 1;
@@ -87,6 +127,9 @@ int main(int count, char **arguments)
             pthread_create(&others[i], NULL, calls, &number);
         for (unsigned i = 0; i < 2; i++)
             pthread_join(others[i], NULL);
+    } else if (strcmp(how, "signals") == 0) {
+        interruptions(number);
+        return handled != 3 * number;
     } else if (strcmp(how, "fork") == 0 && fork() > 0) {
         wait(NULL);
     } else {

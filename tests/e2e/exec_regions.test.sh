@@ -107,6 +107,22 @@ bustap dump --csv marked_* 2>/dev/null | awk -F, '$4 == "FETCH" && $5 == 8 { n++
 run=("$program" 20 longjmp)
 part left --calls region_work
 
+# ends of samples at faults, string instructions, system calls and signals
+run=("$program" 12 signals)
+part whole
+for sample in 1/1 3/4 5/9; do
+    part sample --sample $sample
+    $cut whole_* sample ${sample%/*} ${sample#*/} 0 0 sample_*
+done
+part fetches --only-fetch
+[ "$(bustap info fetches_* | awk '$1 == "records" { print $2 }')" = \
+    "$(bustap info whole_* | awk '$2 == "FETCH" || $3 == "FETCH" { print $(NF - 2) }')" ]
+# samples do not change whose turn it is
+run=("$program" 40 threads)
+part whole --quantum 777
+part sample --quantum 777 --sample 100/900
+$cut whole_* sample 100 900 0 0 sample_*
+
 # threads: each its own calls, all of them
 run=("$program" 30 threads)
 part threads --calls region_work

@@ -1,20 +1,9 @@
 #include "capture/status_json.h"
 
-#include "capture/json.h"
+#include "formats/json_members.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A text, or null where it is empty. */
-static void put_text_or_null(yajl_gen json, const char *key, const char *text)
-{
-    if (text[0]) {
-        json_text(json, key, text);
-    } else {
-        json_key(json, key);
-        yajl_gen_null(json);
-    }
-}
 
 static struct loss lost_of(const struct capture_status *status)
 {
@@ -33,21 +22,19 @@ bool status_json_complete(const struct capture_status *status)
            (source->known && source->accepted == status->records + status->after_stop);
 }
 
-static void put_lost(yajl_gen json, const struct capture_status *status)
+static void put_lost(struct json_put *json, const struct capture_status *status)
 {
     struct loss lost = lost_of(status);
-    json_key(json, "lost");
-    yajl_gen_map_open(json);
+    json_object(json, "lost");
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         json_count(json, loss_stage_name((enum loss_stage)stage), lost.count[stage]);
     json_count(json, "total", loss_total(&lost));
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void put_source(yajl_gen json, const struct source_totals *source)
+static void put_source(struct json_put *json, const struct source_totals *source)
 {
-    json_key(json, "source");
-    yajl_gen_map_open(json);
+    json_object(json, "source");
     json_bool(json, "known", source->known);
     json_count(json, "seen", source->seen);
     json_count(json, "accepted", source->accepted);
@@ -55,10 +42,10 @@ static void put_source(yajl_gen json, const struct source_totals *source)
     json_count(json, "above_4gib", source->above_4gib);
     json_count(json, "undecoded", source->undecoded);
     json_count(json, "lost_bus", source->lost_bus);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void put_rates(yajl_gen json, const struct capture_status *status)
+static void put_rates(struct json_put *json, const struct capture_status *status)
 {
     double seconds = (double)status->elapsed_ns / 1e9;
     double raw = (double)status->raw_bytes;
@@ -75,12 +62,11 @@ static const char *state_name(const struct capture_status *status)
     return status->failed ? "failed" : "ended";
 }
 
-int status_json_put(yajl_gen json, const struct capture_status *status, struct bt_error *error)
+void status_json_put(struct json_put *json, const struct capture_status *status)
 {
-    if (yajl_gen_map_open(json) != yajl_gen_status_ok)
-        return bt_fail(error, BT_MEMORY, "no memory for a status");
-    put_text_or_null(json, "state", state_name(status));
-    put_text_or_null(json, "end", status->running ? "" : capture_end_name(status->end));
+    json_put_object(json);
+    json_text_or_null(json, "state", state_name(status));
+    json_text_or_null(json, "end", status->running ? "" : capture_end_name(status->end));
     json_count(json, "records", status->records);
     put_lost(json, status);
     json_bool(json, "complete", status_json_complete(status));
@@ -99,38 +85,22 @@ int status_json_put(yajl_gen json, const struct capture_status *status, struct b
         json_count(json, "quantum", status->quantum);
         json_count(json, "switches", status->switches);
     }
-    put_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
+    json_text_or_null(json, "absent", status->absent.code ? status->absent.message : "");
     put_source(json, &status->source);
     json_count(json, "clock_hz", status->clock_hz);
     json_count(json, "last_tick", status->last_tick);
-    put_text_or_null(json, "file", status->file);
-    put_text_or_null(json, "error", status->error.code ? status->error.message : "");
-    if (yajl_gen_map_close(json) == yajl_gen_in_error_state)
-        return bt_fail(error, BT_MEMORY, "no memory for a status");
-    return 0;
+    json_text_or_null(json, "file", status->file);
+    json_text_or_null(json, "error", status->error.code ? status->error.message : "");
+    json_put_object_end(json);
 }
 
 char *status_json_text(const struct capture_status *status, struct bt_error *error)
 {
-    char *text = NULL;
-    const unsigned char *bytes;
-    size_t size;
-    yajl_gen json = yajl_gen_alloc(NULL);
-    if (!json) {
+    struct json_put *json = json_put_new_memory();
+    if (json)
+        status_json_put(json, status);
+    char *text = json_put_take(json, NULL);
+    if (!text)
         bt_fail(error, BT_MEMORY, "no memory for a status");
-        return NULL;
-    }
-    if (status_json_put(json, status, error) < 0)
-        goto out;
-    if (yajl_gen_get_buf(json, &bytes, &size) == yajl_gen_status_ok)
-        text = malloc(size + 1);
-    if (!text) {
-        bt_fail(error, BT_MEMORY, "no memory for a status");
-        goto out;
-    }
-    memcpy(text, bytes, size);
-    text[size] = '\0';
-out:
-    yajl_gen_free(json);
     return text;
 }

@@ -16,11 +16,10 @@
 #define CAPTURE_STATUS_JSON_H
 
 #include "capture/capture.h"
+#include "formats/json_put.h"
 
-#include <yajl/yajl_gen.h>
-
-/* Adds the object to what json writes. 0, or BT_MEMORY where json is in an error. */
-int status_json_put(yajl_gen json, const struct capture_status *status, struct bt_error *error);
+/* Writes the object. */
+void status_json_put(struct json_put *json, const struct capture_status *status);
 
 /* The object as text on one line, without a newline; the caller frees it. NULL and *error on
  * failure. */

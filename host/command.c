@@ -1,135 +1,85 @@
 #include "host/command.h"
 
+#include "formats/json_pull.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <yajl/yajl_parse.h>
 
-enum field { FIELD_NONE, FIELD_COMMAND, FIELD_CAPTURE };
-
-/* A request is one flat object of strings: no tree is needed, and none is built. */
-struct command_parser {
-    struct command *command;
-    struct bt_error *error;
-    yajl_handle json;
-    enum field field; /* whose value comes next */
-    bool seen[FIELD_CAPTURE + 1];
-    int depth;
-    int objects;
-    int has_command;
-};
-
-static int refuse(struct command_parser *parser, const char *sentence)
+static int refuse(struct bt_error *error, const char *sentence)
 {
-    bt_fail(parser->error, BT_USAGE, "%s", sentence);
+    return bt_fail(error, BT_USAGE, "%s", sentence);
+}
+
+static int take_code(struct command *command, const struct json_pull_text *text,
+                     struct bt_error *error)
+{
+    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
+    for (int i = 0; i < COMMANDS; i++)
+        if (json_pull_text_is(text, names[i])) {
+            command->code = (enum command_code)i;
+            return 0;
+        }
+    return refuse(error, "the commands are status, start, stop and rotate");
+}
+
+static int take_capture(struct command *command, const struct json_pull_text *text,
+                        struct bt_error *error)
+{
+    if (text->size >= sizeof command->capture || memchr(text->text, '\0', text->size))
+        return refuse(error, "there is no capture of that name");
+    if (text->size == 0) /* a variable that is not set must not stop every capture */
+        return refuse(error, "the capture's name is empty; \"all\" means every one");
+    if (!json_pull_text_is(text, "all"))
+        memcpy(command->capture, text->text, text->size);
     return 0;
 }
 
-static int on_other(void *context)
+/* Reads the next value if it is of that kind, and enters an object. */
+static int take_kind(struct json_pull *pull, enum json_pull_kind kind, struct json_pull_text *text,
+                     struct bt_error *error)
 {
-    return refuse(context, "a request is one object of strings, such as {\"command\": \"status\"}");
+    int found = json_pull_kind(pull);
+    if (found < 0)
+        return found;
+    if (found != (int)kind)
+        return refuse(error, "a request is one object of strings, such as {\"command\": "
+                             "\"status\"}");
+    return kind == JSON_PULL_OBJECT ? json_pull_object(pull) : json_pull_string(pull, text);
 }
 
-static int on_boolean(void *context, int value)
+static int read_request(struct json_pull *pull, struct command *command, struct bt_error *error)
 {
-    (void)value;
-    return on_other(context);
-}
-
-static int on_number(void *context, const char *text, size_t size)
-{
-    (void)text;
-    (void)size;
-    return on_other(context);
-}
-
-static int on_start_map(void *context)
-{
-    struct command_parser *parser = context;
-    parser->objects++;
-    return parser->depth++ == 0 ? 1 : on_other(context);
-}
-
-static int on_end_map(void *context)
-{
-    struct command_parser *parser = context;
-    parser->depth--;
-    return 1;
-}
-
-static int on_key(void *context, const unsigned char *text, size_t size)
-{
-    struct command_parser *parser = context;
-    if (size == 7 && memcmp(text, "command", 7) == 0)
-        parser->field = FIELD_COMMAND;
-    else if (size == 7 && memcmp(text, "capture", 7) == 0)
-        parser->field = FIELD_CAPTURE;
-    else
-        return refuse(parser, "a request has the keys \"command\" and \"capture\" only");
-    if (parser->seen[parser->field]) {
-        bt_fail(parser->error, BT_USAGE, "duplicate key \"%.*s\", at byte %zu", (int)size,
-                (const char *)text, yajl_get_bytes_consumed(parser->json));
-        return 0;
+    struct json_pull_text text;
+    bool has_command = false;
+    int result = take_kind(pull, JSON_PULL_OBJECT, NULL, error);
+    while (result >= 0 && (result = json_pull_key(pull, &text)) > 0) {
+        bool is_command = json_pull_text_is(&text, "command");
+        if (!is_command && !json_pull_text_is(&text, "capture"))
+            return refuse(error, "a request has the keys \"command\" and \"capture\" only");
+        has_command = has_command || is_command;
+        result = take_kind(pull, JSON_PULL_STRING, &text, error);
+        if (result == 0)
+            result =
+                is_command ? take_code(command, &text, error) : take_capture(command, &text, error);
     }
-    parser->seen[parser->field] = true;
-    return 1;
-}
-
-static int on_string(void *context, const unsigned char *text, size_t size)
-{
-    static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
-    struct command_parser *parser = context;
-    struct command *command = parser->command;
-    if (parser->field == FIELD_NONE)
-        return on_other(context);
-    if (parser->field == FIELD_CAPTURE) {
-        if (size >= sizeof command->capture || memchr(text, '\0', size))
-            return refuse(parser, "there is no capture of that name");
-        if (size == 0) /* a variable that is not set must not stop every capture */
-            return refuse(parser, "the capture's name is empty; \"all\" means every one");
-        memcpy(command->capture, text, size);
-        command->capture[size] = '\0';
-        if (strcmp(command->capture, "all") == 0)
-            command->capture[0] = '\0';
-        return 1;
-    }
-    for (int i = 0; i < COMMANDS; i++)
-        if (strlen(names[i]) == size && memcmp(names[i], text, size) == 0) {
-            command->code = (enum command_code)i;
-            parser->has_command = 1;
-            return 1;
-        }
-    return refuse(parser, "the commands are status, start, stop and rotate");
+    if (result == 0)
+        result = json_pull_end(pull);
+    return result < 0 || has_command ? result : refuse(error, "a request has a \"command\"");
 }
 
 int command_parse(struct command *command, const char *line, size_t size, struct bt_error *error)
 {
-    static const yajl_callbacks callbacks = {
-        .yajl_null = on_other,
-        .yajl_boolean = on_boolean,
-        .yajl_number = on_number,
-        .yajl_string = on_string,
-        .yajl_start_map = on_start_map,
-        .yajl_map_key = on_key,
-        .yajl_end_map = on_end_map,
-        .yajl_start_array = on_other,
-        .yajl_end_array = on_other,
-    };
+    struct json_pull_settings settings = json_pull_settings_default();
+    settings.strict = true;
     *command = (struct command){.code = COMMAND_STATUS};
-    struct command_parser parser = {.command = command, .error = error};
-    yajl_handle json = yajl_alloc(&callbacks, NULL, &parser);
-    if (!json)
-        return bt_fail(error, BT_MEMORY, "no memory to read a request");
-    parser.json = json;
-    yajl_status status = yajl_parse(json, (const unsigned char *)line, size);
-    if (status == yajl_status_ok)
-        status = yajl_complete_parse(json);
-    yajl_free(json);
-    if (status == yajl_status_client_canceled)
-        return BT_USAGE;
-    if (status != yajl_status_ok || parser.objects != 1)
-        return bt_fail(error, BT_USAGE, "this is not a line of JSON");
-    if (!parser.has_command)
-        return bt_fail(error, BT_USAGE, "a request has a \"command\"");
-    return 0;
+    struct bt_error problem = {0};
+    struct text_reader *reader = text_reader_from_memory(line, size, "the request", &problem);
+    struct json_pull *pull = reader ? json_pull_new(reader, &settings, &problem) : NULL;
+    int result = pull ? read_request(pull, command, &problem) : BT_MEMORY;
+    json_pull_free(pull);
+    text_reader_close(reader);
+    if (result < 0)
+        bt_fail(error, result == BT_DATA ? BT_USAGE : result, "%s", problem.message);
+    return result == BT_DATA ? BT_USAGE : result;
 }

@@ -1,9 +1,9 @@
 #include "host/service.h"
 
 #include "capture/control_protocol.h"
-#include "capture/json.h"
 #include "capture/status_json.h"
 #include "formats/base/clock.h"
+#include "formats/json_members.h"
 #include "host/command.h"
 #include "host/hotplug.h"
 #include "host/runner.h"
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <yajl/yajl_gen.h>
 
 struct service {
     size_t count;
@@ -107,10 +106,10 @@ void service_summary(struct service *service, char *text, size_t size)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static void put_capture(yajl_gen json, const struct config_capture *settings,
+static void put_capture(struct json_put *json, const struct config_capture *settings,
                         const struct runner_report *report)
 {
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "name", settings->name);
     json_text(json, "board", settings->board);
     json_text(json, "output", settings->settings.prefix);
@@ -118,10 +117,12 @@ static void put_capture(yajl_gen json, const struct config_capture *settings,
     json_count(json, "starts", report->starts);
     json_seconds(json, "gap_s", (double)report->gap_ns / 1e9);
     json_text(json, "error", report->error.message);
-    json_key(json, "status");
-    if (!report->has_status || status_json_put(json, &report->status, NULL) < 0)
-        yajl_gen_null(json);
-    yajl_gen_map_close(json);
+    json_put_key(json, "status");
+    if (report->has_status)
+        status_json_put(json, &report->status);
+    else
+        json_put_null(json);
+    json_put_object_end(json);
 }
 
 static bool is_selected(const struct runner *runner, const struct command *command)
@@ -130,14 +131,14 @@ static bool is_selected(const struct runner *runner, const struct command *comma
            strcmp(command->capture, runner_settings(runner)->name) == 0;
 }
 
-static void put_captures(struct service *service, yajl_gen json, const struct command *command)
+static void put_captures(struct service *service, struct json_put *json,
+                         const struct command *command)
 {
     json_text(json, "version", BUSTAP_VERSION);
     json_count(json, "pid", (uint64_t)getpid());
     json_seconds(json, "uptime_s", (double)(clock_monotonic_ns() - service->started_ns) / 1e9);
     json_count(json, "log_lines_dropped", journal_dropped(service->journal));
-    json_key(json, "captures");
-    yajl_gen_array_open(json);
+    json_array(json, "captures");
     for (size_t i = 0; i < service->count; i++) {
         struct runner *runner = service->runners[i];
         if (!is_selected(runner, command))
@@ -145,32 +146,29 @@ static void put_captures(struct service *service, yajl_gen json, const struct co
         runner_report(runner, &service->report);
         put_capture(json, runner_settings(runner), &service->report);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
 /* command is NULL where there was none to obey. */
 static int make_answer(struct service *service, const struct command *command,
                        const struct bt_error *error, struct service_answer *answer)
 {
-    yajl_gen json = yajl_gen_alloc(NULL);
+    struct json_put *json = json_put_new_memory();
     if (!json)
         return BT_MEMORY;
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_bool(json, "ok", error->code == 0);
     if (error->code)
         json_text(json, "error", error->message);
     if (command)
         put_captures(service, json, command);
-    yajl_gen_map_close(json);
-    const unsigned char *text;
-    size_t size;
+    json_put_object_end(json);
+    answer->text = json_put_take(json, &answer->size);
+    if (answer->text && answer->size < CONTROL_ANSWER_BYTES_MAX)
+        return 1;
+    free(answer->text);
     *answer = (struct service_answer){NULL, 0};
-    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok &&
-        size < CONTROL_ANSWER_BYTES_MAX && (answer->text = malloc(size)))
-        memcpy(answer->text, text, size);
-    answer->size = size;
-    yajl_gen_free(json);
-    return answer->text ? 1 : BT_MEMORY;
+    return BT_MEMORY;
 }
 
 /* --- requests --------------------------------------------------------------------------------- */

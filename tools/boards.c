@@ -3,7 +3,7 @@
 #include "driver/boards.h"
 #include "driver/session.h"
 #include "formats/base/printable.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,18 +32,17 @@ static const struct board_listing virtual_boards[] = {
 
 #define VIRTUAL_BOARDS (sizeof virtual_boards / sizeof virtual_boards[0])
 
-static void json_listings(yajl_gen json, const char *key, const struct board_listing *listings,
-                          size_t count)
+static void json_listings(struct json_put *json, const char *key,
+                          const struct board_listing *listings, size_t count)
 {
-    json_key(json, key);
-    yajl_gen_array_open(json);
+    json_array(json, key);
     for (size_t i = 0; i < count; i++) {
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_text(json, "specification", listings[i].specification);
         json_text(json, "description", listings[i].description);
-        yajl_gen_map_close(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
 static void print_listings(const struct board_listing *listings, size_t count)
@@ -55,15 +54,12 @@ static void print_listings(const struct board_listing *listings, size_t count)
 
 static int list_json(const struct board_listing *listings, size_t count)
 {
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
-    yajl_gen_map_open(json);
     json_listings(json, "boards", listings, count);
     json_listings(json, "virtual", virtual_boards, VIRTUAL_BOARDS);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_report_end(json);
     return 0;
 }
 
@@ -103,10 +99,9 @@ static int print_test(const struct wire_identity *identity,
                result->bytes, seconds, rate / MEBIBYTE, result->bad_bytes, result->missing_frames);
         return good ? 0 : STATUS_DATA;
     }
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
-    yajl_gen_map_open(json);
     json_text(json, "name", identity->name);
     json_text(json, "serial", identity->serial);
     json_count(json, "frames", result->frames);
@@ -115,9 +110,7 @@ static int print_test(const struct wire_identity *identity,
     json_count(json, "missing_frames", result->missing_frames);
     json_count(json, "bytes_per_s", (uint64_t)rate);
     json_bool(json, "good", good);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_report_end(json);
     return good ? 0 : STATUS_DATA;
 }
 

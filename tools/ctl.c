@@ -4,11 +4,11 @@
 #include "formats/base/printable.h"
 #include "formats/json_pull.h"
 #include "tools/control_client.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_tree.h>
 
 struct ctl_settings {
     const char *socket;
@@ -34,94 +34,155 @@ static bool is_command(const char *word)
 
 /* --- what an answer holds -------------------------------------------------------------------- */
 
-static const char *text_at(yajl_val value, const char *key)
+#define PATH_BYTES 256u
+#define TEXT_BYTES 4400u /* more than the longest path or error takes */
+
+/* What an answer says of a capture; zero where it says nothing. */
+struct row {
+    char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
+    char error[TEXT_BYTES];  /* why it waits or ended early */
+    char absent[TEXT_BYTES]; /* why it cannot hear its board just now */
+    uint64_t records, lost, files;
+    double rate;
+};
+
+struct answer {
+    FILE *table; /* of the captures, printed row by row */
+    bool good;
+    char error[TEXT_BYTES];
+    uint64_t lines_dropped;
+    struct row row; /* of the capture that is being read */
+};
+
+enum field_kind { FIELD_TEXT, FIELD_COUNT, FIELD_REAL };
+
+static const struct {
+    const char *path;
+    enum field_kind kind;
+    size_t offset;
+} fields[] = {
+    {"error", FIELD_TEXT, offsetof(struct answer, error)},
+    {"log_lines_dropped", FIELD_COUNT, offsetof(struct answer, lines_dropped)},
+    {"captures[].name", FIELD_TEXT, offsetof(struct answer, row.name)},
+    {"captures[].state", FIELD_TEXT, offsetof(struct answer, row.state)},
+    {"captures[].output", FIELD_TEXT, offsetof(struct answer, row.output)},
+    {"captures[].error", FIELD_TEXT, offsetof(struct answer, row.error)},
+    {"captures[].status.absent", FIELD_TEXT, offsetof(struct answer, row.absent)},
+    {"captures[].status.records", FIELD_COUNT, offsetof(struct answer, row.records)},
+    {"captures[].status.lost.total", FIELD_COUNT, offsetof(struct answer, row.lost)},
+    {"captures[].status.files", FIELD_COUNT, offsetof(struct answer, row.files)},
+    {"captures[].status.records_per_s", FIELD_REAL, offsetof(struct answer, row.rate)},
+};
+
+static void print_row(const struct row *row, FILE *out)
 {
-    const char *path[] = {key, NULL};
-    const char *text = YAJL_GET_STRING(yajl_tree_get(value, path, yajl_t_string));
-    return text ? text : "";
+    const char *why = *row->error ? row->error : row->absent;
+    fprintf(out, "%-16s %-9s %14" PRIu64 " %10" PRIu64 " %7.2f %6" PRIu64 "  %s%s%s\n",
+            PRINTABLE(row->name), PRINTABLE(row->state), row->records, row->lost, row->rate / 1e6,
+            row->files, PRINTABLE(row->output), *why ? ": " : "", PRINTABLE(why));
 }
 
-/* A number as it was written, "0" where there is none. */
-static const char *number_at(yajl_val value, const char *first, const char *second,
-                             const char *third)
+/* The path of what was read last or comes next, without the number of the capture. */
+static const char *path_at(const struct json_pull *pull, char path[PATH_BYTES])
 {
-    const char *path[] = {first, second, third, NULL};
-    yajl_val found = yajl_tree_get(value, path, yajl_t_number);
-    return found ? YAJL_GET_NUMBER(found) : "0";
+    json_pull_path(pull, path, PATH_BYTES);
+    char *number = strchr(path, '[');
+    const char *end = strchr(path, ']');
+    if (number && end)
+        memmove(number + 1, end, strlen(end) + 1);
+    return path;
 }
 
-/* Why a capture waits, ended early, or cannot hear its board just now; empty where all is well. */
-static const char *why(yajl_val capture)
+/* Reads a text or number of an answer. */
+static int read_field(struct json_pull *pull, const char *path, struct answer *answer)
 {
-    const char *path[] = {"status", "absent", NULL};
-    const char *error = text_at(capture, "error");
-    const char *absent = YAJL_GET_STRING(yajl_tree_get(capture, path, yajl_t_string));
-    return !*error && absent ? absent : error;
+    struct json_pull_text text;
+    int kind = json_pull_kind(pull);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        void *field = (char *)answer + fields[i].offset;
+        if (kind != (fields[i].kind == FIELD_TEXT ? JSON_PULL_STRING : JSON_PULL_NUMBER) ||
+            strcmp(path, fields[i].path) != 0)
+            continue;
+        if (fields[i].kind == FIELD_COUNT)
+            return json_pull_integer(pull, field);
+        if (fields[i].kind == FIELD_REAL)
+            return json_pull_number(pull, field);
+        int result = json_pull_string(pull, &text);
+        if (result == 0)
+            snprintf(field, TEXT_BYTES, "%.*s", (int)text.size, text.text);
+        return result;
+    }
+    if (kind == JSON_PULL_TRUE && strcmp(path, "ok") == 0)
+        answer->good = true;
+    return json_pull_skip(pull);
 }
 
-static void print_capture(yajl_val capture)
+/* Reads what comes next, with what it has in it: as deep as json_pull allows. */
+static int read_value(struct json_pull *pull, struct answer *answer)
 {
-    const char *error = why(capture);
-    double rate = strtod(number_at(capture, "status", "records_per_s", NULL), NULL);
-    printf("%-16s %-9s %14s %10s %7.2f %6s  %s%s%s\n", PRINTABLE(text_at(capture, "name")),
-           PRINTABLE(text_at(capture, "state")), number_at(capture, "status", "records", NULL),
-           number_at(capture, "status", "lost", "total"), rate / 1e6,
-           number_at(capture, "status", "files", NULL), PRINTABLE(text_at(capture, "output")),
-           *error ? ": " : "", PRINTABLE(error));
+    struct json_pull_text key;
+    char path[PATH_BYTES];
+    int kind = json_pull_kind(pull);
+    path_at(pull, path);
+    if (kind != JSON_PULL_ARRAY && kind != JSON_PULL_OBJECT)
+        return kind < 0 ? kind : read_field(pull, path, answer);
+    bool object = kind == JSON_PULL_OBJECT;
+    bool capture = object && strcmp(path, "captures[]") == 0;
+    if (capture)
+        memset(&answer->row, 0, sizeof answer->row);
+    else if (!object && strcmp(path, "captures") == 0)
+        fprintf(answer->table, "%-16s %-9s %14s %10s %7s %6s  %s\n", "NAME", "STATE", "RECORDS",
+                "LOST", "M/s", "FILES", "OUTPUT");
+    int result = object ? json_pull_object(pull) : json_pull_array(pull);
+    while (result >= 0 &&
+           (result = object ? json_pull_key(pull, &key) : json_pull_element(pull)) > 0)
+        result = read_value(pull, answer);
+    if (capture && result == 0)
+        print_row(&answer->row, answer->table);
+    return result;
 }
 
-static void print_captures(yajl_val answer)
-{
-    const char *path[] = {"captures", NULL};
-    yajl_val captures = yajl_tree_get(answer, path, yajl_t_array);
-    if (!captures)
-        return;
-    printf("%-16s %-9s %14s %10s %7s %6s  %s\n", "NAME", "STATE", "RECORDS", "LOST", "M/s", "FILES",
-           "OUTPUT");
-    for (size_t i = 0; i < captures->u.array.len; i++)
-        print_capture(captures->u.array.values[i]);
-    const char *dropped = number_at(answer, "log_lines_dropped", NULL, NULL);
-    if (strcmp(dropped, "0") != 0)
-        printf("%s lines of the log were dropped: nobody read it\n", dropped);
-}
-
-/* Whether an answer is JSON in which no object has a key twice. */
-static bool is_answer(const char *text, struct bt_error *error)
+static int read_answer(const char *text, struct answer *answer, struct bt_error *error)
 {
     struct text_reader *reader =
         text_reader_from_memory(text, strlen(text), "bustapd's answer", error);
     struct json_pull *pull = reader ? json_pull_new(reader, NULL, error) : NULL;
-    bool good = pull && json_pull_skip(pull) == 0 && json_pull_end(pull) == 0;
+    int result = pull ? read_value(pull, answer) : BT_MEMORY;
+    if (result == 0)
+        result = json_pull_end(pull);
     json_pull_free(pull);
     text_reader_close(reader);
-    return good;
+    return result;
 }
 
 /* Prints an answer. Returns the exit status. */
 static int print_answer(char *text, bool as_json)
 {
+    struct answer answer = {.good = false};
     struct bt_error error;
-    const char *path[] = {"ok", NULL};
-    if (!is_answer(text, &error)) {
+    char *table = NULL;
+    size_t size;
+    answer.table = open_memstream(&table, &size);
+    if (!answer.table)
+        return command_no_memory();
+    int result = read_answer(text, &answer, &error);
+    fclose(answer.table);
+    if (result < 0)
         fprintf(stderr, "bustap: bustapd's answer cannot be understood: %s\n",
                 PRINTABLE(error.message));
-        return STATUS_IO;
-    }
-    yajl_val answer = yajl_tree_parse(text, NULL, 0);
-    if (!answer) {
-        fputs("bustap: no memory for bustapd's answer\n", stderr);
-        return STATUS_IO;
-    }
-    bool good = YAJL_IS_TRUE(yajl_tree_get(answer, path, yajl_t_true));
-    if (as_json)
+    else if (as_json)
         puts(printable_make(text));
     else
-        print_captures(answer);
-    const char *refusal = text_at(answer, "error");
-    if (!good)
-        fprintf(stderr, "bustap: %s\n", *refusal ? PRINTABLE(refusal) : "bustapd refused");
-    yajl_tree_free(answer);
-    return good ? 0 : STATUS_IO;
+        fputs(table, stdout);
+    free(table);
+    if (result < 0)
+        return STATUS_IO;
+    if (!as_json && answer.lines_dropped > 0)
+        printf("%" PRIu64 " lines of the log were dropped: nobody read it\n", answer.lines_dropped);
+    if (!answer.good)
+        fprintf(stderr, "bustap: %s\n",
+                *answer.error ? PRINTABLE(answer.error) : "bustapd refused");
+    return answer.good ? 0 : STATUS_IO;
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */
@@ -129,25 +190,16 @@ static int print_answer(char *text, bool as_json)
 /* One line: {"command":"status","capture":"NAME"}. NULL: no memory; else free it. */
 static char *make_request(const char *command, const char *name)
 {
-    yajl_gen json = yajl_gen_alloc(NULL);
-    const unsigned char *text;
-    size_t size;
-    char *line = NULL;
+    struct json_put *json = json_put_new_memory();
     if (!json)
         return NULL;
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "command", command);
     if (name)
         json_text(json, "capture", name);
-    yajl_gen_map_close(json);
-    if (yajl_gen_get_buf(json, &text, &size) == yajl_gen_status_ok)
-        line = malloc(size + 2);
-    if (line) {
-        memcpy(line, text, size);
-        memcpy(line + size, "\n", 2);
-    }
-    yajl_gen_free(json);
-    return line;
+    json_put_object_end(json);
+    json_put_line(json);
+    return json_put_take(json, NULL);
 }
 
 static int ctl_main(struct invocation *call)

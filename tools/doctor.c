@@ -2,7 +2,7 @@
 
 #include "driver/boards.h"
 #include "tools/doctor/checks.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <string.h>
 
@@ -62,28 +62,24 @@ static void examine_usb(struct findings *findings, const struct ftdi_options *op
 
 static int print_json(const struct findings *findings)
 {
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
-    yajl_gen_map_open(json);
     json_count(json, "problems", findings->problems);
     json_count(json, "warnings", findings->warnings);
-    json_key(json, "findings");
-    yajl_gen_array_open(json);
+    json_array(json, "findings");
     for (size_t i = 0; i < findings->count; i++) {
         const struct finding *finding = &findings->all[i];
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_text(json, "subject", finding->subject);
         json_text(json, "check", finding->check);
         json_text(json, "level", findings_level_name(finding->level));
         json_text(json, "finding", finding->text);
         json_text(json, "advice", finding->advice);
-        yajl_gen_map_close(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_put_array_end(json);
+    json_report_end(json);
     return findings->incomplete ? command_no_memory() : STATUS_GOOD;
 }
 

@@ -64,19 +64,20 @@ void gaps_print(const struct trace_file *file, const char *indentation, bool dat
         printf("%s%" PRIu64 " more gaps\n", indentation, file->gaps - count);
 }
 
-static void json_place(yajl_gen json, const struct trace_file *file, const struct trace_gap *place)
+static void json_place(struct json_put *json, const struct trace_file *file,
+                       const struct trace_gap *place)
 {
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "path", file->path);
     json_count(json, "milliseconds", place->gap.milliseconds);
     json_bool(json, "uncounted", place->gap.uncounted);
     json_count(json, "tick", place->tick);
     json_count(json, "lost", place->lost);
     json_time(json, "heard_again", place->host_time_ns);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-void gaps_json(yajl_gen json, const struct trace_file *files, size_t count)
+void gaps_json(struct json_put *json, const struct trace_file *files, size_t count)
 {
     uint64_t gaps = 0, milliseconds = 0, uncounted = 0, chosen = 0;
     for (size_t i = 0; i < count; i++) {
@@ -89,10 +90,9 @@ void gaps_json(yajl_gen json, const struct trace_file *files, size_t count)
     json_seconds(json, "gap_s", (double)milliseconds / 1000);
     json_count(json, "uncounted_gaps", uncounted);
     json_count(json, "chosen_gaps", chosen);
-    json_key(json, "gap_places");
-    yajl_gen_array_open(json);
+    json_array(json, "gap_places");
     for (size_t i = 0; i < count; i++)
         for (size_t place = 0; place < places(&files[i]); place++)
             json_place(json, &files[i], &files[i].gap_places[place]);
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }

@@ -2,7 +2,7 @@
 #ifndef TOOLS_GAPS_H
 #define TOOLS_GAPS_H
 
-#include "tools/json.h"
+#include "tools/json_report.h"
 #include "tools/trace_check.h"
 
 #define GAPS_LENGTH_BYTES   24u
@@ -20,6 +20,6 @@ void gaps_print(const struct trace_file *file, const char *indentation, bool dat
 
 /* "gaps": 2, "gap_s": 3.250, "uncounted_gaps": 0, "chosen_gaps": 0, "gap_places": [...], of count
  * files. */
-void gaps_json(yajl_gen json, const struct trace_file *files, size_t count);
+void gaps_json(struct json_put *json, const struct trace_file *files, size_t count);
 
 #endif

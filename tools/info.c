@@ -99,46 +99,45 @@ static const char *type_key(char text[8], unsigned type)
     return name ? name : text;
 }
 
-static void json_counts(yajl_gen json, const char *key, const uint64_t counts[256], bool types)
+static void json_counts(struct json_put *json, const char *key, const uint64_t counts[256],
+                        bool types)
 {
-    json_key(json, key);
-    yajl_gen_map_open(json);
+    json_object(json, key);
     for (unsigned value = 0; value < 256; value++) {
         char text[8];
         snprintf(text, sizeof text, "%u", value);
         if (counts[value] > 0)
             json_count(json, types ? type_key(text, value) : text, counts[value]);
     }
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_lost(yajl_gen json, const uint64_t lost[LOSS_STAGES])
+static void json_lost(struct json_put *json, const uint64_t lost[LOSS_STAGES])
 {
-    json_key(json, "lost_by_stage");
-    yajl_gen_map_open(json);
+    json_object(json, "lost_by_stage");
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         json_count(json, loss_stage_name(stage), lost[stage]);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_source(yajl_gen json, const struct capture_totals *totals)
+static void json_source(struct json_put *json, const struct capture_totals *totals)
 {
-    json_key(json, "source");
+    json_put_key(json, "source");
     if (!totals->source.known) {
-        yajl_gen_null(json);
+        json_put_null(json);
         return;
     }
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_count(json, "seen", totals->source.seen);
     json_count(json, "accepted", totals->source.accepted);
     json_count(json, "filtered", totals->source.filtered);
     json_count(json, "above_4gib", totals->source.above_4gib);
     json_count(json, "undecoded", totals->source.undecoded);
     json_count(json, "after_stop", totals->after_stop);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_id(yajl_gen json, const struct capture_info *info)
+static void json_id(struct json_put *json, const struct capture_info *info)
 {
     char id[2 * CAPTURE_ID_BYTES + 1];
     for (unsigned i = 0; i < CAPTURE_ID_BYTES; i++)
@@ -149,9 +148,9 @@ static void json_id(yajl_gen json, const struct capture_info *info)
 static void json_capture(void *context, uint64_t ordinal, const struct trace_file *first,
                          const struct trace_verdict *capture)
 {
-    yajl_gen json = context;
+    struct json_put *json = context;
     (void)ordinal;
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "path", first->path);
     json_id(json, &first->info);
     json_text(json, "board", first->info.board);
@@ -164,10 +163,10 @@ static void json_capture(void *context, uint64_t ordinal, const struct trace_fil
     json_count(json, "last_tick", capture->last_tick);
     json_bool(json, "complete", capture->complete);
     json_text(json, "incomplete_because", capture->why);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_description(yajl_gen json, const struct summary *summary)
+static void json_description(struct json_put *json, const struct summary *summary)
 {
     const struct capture_info *info = &summary->first->info;
     json_id(json, info);
@@ -186,10 +185,9 @@ static void json_description(yajl_gen json, const struct summary *summary)
 static int print_json(const struct summary *summary)
 {
     const struct trace_verdict *total = &summary->total;
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return BT_MEMORY;
-    yajl_gen_map_open(json);
     json_count(json, "records", total->records);
     json_count(json, "lost", words_lost(total->lost));
     json_bool(json, "complete", total->complete);
@@ -212,13 +210,10 @@ static int print_json(const struct summary *summary)
     json_count(json, "removed_requests", total->removed);
     if (summary->captures == 1)
         json_description(json, summary);
-    json_key(json, "each_capture");
-    yajl_gen_array_open(json);
+    json_array(json, "each_capture");
     each_capture(summary, json_capture, json);
-    yajl_gen_array_close(json);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_put_array_end(json);
+    json_report_end(json);
     return 0;
 }
 

@@ -1,12 +1,10 @@
 #include "tools/table.h"
 
 #include "formats/base/printable.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define JSON_ROWS 1000u /* so many wait in memory */
 
 /* Characters of text, as far as UTF-8 tells. */
 static size_t text_columns(const char *text)
@@ -194,51 +192,36 @@ void table_print_csv(const struct table *table, FILE *out)
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_rounded(yajl_gen json, const char *key, double value)
-{
-    char digits[40];
-    int length = snprintf(digits, sizeof digits, "%.6g", value);
-    json_key(json, key);
-    yajl_gen_number(json, digits, (size_t)length);
-}
-
-static void json_cell(yajl_gen json, const struct table_column *column,
+static void json_cell(struct json_put *json, const struct table_column *column,
                       const struct table_cell *cell)
 {
     char tail[32];
     enum table_kind kind = column->kind;
-    if (cell->none || (kind == TABLE_TEXT && !cell->text)) {
-        json_key(json, column->key);
-        yajl_gen_null(json);
-    } else if (kind == TABLE_COUNT) {
-        json_count(json, column->key, cell->number);
-    } else if (kind == TABLE_CHANGE) {
-        json_key(json, column->key);
-        yajl_gen_integer(json, (int64_t)cell->number);
-    } else if (kind == TABLE_SHARE || kind == TABLE_REAL) {
-        json_rounded(json, column->key, cell->real);
-    } else {
-        const char *text = cell_look(kind, cell, tail);
-        json_text(json, column->key, *text ? text : tail);
-    }
+    const char *text = cell_look(kind, cell, tail);
+    json_put_key(json, column->key);
+    if (cell->none || (kind == TABLE_TEXT && !cell->text))
+        json_put_null(json);
+    else if (kind == TABLE_COUNT)
+        json_put_integer(json, cell->number);
+    else if (kind == TABLE_CHANGE)
+        json_put_number(json, "%" PRId64, (int64_t)cell->number);
+    else if (kind == TABLE_SHARE || kind == TABLE_REAL)
+        json_put_number(json, "%.6g", cell->real);
+    else
+        json_string(json, *text ? text : tail);
 }
 
-void table_json(const struct table *table, const char *key, yajl_gen json, FILE *out)
+void table_json(const struct table *table, const char *key, struct json_put *json)
 {
-    json_key(json, key);
-    yajl_gen_array_open(json);
-    for (size_t row = 0; row < table->rows && !ferror(out); row++) {
+    json_array(json, key);
+    for (size_t row = 0; row < table->rows && !json_put_failed(json); row++) {
         struct table_cell cells[TABLE_COLUMNS_MAX];
         get_row(table, row, cells);
-        yajl_gen_map_open(json);
+        json_put_object(json);
         for (size_t c = 0; c < table->column_count; c++)
             if (table->columns[c].key)
                 json_cell(json, &table->columns[c], &cells[c]);
-        yajl_gen_map_close(json);
-        if (row % JSON_ROWS == JSON_ROWS - 1) {
-            json_put(json, out);
-            yajl_gen_clear(json);
-        }
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }

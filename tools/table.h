@@ -6,12 +6,12 @@
 #define TOOLS_TABLE_H
 
 #include "formats/base/named_fields.h"
+#include "formats/json_put.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <yajl/yajl_gen.h>
 
 #define TABLE_COLUMNS_MAX 40u
 
@@ -54,7 +54,7 @@ void table_print(const struct table *table, FILE *out);
 /* Comma separated values (RFC 4180), with a heading. */
 void table_print_csv(const struct table *table, FILE *out);
 
-/* "key": [ an object for each row ]; what was generated so far goes to out now and then. */
-void table_json(const struct table *table, const char *key, yajl_gen json, FILE *out);
+/* "key": [ an object for each row ]. */
+void table_json(const struct table *table, const char *key, struct json_put *json);
 
 #endif

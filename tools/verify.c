@@ -119,9 +119,9 @@ static void print_capture(const struct trace_verdict *verdict, const struct trac
     print_verdict(verdict);
 }
 
-static void json_file(yajl_gen json, const struct trace_file *file)
+static void json_file(struct json_put *json, const struct trace_file *file)
 {
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "path", file->path);
     json_count(json, "number", file->info.file_number);
     json_count(json, "records", file->records);
@@ -129,14 +129,14 @@ static void json_file(yajl_gen json, const struct trace_file *file)
     json_count(json, "missing", file->missing);
     json_count(json, "damaged_places", file->damaged);
     json_text(json, "state", file_state(file));
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
+static void json_capture(struct json_put *json, const struct trace_verdict *verdict,
                          const struct trace_file *files, size_t count)
 {
     const struct capture_totals *totals = verdict->last ? &verdict->last->totals : NULL;
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_text(json, "verdict",
               !verdict->complete      ? "incomplete"
               : all_lost(verdict) > 0 ? "accounted for"
@@ -160,17 +160,16 @@ static void json_capture(yajl_gen json, const struct trace_verdict *verdict,
         json_count(json, "undecoded", totals->source.undecoded);
         json_count(json, "after_stop", totals->after_stop);
     }
-    json_key(json, "files");
-    yajl_gen_array_open(json);
+    json_array(json, "files");
     for (size_t i = 0; i < count; i++)
         json_file(json, &files[i]);
-    yajl_gen_array_close(json);
-    yajl_gen_map_close(json);
+    json_put_array_end(json);
+    json_put_object_end(json);
 }
 
 /* Judges and tells every capture of the set. Returns the exit status. */
 static int report(const struct trace_set *set, const struct verify_settings *settings,
-                  yajl_gen json)
+                  struct json_put *json)
 {
     int status = 0;
     size_t count;
@@ -190,18 +189,14 @@ static int report(const struct trace_set *set, const struct verify_settings *set
 
 static int report_json(const struct trace_set *set, const struct verify_settings *settings)
 {
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
-    yajl_gen_map_open(json);
-    json_key(json, "captures");
-    yajl_gen_array_open(json);
+    json_array(json, "captures");
     int status = report(set, settings, json);
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
     json_bool(json, "good", status == 0);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_report_end(json);
     return status;
 }
 

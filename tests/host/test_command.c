@@ -40,10 +40,12 @@ static void test_bad(void)
 {
     static const char shape[] =
         "a request is one object of strings, such as {\"command\": \"status\"}";
-    refused("", "this is not a line of JSON");
-    refused("status", "this is not a line of JSON");
-    refused("{\"command\":\"status\"", "this is not a line of JSON");
-    refused("{\"command\":\"status\"} {}", "this is not a line of JSON");
+    refused("", "the request: (line 1, offset 0): the text ends where a value should be");
+    refused("status", "the request: (line 1, offset 0): 's' where a value should be");
+    refused("{\"command\":\"status\"",
+            "the request: command (line 1, offset 19): the text ends where ',' or '}' should be");
+    refused("{\"command\":\"status\"} {}",
+            "the request: (line 1, offset 21): something behind the end of the document");
     refused("\"status\"", shape);
     refused("[]", shape);
     refused("{\"command\":{}}", shape);
@@ -54,9 +56,9 @@ static void test_bad(void)
     refused("{\"capture\":\"x\"}", "a request has a \"command\"");
     refused("{\"verb\":\"status\"}", "a request has the keys \"command\" and \"capture\" only");
     refused("{\"command\":\"stop\",\"command\":\"status\"}",
-            "duplicate key \"command\", at byte 27");
+            "the request: command (line 1, offset 27): duplicate key \"command\"");
     refused("{\"capture\":\"p2\",\"command\":\"stop\",\"c\\u0061pture\":\"all\"}",
-            "duplicate key \"capture\", at byte 47");
+            "the request: capture (line 1, offset 47): duplicate key \"capture\"");
     refused("{\"command\":\"stop\",\"capture\":\"\"}",
             "the capture's name is empty; \"all\" means every one");
     refused("{\"command\":\"halt\"}", "the commands are status, start, stop and rotate");
@@ -66,6 +68,43 @@ static void test_bad(void)
     refused("{\"command\":\"stop\",\"capture\":\"a\\u0000b\"}", "there is no capture of that name");
 }
 
-static const struct test_case cases[] = {
-    {"what may be asked", test_good}, {"what may not", test_bad}, {NULL, NULL}};
+/* Octets of any number, of which none are a request. */
+static void refused_octets(const char *octets, size_t size)
+{
+    struct command command;
+    memset(&error, 0, sizeof error);
+    CU_ASSERT_EQUAL(command_parse(&command, octets, size, &error), BT_USAGE);
+    CU_ASSERT(error.code == BT_USAGE && error.message[0] != '\0');
+}
+
+static void test_hostile(void)
+{
+    static char deep[60000];
+    memset(deep, '[', sizeof deep);
+    refused_octets(deep, sizeof deep);
+    for (size_t i = 0; i < sizeof deep - 5; i += 5)
+        memcpy(deep + i, "{\"a\":", 5);
+    refused_octets(deep, sizeof deep);
+    memset(deep, '9', sizeof deep);
+    refused_octets(deep, sizeof deep);
+    memset(deep, ' ', sizeof deep);
+    refused_octets(deep, sizeof deep);
+    memset(deep, '\0', sizeof deep);
+    refused_octets(deep, sizeof deep);
+#define REFUSED(text) refused_octets(text, sizeof text - 1)
+    REFUSED("{\"command\":\"status\"}\0");
+    REFUSED("{\"command\":\"status\",}");
+    REFUSED("{\"command\":\"stat\0us\"}");
+    REFUSED("{\"command\":\"status\\u0000\"}");
+    REFUSED("{\"comm\\u0061nd\\u0000\":\"status\"}");
+    REFUSED("{\"command\":\"status\",\"capture\":\"\xff\"}");
+    REFUSED("{\"command\":\"status\",\"capture\":\"\\ud800\"}");
+    REFUSED("\xef\xbb\xbf{\"command\":\"status\"}");
+    REFUSED("{'command':'status'}");
+}
+
+static const struct test_case cases[] = {{"what may be asked", test_good},
+                                         {"what may not", test_bad},
+                                         {"octets made to harm", test_hostile},
+                                         {NULL, NULL}};
 TEST_SUITE(command, cases)

@@ -30,3 +30,17 @@ answer 'hello'
 [ $status = 3 ]
 grep -q "cannot be understood" told
 [ ! -s out ]
+
+# a table of captures: counts to 64 bits, members that are not known, none, or of another kind
+answer '{"log_lines_dropped":7,"captures":[{"status":{"records":18446744073709551615,"lost":{"bus":1,"total":12},"files":3,"x":[{"name":"q"}],"records_per_s":2500000.5,"absent":"silent"},"name":"a","state":"running","output":"/d\u001b"},{"name":"b","state":"failed","error":"why","status":null}],"ok":true}'
+[ $status = 0 ]
+diff out - <<END
+NAME             STATE            RECORDS       LOST     M/s  FILES  OUTPUT
+a                running   18446744073709551615         12    2.50      3  /d?: silent
+b                failed                 0          0    0.00      0  : why
+7 lines of the log were dropped: nobody read it
+END
+answer '{"ok":true,"captures":[{"status":{"records":1.5}}]}'
+[ $status = 3 ]
+[ ! -s out ]
+grep -q 'captures\[0\].status.records' told

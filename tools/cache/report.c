@@ -2,7 +2,7 @@
 
 #include "tools/cache/report_tables.h"
 #include "tools/cache/settings_text.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 
@@ -87,13 +87,13 @@ int cache_report_csv(const struct report *report, FILE *out, struct bt_error *er
     return 0;
 }
 
-static void json_cache(yajl_gen json, const struct hierarchy_settings *settings, unsigned level,
-                       unsigned side, bool swept)
+static void json_cache(struct json_put *json, const struct hierarchy_settings *settings,
+                       unsigned level, unsigned side, bool swept)
 {
     static const char *const names[] = {"unified", "instruction", "data"};
     const struct cache_level *kind = &settings->levels[level];
     const struct cache_settings *cache = &kind->sides[side];
-    yajl_gen_map_open(json);
+    json_put_object(json);
     json_count(json, "level", level + 1);
     json_text(json, "cache", names[kind->split ? side + 1 : 0]);
     json_bool(json, "shared", kind->shared);
@@ -111,62 +111,57 @@ static void json_cache(yajl_gen json, const struct hierarchy_settings *settings,
     json_bool(json, "allocate", !cache->no_write_allocate);
     json_text(json, "prefetch", settings_prefetch_name(cache->prefetch));
     json_count(json, "victim_lines", cache->victim_lines);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-void cache_report_json_settings(yajl_gen json, const struct hierarchy_settings *settings, int swept)
+void cache_report_json_settings(struct json_put *json, const struct hierarchy_settings *settings,
+                                int swept)
 {
-    json_key(json, "settings");
-    yajl_gen_map_open(json);
-    json_key(json, "caches");
-    yajl_gen_array_open(json);
+    json_object(json, "settings");
+    json_array(json, "caches");
     for (unsigned level = 0; level < settings->level_count; level++)
         for (unsigned side = 0; side < (settings->levels[level].split ? CACHE_SIDES : 1u); side++)
             json_cache(json, settings, level, side, (int)level == swept);
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
     json_text(json, "coherence", settings_coherence_name(settings->coherence));
     json_text(json, "attributes", settings->honour_attributes ? "honour" : "ignore");
     json_bool(json, "classify", settings->classify);
     json_bool(json, "flush", !settings->no_flush);
     json_count(json, "seed", settings->seed);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_records(yajl_gen json, const struct report *report)
+static void json_records(struct json_put *json, const struct report *report)
 {
     const struct hierarchy_counters *counters = &report->results->counters;
     json_count(json, "records", counters->records);
     json_count(json, "lost", report->lost);
-    json_key(json, "dropped");
-    yajl_gen_map_open(json);
+    json_object(json, "dropped");
     json_count(json, "all", dropped(counters));
     for (unsigned i = 0; i <= REQUEST_TYPES; i++)
         if (counters->dropped[i] > 0)
             json_count(json, i < REQUEST_TYPES ? request_type_name(request_type_at(i)) : "unknown",
                        counters->dropped[i]);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
 int cache_report_json(const struct report *report, struct bt_error *error)
 {
     struct report_tables tables;
     struct report_table made;
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
     if (report_tables_new(&tables, report, error) < 0) {
-        yajl_gen_free(json);
+        json_put_free(json);
         return error->code;
     }
-    yajl_gen_map_open(json);
     cache_report_json_settings(json, &report->results->settings, -1);
     json_records(json, report);
     for (unsigned i = 0; i < REPORT_TABLES; i++)
         if (report_table_make(&made, &tables, (enum report_table_number)i))
-            table_json(&made.table, keys[i], json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+            table_json(&made.table, keys[i], json);
+    json_report_end(json);
     report_tables_free(&tables);
     return 0;
 }

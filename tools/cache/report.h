@@ -2,11 +2,11 @@
 #ifndef TOOLS_CACHE_REPORT_H
 #define TOOLS_CACHE_REPORT_H
 
+#include "formats/json_put.h"
 #include "tools/cache/places.h"
 #include "tools/cache/results.h"
 
 #include <stdio.h>
-#include <yajl/yajl_gen.h>
 
 struct report {
     const struct cache_results *results;
@@ -18,7 +18,7 @@ struct report {
 /* What is simulated, for people and as the member "settings". The level `swept` is told without
  * size, lines and ways; -1: none is. */
 void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out);
-void cache_report_json_settings(yajl_gen json, const struct hierarchy_settings *settings,
+void cache_report_json_settings(struct json_put *json, const struct hierarchy_settings *settings,
                                 int swept);
 
 /* 0 or BT_MEMORY. JSON goes to standard output, as json_print has it. */

@@ -1,7 +1,7 @@
 #include "tools/cache/sweep_report.h"
 
 #include "tools/cache/report.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 #include "tools/table.h"
 
 #include <inttypes.h>
@@ -106,18 +106,15 @@ int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_err
 int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
 {
     struct table table = make_table(report);
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
-    yajl_gen_map_open(json);
     cache_report_json_settings(json, report->settings, (int)report->level);
     json_count(json, "level", report->level + 1);
     json_count(json, "records", report->records);
     json_count(json, "lost", report->lost);
-    table_json(&table, "sweep", json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    table_json(&table, "sweep", json);
+    json_report_end(json);
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #include "tools/cfg/image.h"
 #include "tools/dcfg/build_paths.h"
 #include "tools/dcfg/captures_read.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -131,10 +131,9 @@ static void print_summary(const struct request *request, const struct build_coun
 static int print_json(const struct request *request, const struct build_counts *counts,
                       const struct dcfg_process *process)
 {
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return command_no_memory();
-    yajl_gen_map_open(json);
     json_text(json, "output", request->output);
     json_text(json, "fetch", kinds[counts->fetch]);
     json_count(json, "records", counts->records);
@@ -161,9 +160,7 @@ static int print_json(const struct request *request, const struct build_counts *
         json_text(json, "trace", request->trace);
         json_count(json, "trace_edges", counts->edges);
     }
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_report_end(json);
     return 0;
 }
 

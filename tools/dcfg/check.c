@@ -4,7 +4,7 @@
 #include "tools/cfg/check.h"
 #include "tools/dcfg/graph_file.h"
 #include "tools/dcfg/trace_file.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -106,23 +106,22 @@ static void report(const struct checking *checking)
         print_summary(checking);
 }
 
-static void json_failures(yajl_gen json, const struct checking *checking)
+static void json_failures(struct json_put *json, const struct checking *checking)
 {
     size_t kept;
     const struct check_failure *failures = check_failures(checking->check, &kept);
-    json_key(json, "failures");
-    yajl_gen_array_open(json);
+    json_array(json, "failures");
     for (size_t i = 0; i < kept; i++) {
         const struct check_rule_row *rule = check_rule_row(failures[i].rule);
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_text(json, "rule", rule->name);
         json_text(json, "sections", rule->sections);
         json_text(json, "file", file_of(checking, &failures[i]));
         json_text(json, "path", failures[i].path);
         json_text(json, "message", failures[i].message);
-        yajl_gen_map_close(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
 static int report_json(const struct checking *checking, struct bt_error *error)
@@ -144,21 +143,17 @@ static int report_json(const struct checking *checking, struct bt_error *error)
                   {"trace_threads", all->trace_threads},
                   {"trace_chunks", all->trace_chunks},
                   {"trace_edges", all->trace_edges}};
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for the report");
-    yajl_gen_map_open(json);
     json_bool(json, "good", check_total(checking->check) == 0);
     json_count(json, "failure_count", check_total(checking->check));
     json_failures(json, checking);
-    json_key(json, "checked");
-    yajl_gen_map_open(json);
+    json_object(json, "checked");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         json_count(json, counts[i].key, counts[i].count);
-    yajl_gen_map_close(json);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_put_object_end(json);
+    json_report_end(json);
     return 0;
 }
 

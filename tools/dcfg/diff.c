@@ -2,7 +2,7 @@
 
 #include "formats/base/printable.h"
 #include "tools/dcfg/diff_rows.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -110,17 +110,14 @@ static void print_text(struct diff_rows *rows)
 static int print_json(struct diff_rows *rows)
 {
     struct total totals[TOTALS];
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return BT_MEMORY;
     make_totals(rows, totals);
-    yajl_gen_map_open(json);
     json_bool(json, "differ", rows->diff->differ);
-    json_key(json, "totals");
-    yajl_gen_map_open(json);
+    json_object(json, "totals");
     for (unsigned i = 0; i < TOTALS; i++) {
-        json_key(json, totals[i].name);
-        yajl_gen_map_open(json);
+        json_object(json, totals[i].name);
         json_count(json, "a", totals[i].counts[0]);
         json_count(json, "b", totals[i].counts[1]);
         if (totals[i].list) {
@@ -129,16 +126,14 @@ static int print_json(struct diff_rows *rows)
             json_count(json, "different",
                        totals[i].list->count - totals[i].list->only[0] - totals[i].list->only[1]);
         }
-        yajl_gen_map_close(json);
+        json_put_object_end(json);
     }
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
     for (int kind = 0; kind < GRAPH_DIFF_KINDS; kind++) {
         struct table table = diff_rows_table(rows, (enum graph_diff_kind)kind);
-        table_json(&table, diff_rows_name((enum graph_diff_kind)kind), json, stdout);
+        table_json(&table, diff_rows_name((enum graph_diff_kind)kind), json);
     }
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    json_report_end(json);
     return 0;
 }
 

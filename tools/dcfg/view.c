@@ -1,7 +1,7 @@
 #include "tools/dcfg/view.h"
 
 #include "tools/dcfg/graph_file.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <string.h>
 
@@ -56,17 +56,14 @@ int view_choose(const char *option, const char *text, const char *const *list,
 static int print_json(const struct view *view, const struct table *table, const char *key,
                       const char *count_key, size_t count)
 {
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return BT_MEMORY;
-    yajl_gen_map_open(json);
     json_count(json, "process", view->process->id);
     json_count(json, "instructions", view->profile.total);
     json_count(json, count_key, count);
-    table_json(table, key, json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    table_json(table, key, json);
+    json_report_end(json);
     return 0;
 }
 

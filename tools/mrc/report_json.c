@@ -1,32 +1,21 @@
 /* JSON: an object for each curve, with its points. */
-#include "tools/json.h"
+#include "tools/json_report.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
 #include "tools/mrc/report.h"
 #include "tools/mrc/sample.h"
 
-#define FLUSH_POINTS 1000u /* so many wait in memory */
-
-/* Writes out what was generated so far. */
-static void flush(yajl_gen json)
-{
-    json_print(json);
-    yajl_gen_clear(json);
-}
-
-static void put_points(yajl_gen json, const struct mrc_report *report, unsigned study,
+static void put_points(struct json_put *json, const struct mrc_report *report, unsigned study,
                        const struct curve *curve)
 {
     const struct study_settings *settings = report_settings(report, study);
-    unsigned waiting = 0;
     json_count(json, "references", curve->references);
     json_count(json, "compulsory", curve->compulsory);
-    json_key(json, "points");
-    yajl_gen_array_open(json);
+    json_array(json, "points");
     for (uint64_t ways = curve_next(curve, 0, report->steps); ways != 0;
          ways = curve_next(curve, ways, report->steps)) {
         const uint64_t misses = curve_misses(curve, ways);
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_count(json, settings->sets > 1 ? "ways" : "lines", ways);
         json_count(json, "bytes", ways * settings->sets * settings->line_bytes);
         json_count(json, "misses", misses);
@@ -36,75 +25,68 @@ static void put_points(yajl_gen json, const struct mrc_report *report, unsigned 
             json_real(json, "low", interval.low);
             json_real(json, "high", interval.high);
         }
-        yajl_gen_map_close(json);
-        if (++waiting % FLUSH_POINTS == 0)
-            flush(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
-static int put_curve_windows(yajl_gen json, const struct mrc_report *report, unsigned study,
+static int put_curve_windows(struct json_put *json, const struct mrc_report *report, unsigned study,
                              const struct series *series, struct bt_error *error)
 {
-    json_key(json, "windows");
-    yajl_gen_array_open(json);
+    json_array(json, "windows");
     for (size_t i = 0; i < series->window_count; i++) {
         struct curve curve;
         if (curve_init_window(&curve, series->windows + i * (BUCKETS_DISTANCE + 1), error) < 0)
             return error->code;
         if (curve.references > 0) {
-            yajl_gen_map_open(json);
+            json_put_object(json);
             json_count(json, "from", (series->first_window + i) * report->window.length);
             put_points(json, report, study, &curve);
-            yajl_gen_map_close(json);
+            json_put_object_end(json);
         }
         curve_free(&curve);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
     return 0;
 }
 
-static void put_working_sets(yajl_gen json, const struct mrc_report *report, unsigned study,
+static void put_working_sets(struct json_put *json, const struct mrc_report *report, unsigned study,
                              const struct series *series)
 {
     const unsigned columns = study_buckets(report_settings(report, study)) + 1;
-    json_key(json, "windows");
-    yajl_gen_array_open(json);
+    json_array(json, "windows");
     for (size_t i = 0; i < series->window_count; i++) {
         const uint64_t *counts = series->windows + i * columns;
         if (counts[BANK_AGAIN] + counts[BANK_FIRST] == 0)
             continue;
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_count(json, "from", (series->first_window + i) * report->window.length);
         json_count(json, "references", counts[BANK_AGAIN] + counts[BANK_FIRST]);
         json_count(json, "lines", counts[BANK_FIRST]);
         json_count(json, "bytes", counts[BANK_FIRST] * report_settings(report, study)->line_bytes);
-        yajl_gen_map_close(json);
-        if (i % FLUSH_POINTS == 0)
-            flush(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
-static void put_times(yajl_gen json, const uint64_t *counts)
+static void put_times(struct json_put *json, const uint64_t *counts)
 {
     json_count(json, "first_references", counts[BUCKETS_TIME]);
-    json_key(json, "times");
-    yajl_gen_array_open(json);
+    json_array(json, "times");
     for (uint32_t bucket = 0; bucket < BUCKETS_TIME; bucket++) {
         if (counts[bucket] == 0)
             continue;
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_count(json, "from", buckets_first(bucket));
         json_count(json, "to",
                    bucket + 1 < BUCKETS_TIME ? buckets_first(bucket + 1) - 1 : UINT64_MAX);
         json_count(json, "references", counts[bucket]);
-        yajl_gen_map_close(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
-static void put_time_windows(yajl_gen json, const struct mrc_report *report,
+static void put_time_windows(struct json_put *json, const struct mrc_report *report,
                              const struct series *series)
 {
     if (report->window.unit == WINDOW_NONE) {
@@ -112,8 +94,7 @@ static void put_time_windows(yajl_gen json, const struct mrc_report *report,
             put_times(json, series->windows);
         return;
     }
-    json_key(json, "windows");
-    yajl_gen_array_open(json);
+    json_array(json, "windows");
     for (size_t i = 0; i < series->window_count; i++) {
         const uint64_t *counts = series->windows + i * (BUCKETS_TIME + 1);
         uint64_t references = 0;
@@ -121,16 +102,15 @@ static void put_time_windows(yajl_gen json, const struct mrc_report *report,
             references += counts[bucket];
         if (references == 0)
             continue;
-        yajl_gen_map_open(json);
+        json_put_object(json);
         json_count(json, "from", (series->first_window + i) * report->window.length);
         put_times(json, counts);
-        yajl_gen_map_close(json);
-        flush(json);
+        json_put_object_end(json);
     }
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
 }
 
-static int put_counts(yajl_gen json, const struct mrc_report *report, unsigned study,
+static int put_counts(struct json_put *json, const struct mrc_report *report, unsigned study,
                       const struct series *series, struct bt_error *error)
 {
     const struct study_settings *settings = report_settings(report, study);
@@ -155,8 +135,8 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
 {
     const struct study_settings *settings = report_settings(report, study);
     const struct series_name name = study_series_name(settings, number);
-    yajl_gen json = argument;
-    yajl_gen_map_open(json);
+    struct json_put *json = argument;
+    json_put_object(json);
     json_count(json, "line_bytes", settings->line_bytes);
     if (settings->sets > 1)
         json_count(json, "sets", settings->sets);
@@ -168,11 +148,11 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
         json_text(json, "kind", name.kind);
     int result =
         put_counts(json, report, study, study_series(report->studies[study], number), error);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
     return result;
 }
 
-static void put_head(yajl_gen json, const struct mrc_report *report)
+static void put_head(struct json_put *json, const struct mrc_report *report)
 {
     const struct study_settings *settings = report_settings(report, 0);
     const struct study_totals *totals = study_totals(report->studies[0]);
@@ -196,17 +176,13 @@ int mrc_report_json(const struct mrc_report *report, struct bt_error *error)
 {
     static const char *const keys[] = {
         [BANK_DISTANCES] = "curves", [BANK_TIMES] = "reuse_times", [BANK_WINDOWS] = "working_sets"};
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
-    yajl_gen_map_open(json);
     put_head(json, report);
-    json_key(json, keys[report_settings(report, 0)->kind]);
-    yajl_gen_array_open(json);
+    json_array(json, keys[report_settings(report, 0)->kind]);
     int result = report_each(report, put_series, json, error);
-    yajl_gen_array_close(json);
-    yajl_gen_map_close(json);
-    flush(json);
-    yajl_gen_free(json);
+    json_put_array_end(json);
+    json_report_end(json);
     return result;
 }

@@ -4,7 +4,7 @@
 #include "tools/plot/study_report.h"
 
 #include "formats/base/saturating.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +144,7 @@ static void fill_row(void *argument, size_t row, struct table_cell *cells)
     cells[5] = (struct table_cell){.number = listed->lost, .none = !listed->missing};
 }
 
-static void put_members(yajl_gen json, void *argument)
+static void put_members(struct json_put *json, void *argument)
 {
     const struct address_study *study = argument;
     const struct address_map_counts *totals = address_map_totals(study->map);

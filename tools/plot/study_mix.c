@@ -2,7 +2,7 @@
 #include "tools/plot/study.h"
 #include "tools/plot/study_report.h"
 
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -78,7 +78,7 @@ static void fill_row(void *argument, size_t row, struct table_cell *cells)
     cells[3 + REQUEST_MIX_TYPES].number = found && missing.first == row;
 }
 
-static void put_members(yajl_gen json, void *argument)
+static void put_members(struct json_put *json, void *argument)
 {
     const struct mix_study *study = argument;
     uint64_t requests = 0;

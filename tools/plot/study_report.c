@@ -1,7 +1,7 @@
 #include "tools/plot/study_report.h"
 
 #include "formats/base/quantity.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,15 +55,13 @@ void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, c
                  gaps == 1 ? "once" : quantity_text(number, gaps), gaps == 1 ? "" : " times");
 }
 
-void study_report_time_json(yajl_gen json, const struct time_bins *time)
+void study_report_time_json(struct json_put *json, const struct time_bins *time)
 {
     size_t count = time_bins_count(time);
-    if (time->clock_hz > 0) {
+    if (time->clock_hz > 0)
         json_count(json, "clock_hz", time->clock_hz);
-    } else {
-        json_key(json, "clock_hz");
-        yajl_gen_null(json);
-    }
+    else
+        json_null(json, "clock_hz");
     json_count(json, "first_tick", time->origin);
     json_count(json, "last_tick", time->end);
     json_count(json, "bins", count);
@@ -73,21 +71,19 @@ void study_report_time_json(yajl_gen json, const struct time_bins *time)
 }
 
 int study_report_data(enum study_form form, const struct table *table, const char *key,
-                      void (*members)(yajl_gen json, void *argument), struct bt_error *error)
+                      void (*members)(struct json_put *json, void *argument),
+                      struct bt_error *error)
 {
     if (form == STUDY_CSV)
         table_print_csv(table, stdout);
     if (form != STUDY_JSON)
         return 0;
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
-    yajl_gen_map_open(json);
     if (members)
         members(json, table->argument);
-    table_json(table, key, json, stdout);
-    yajl_gen_map_close(json);
-    json_print(json);
-    yajl_gen_free(json);
+    table_json(table, key, json);
+    json_report_end(json);
     return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef TOOLS_PLOT_STUDY_REPORT_H
 #define TOOLS_PLOT_STUDY_REPORT_H
 
+#include "formats/json_put.h"
 #include "tools/plot/figure.h"
 #include "tools/plot/study.h"
 #include "tools/plot/time_bins.h"
@@ -29,13 +30,14 @@ void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, c
                            uint64_t lost, uint64_t gaps);
 
 /* Members of a JSON object: clock, ticks, length of a bin, losses and gaps. */
-void study_report_time_json(yajl_gen json, const struct time_bins *time);
+void study_report_time_json(struct json_put *json, const struct time_bins *time);
 
 /*
  * Prints a table as CSV, or as an object of JSON in which members(), which may be NULL, has put
  * others before. 0 or BT_MEMORY.
  */
 int study_report_data(enum study_form form, const struct table *table, const char *key,
-                      void (*members)(yajl_gen json, void *argument), struct bt_error *error);
+                      void (*members)(struct json_put *json, void *argument),
+                      struct bt_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #include "tools/plot/study_report.h"
 
 #include "formats/base/saturating.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,7 +95,7 @@ static void fill_row(void *argument, size_t row, struct table_cell *cells)
     }
 }
 
-static void put_members(yajl_gen json, void *argument)
+static void put_members(struct json_put *json, void *argument)
 {
     const struct sharing_study *study = argument;
     const struct sharing_counts *counts = study->counts[0];

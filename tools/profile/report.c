@@ -1,7 +1,7 @@
 #include "tools/profile/report.h"
 
 #include "formats/base/printable.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 #include "tools/profile/rows.h"
 #include "tools/table.h"
 #include "tools/words.h"
@@ -260,8 +260,8 @@ static bool is_idle(const struct listing *listing, enum profile_by by)
 }
 
 /* One table. */
-static int print_table(const struct profile_report *report, enum profile_by by, yajl_gen json,
-                       FILE *out)
+static int print_table(const struct profile_report *report, enum profile_by by,
+                       struct json_put *json, FILE *out)
 {
     struct listing listing = {.report = report, .total = total_of(report)};
     struct table_column chosen[END];
@@ -279,7 +279,7 @@ static int print_table(const struct profile_report *report, enum profile_by by, 
                               .row = fill_row,
                               .argument = &listing};
         if (json)
-            table_json(&table, keys[by], json, out);
+            table_json(&table, keys[by], json);
         else if (report->csv)
             table_print_csv(&table, out);
         else
@@ -303,10 +303,9 @@ static void print_summary(const struct profile_report *report, FILE *out)
 
 int profile_report_print(const struct profile_report *report, FILE *out, struct bt_error *error)
 {
-    yajl_gen json = report->json ? json_new() : NULL;
+    struct json_put *json = report->json ? json_report_begin(out) : NULL;
     int result = report->json && !json ? BT_MEMORY : 0;
     if (json) {
-        yajl_gen_map_open(json);
         json_text(json, "program", report->program);
         json_text(json, "ended", report->ended);
         json_count(json, "instructions", total_of(report));
@@ -319,11 +318,9 @@ int profile_report_print(const struct profile_report *report, FILE *out, struct 
     }
     for (unsigned i = 0; i < report->by_count && result == 0; i++)
         result = print_table(report, (enum profile_by)report->by[i], json, out);
-    if (json && result == 0) {
-        yajl_gen_map_close(json);
-        json_put(json, out);
-    }
-    if (json)
-        yajl_gen_free(json);
+    if (result == 0 && json)
+        json_report_end(json);
+    else
+        json_put_free(json);
     return result < 0 ? bt_fail(error, result, "no memory for a profile's tables") : 0;
 }

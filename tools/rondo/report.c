@@ -2,7 +2,7 @@
 
 #include "formats/base/printable.h"
 #include "formats/base/quantity.h"
-#include "tools/json.h"
+#include "tools/json_report.h"
 #include "tools/rondo/report_tables.h"
 #include "tools/words.h"
 #include "tools/wrap.h"
@@ -133,13 +133,12 @@ int rondo_report_csv(const struct rondo_report *report, FILE *out, struct bt_err
     return 0;
 }
 
-static void json_wrong_paths(const struct rondo_report *report, yajl_gen json)
+static void json_wrong_paths(const struct rondo_report *report, struct json_put *json)
 {
     static const char *const endings[RONDO_ENDINGS] = {"ended_at_depth", "ended_without_target",
                                                        "ended_at_system_call", "ended_at_signal"};
     const struct rondo_results *results = report->results;
-    json_key(json, "wrong_paths");
-    yajl_gen_map_open(json);
+    json_object(json, "wrong_paths");
     json_count(json, "depth", report->depth);
     json_count(json, "paths", results->wrong_paths);
     for (unsigned i = 0; i < RONDO_ENDINGS; i++)
@@ -150,19 +149,18 @@ static void json_wrong_paths(const struct rondo_report *report, yajl_gen json)
     json_count(json, "writes", results->wrong_writes);
     if (report->store_buffer)
         json_count(json, "own_reads", results->wrong_own_reads);
-    yajl_gen_map_close(json);
+    json_put_object_end(json);
 }
 
-static void json_settings(const struct rondo_report *report, yajl_gen json)
+static void json_settings(const struct rondo_report *report, struct json_put *json)
 {
     const struct front_end_settings *settings = report->settings;
     char text[PREDICTOR_TEXT_BYTES];
     json_text(json, "followed", report->names[settings->followed]);
-    json_key(json, "settings");
-    yajl_gen_array_open(json);
+    json_array(json, "settings");
     for (size_t i = 0; i < settings->predictor_count; i++)
         json_string(json, predictor_settings_text(text, &settings->predictors[i]));
-    yajl_gen_array_close(json);
+    json_put_array_end(json);
     json_count(json, "return_stack", settings->targets.return_stack);
     json_count(json, "target_buffer_entries", settings->targets.buffer_entries);
     json_count(json, "target_buffer_ways", settings->targets.buffer_ways);
@@ -173,15 +171,14 @@ static void json_settings(const struct rondo_report *report, yajl_gen json)
 int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_error *error)
 {
     struct rondo_tables tables;
-    yajl_gen json = json_new();
+    struct json_put *json = json_report_begin(out);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for the report");
     int result = rondo_tables_make(&tables, report, error);
     if (result < 0) {
-        yajl_gen_free(json);
+        json_put_free(json);
         return result;
     }
-    yajl_gen_map_open(json);
     json_count(json, "instructions", report->results->instructions);
     json_count(json, "skipped", report->results->skipped);
     json_bool(json, "limited", report->results->limited);
@@ -191,17 +188,15 @@ int rondo_report_json(const struct rondo_report *report, FILE *out, struct bt_er
         json_text(json, "executes", report->results->executed);
     json_settings(report, json);
     struct table table = rondo_tables_predictors(&tables);
-    table_json(&table, "predictors", json, out);
+    table_json(&table, "predictors", json);
     table = rondo_tables_kinds(&tables);
-    table_json(&table, "kinds", json, out);
+    table_json(&table, "kinds", json);
     json_wrong_paths(report, json);
     if (report->branches) {
         table = rondo_tables_branches(&tables);
-        table_json(&table, "branches", json, out);
+        table_json(&table, "branches", json);
     }
-    yajl_gen_map_close(json);
-    json_put(json, out);
-    yajl_gen_free(json);
+    json_report_end(json);
     rondo_tables_clear(&tables);
     return 0;
 }

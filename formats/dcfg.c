@@ -617,12 +617,6 @@ void dcfg_count_blocks(const struct dcfg_process *process, uint64_t *counts)
     }
 }
 
-/* a * b, UINT64_MAX where that is too large. */
-static uint64_t saturating_multiply(uint64_t a, uint64_t b)
-{
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 void dcfg_count_instructions(const struct dcfg_process *process, uint64_t *instructions)
 {
     memset(instructions, 0, process->threads * sizeof *instructions);

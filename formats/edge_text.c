@@ -80,11 +80,6 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for an edge-id sequence");
 }
 
-static uint64_t saturating_multiply(uint64_t a, uint64_t b)
-{
-    return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
-}
-
 /* Whether there may be one more node. Sextets are no more than the characters that they are from:
  * it is enough to look at them here. */
 static int check_room(const struct compiler *compiler)

@@ -105,12 +105,6 @@ static void check_ways(struct flow_check *flow, uint32_t thread)
     }
 }
 
-/* a * b, UINT64_MAX where that is too large. */
-static uint64_t saturating_multiply(uint64_t a, uint64_t b)
-{
-    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
-}
-
 static void check_instructions(struct flow_check *flow, uint32_t thread)
 {
     const struct dcfg_process *process = flow->view->process;

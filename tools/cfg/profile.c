@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t saturating_multiply(uint64_t a, uint64_t b)
-{
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
 static void count(struct profile *profile)
 {
     const struct dcfg_process *process = profile->process;

@@ -1,6 +1,7 @@
 #include "formats/packing.h"
 
 #include "tests/suites.h"
+#include "tests/support/records.h"
 #include "tests/support/wire_frames.h"
 
 #include <stdlib.h>
@@ -167,47 +168,12 @@ static void test_worked_example(void)
         0xc0, 0xf0,                                                                   /* 3 */
         0xbf, 0x03, 0x04, 0x00, 0x01, 0x00, 0x03, 0xe0, 0xfe, 0xa0, 0x86, 0x01, 0x00, /* 4 */
         0x81, 0x20, 0xa0, 0x86, 0x01, 0x00};                                          /* 5 */
-    static const struct record expected[] = {{.address = 0x000f1000,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 96},
-                                             {.address = 0x000f1008,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 110},
-                                             {.address = 0x007016c0,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 1,
-                                              .time = 900},
-                                             {.address = 0x000f0ff8,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 110},
-                                             {.address = 0xfee00300,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 4,
-                                              .attribute = 0,
-                                              .processor = 1,
-                                              .time = 100000},
-                                             {.address = 0x007016e0,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 1,
-                                              .time = 100000}};
+    const struct record *expected = records_worked_example;
     struct record records[6];
     CU_ASSERT_EQUAL(packing_get_all(records, 6, bytes, sizeof bytes), 0);
-    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof expected), 0);
+    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof records), 0);
     CU_ASSERT_EQUAL(twin_get_all(records, 6, bytes, sizeof bytes), 0);
-    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof expected), 0);
+    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof records), 0);
     uint8_t packed[6 * PACKING_RECORD_MAX_BYTES];
     CU_ASSERT_EQUAL(wire_frames_pack(packed, expected, 6), sizeof bytes);
     CU_ASSERT_EQUAL(memcmp(packed, bytes, sizeof bytes), 0);

@@ -1,6 +1,7 @@
 #include "formats/wire_reader.h"
 
 #include "tests/suites.h"
+#include "tests/support/records.h"
 #include "tests/support/wire_frames.h"
 
 #include <stdio.h>
@@ -275,42 +276,7 @@ static size_t read_example(const char *path, const char *heading, uint8_t *bytes
 /* doc/wire-protocol.md, "Worked example": the bytes that are printed there. */
 static void test_worked_example(void)
 {
-    static const struct record expected[] = {{.address = 0x000f1000,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 96},
-                                             {.address = 0x000f1008,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 110},
-                                             {.address = 0x007016c0,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 1,
-                                              .time = 900},
-                                             {.address = 0x000f0ff8,
-                                              .type = REQUEST_FETCH,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 0,
-                                              .time = 110},
-                                             {.address = 0xfee00300,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 4,
-                                              .attribute = 0,
-                                              .processor = 1,
-                                              .time = 100000},
-                                             {.address = 0x007016e0,
-                                              .type = REQUEST_MEMWRITE,
-                                              .size = 8,
-                                              .attribute = 7,
-                                              .processor = 1,
-                                              .time = 100000}};
+    const struct record *expected = records_worked_example;
     uint8_t bytes[300];
     size_t size = read_example("doc/wire-protocol.md", "### Worked example", bytes, sizeof bytes);
     CU_ASSERT_EQUAL(size, 111);
@@ -328,7 +294,7 @@ static void test_worked_example(void)
     CU_ASSERT_EQUAL(frame.lost_last_tick, 999600);
     CU_ASSERT_EQUAL_FATAL(frame.count, 6);
     CU_ASSERT_EQUAL(wire_frame_records(&frame, records), 0);
-    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof expected), 0);
+    CU_ASSERT_EQUAL(memcmp(records, expected, sizeof records_worked_example), 0);
     wire_reader_free(reader);
     struct wire_command command;
     size = read_example("doc/wire-protocol.md", "## Commands", bytes, sizeof bytes);

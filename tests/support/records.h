@@ -10,4 +10,8 @@ void records_fill_like_a_bus(struct record *records, size_t count, uint64_t *ran
 /* Records with every field random; types from byutr.h only. */
 void records_fill_random(struct record *records, size_t count, uint64_t *random);
 
+/* The records of doc/wire-protocol.md, "Worked example" and "Packed records". */
+#define RECORDS_WORKED_EXAMPLE 6u
+extern const struct record records_worked_example[RECORDS_WORKED_EXAMPLE];
+
 #endif

@@ -279,11 +279,6 @@ struct source *session_source(struct session *session)
     return &session->source;
 }
 
-const struct wire_counters *session_counters(const struct session *session)
-{
-    return &session->counters;
-}
-
 void session_statistics(const struct session *session, struct session_statistics *statistics)
 {
     *statistics = session->statistics;

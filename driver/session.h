@@ -82,9 +82,6 @@ struct source *session_source(struct session *session);
 /* Asks for the counters. Only while not armed: an armed board sends them with its heartbeats. */
 int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error);
 
-/* The counters the board sent last. */
-const struct wire_counters *session_counters(const struct session *session);
-
 struct session_test_result {
     uint64_t frames, bytes, bad_bytes, missing_frames;
     double seconds;

@@ -103,12 +103,6 @@ static int fail_here(struct dcfg_trace_reader *reader, int code)
     return json_pull_fail(reader->pull, code, "%s", reader->inner.message);
 }
 
-int dcfg_trace_reader_fail(struct dcfg_trace_reader *reader, int code, const char *message)
-{
-    reader->failed = json_pull_fail(reader->pull, code, "%s", message);
-    return reader->failed;
-}
-
 void dcfg_trace_reader_path(const struct dcfg_trace_reader *reader, char *path, size_t room)
 {
     json_pull_path(reader->pull, path, room);

@@ -72,7 +72,4 @@ uint64_t dcfg_trace_reader_unused(const struct dcfg_trace_reader *reader);
 /* The path in the document of what was read last, as json_pull_path. */
 void dcfg_trace_reader_path(const struct dcfg_trace_reader *reader, char *path, size_t room);
 
-/* Fails with code here, as json_pull_fail: for checks of what was read. */
-int dcfg_trace_reader_fail(struct dcfg_trace_reader *reader, int code, const char *message);
-
 #endif

@@ -178,11 +178,6 @@ const struct edge_nodes *edge_dictionary_nodes(const struct edge_dictionary *dic
     return dictionary ? &dictionary->nodes : NULL;
 }
 
-size_t edge_dictionary_count(const struct edge_dictionary *dictionary)
-{
-    return dictionary->count;
-}
-
 static int push_visit(struct edge_dictionary *dictionary, size_t entry)
 {
     struct visit *grown = grow_array(dictionary->visits, &dictionary->visit_capacity,

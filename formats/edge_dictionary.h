@@ -33,8 +33,6 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
  */
 int edge_dictionary_finish(struct edge_dictionary *dictionary, struct bt_error *error);
 
-size_t edge_dictionary_count(const struct edge_dictionary *dictionary);
-
 /* What a key stands for, or NULL: for edge_text_compile. dictionary may be NULL: it has no key. */
 const struct edge_list *edge_dictionary_find(const struct edge_dictionary *dictionary,
                                              const char *key, size_t key_length);

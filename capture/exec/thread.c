@@ -44,8 +44,6 @@ _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "ente
 
 #define AT_HWCAP2_FSGSBASE 2u
 
-#define STACK_BYTES ((size_t)1 << 20)
-
 /* The components that the system gives us, and the bytes of an area for them. */
 static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveopt)
 {
@@ -128,29 +126,6 @@ void exec_thread_take_over(struct exec_thread *thread)
         syscall(SYS_arch_prctl, ARCH_SET_GS, thread);
     else
         __asm__ volatile("wrgsbase %0" : : "r"(thread) : "memory");
-}
-
-int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error)
-{
-    void *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const stack_t wanted = {.ss_sp = stack, .ss_size = STACK_BYTES};
-    if (stack == MAP_FAILED)
-        return bt_fail_errno(error, "no memory for a signal stack");
-    if (sigaltstack(&wanted, NULL) != 0) {
-        munmap(stack, STACK_BYTES);
-        return bt_fail_errno(error, "no signal stack");
-    }
-    thread->signal_stack = stack;
-    return 0;
-}
-
-void exec_thread_stack_free(struct exec_thread *thread)
-{
-    const stack_t none = {.ss_flags = SS_DISABLE};
-    sigaltstack(&none, NULL);
-    munmap(thread->signal_stack, STACK_BYTES);
-    thread->signal_stack = NULL;
 }
 
 #define SIDE (EXEC_LOOKUP_BYTES / 2)

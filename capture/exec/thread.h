@@ -118,11 +118,6 @@ int exec_thread_bind(struct exec_thread *thread, struct bt_error *error);
 /* The same where it executes another one already. */
 void exec_thread_take_over(struct exec_thread *thread);
 
-/* Gives the calling thread a signal stack of its own, for handlers like exec_signal_entry(); free
- * takes it back, in the same thread. */
-int exec_thread_stack_new(struct exec_thread *thread, struct bt_error *error);
-void exec_thread_stack_free(struct exec_thread *thread);
-
 /* Branches go by the table of a side from now on: 0 to EXEC_SIDES - 1. */
 void exec_thread_use(struct exec_thread *thread, unsigned side);
 

@@ -233,11 +233,6 @@ struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *
                               .context = bus};
 }
 
-uint64_t virtual_bus_sent(const struct virtual_bus *bus)
-{
-    return bus->sent;
-}
-
 int virtual_bus_failure(const struct virtual_bus *bus, struct bt_error *error)
 {
     return bus->replay ? replay_failure(bus->replay, error) : 0;

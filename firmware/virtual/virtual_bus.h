@@ -39,9 +39,6 @@ void virtual_bus_free(struct virtual_bus *bus);
 /* The bus as the board sees it. BUS_PACE_MAX asks board_room(board) before it produces. */
 struct bus_front virtual_bus_front(struct virtual_bus *bus, const struct board *board);
 
-/* Phases handed to the board so far: what was "sent", counted on the other side of the board. */
-uint64_t virtual_bus_sent(const struct virtual_bus *bus);
-
 /*
  * Why the bus ended early: 0, or the code and sentence of a trace that could not be read on or held
  * a record that is no P6 request (with its number).

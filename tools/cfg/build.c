@@ -129,8 +129,3 @@ struct build_counts build_counts(const struct build *build)
 {
     return build->counts;
 }
-
-const struct flow_graph *build_flow_graph(const struct build *build)
-{
-    return &build->graph;
-}

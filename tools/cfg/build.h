@@ -57,6 +57,5 @@ int build_trace_end(struct build *build, struct bt_error *error);
 
 /* After build_graph. */
 struct build_counts build_counts(const struct build *build);
-const struct flow_graph *build_flow_graph(const struct build *build);
 
 #endif

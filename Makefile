@@ -51,7 +51,7 @@ link    = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $
 
 # --- what there is ---------------------------------------------------------------------------------
 
-sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+sources   = $(sort $(wildcard $(1)/*.c $(1)/*/*.c $(1)/*/*/*.c))
 objects   = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 FORMATS  := $(call sources,formats)
@@ -59,9 +59,10 @@ FIRMWARE := $(filter-out firmware/riscv/%,$(call sources,firmware))
 DRIVER   := $(call sources,driver)
 CAPTURE  := $(call sources,capture)
 HOST     := $(filter-out host/bustapd.c,$(call sources,host))
-TOOLS    := $(filter-out tools/bustap.c tools/cluster_mpi.c,$(call sources,tools))
+TOOLS    := $(filter-out tools/bustap.c tools/common/cluster_mpi.c,$(call sources,tools))
 
-UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort $(wildcard tests/$(f)/test_*.c tests/$(f)/*_fixture.c)))
+UNIT_TESTS  := tests/unit.c $(foreach f,formats firmware driver capture host tools,$(sort \
+               $(foreach d,$(f) $(f)/* $(f)/*/*,$(wildcard tests/$(d)/test_*.c tests/$(d)/*_fixture.c))))
 TEST_PARTS  := $(sort $(wildcard tests/support/*.c))
 FUZZERS     := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 BENCHES     := $(patsubst tests/bench/bench_%.c,%,$(sort $(wildcard tests/bench/bench_*.c)))
@@ -91,8 +92,8 @@ $(BUILD)/bustap: $(BUILD)/tools/bustap.o $(BUILD)/libtools.a $(LAYERS)
 $(BUILD)/bustapd: $(BUILD)/host/bustapd.o $(BUILD)/libhost.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 # The same program, for mpirun: what is linked first takes the place of the archive's cluster.o.
-$(BUILD)/tools/cluster_mpi.o: private CPPFLAGS += $(shell $(PKG_CONFIG) --cflags ompi-c)
-$(BUILD)/mpi/bustap: $(BUILD)/tools/bustap.o $(BUILD)/tools/cluster_mpi.o $(BUILD)/libtools.a $(LAYERS)
+$(BUILD)/tools/common/cluster_mpi.o: private CPPFLAGS += $(shell $(PKG_CONFIG) --cflags ompi-c)
+$(BUILD)/mpi/bustap: $(BUILD)/tools/bustap.o $(BUILD)/tools/common/cluster_mpi.o $(BUILD)/libtools.a $(LAYERS)
 	@mkdir -p $(@D)
 	$(call quiet,LINK,$@)$(link) $(shell $(PKG_CONFIG) --libs ompi-c)
 # b2a is bustap under another name: argv[0] makes it `bustap dump`.

@@ -7,8 +7,8 @@
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
 
-#include "formats/capture_file.h"
-#include "formats/source.h"
+#include "formats/capture/capture_file.h"
+#include "formats/record/source.h"
 
 struct capture;
 

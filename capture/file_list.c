@@ -2,8 +2,8 @@
 
 #include "formats/base/file_lock.h"
 #include "formats/base/grow.h"
-#include "formats/capture_file.h"
-#include "formats/capture_name.h"
+#include "formats/capture/capture_file.h"
+#include "formats/capture/capture_name.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "formats/base/file_lock.h"
 #include "formats/base/new_file.h"
-#include "formats/capture_name.h"
+#include "formats/capture/capture_name.h"
 
 #include <errno.h>
 #include <fcntl.h>

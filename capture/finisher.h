@@ -5,7 +5,7 @@
 #ifndef CAPTURE_FINISHER_H
 #define CAPTURE_FINISHER_H
 
-#include "capture/pipeline.h"
+#include "capture/pipeline_internal.h"
 
 /* Starts the thread. NULL and *error on failure. */
 struct finisher *finisher_new(struct capture *capture, struct bt_error *error);

@@ -5,7 +5,7 @@
 #ifndef CAPTURE_LOSS_WATCH_H
 #define CAPTURE_LOSS_WATCH_H
 
-#include "formats/batch.h"
+#include "formats/record/batch.h"
 
 #define LOSS_WATCH_QUIET_NS INT64_C(5000000000)
 #define LOSS_WATCH_BYTES    400u

@@ -13,7 +13,7 @@
 #define CAPTURE_QUEUE_H
 
 #include "formats/base/error.h"
-#include "formats/batch.h"
+#include "formats/record/batch.h"
 
 #include <stdbool.h>
 

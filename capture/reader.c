@@ -1,6 +1,6 @@
 /* The source thread: fills blocks from the source, keeps the clocks, decides where reading stops.
  */
-#include "capture/pipeline.h"
+#include "capture/pipeline_internal.h"
 #include "capture/timer.h"
 #include "formats/base/clock.h"
 #include "formats/base/thread.h"

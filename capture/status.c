@@ -1,5 +1,5 @@
 /* What a capture tells of itself, to others and between its threads. */
-#include "capture/pipeline.h"
+#include "capture/pipeline_internal.h"
 #include "formats/base/clock.h"
 
 #include <stdarg.h>

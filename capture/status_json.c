@@ -1,6 +1,6 @@
 #include "capture/status_json.h"
 
-#include "formats/json_members.h"
+#include "formats/text/json_members.h"
 
 #include <stdlib.h>
 #include <string.h>

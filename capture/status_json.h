@@ -16,7 +16,7 @@
 #define CAPTURE_STATUS_JSON_H
 
 #include "capture/capture.h"
-#include "formats/json_put.h"
+#include "formats/text/json_put.h"
 
 /* Writes the object. */
 void status_json_put(struct json_put *json, const struct capture_status *status);

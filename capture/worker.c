@@ -1,5 +1,5 @@
 /* The compression workers: a block of records in, a gzip member out. */
-#include "capture/pipeline.h"
+#include "capture/pipeline_internal.h"
 
 #include "formats/base/thread.h"
 

@@ -3,7 +3,7 @@
 #include "capture/finisher.h"
 #include "formats/base/clock.h"
 #include "formats/base/thread.h"
-#include "formats/capture_writer.h"
+#include "formats/capture/capture_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -33,7 +33,7 @@ install: all
 	$(INSTALL) -m 644 $(MANUALS:%=doc/%) $(MANDIR)/man1
 	ln -sf bustap.1 $(MANDIR)/man1/b2a.1
 	$(INSTALL) -m 644 doc/bustapd.8 $(MANDIR)/man8/bustapd.8
-	$(INSTALL) -m 644 capture/exec/mark.h $(INCDIR)/mark.h
+	$(INSTALL) -m 644 capture/exec/dispatch/mark.h $(INCDIR)/mark.h
 	$(INSTALL) -m 644 doc/60-bustap.rules $(UDEVDIR)/60-bustap.rules
 	$(INSTALL) -m 644 doc/61-bustap-access.rules $(UDEVDIR)/61-bustap-access.rules
 	sed 's,/usr/local/,$(PREFIX)/,' doc/bustapd.service > $(UNITDIR)/bustapd.service

@@ -1,4 +1,4 @@
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

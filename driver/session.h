@@ -6,8 +6,8 @@
 #define DRIVER_SESSION_H
 
 #include "driver/stream.h"
-#include "formats/source.h"
-#include "formats/wire_reader.h"
+#include "formats/record/source.h"
+#include "formats/wire/wire_reader.h"
 
 struct session;
 

@@ -1,5 +1,5 @@
 /* Frames become batches here: what is lost, told twice or makes no sense is found and counted. */
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #include "formats/base/saturating.h"
 

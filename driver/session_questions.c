@@ -1,5 +1,5 @@
 /* What can be asked of a board that is not armed: its counters, and a test of the link. */
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #define PATTERN_WAIT_MS  1000
 #define PATTERN_FRAME_MS 10 /* a link ten times slower than the slowest that is of any use */

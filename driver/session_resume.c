@@ -1,5 +1,5 @@
 /* A session whose stream broke goes on, on another stream to the same board. */
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #include "formats/base/saturating.h"
 

@@ -1,5 +1,5 @@
 /* A session as a source: waits for bytes, and hands out batches. */
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #define TEND_MS 100 /* how often a stop under way is looked after */
 

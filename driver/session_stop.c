@@ -1,5 +1,5 @@
 /* How a session ends: asked to, by itself, or because the board or its link failed. */
-#include "driver/session_state.h"
+#include "driver/session_internal.h"
 
 #define REPEAT_MS  500 /* an unanswered STOP is repeated */
 #define OVERDUE_MS 700 /* END is overdue once the board has been quiet for so long */

@@ -7,8 +7,8 @@
 
 #include "firmware/bus.h"
 #include "firmware/link.h"
-#include "formats/packing.h"
-#include "formats/wire.h"
+#include "formats/wire/packing.h"
+#include "formats/wire/wire.h"
 
 #ifndef BOARD_PAYLOAD_MAX
 #define BOARD_PAYLOAD_MAX 4080u /* 340 plain records */
@@ -20,7 +20,7 @@ struct board_frame {
     uint8_t bytes[WIRE_FRAME_HEADER + BOARD_PAYLOAD_MAX + WIRE_FRAME_TRAILER];
 };
 
-struct board; /* complete in firmware/board_state.h, so that it can be placed without a heap */
+struct board; /* complete in firmware/board_internal.h, so that it can be placed without a heap */
 
 /*
  * Makes a board of the memory at *board. frames (frame_count >= 4) is its queue; identity, bus and

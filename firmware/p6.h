@@ -6,7 +6,7 @@
 #define FIRMWARE_P6_H
 
 #include "firmware/bus.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 enum p6_result {
     P6_RECORD,     /* decoded */

@@ -1,6 +1,6 @@
 #include "host/command.h"
 
-#include "formats/json_pull.h"
+#include "formats/text/json_pull.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "capture/settings_text.h"
 #include "driver/boards.h"
 #include "formats/base/quantity.h"
-#include "formats/filter_text.h"
-#include "formats/ini.h"
+#include "formats/record/filter_text.h"
+#include "formats/text/ini.h"
 
 #include <errno.h>
 #include <stdio.h>

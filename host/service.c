@@ -3,7 +3,7 @@
 #include "capture/control_protocol.h"
 #include "capture/status_json.h"
 #include "formats/base/clock.h"
-#include "formats/json_members.h"
+#include "formats/text/json_members.h"
 #include "host/command.h"
 #include "host/hotplug.h"
 #include "host/runner.h"

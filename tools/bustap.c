@@ -1,9 +1,9 @@
 /* bustap: runs the command that the command line names; called b2a, it is `bustap dump`. */
-#include "tools/commands.h"
+#include "tools/common/commands.h"
 
 #include "capture/signal_guard.h"
 #include "formats/base/standard_streams.h"
-#include "tools/command_group.h"
+#include "tools/common/command_group.h"
 
 #include <signal.h>
 #include <stdio.h>

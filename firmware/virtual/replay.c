@@ -1,8 +1,8 @@
 #include "firmware/virtual/replay.h"
 
 #include "firmware/p6.h"
-#include "formats/trace_format.h"
-#include "formats/trace_reader.h"
+#include "formats/capture/trace_reader.h"
+#include "formats/foreign/trace_format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define FIRMWARE_VIRTUAL_REPLAY_H
 
 #include "firmware/bus.h"
-#include "formats/source.h"
+#include "formats/record/source.h"
 
 struct replay;
 

@@ -5,7 +5,7 @@
 #include "firmware/virtual/smp.h"
 #include "firmware/virtual/smp_cache.h"
 #include "firmware/virtual/smp_program.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #define SMP_PENDING 1024u /* phases made and not yet asked for: a power of two */
 #define SMP_FILL_MAX                                                                               \

@@ -6,7 +6,7 @@
 #define FIRMWARE_VIRTUAL_BUS_H
 
 #include "firmware/bus.h"
-#include "formats/source.h"
+#include "formats/record/source.h"
 
 struct board;
 

@@ -19,8 +19,8 @@
 #ifndef FORMATS_FOREIGN_CHAMPSIM_H
 #define FORMATS_FOREIGN_CHAMPSIM_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 #define CHAMPSIM_BYTES 64u
 

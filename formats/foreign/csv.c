@@ -1,7 +1,7 @@
 #include "formats/foreign/csv.h"
 
-#include "formats/foreign/text.h"
-#include "formats/record_text.h"
+#include "formats/foreign/foreign_text.h"
+#include "formats/record/record_text.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #ifndef FORMATS_FOREIGN_CSV_H
 #define FORMATS_FOREIGN_CSV_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 extern const struct foreign_decoder csv_decoder;
 extern const struct foreign_encoder csv_encoder;

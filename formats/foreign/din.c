@@ -1,7 +1,7 @@
 #include "formats/foreign/din.h"
 
 #include "formats/base/digits.h"
-#include "formats/foreign/text.h"
+#include "formats/foreign/foreign_text.h"
 
 /* --- reading --- */
 

@@ -11,8 +11,8 @@
 #ifndef FORMATS_FOREIGN_DIN_H
 #define FORMATS_FOREIGN_DIN_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 /* Reads both; the label tells which one a line is in. A reference of plain din keeps its address,
  * and its size is what is left of the aligned word of 4 bytes: it touches what Dinero's does. In

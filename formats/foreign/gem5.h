@@ -11,8 +11,8 @@
 #ifndef FORMATS_FOREIGN_GEM5_H
 #define FORMATS_FOREIGN_GEM5_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 #define GEM5_MAGIC       "gem5"
 #define GEM5_MAGIC_BYTES 4u

@@ -1,7 +1,7 @@
 #include "formats/foreign/lackey.h"
 
 #include "formats/base/digits.h"
-#include "formats/foreign/text.h"
+#include "formats/foreign/foreign_text.h"
 
 #include <string.h>
 

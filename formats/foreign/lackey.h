@@ -6,8 +6,8 @@
 #ifndef FORMATS_FOREIGN_LACKEY_H
 #define FORMATS_FOREIGN_LACKEY_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 /* An M is a read, then a write. */
 extern const struct foreign_decoder lackey_decoder;

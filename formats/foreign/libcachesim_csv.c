@@ -1,8 +1,8 @@
 #include "formats/foreign/libcachesim_csv.h"
 
 #include "formats/base/digits.h"
+#include "formats/foreign/foreign_text.h"
 #include "formats/foreign/objects.h"
-#include "formats/foreign/text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "formats/foreign/loss.h"
 
 #include "formats/base/quantity.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FORMATS_FOREIGN_LOSS_H
 #define FORMATS_FOREIGN_LOSS_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

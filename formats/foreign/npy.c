@@ -1,7 +1,7 @@
 #include "formats/foreign/npy.h"
 
 #include "formats/base/spool.h"
-#include "formats/foreign/text.h"
+#include "formats/foreign/foreign_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #ifndef FORMATS_FOREIGN_NPY_H
 #define FORMATS_FOREIGN_NPY_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 #define NPY_MAGIC       "\x93NUMPY"
 #define NPY_MAGIC_BYTES 6u

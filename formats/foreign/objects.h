@@ -7,9 +7,9 @@
 #define FORMATS_FOREIGN_OBJECTS_H
 
 #include "formats/base/named_fields.h"
-#include "formats/foreign/options.h"
-#include "formats/foreign/source.h"
-#include "formats/record.h"
+#include "formats/foreign/foreign_options.h"
+#include "formats/foreign/foreign_source.h"
+#include "formats/record/record.h"
 
 #define OBJECT_SIZE_MIN     16u /* so that no reference crosses more than OBJECTS_OF_ONE_MAX */
 #define OBJECT_SIZE_DEFAULT 64u

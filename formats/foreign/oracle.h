@@ -12,8 +12,8 @@
 #ifndef FORMATS_FOREIGN_ORACLE_H
 #define FORMATS_FOREIGN_ORACLE_H
 
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
 
 #define ORACLE_BYTES 24u
 

@@ -6,7 +6,7 @@
  */
 #define _DEFAULT_SOURCE /* wait4: the time the program took of the processor */
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tests/support/folder.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"

@@ -5,7 +5,7 @@
  *
  * usage: bench_cache [MILLION_RECORDS]     (8); SHARED has the real trace, where there is one
  */
-#include "formats/reference.h"
+#include "formats/record/reference.h"
 #include "tests/support/folder.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
@@ -14,7 +14,7 @@
 #include "tools/cache/hierarchy.h"
 #include "tools/cache/simulation.h"
 #include "tools/cache/sweep.h"
-#include "tools/record_input.h"
+#include "tools/input/record_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  * that the thread of the program and the other one took.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
-#include "capture/exec/aria.h"
+#include "capture/exec/aria/aria.h"
 #include "tests/support/exec_sample.h"
 #include "tests/support/measure.h"
 

@@ -6,7 +6,7 @@
  */
 #include "tests/support/measure.h"
 #include "tests/support/random.h"
-#include "tools/cfg/flow.h"
+#include "tools/dcfg/graph/flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,11 +5,11 @@
  *
  * usage: bench_formats [MILLION_RECORDS]     (4)
  */
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
-#include "formats/record_text.h"
-#include "formats/text_writer.h"
-#include "formats/trace_format.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
+#include "formats/foreign/trace_format.h"
+#include "formats/record/record_text.h"
+#include "formats/text/text_writer.h"
 #include "tests/support/folder.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"

@@ -4,12 +4,12 @@
  *
  * usage: bench_input [MILLION_RECORDS]     (16)
  */
-#include "formats/reference.h"
+#include "formats/record/reference.h"
 #include "tests/support/folder.h"
 #include "tests/support/large_trace.h"
 #include "tests/support/measure.h"
 #include "tests/support/raw_capture.h"
-#include "tools/record_input.h"
+#include "tools/input/record_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
  * A large control-flow graph as JSON: read value by value by json_pull, skipped, read into a
  * graph, and written; and the memory that the graph takes.
  */
-#include "formats/dcfg_reader.h"
-#include "formats/dcfg_writer.h"
-#include "formats/json_pull.h"
+#include "formats/dcfg/dcfg_reader.h"
+#include "formats/dcfg/dcfg_writer.h"
+#include "formats/text/json_pull.h"
 #include "tests/support/measure.h"
 #include "tests/support/random.h"
 

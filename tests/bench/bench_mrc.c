@@ -13,9 +13,9 @@
 #include "tests/support/random.h"
 #include "tests/support/raw_capture.h"
 #include "tests/support/yardstick.h"
+#include "tools/input/record_input.h"
+#include "tools/mrc/mrc_study.h"
 #include "tools/mrc/sample.h"
-#include "tools/mrc/study.h"
-#include "tools/record_input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

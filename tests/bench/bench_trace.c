@@ -5,8 +5,8 @@
  * usage: bench_trace [MILLION_EDGES]     (20)
  */
 #include "formats/base/bytes.h"
-#include "formats/dcfg_trace_reader.h"
-#include "formats/dcfg_trace_writer.h"
+#include "formats/dcfg/dcfg_trace_reader.h"
+#include "formats/dcfg/dcfg_trace_writer.h"
 #include "tests/support/edge_program.h"
 #include "tests/support/measure.h"
 

@@ -65,8 +65,8 @@ program() {
 }
 
 gcc -O2 -o compute "$TOP/tests/bench/programs/compute.c"
-cat "$TOP"/capture/exec/*.c "$TOP"/formats/*/*.c >text
-gcc -E -I"$TOP" -D_POSIX_C_SOURCE=200809L "$TOP/capture/exec/decode.c" >decode.i
+cat "$TOP"/capture/exec/*/*.c "$TOP"/formats/*/*.c >text
+gcc -E -I"$TOP" -D_POSIX_C_SOURCE=200809L "$TOP/capture/exec/translate/decode.c" >decode.i
 cat >queries <<'END'
 create table t(a integer, b integer, c text);
 with recursive n(i) as (select 1 union all select i+1 from n where i<60000)

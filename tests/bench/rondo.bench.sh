@@ -5,7 +5,7 @@
 # usage: rondo.bench.sh [KILOBYTES]    (50)
 set -eu
 
-cat "$TOP"/tools/*.c "$TOP"/formats/*.c | head -c $((${1:-50} * 1000)) >input || true
+cat "$TOP"/tools/*/*.c "$TOP"/formats/*/*.c | head -c $((${1:-50} * 1000)) >input || true
 
 TIMEFORMAT='%U %S'
 processor() { # COMMAND...: microseconds of a processor, the best of two

@@ -1,5 +1,5 @@
 #include "driver/boards.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tests/suites.h"
 #include "tests/support/files.h"
 

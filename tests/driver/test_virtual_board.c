@@ -1,6 +1,6 @@
 #include "driver/session.h"
 #include "driver/virtual_board.h"
-#include "formats/trace_reader.h"
+#include "formats/capture/trace_reader.h"
 #include "tests/suites.h"
 #include "tests/support/files.h"
 #include "tests/support/random.h"

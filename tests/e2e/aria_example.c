@@ -1,5 +1,5 @@
 /* A control program: predicts conditional branches, follows mispredicted ways for a while. */
-#include "capture/exec/aria.h"
+#include "capture/exec/aria/aria.h"
 
 #include <stdio.h>
 

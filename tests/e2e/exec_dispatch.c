@@ -7,7 +7,7 @@
  * usage: exec_dispatch PROGRAM [ARGUMENT...]     126: this kernel cannot hand over system calls
  */
 #define _GNU_SOURCE /* REG_*, CLONE_* */
-#include "capture/exec/system_call.h"
+#include "capture/exec/kernel/system_call.h"
 #include "tests/e2e/exec_go.h"
 
 #include <asm/prctl.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_E2E_EXEC_GO_H
 #define TESTS_E2E_EXEC_GO_H
 
-#include "capture/exec/space.h"
+#include "capture/exec/memory/space.h"
 
 #include <signal.h>
 

@@ -5,8 +5,8 @@
  * usage: exec_native [--show | --stack=BYTES]... PROGRAM [ARGUMENT...]
  *     --show   tells where things are, and does not run
  */
-#include "capture/exec/load.h"
-#include "capture/exec/start.h"
+#include "capture/exec/memory/initial_stack.h"
+#include "capture/exec/memory/load.h"
 #include "tests/e2e/exec_go.h"
 
 #include <inttypes.h>

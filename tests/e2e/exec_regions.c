@@ -4,7 +4,7 @@
  *
  * usage: exec_regions ROUNDS [threads|fork|longjmp|signals]
  */
-#include "capture/exec/mark.h"
+#include "capture/exec/dispatch/mark.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,13 +1,13 @@
 /*
- * A program's address space (capture/exec/space.h): random operations against a twin that has a
- * byte for each page, and against what the kernel says is mapped. A program of its own, because it
- * needs an address space that nothing else maps into.
+ * A program's address space (capture/exec/memory/space.h): random operations against a twin that
+ * has a byte for each page, and against what the kernel says is mapped. A program of its own,
+ * because it needs an address space that nothing else maps into.
  *
  * usage: exec_space [RUNS]
  */
 #define _GNU_SOURCE /* MAP_*, MREMAP_* */
-#include "capture/exec/maps.h"
-#include "capture/exec/space.h"
+#include "capture/exec/memory/maps.h"
+#include "capture/exec/memory/space.h"
 #include "tests/support/random.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
 /*
- * System calls of a program that is run by us (capture/exec/system_call.h), one by one, without a
- * program: what is not told by running real ones (exec_dispatch).
+ * System calls of a program that is run by us (capture/exec/kernel/system_call.h), one by one,
+ * without a program: what is not told by running real ones (exec_dispatch).
  */
 #define _GNU_SOURCE /* memfd_create, close_range's flags */
-#include "capture/exec/program_memory.h"
-#include "capture/exec/space_text.h"
-#include "capture/exec/system_call.h"
+#include "capture/exec/kernel/system_call.h"
+#include "capture/exec/memory/program_memory.h"
+#include "capture/exec/memory/space_text.h"
 #include "tests/e2e/exec_go.h"
 
 #include <asm/prctl.h>

@@ -7,8 +7,8 @@
  *     with a trace, the number of instructions goes to descriptor 9
  */
 #define _GNU_SOURCE /* CLONE_* */
-#include "capture/exec/executor.h"
-#include "capture/exec/system_call.h"
+#include "capture/exec/dispatch/executor.h"
+#include "capture/exec/kernel/system_call.h"
 #include "tests/e2e/exec_go.h"
 
 #include <errno.h>

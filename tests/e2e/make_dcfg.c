@@ -9,7 +9,7 @@
  *   --bare          no symbols, no lines
  *   --processes N   so many processes, all the same
  */
-#include "formats/dcfg_writer.h"
+#include "formats/dcfg/dcfg_writer.h"
 
 #include <getopt.h>
 #include <stdio.h>

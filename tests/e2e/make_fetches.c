@@ -5,7 +5,7 @@
  * With --program SEED COUNT NAME it is the walk of two processors through a program of real x86
  * instructions instead, which is written to NAME.user and NAME.kernel.
  */
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tests/support/random.h"
 #include "tests/support/x86_program.h"
 

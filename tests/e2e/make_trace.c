@@ -8,7 +8,7 @@
  *   --tail N           N stray bytes behind the records
  *   --first-time-max   the first record's time is 0xffffffff
  */
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tests/support/random.h"
 
 #include <getopt.h>

@@ -5,7 +5,7 @@
  * usage: run_firmware IMAGE plain|delta      (IMAGE: the raw contents of the ROM, built for rv32im)
  */
 #include "firmware/p6.h"
-#include "formats/wire_reader.h"
+#include "formats/wire/wire_reader.h"
 #include "tests/support/rv32.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * usage: slow_cache CONFIGURATION TRACE
  */
 #include "tests/support/slow_cache.h"
-#include "tools/cache/settings_text.h"
+#include "tools/cache/cache_settings_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

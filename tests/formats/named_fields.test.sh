@@ -5,7 +5,7 @@ set -eu -o pipefail
 command -v gcc >/dev/null || { echo "gcc is not there"; exit 77; }
 
 compile() { # TEXT
-    printf '%s\n' '#include "formats/record.h"' '#include "formats/foreign/source.h"' "$1" >test.c
+    printf '%s\n' '#include "formats/record/record.h"' '#include "formats/foreign/foreign_source.h"' "$1" >test.c
     gcc -std=c11 -Werror -I"$TOP" -fsyntax-only test.c 2>why
 }
 

@@ -2,7 +2,7 @@
  * Hierarchies as people write them, in a file and as an option: any octets are a hierarchy that is
  * possible, or a sentence.
  */
-#include "tools/cache/settings_text.h"
+#include "tools/cache/cache_settings_text.h"
 
 #include <stdlib.h>
 #include <string.h>

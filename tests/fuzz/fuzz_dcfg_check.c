@@ -3,8 +3,8 @@
  * ends with the first NUL, and the trace is behind it. Whatever they claim, it takes a while at
  * most, failures that are kept are sentences with a place, and a check says the same twice.
  */
-#include "formats/dcfg_reader.h"
-#include "tools/cfg/check.h"
+#include "formats/dcfg/dcfg_reader.h"
+#include "tools/dcfg/graph/check.h"
 
 #include <stdlib.h>
 #include <string.h>

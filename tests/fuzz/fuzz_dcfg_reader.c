@@ -2,8 +2,8 @@
  * DCFG files: the first octet says how strictly they are read. What is read can be asked anything,
  * is written, and what is written reads again, and then is written as the same.
  */
-#include "formats/dcfg_reader.h"
-#include "formats/dcfg_writer.h"
+#include "formats/dcfg/dcfg_reader.h"
+#include "formats/dcfg/dcfg_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

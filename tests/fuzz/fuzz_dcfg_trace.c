@@ -2,8 +2,8 @@
  * DCFG-traces. Everything is read; what EDGE_COUNT promises without end is left after a while. What
  * was read completely is written, and must be read again as the same.
  */
-#include "formats/dcfg_trace_reader.h"
-#include "formats/dcfg_trace_writer.h"
+#include "formats/dcfg/dcfg_trace_reader.h"
+#include "formats/dcfg/dcfg_trace_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

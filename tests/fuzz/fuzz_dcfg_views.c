@@ -4,12 +4,12 @@
  * claims.
  */
 #include "formats/base/saturating.h"
-#include "formats/dcfg_reader.h"
-#include "tools/cfg/call_graph.h"
-#include "tools/cfg/find_routine.h"
-#include "tools/cfg/loop_counts.h"
+#include "formats/dcfg/dcfg_reader.h"
 #include "tools/dcfg/diff_rows.h"
 #include "tools/dcfg/dot_graph.h"
+#include "tools/dcfg/graph/call_graph.h"
+#include "tools/dcfg/graph/find_routine.h"
+#include "tools/dcfg/graph/loop_counts.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* What our deflates make of any bytes, both decoders turn back into them. */
-#include "formats/deflate.h"
+#include "formats/deflate/deflate.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Edge-id sequences. Input: lines "key text" of a dictionary, then the sequence in the last line.
  * What is short enough must be what substitution in strings makes of it.
  */
-#include "formats/edge_sequence.h"
+#include "formats/dcfg/edge_sequence.h"
 #include "tests/support/edge_expand.h"
 
 #include <stdlib.h>

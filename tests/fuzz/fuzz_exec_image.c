@@ -3,9 +3,9 @@
  * more than reading and checking: nothing is mapped. What is found good must be what the loader
  * relies on.
  */
-#include "capture/exec/image.h"
-#include "capture/exec/script.h"
-#include "capture/exec/space_table.h"
+#include "capture/exec/memory/program_image.h"
+#include "capture/exec/memory/shebang.h"
+#include "capture/exec/memory/space_table.h"
 
 #include <stdlib.h>
 #include <string.h>

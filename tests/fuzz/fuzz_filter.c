@@ -1,7 +1,7 @@
 /* A filter expression as a user types it: it parses to something a board accepts, or is refused
  * with a sentence. */
-#include "formats/filter_text.h"
-#include "formats/wire.h"
+#include "formats/record/filter_text.h"
+#include "formats/wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

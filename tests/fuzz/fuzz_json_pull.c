@@ -2,8 +2,8 @@
  * JSON: the first octet says how it is read. Skipped whole, it must be what a slow twin takes for
  * JSON; walked value by value, what is read is written again and must read as the same.
  */
-#include "formats/json_pull.h"
-#include "formats/json_put.h"
+#include "formats/text/json_pull.h"
+#include "formats/text/json_put.h"
 #include "tests/support/json_twin.h"
 
 #include <stdlib.h>

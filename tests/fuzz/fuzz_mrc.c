@@ -3,7 +3,7 @@
  * and options as users write them: the counts of two parts put together are those of the whole.
  */
 #include "tools/mrc/curve.h"
-#include "tools/mrc/options.h"
+#include "tools/mrc/mrc_options.h"
 #include "tools/mrc/sample.h"
 
 #include <stdlib.h>

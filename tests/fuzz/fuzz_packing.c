@@ -1,6 +1,6 @@
 /* Packed records from a board: the first two bytes are how many. What unpacks must pack and unpack
  * again to the same. */
-#include "formats/packing.h"
+#include "formats/wire/packing.h"
 
 #include <stdlib.h>
 #include <string.h>

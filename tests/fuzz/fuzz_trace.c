@@ -1,5 +1,5 @@
 /* Everything that opens a trace, on any bytes: as a file, and from any record on. */
-#include "formats/trace_reader.h"
+#include "formats/capture/trace_reader.h"
 #include "tests/support/files.h"
 
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * Every reader of other programs' formats, on any bytes. The first byte chooses the format and
  * its options. What was read is written in the same format.
  */
-#include "formats/foreign/sink.h"
-#include "formats/foreign/source.h"
-#include "formats/text_writer.h"
-#include "formats/trace_format.h"
+#include "formats/foreign/foreign_sink.h"
+#include "formats/foreign/foreign_source.h"
+#include "formats/foreign/trace_format.h"
+#include "formats/text/text_writer.h"
 
 #include <stdlib.h>
 #include <string.h>

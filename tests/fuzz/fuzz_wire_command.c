@@ -1,5 +1,5 @@
 /* A stream from a host, taken apart as a board does it: drop a byte where no command starts. */
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

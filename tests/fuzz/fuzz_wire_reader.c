@@ -1,6 +1,6 @@
 /* A stream from a board: frames are found in it, and what they hold is taken apart. The first byte
  * says in what pieces the stream comes. */
-#include "formats/wire_reader.h"
+#include "formats/wire/wire_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

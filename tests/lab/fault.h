@@ -7,7 +7,7 @@
 #define TESTS_LAB_FAULT_H
 
 #include "firmware/link.h"
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 
 #include <stdbool.h>
 

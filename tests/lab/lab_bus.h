@@ -6,7 +6,7 @@
 #define TESTS_LAB_LAB_BUS_H
 
 #include "firmware/bus.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 struct board;
 

@@ -7,8 +7,8 @@
  * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
  * files=N end=WHY exit status: 0; 1 where something does not fit, with the reason on standard error
  */
-#include "formats/capture_file.h"
-#include "formats/trace_reader.h"
+#include "formats/capture/capture_file.h"
+#include "formats/capture/trace_reader.h"
 #include "tests/lab/lab_bus.h"
 
 #include <inttypes.h>

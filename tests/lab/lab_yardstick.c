@@ -8,7 +8,7 @@
  * output: bytes=N cpu=SECONDS, of processor time
  */
 #include "formats/base/clock.h"
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 
 #include <libusb.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 #include "tests/support/aria_ground.h"
 
-#include "capture/exec/aria_inside.h"
+#include "capture/exec/aria/aria_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_ARIA_GROUND_H
 #define TESTS_SUPPORT_ARIA_GROUND_H
 
-#include "capture/exec/aria.h"
+#include "capture/exec/aria/aria.h"
 #include "tests/support/native_run.h"
 
 #define ARIA_GROUND_CODE       0x20000000u

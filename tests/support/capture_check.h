@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_CAPTURE_CHECK_H
 #define TESTS_SUPPORT_CAPTURE_CHECK_H
 
-#include "formats/capture_file.h"
+#include "formats/capture/capture_file.h"
 #include "tests/support/scripted_source.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "tests/support/capture_set.h"
 
-#include "formats/capture_writer.h"
+#include "formats/capture/capture_writer.h"
 #include "tests/support/random.h"
 #include "tests/support/records.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_CAPTURE_SET_H
 #define TESTS_SUPPORT_CAPTURE_SET_H
 
-#include "formats/capture_file.h"
+#include "formats/capture/capture_file.h"
 
 /* What is not true in files that are well formed otherwise. */
 enum capture_set_lie {

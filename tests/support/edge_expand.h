@@ -1,7 +1,7 @@
 /*
  * Edge-id sequences the slow and obvious way: by substituting in strings, as section 3.7.1 of the
  * DCFG-trace specification words it; and the edges they lead to. The twin of
- * formats/edge_sequence.h and formats/edge_walk.h.
+ * formats/dcfg/edge_sequence.h and formats/dcfg/edge_walk.h.
  */
 #ifndef TESTS_SUPPORT_EDGE_EXPAND_H
 #define TESTS_SUPPORT_EDGE_EXPAND_H

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_EXEC_ORACLE_H
 #define TESTS_SUPPORT_EXEC_ORACLE_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tests/support/native_run.h"
 
 /*

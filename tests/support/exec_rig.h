@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_EXEC_RIG_H
 #define TESTS_SUPPORT_EXEC_RIG_H
 
-#include "capture/exec/executor.h"
+#include "capture/exec/dispatch/executor.h"
 #include "tests/support/native_run.h"
 
 #define EXEC_RIG_CODE       0x20000000u

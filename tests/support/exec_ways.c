@@ -1,6 +1,6 @@
 #include "tests/support/exec_ways.h"
 
-#include "capture/exec/process.h"
+#include "capture/exec/kernel/process.h"
 #include "tests/support/exec_child.h"
 #include "tests/support/folder.h"
 

@@ -1,6 +1,6 @@
 #include "tests/support/fake_board.h"
 
-#include "formats/packing.h"
+#include "formats/wire/packing.h"
 #include "tests/support/wire_frames.h"
 
 #include <stdlib.h>

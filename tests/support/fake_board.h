@@ -7,7 +7,7 @@
 #define TESTS_SUPPORT_FAKE_BOARD_H
 
 #include "driver/stream.h"
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 
 #include <stdbool.h>
 

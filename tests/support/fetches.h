@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_FETCHES_H
 #define TESTS_SUPPORT_FETCHES_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 /* What a stream is like; all zero but instructions and threads is plain. */
 struct fetches {

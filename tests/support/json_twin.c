@@ -1,6 +1,6 @@
 #include "tests/support/json_twin.h"
 
-#include "formats/json_scan.h"
+#include "formats/text/json_scan.h"
 #include "tests/support/random.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_LARGE_TRACE_H
 #define TESTS_SUPPORT_LARGE_TRACE_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stdbool.h>
 

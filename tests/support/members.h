@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_MEMBERS_H
 #define TESTS_SUPPORT_MEMBERS_H
 
-#include "formats/capture_file.h"
+#include "formats/capture/capture_file.h"
 
 /* A growing piece of memory. All zero is empty; free bytes with free(). */
 struct bytes {

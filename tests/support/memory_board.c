@@ -1,7 +1,7 @@
 #include "tests/support/memory_board.h"
 
 #include "formats/base/crc32c.h"
-#include "formats/packing.h"
+#include "formats/wire/packing.h"
 #include "tests/support/wire_frames.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #define TESTS_SUPPORT_MEMORY_BOARD_H
 
 #include "driver/stream.h"
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 
 #define MEMORY_BOARD_CLOCK_HZ 66000000u
 

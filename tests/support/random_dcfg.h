@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_DCFG_H
 #define TESTS_SUPPORT_RANDOM_DCFG_H
 
-#include "formats/dcfg.h"
+#include "formats/dcfg/dcfg.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RANDOM_HIERARCHY_H
 #define TESTS_SUPPORT_RANDOM_HIERARCHY_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 #include "tools/cache/hierarchy.h"
 
 /* From a plain one to everything at once; most are possible, not all. */

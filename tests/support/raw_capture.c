@@ -1,7 +1,7 @@
 #include "tests/support/raw_capture.h"
 
 #include "capture/capture.h"
-#include "formats/trace_reader.h"
+#include "formats/capture/trace_reader.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RAW_CAPTURE_H
 #define TESTS_SUPPORT_RAW_CAPTURE_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RECORDS_H
 #define TESTS_SUPPORT_RECORDS_H
 
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 /* Records such as a bus makes: a few streams of addresses, common types and sizes, small times. */
 void records_fill_like_a_bus(struct record *records, size_t count, uint64_t *random);

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_SCRIPTED_SOURCE_H
 #define TESTS_SUPPORT_SCRIPTED_SOURCE_H
 
-#include "formats/source.h"
+#include "formats/record/source.h"
 
 struct script {
     uint64_t seed;          /* not 0 */

@@ -1,6 +1,6 @@
 #include "tests/support/slow_cache.h"
 
-#include "tests/support/slow_parts.h"
+#include "tests/support/slow_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

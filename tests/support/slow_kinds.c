@@ -1,4 +1,4 @@
-#include "tests/support/slow_parts.h"
+#include "tests/support/slow_internal.h"
 
 /* Which units of a line bytes are in. */
 uint64_t slow_units(const struct slow_store *store, uint64_t address, uint64_t size)

@@ -1,4 +1,4 @@
-#include "tests/support/slow_parts.h"
+#include "tests/support/slow_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

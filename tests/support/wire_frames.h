@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_WIRE_FRAMES_H
 #define TESTS_SUPPORT_WIRE_FRAMES_H
 
-#include "formats/wire.h"
+#include "formats/wire/wire.h"
 #include "tests/support/random.h"
 
 /* Writes header, payload and CRC; room for WIRE_FRAME_MAX. Sets nothing but what frame says.

@@ -1,6 +1,6 @@
 #include "tests/support/x86_program.h"
 
-#include "formats/dcfg_edge_type.h"
+#include "formats/dcfg/dcfg_edge_type.h"
 #include "tests/support/elf_file.h"
 #include "tests/support/random.h"
 

@@ -7,7 +7,7 @@
 #define TESTS_SUPPORT_X86_PROGRAM_H
 
 #include "formats/base/named_fields.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* Kinds of misses: doc/cache-model.md, section of that name. */
 #include "formats/base/power.h"
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Snooping between the agents: doc/cache-model.md, "Coherence". */
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 /* The dirty lines of an address above a cache become clean. Whether there were any. */
 static bool clean_above(struct cache *cache, uint32_t address)

@@ -5,7 +5,7 @@
  * A plain cache is LRU, writes back, allocates, has lines without parts that are no longer than
  * those below, and has no prefetch, no victim buffer and no ties to other levels.
  */
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 static unsigned side_count(const struct cache_level *level)
 {

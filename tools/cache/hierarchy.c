@@ -1,6 +1,6 @@
 #include "tools/cache/hierarchy.h"
 
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #define TOOLS_CACHE_HIERARCHY_H
 
 #include "formats/base/error.h"
-#include "formats/record.h"
-#include "formats/reference.h"
+#include "formats/record/record.h"
+#include "formats/record/reference.h"
 
 #include <stdbool.h>
 #include <stddef.h>

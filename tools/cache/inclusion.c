@@ -1,5 +1,5 @@
 /* Inclusive and exclusive levels: doc/cache-model.md, "Inclusion". */
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 static bool invalidate(struct cache *cache, uint32_t address, bool written)
 {

@@ -1,6 +1,6 @@
 /* Simulating a hierarchy in parts: sets that no reference connects can be worked on apart. */
 #include "formats/base/power.h"
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 #include <string.h>
 

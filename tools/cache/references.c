@@ -1,5 +1,5 @@
 /* One reference to one cache: doc/cache-model.md, sections of the same names. */
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 /* Bits first to last of a mask. */
 static uint64_t mask_of(unsigned first, unsigned last)

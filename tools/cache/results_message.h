@@ -3,7 +3,7 @@
 #define TOOLS_CACHE_RESULTS_MESSAGE_H
 
 #include "tools/cache/results.h"
-#include "tools/cluster.h"
+#include "tools/common/cluster.h"
 
 /*
  * Adds up the results of all processes in process 0's; the others' stay as they are. All processes

@@ -1,6 +1,6 @@
 /* The configuration file of a hierarchy: bustap-cache(1), "CONFIGURATION". */
-#include "formats/ini.h"
-#include "tools/cache/settings_text.h"
+#include "formats/text/ini.h"
+#include "tools/cache/cache_settings_text.h"
 
 #include "formats/base/quantity.h"
 

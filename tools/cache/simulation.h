@@ -3,9 +3,9 @@
 #ifndef TOOLS_CACHE_SIMULATION_H
 #define TOOLS_CACHE_SIMULATION_H
 
-#include "formats/sink.h"
+#include "formats/record/sink.h"
 #include "tools/cache/results.h"
-#include "tools/cluster.h"
+#include "tools/common/cluster.h"
 
 struct simulation;
 

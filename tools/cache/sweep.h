@@ -7,9 +7,9 @@
 #ifndef TOOLS_CACHE_SWEEP_H
 #define TOOLS_CACHE_SWEEP_H
 
-#include "formats/sink.h"
+#include "formats/record/sink.h"
 #include "tools/cache/hierarchy.h"
-#include "tools/cluster.h"
+#include "tools/common/cluster.h"
 
 #define SWEEP_VALUES_MAX 64u   /* of each of size, line, ways */
 #define SWEEP_POINTS_MAX 4096u /* of all together */

@@ -3,7 +3,7 @@
 #define TOOLS_CACHE_TEAM_H
 
 #include "formats/base/error.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #define TEAM_MEMBERS_MAX 256u
 

@@ -1,5 +1,5 @@
 /* A victim buffer: the lines that a cache gave up last, oldest first. */
-#include "tools/cache/model.h"
+#include "tools/cache/hierarchy_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

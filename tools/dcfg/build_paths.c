@@ -1,6 +1,6 @@
 #include "tools/dcfg/build_paths.h"
 
-#include "tools/overwrite.h"
+#include "tools/common/overwrite.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef TOOLS_DCFG_BUILD_PATHS_H
 #define TOOLS_DCFG_BUILD_PATHS_H
 
-#include "tools/cfg/image.h"
 #include "tools/dcfg/captures_read.h"
+#include "tools/symbols/image.h"
 
 /*
  * The graph and the trace (NULL: none is wanted) must be files of their own: neither the same one,

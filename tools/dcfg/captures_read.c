@@ -1,6 +1,6 @@
 #include "tools/dcfg/captures_read.h"
 
-#include "formats/capture_file.h"
+#include "formats/capture/capture_file.h"
 
 /* Records without blocks come in pieces that stay in the processor's nearest cache. */
 #define RECORDS_RAW 4096u

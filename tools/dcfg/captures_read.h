@@ -2,9 +2,9 @@
 #ifndef TOOLS_DCFG_CAPTURES_READ_H
 #define TOOLS_DCFG_CAPTURES_READ_H
 
-#include "tools/captures.h"
-#include "tools/cfg/build.h"
-#include "tools/transfer.h"
+#include "tools/dcfg/graph/build.h"
+#include "tools/input/captures.h"
+#include "tools/input/transfer.h"
 
 /*
  * Reads all files into the build, from beginning to end. What is damaged is a hole for the build,

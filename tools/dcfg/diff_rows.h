@@ -2,9 +2,9 @@
 #ifndef TOOLS_DCFG_DIFF_ROWS_H
 #define TOOLS_DCFG_DIFF_ROWS_H
 
-#include "tools/cfg/graph_diff.h"
-#include "tools/dcfg/view.h"
-#include "tools/table.h"
+#include "tools/common/table.h"
+#include "tools/dcfg/graph/graph_diff.h"
+#include "tools/dcfg/view_command.h"
 
 struct diff_rows {
     const struct view *views; /* two */

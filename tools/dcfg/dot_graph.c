@@ -1,8 +1,8 @@
 #include "tools/dcfg/dot_graph.h"
 
 #include "formats/base/saturating.h"
+#include "tools/common/words.h"
 #include "tools/dcfg/dot_text.h"
-#include "tools/words.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TOOLS_DCFG_DOT_GRAPH_H
 #define TOOLS_DCFG_DOT_GRAPH_H
 
-#include "tools/dcfg/view.h"
+#include "tools/dcfg/view_command.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef TOOLS_DCFG_DOT_TEXT_H
 #define TOOLS_DCFG_DOT_TEXT_H
 
-#include "formats/dcfg.h"
+#include "formats/dcfg/dcfg.h"
 
 #include <stdio.h>
 

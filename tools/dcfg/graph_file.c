@@ -1,8 +1,8 @@
 #include "tools/dcfg/graph_file.h"
 
 #include "formats/base/quantity.h"
-#include "formats/dcfg_reader.h"
-#include "tools/progress.h"
+#include "formats/dcfg/dcfg_reader.h"
+#include "tools/common/progress.h"
 
 #include <inttypes.h>
 

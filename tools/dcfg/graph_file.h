@@ -2,7 +2,7 @@
 #ifndef TOOLS_DCFG_GRAPH_FILE_H
 #define TOOLS_DCFG_GRAPH_FILE_H
 
-#include "formats/dcfg_reader.h"
+#include "formats/dcfg/dcfg_reader.h"
 
 /*
  * Reads the graph in the file path ("-": standard input), sealed, with progress on a terminal. NULL

@@ -2,8 +2,8 @@
 #ifndef TOOLS_DCFG_TRACE_FILE_H
 #define TOOLS_DCFG_TRACE_FILE_H
 
-#include "formats/dcfg_trace_reader.h"
-#include "tools/progress.h"
+#include "formats/dcfg/dcfg_trace_reader.h"
+#include "tools/common/progress.h"
 
 struct trace_file {
     struct text_reader *text;

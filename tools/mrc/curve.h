@@ -3,7 +3,7 @@
 #ifndef TOOLS_MRC_CURVE_H
 #define TOOLS_MRC_CURVE_H
 
-#include "tools/mrc/study.h"
+#include "tools/mrc/mrc_study.h"
 
 struct curve {
     uint64_t references;

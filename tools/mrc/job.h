@@ -3,9 +3,9 @@
 #ifndef TOOLS_MRC_JOB_H
 #define TOOLS_MRC_JOB_H
 
-#include "tools/cluster.h"
-#include "tools/mrc/study.h"
-#include "tools/record_input.h"
+#include "tools/common/cluster.h"
+#include "tools/input/record_input.h"
+#include "tools/mrc/mrc_study.h"
 
 #define JOB_LINES_MAX   16u
 #define JOB_THREADS_MAX 256u

@@ -1,7 +1,7 @@
 #include "tools/plot/address_map.h"
 
 #include "formats/base/saturating.h"
-#include "formats/reference.h"
+#include "formats/record/reference.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef TOOLS_PLOT_ADDRESS_MAP_H
 #define TOOLS_PLOT_ADDRESS_MAP_H
 
-#include "formats/filter.h"
+#include "formats/record/filter.h"
 #include "tools/plot/time_bins.h"
 
 #define ADDRESS_MAP_SHIFT_MIN 4u    /* rows of 16 bytes */

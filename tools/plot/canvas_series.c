@@ -1,4 +1,4 @@
-#include "tools/plot/canvas.h"
+#include "tools/plot/canvas_internal.h"
 
 #include <math.h>
 

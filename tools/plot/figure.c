@@ -1,8 +1,8 @@
 #include "tools/plot/figure.h"
 
-#include "formats/text_writer.h"
-#include "tools/overwrite.h"
-#include "tools/plot/canvas.h"
+#include "formats/text/text_writer.h"
+#include "tools/common/overwrite.h"
+#include "tools/plot/canvas_internal.h"
 #include "tools/plot/gnuplot.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TOOLS_PLOT_REQUEST_MIX_H
 #define TOOLS_PLOT_REQUEST_MIX_H
 
-#include "formats/filter.h"
+#include "formats/record/filter.h"
 #include "tools/plot/time_bins.h"
 
 #define REQUEST_MIX_TYPES (REQUEST_TYPES + 1) /* by ordinal; REQUEST_TYPE_UNKNOWN is the last */

@@ -1,7 +1,7 @@
 #include "tools/plot/sharing.h"
 
 #include "formats/base/power.h"
-#include "formats/reference.h"
+#include "formats/record/reference.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
 
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"
-#include "formats/batch.h"
-#include "formats/filter.h"
+#include "formats/record/batch.h"
+#include "formats/record/filter.h"
 
 #define SHARING_PROCESSORS 256u
 #define SHARING_LINE_MIN   4u

@@ -7,8 +7,8 @@
 #define TOOLS_PLOT_TIME_BINS_H
 
 #include "formats/base/error.h"
-#include "formats/batch.h"
-#include "formats/capture_info.h"
+#include "formats/record/batch.h"
+#include "formats/record/capture_info.h"
 
 #include <stddef.h>
 

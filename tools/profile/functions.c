@@ -1,8 +1,8 @@
 #include "tools/profile/functions.h"
 
 #include "formats/base/grow.h"
-#include "tools/cfg/pieces.h"
-#include "tools/profile/demangle.h"
+#include "tools/dcfg/graph/pieces.h"
+#include "tools/symbols/demangle.h"
 
 #include <inttypes.h>
 #include <stdio.h>

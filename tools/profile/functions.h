@@ -6,9 +6,9 @@
 #ifndef TOOLS_PROFILE_FUNCTIONS_H
 #define TOOLS_PROFILE_FUNCTIONS_H
 
-#include "capture/exec/modules.h"
+#include "capture/exec/memory/modules.h"
 #include "formats/base/named_fields.h"
-#include "tools/cfg/image_names.h"
+#include "tools/symbols/image_names.h"
 
 #define FUNCTION_NONE UINT32_MAX
 

@@ -12,7 +12,7 @@
 #ifndef TOOLS_PROFILE_PROFILER_H
 #define TOOLS_PROFILE_PROFILER_H
 
-#include "capture/exec/trace_expand.h"
+#include "capture/exec/trace/trace_expand.h"
 #include "formats/base/named_fields.h"
 #include "tools/profile/functions.h"
 

@@ -2,7 +2,7 @@
 #ifndef TOOLS_PROFILE_ROWS_H
 #define TOOLS_PROFILE_ROWS_H
 
-#include "tools/profile/report.h"
+#include "tools/profile/profile_report.h"
 
 struct profile_row {
     uint64_t instructions; /* the rows with the most are in front */

@@ -1,5 +1,5 @@
 /* Predictors that learn nothing: taken, not taken, backward taken. */
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 
 #include <stdlib.h>
 

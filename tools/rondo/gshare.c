@@ -1,7 +1,7 @@
 /* One table of counters, chosen by the address (bimodal) or by address and history (gshare). */
 #include "formats/base/power.h"
 #include "tools/rondo/counters.h"
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 
 struct gshare {
     struct predictor predictor;

@@ -1,5 +1,5 @@
 /* Weights for each outcome of the history: Jimenez and Lin, 2001. */
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
-#include "tools/words.h"
+#include "tools/common/words.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef TOOLS_RONDO_RUN_H
 #define TOOLS_RONDO_RUN_H
 
-#include "capture/exec/aria.h"
+#include "capture/exec/aria/aria.h"
 #include "tools/rondo/front_end.h"
 #include "tools/rondo/wrong_path.h"
 

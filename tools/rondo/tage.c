@@ -2,7 +2,7 @@
  * doc/predictors.md defines it. */
 #include "formats/base/power.h"
 #include "tools/rondo/counters.h"
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 #include "tools/rondo/tage_history.h"
 
 #define DOUBT_TOP    15u

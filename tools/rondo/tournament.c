@@ -1,6 +1,6 @@
 /* Predictors with local histories: alone, or as one of two that a third table chooses from. */
 #include "tools/rondo/local_histories.h"
-#include "tools/rondo/predictor_inside.h"
+#include "tools/rondo/predictor_internal.h"
 
 struct tournament {
     struct predictor predictor;

@@ -3,9 +3,9 @@
 
 #include "formats/base/clock.h"
 #include "formats/base/new_file.h"
-#include "formats/capture_writer.h"
-#include "tools/own_stream.h"
-#include "tools/words.h"
+#include "formats/capture/capture_writer.h"
+#include "tools/common/own_stream.h"
+#include "tools/common/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * The capture of wrong paths: a file of its own (formats/capture_writer.h), ticks being the
+ * The capture of wrong paths: a file of its own (formats/capture/capture_writer.h), ticks being the
  * instructions that were executed on the right path and on wrong ones. A wrong path's first record
  * is a fetch with a time of 1 and all instructions of the right path since the last one.
  */
@@ -7,7 +7,7 @@
 #define TOOLS_RONDO_WRONG_PATH_H
 
 #include "formats/base/error.h"
-#include "formats/capture_info.h"
+#include "formats/record/capture_info.h"
 
 struct wrong_path;
 

@@ -1,6 +1,6 @@
 #include "tests/e2e/step/record_file.h"
 
-#include "formats/capture_writer.h"
+#include "formats/capture/capture_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

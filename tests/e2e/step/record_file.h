@@ -3,7 +3,7 @@
 #define TESTS_E2E_STEP_RECORD_FILE_H
 
 #include "formats/base/error.h"
-#include "formats/record.h"
+#include "formats/record/record.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,226 @@
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include "capture/exec/dispatch/executor_internal.h"
+
+#include "capture/exec/trace/trace_compile.h"
+#include "capture/exec/trace/trace_worker.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define GUARD_BYTES ((size_t)64 << 10) /* more than a block's entries */
+#define RECORDS     3584u              /* with what lies behind them they stay in the first cache */
+
+_Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
+
+static uint8_t *map_buffer(size_t bytes)
+{
+    uint8_t *buffer =
+        mmap(NULL, bytes + GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (buffer == MAP_FAILED)
+        return NULL;
+    if (mprotect(buffer, bytes, PROT_READ | PROT_WRITE) == 0)
+        return buffer;
+    munmap(buffer, bytes + GUARD_BYTES);
+    return NULL;
+}
+
+int executor_trace_new(struct executor *executor, struct bt_error *error)
+{
+    const struct executor_settings *settings = &executor->settings;
+    struct trace_expander *expander = &executor->expander;
+    bool parallel = settings->parallel && settings->trace != EXEC_TRACE_NONE;
+    expander->cache = executor->cache;
+    expander->capacity = RECORDS;
+    expander->records = malloc(RECORDS * sizeof *expander->records);
+    expander->code = trace_code_new(settings->cache_bytes, executor->cache);
+    expander->put = settings->put;
+    expander->context = settings->put_context;
+    expander->take = settings->take;
+    expander->take_context = settings->take_context;
+    trace_expander_init(expander);
+    executor->buffer = map_buffer(settings->buffer_bytes);
+    executor->other = parallel ? map_buffer(settings->buffer_bytes) : NULL;
+    if (!expander->records || !executor->buffer || (parallel && !executor->other))
+        return bt_fail_errno(error, "no memory for a trace");
+    if (parallel && !(executor->worker = trace_worker_new(expander, error)))
+        return BT_MEMORY;
+    return 0;
+}
+
+void executor_trace_free(struct executor *executor)
+{
+    size_t bytes = executor->settings.buffer_bytes + GUARD_BYTES;
+    trace_worker_free(executor->worker);
+    if (executor->buffer)
+        munmap(executor->buffer, bytes);
+    if (executor->other)
+        munmap(executor->other, bytes);
+    free(executor->expander.records);
+    trace_code_free(executor->expander.code);
+}
+
+bool executor_has_pointer(const struct executor *executor)
+{
+    return translator_trace(executor->translator) != EXEC_TRACE_NONE;
+}
+
+static bool has_entries(const struct executor *executor)
+{
+    return executor->settings.trace == EXEC_TRACE_FETCHES ||
+           executor->settings.trace == EXEC_TRACE_ALL;
+}
+
+void executor_consume(struct executor *executor, const uint8_t *end)
+{
+    struct trace_expander *expander = &executor->expander;
+    const uint32_t *entries = (const uint32_t *)(const void *)executor->buffer;
+    size_t count = (size_t)(end - executor->buffer) / 4;
+    if (executor->settings.trace == EXEC_TRACE_COUNT)
+        expander->instructions += (size_t)(end - executor->buffer); /* the worker has nothing */
+    if (!has_entries(executor) || executor->result != 0)
+        return;
+    if (!executor->worker) {
+        expander->fs_base = executor->fs_base;
+        executor->result = trace_expand(expander, entries, count);
+    } else if (count > 0) {
+        executor->result = trace_worker_give(executor->worker, entries, count, executor->fs_base);
+        executor->given++;
+        uint8_t *given = executor->buffer;
+        executor->buffer = executor->other;
+        executor->other = given;
+    }
+}
+
+void executor_consume_all(struct executor *executor)
+{
+    executor_consume(executor, (const uint8_t *)(uintptr_t)executor->thread->pointer);
+    executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
+}
+
+/* Until nothing is under way. */
+static void wait(struct executor *executor)
+{
+    if (executor->worker) {
+        int result = trace_worker_wait(executor->worker);
+        if (executor->result == 0)
+            executor->result = result;
+    }
+    executor->given = 0;
+}
+
+void executor_settle(struct executor *executor)
+{
+    executor_consume_all(executor);
+    wait(executor);
+}
+
+void executor_settle_part(struct executor *executor)
+{
+    const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
+    executor_settle(executor);
+    if (executor->settings.trace == EXEC_TRACE_COUNT)
+        executor->expander.instructions += executor->fault_instructions;
+    if (has_entries(executor) && executor->result == 0)
+        executor->result = trace_expand_part(&executor->expander, executor->fault_block, entries,
+                                             executor->fault_instructions);
+}
+
+int executor_flush(struct executor *executor)
+{
+    if (executor->settings.trace == EXEC_TRACE_NONE || !executor->thread)
+        return 0;
+    executor_settle(executor);
+    if (executor->result == 0)
+        executor->result = trace_expander_flush(&executor->expander);
+    return executor->result;
+}
+
+void executor_forked(struct executor *executor)
+{
+    executor->worker = NULL; /* it is no thread of this process */
+}
+
+void executor_suspend(struct executor *executor)
+{
+    executor_flush(executor);
+    executor->aside = executor->worker;
+    executor->before = executor->expander.instructions;
+    executor->before_ran = executor->ran;
+    executor->worker = NULL;
+}
+
+void executor_resume(struct executor *executor)
+{
+    executor->worker = executor->aside;
+    executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
+    executor->expander.count = 0;
+    executor->expander.instructions = executor->before;
+    executor->ran = executor->before_ran;
+}
+
+/* --- limits ------------------------------------------------------------------------------------
+ */
+
+/* What was given and is not counted yet may be as much as fits into a buffer, each time. */
+bool executor_is_near(struct executor *executor)
+{
+    uint64_t horizon = executor->settings.trace == EXEC_TRACE_COUNT
+                           ? executor->settings.buffer_bytes + CODE_CACHE_INSTRUCTIONS
+                           : executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
+    if (!executor->limit || executor->counts_limits)
+        return false;
+    if (executor->given > 0 &&
+        executor->limit < executor->counted + (executor->given + 1) * horizon)
+        wait(executor);
+    if (executor->given == 0)
+        executor->counted = executor->expander.instructions;
+    return executor->limit < executor->counted + (executor->given + 1) * horizon;
+}
+
+/* What is not traced is not counted. */
+static bool counts_by_turn(const struct executor *executor)
+{
+    return executor->counts_limits && executor->settings.trace != EXEC_TRACE_NONE;
+}
+
+void executor_turn_begin(struct executor *executor)
+{
+    struct exec_thread *thread = executor->thread;
+    const uint64_t limit = executor->limit, ran = executor->ran;
+    if (!counts_by_turn(executor))
+        return;
+    const uint64_t left = limit > ran ? limit - ran : 0;
+    executor->turn_rest = 0;
+    if (limit && thread->turn > 0 && (uint64_t)thread->turn > left) {
+        executor->turn_rest = thread->turn - (int64_t)left;
+        thread->turn = (int64_t)left;
+    }
+    executor->turn_begun = thread->turn;
+}
+
+static uint64_t ran_so_far(const struct executor *executor)
+{
+    return executor->ran + (uint64_t)(executor->turn_begun - executor->thread->turn);
+}
+
+void executor_turn_end(struct executor *executor)
+{
+    if (!counts_by_turn(executor))
+        return;
+    executor->ran = ran_so_far(executor);
+    executor->thread->turn += executor->turn_rest;
+}
+
+bool executor_turn_is_limit(const struct executor *executor)
+{
+    return counts_by_turn(executor) && executor->limit && ran_so_far(executor) >= executor->limit;
+}
+
+uint64_t executor_instructions(struct executor *executor)
+{
+    if (executor->counts_limits)
+        return executor->ran;
+    if (executor->worker && executor->thread)
+        executor_settle(executor);
+    return executor->expander.instructions;
+}

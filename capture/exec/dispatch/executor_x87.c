@@ -1,0 +1,56 @@
+/* The address of x87's last instruction, which is one in the code cache as far as the processor
+ * knows. */
+#include "capture/exec/dispatch/executor_internal.h"
+
+#include <string.h>
+
+#define ENVIRONMENT_POINTER 12  /* in the environment that fnstenv stores */
+#define X87_POINTER         8   /* in the vector area, */
+#define XSTATE_BV           512 /* and which components are there */
+
+/* The program's address of an instruction in a cache; others stay as they are. */
+static uint64_t address_of(const struct executor *executor, uint64_t place)
+{
+    const uint8_t *code = (const uint8_t *)(uintptr_t)place;
+    for (unsigned side = 0; side < EXEC_SIDES; side++) {
+        const struct code_cache *cache = executor->sides[side].cache;
+        const struct block *block =
+            cache && code_cache_holds(cache, code) ? code_cache_at(cache, code) : NULL;
+        if (block)
+            return block->address +
+                   block->places[executor_place(block, (unsigned)(code - block->code))].offset;
+    }
+    return place;
+}
+
+/* 0: it is not in the thread's state, or not known. */
+static uint64_t settle_x87(struct executor *executor)
+{
+    uint8_t *area = executor->thread->vector;
+    uint64_t pointer;
+    if (!(area[XSTATE_BV] & 1))
+        return 0;
+    memcpy(&pointer, area + X87_POINTER, sizeof pointer);
+    pointer = address_of(executor, pointer);
+    memcpy(area + X87_POINTER, &pointer, sizeof pointer);
+    return pointer;
+}
+
+void executor_settle_x87(struct executor *executor)
+{
+    settle_x87(executor);
+}
+
+/* The environment has 32 bits of it; the rest is that of the block. */
+void executor_settle_environment(struct executor *executor, const struct block *block)
+{
+    uint8_t *at = executor->thread->x87_environment + ENVIRONMENT_POINTER;
+    uint64_t near = (uint64_t)(uintptr_t)block->code, pointer = settle_x87(executor);
+    uint32_t low;
+    memcpy(&low, at, sizeof low);
+    if (pointer == 0)
+        pointer = address_of(executor, near + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)near));
+    low = (uint32_t)pointer;
+    memcpy(at, &low, sizeof low);
+    executor->thread->x87_unsettled = 0;
+}

@@ -1,0 +1,250 @@
+#define _GNU_SOURCE /* registers in ucontext_t, SA_ONSTACK, MAP_ANONYMOUS */
+#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/trampoline.h"
+#include "capture/exec/dispatch/trap.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#define STACK_BYTES ((size_t)1 << 20)
+
+#define XSAVE_HEADER  512u
+#define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
+#define XSAVE_MAGIC   0x46505853u
+
+static const int signals[EXECUTOR_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+
+/* Where ucontext_t keeps the registers, in the order of encodings. */
+static const int places[DECODE_REGISTERS] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
+                                             REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                             REG_R12, REG_R13, REG_R14, REG_R15};
+
+int executor_signals_begin(struct executor *executor, struct bt_error *error)
+{
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigfillset(&action.sa_mask);
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return bt_fail_errno(error, "no memory for a signal stack");
+    executor->signal_stack = (stack_t){.ss_sp = stack, .ss_size = STACK_BYTES};
+    if (sigaltstack(&executor->signal_stack, &executor->old_stack) != 0) {
+        munmap(stack, STACK_BYTES);
+        return bt_fail_errno(error, "no signal stack");
+    }
+    action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
+    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++) {
+        if (signals[i] == SIGTRAP) /* what we send to threads of our own is no interruption */
+            action.sa_flags |= SA_RESTART;
+        sigaction(signals[i], &action, &executor->old_actions[i]);
+    }
+    return 0;
+}
+
+void executor_signals_end(struct executor *executor)
+{
+    for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++)
+        sigaction(signals[i], &executor->old_actions[i], NULL);
+    sigaltstack(&executor->old_stack, NULL);
+    munmap(executor->signal_stack.ss_sp, STACK_BYTES);
+}
+
+/* The trace is full: its records are put, the entries of the block that is at work move to the
+ * front, and the store that met the guard is done again there. */
+static void empty_buffer(struct executor *executor, const struct block *block, greg_t *registers)
+{
+    greg_t *pointer = &registers[places[block->pointer]];
+    uint8_t *begun = (uint8_t *)(uintptr_t)*pointer;
+    uint8_t *end = executor->buffer + executor->settings.buffer_bytes;
+    executor_consume(executor, begun);
+    if (end > begun)
+        memmove(executor->buffer, begun, (size_t)(end - begun));
+    *pointer = (greg_t)(uintptr_t)executor->buffer;
+    if (executor->result != 0 || executor_is_near(executor))
+        executor_unlink(executor); /* out at the end of this block */
+}
+
+unsigned executor_place(const struct block *block, unsigned offset)
+{
+    unsigned at = block->place_count;
+    while (at > 0 && block->places[at - 1].traced > offset)
+        at--;
+    return at > 0 ? at - 1 : 0;
+}
+
+static void save_vector(struct exec_thread *thread, const ucontext_t *context)
+{
+    const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
+    uint32_t magic, size = XSAVE_HEADER;
+    uint64_t components = 3;
+    memcpy(&magic, area + XSAVE_SIZE_AT - 16, sizeof magic);
+    if (magic == XSAVE_MAGIC) {
+        memcpy(&size, area + XSAVE_SIZE_AT, sizeof size);
+        memcpy(&components, area + XSAVE_HEADER, sizeof components);
+    }
+    memcpy(thread->vector, area, size < thread->vector_bytes ? size : thread->vector_bytes);
+    components &= thread->vector_mask;
+    memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
+}
+
+/* A string instruction that has done some of its repetitions counts: what it did is written down,
+ * as it would have been after it. When it goes on it is fetched again. */
+static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
+                            unsigned offset, const greg_t *registers)
+{
+    const struct place *place = &block->places[at];
+    const struct special *special = &block->specials[place->specials];
+    uint32_t *entries = (uint32_t *)(uintptr_t)registers[places[block->pointer]];
+    if (executor->settings.trace != EXEC_TRACE_ALL)
+        return place->repeated && offset == place->code &&
+               (uint32_t)executor->thread->jump != (uint32_t)registers[REG_RCX];
+    if (offset != place->code || place->specials >= block->special_count ||
+        special->record != place->records + 1 || special->access[0].form != DECODE_REPEATED ||
+        entries[special->slot] == (uint32_t)registers[REG_RCX])
+        return false;
+    uint32_t *after = entries + special->slot + 1 + special->accesses;
+    after[0] = (uint32_t)registers[REG_RCX];
+    after[1] = (uint32_t)registers[places[special->access[0].base]];
+    return true;
+}
+
+void executor_save(struct executor *executor, const struct block *block, void *context_pointer,
+                   struct executor_stop stop)
+{
+    ucontext_t *context = context_pointer;
+    struct exec_thread *thread = executor->thread;
+    greg_t *registers = context->uc_mcontext.gregs;
+    unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
+    unsigned at = executor_place(block, offset);
+    bool asking = (block->looks || block->saves_x87) &&
+                  offset < block->places[0].traced; /* with rcx, which is kept */
+    for (unsigned i = 0; i < DECODE_REGISTERS; i++)
+        if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))
+            thread->registers[i] = (uint64_t)registers[places[i]];
+    if (executor_has_pointer(executor)) {
+        thread->pointer = (uint64_t)registers[places[block->pointer]];
+        if (offset >= block->advance)
+            thread->pointer -= block->bytes;
+    }
+    thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG_RESUME | TRAP_FLAG);
+    thread->rip = block->address + block->places[at].offset;
+    if (thread->vector_live)
+        save_vector(thread, context);
+    executor->stop = stop;
+    executor->faulted = true;
+    thread->stepping_out = false;
+    thread->x87_unsettled = 1;
+    executor->fault_block = block;
+    executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
+    if (executor->counts_turns) /* what it counted, and has not done */
+        thread->turn += (int64_t)block->instructions - executor->fault_instructions;
+    registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
+    registers[REG_RSP] = (greg_t)thread->host_stack;
+    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+/* Page faults say what was tried; protection errors of no address have nothing to mend. */
+static bool mend(struct executor *executor, const siginfo_t *info, uint64_t failure)
+{
+    uint32_t access = failure & TRAP_PAGE_FETCH   ? PROT_EXEC
+                      : failure & TRAP_PAGE_WRITE ? PROT_WRITE
+                                                  : PROT_READ;
+    return executor->settings.mend &&
+           (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
+           executor->settings.mend(executor->settings.mend_context,
+                                   (uint64_t)(uintptr_t)info->si_addr, access);
+}
+
+static bool is_fault(int number, const siginfo_t *info)
+{
+    return info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+                                 number == SIGILL || number == SIGTRAP);
+}
+
+/* Sent by somebody, or by a timer. */
+static bool note(struct exec_thread *thread, int number, siginfo_t *info, ucontext_t *context)
+{
+    const struct executor *executor = thread->executor;
+    if (!executor || !executor->settings.note) {
+        signal(number, SIG_DFL);
+        raise(number);
+        return true;
+    }
+    void *whose = thread->note_context ? thread->note_context : executor->settings.note_context;
+    if (!executor->settings.note(whose, number, info, context))
+        return true;
+    thread->interrupt = 1;
+    return executor_step_out(thread, context);
+}
+
+/* An instruction of a block has failed: ours, or the program's. */
+static bool fault(struct executor *executor, const struct block *block, int number, siginfo_t *info,
+                  ucontext_t *context)
+{
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uint8_t *address = info->si_addr;
+    const uint8_t *guard = executor->buffer + executor->settings.buffer_bytes;
+    if (number == SIGSEGV && address >= guard && address < guard + CODE_CACHE_SLOTS * 8) {
+        empty_buffer(executor, block, registers);
+        return true;
+    }
+    if (number == SIGSEGV && (const void *)address == exec_thread_fence(executor->thread)) {
+        executor_save(executor, block, context, (struct executor_stop){.reason = EXECUTOR_TURN});
+        return false;
+    }
+    if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR])) {
+        if (code_cache_find(executor->cache, block->address) == block)
+            return true;
+        /* it has changed itself, perhaps; the instruction is done, but none after it */
+        executor->thread->stepping_out = true;
+        registers[REG_EFL] |= TRAP_FLAG;
+        return true;
+    }
+    executor_save(executor, block, context,
+                  (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                         .signal = number,
+                                         .code = info->si_code,
+                                         .fault_address = (uint64_t)(uintptr_t)info->si_addr,
+                                         .trap = (uint64_t)registers[REG_TRAPNO],
+                                         .error = (uint64_t)registers[REG_ERR]});
+    if (code_cache_holds(executor->cache, address)) /* the instruction itself */
+        executor->stop.fault_address = executor->thread->rip;
+    return false;
+}
+
+static bool is_copying(const void *code)
+{
+    const uint8_t *begin = (const uint8_t *)(uintptr_t)exec_copy;
+    return (const uint8_t *)code >= begin && (const uint8_t *)code < exec_copy_end;
+}
+
+bool exec_signal(int number, void *information, void *context_pointer)
+{
+    struct exec_thread *thread;
+    __asm__("mov %%gs:%c1, %0" : "=r"(thread) : "i"(EXEC_THREAD_SELF));
+    ucontext_t *context = context_pointer;
+    siginfo_t *info = information;
+    struct executor *executor = thread->executor;
+    const void *code = (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+    if (!is_fault(number, info))
+        return note(thread, number, info, context);
+    if (is_copying(code)) {
+        context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)exec_copy_failed;
+        return true;
+    }
+    if (executor && thread->stepping_out && number == SIGTRAP && info->si_code == TRAP_TRACE)
+        return executor_step_out(thread, context);
+    struct block *block = executor && code_cache_holds(executor->cache, code)
+                              ? code_cache_at(executor->cache, code)
+                              : NULL;
+    if (block && number == SIGTRAP && info->si_code == TRAP_TRACE) {
+        executor->traps = true; /* after popf; out as for a signal */
+        return executor_step_out(thread, context);
+    }
+    if (!block) { /* our own mistake: as if there were no handler */
+        signal(number, SIG_DFL);
+        return true;
+    }
+    return fault(executor, block, number, info, context);
+}

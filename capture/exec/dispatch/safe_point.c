@@ -1,0 +1,52 @@
+#define _GNU_SOURCE /* registers in ucontext_t */
+#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/trampoline.h"
+#include "capture/exec/dispatch/trap.h"
+
+#include <ucontext.h>
+
+static bool within(const uint8_t *code, const uint8_t *begin, const uint8_t *end)
+{
+    return code >= begin && code < end;
+}
+
+/* Whether all that is the program's is where executor_save() looks for it: before an instruction,
+ * or at it, but not in what follows it or ends the block. */
+static bool is_whole(const struct block *block, const uint8_t *code)
+{
+    unsigned offset = (unsigned)(code - block->code);
+    const struct place *place = &block->places[executor_place(block, offset)];
+    return block->place_count > 0 && offset >= place->traced && offset <= place->code;
+}
+
+/*
+ * In translated code one instruction after the other is let go, by the trap flag, until the state
+ * is whole: what is left is a few instructions of ours. Or until it has left by itself; those who
+ * are about to enter are let in that far.
+ */
+bool executor_step_out(struct exec_thread *thread, void *context_pointer)
+{
+    struct executor *executor = thread->executor;
+    ucontext_t *context = context_pointer;
+    greg_t *registers = context->uc_mcontext.gregs;
+    const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
+    bool in_cache = code_cache_holds(executor->cache, code);
+    /* outside of it, blocks may just be in the making */
+    const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
+    if (block && is_whole(block, code)) {
+        executor_save(executor, block, context,
+                      (struct executor_stop){.reason = EXECUTOR_INTERRUPTED});
+        return false;
+    }
+    thread->stepping_out =
+        in_cache || within(code, exec_enter_checked, exec_enter_end) ||
+        within(code, exec_step_checked, exec_step_end) ||
+        within(code, (const uint8_t *)(uintptr_t)exec_look_again, exec_look_again_end);
+    if (thread->stepping_out)
+        registers[REG_EFL] |= TRAP_FLAG;
+    else
+        registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    if (within(code, exec_system_call_checked, exec_system_call_done))
+        registers[REG_RIP] = (greg_t)(uintptr_t)exec_system_call_interrupted;
+    return true;
+}

@@ -1,0 +1,460 @@
+#define _GNU_SOURCE /* si_code's values */
+#include "capture/exec/kernel/process_thread.h"
+
+#include "capture/exec/dispatch/trampoline.h"
+#include "capture/exec/dispatch/trap.h"
+#include "capture/exec/translate/decode.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* --- what the executor asks --------------------------------------------------------------------
+ */
+
+/* A file that is mapped may have become shorter, or have been it all along. */
+static bool is_there(uint64_t page)
+{
+    uint8_t byte;
+    return exec_copy(&byte, (const void *)(uintptr_t)page, 1) == 0;
+}
+
+static bool watch(struct process *process, uint64_t page)
+{
+    struct space_mapping mapping;
+    return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
+           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_there(page);
+}
+
+size_t process_readable(void *context, uint64_t address)
+{
+    uint64_t page = address & ~(SPACE_PAGE - 1);
+    if (!watch(context, page))
+        return 0;
+    return page + (watch(context, page + SPACE_PAGE) ? 2 : 1) * SPACE_PAGE - address;
+}
+
+/* What is written to shared memory elsewhere: at other addresses, in its file, by other processes.
+ */
+static bool unseen(void *context, uint64_t address)
+{
+    struct process *process = context;
+    struct space_mapping mapping;
+    return space_find(process->space, address, &mapping) && (mapping.flags & SPACE_SHARED);
+}
+
+static void gone(void *context, uint64_t start, uint64_t end)
+{
+    struct process *process = context;
+    executor_invalidate(process->executor, start, end);
+    if (process->changed)
+        process->changed(process->changed_context, start, end);
+}
+
+static bool mend(void *context, uint64_t address, uint32_t access)
+{
+    struct process *process = context;
+    return space_fault(process->space, address, access) == SPACE_FAULT_MENDED;
+}
+
+static int put(void *context, struct record *records, size_t count)
+{
+    struct process *process = context;
+    if (process->shares)
+        return 0;
+    return process->settings.put(process->settings.put_context, records, count);
+}
+
+static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                size_t count, const struct block *part, unsigned instructions)
+{
+    struct process *process = context;
+    if (process->shares)
+        return 0;
+    return process->settings.take(process->settings.take_context, expander, entries, count, part,
+                                  instructions);
+}
+
+static void tell_loaded(struct process *process)
+{
+    if (process->settings.loaded && !process->shares)
+        process->settings.loaded(process->settings.loaded_context, process->modules);
+}
+
+/* --- beginning and end -------------------------------------------------------------------------
+ */
+
+static int make_parts(struct process *process, const struct start *start, struct bt_error *error)
+{
+    const struct executor_settings settings = {
+        .trace = process->settings.trace,
+        .stepping = process->settings.stepping,
+        .parallel = process->settings.parallel,
+        .keeps = process_window_repeats(&process->settings.window),
+        .markers = process->settings.window.markers,
+        .cache_bytes = process->settings.cache_bytes,
+        .buffer_bytes = process->settings.buffer_bytes,
+        .readable = process_readable,
+        .unseen = unseen,
+        .readable_context = process,
+        .put = process->settings.put ? put : NULL,
+        .put_context = process,
+        .take = process->settings.take ? take : NULL,
+        .take_context = process,
+        .mend = mend,
+        .mend_context = process,
+        .note = signals_note,
+        .note_context = process->signals};
+    process->executor = executor_new(&settings, error);
+    if (!process->executor)
+        return BT_MEMORY;
+    process->calls = system_calls_new(process->space, process->load, start, error);
+    if (!process->calls)
+        return BT_MEMORY;
+    if (process->settings.notice)
+        system_calls_notice(process->calls, process->settings.notice,
+                            process->settings.notice_context);
+    return 0;
+}
+
+static int load(struct process *process, const char *path, const char *const *arguments,
+                struct bt_error *error)
+{
+    struct start start;
+    process->space = space_new(&space_layout_default, SPACE_TRANSLATED, error);
+    if (!process->space)
+        return BT_MEMORY;
+    process->load = load_new(process->space, path, process->settings.file, arguments, error);
+    process->modules = process->load ? modules_new(process->space, error) : NULL;
+    if (!process->modules)
+        return BT_USAGE;
+    modules_look(process->modules);
+    int result =
+        start_new_stack(&start, process->space, process->load, &process->settings.start, error);
+    if (result < 0)
+        return result;
+    process->thread = exec_thread_new(error);
+    process->signals = process->thread ? signals_new(process->space, process->thread, error) : NULL;
+    if (!process->signals)
+        return BT_MEMORY;
+    process->thread->rip = start.rip;
+    process->thread->registers[DECODE_RSP] = start.rsp;
+    return make_parts(process, &start, error);
+}
+
+struct process *process_new(const char *path, const char *const *arguments,
+                            const struct process_settings *settings, struct bt_error *error)
+{
+    struct process *process = calloc(1, sizeof *process);
+    if (!process) {
+        bt_fail(error, BT_MEMORY, "no memory for a program");
+        return NULL;
+    }
+    process->settings = *settings;
+    if (load(process, path, arguments, error) != 0) {
+        process_free(process);
+        return NULL;
+    }
+    return process;
+}
+
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    signals_free(process->signals);
+    system_calls_free(process->calls);
+    if (process->space)
+        space_listen(process->space, NULL, NULL);
+    executor_free(process->executor);
+    process_threads_free(process->threads);
+    exec_thread_free(process->thread);
+    modules_free(process->modules);
+    load_free(process->load);
+    space_free(process->space);
+    free(process);
+}
+
+int process_hide(struct process *process, int descriptor, struct bt_error *error)
+{
+    return system_calls_hide(process->calls, descriptor, error);
+}
+
+uint64_t process_switches(const struct process *process)
+{
+    return process->threads ? process->threads->switches : 0;
+}
+
+const struct modules *process_modules(const struct process *process)
+{
+    modules_look(process->modules);
+    return process->modules;
+}
+
+_Noreturn void process_exit(const struct process_end *end)
+{
+    if (end->ending == PROCESS_KILLED)
+        signals_die(end->value);
+    _exit(end->value);
+}
+
+/* --- running -----------------------------------------------------------------------------------
+ */
+
+static void end_with(struct process *process, enum process_ending ending, int value)
+{
+    process->end =
+        (struct process_end){.ending = ending, .value = value, .is_child = process->is_child};
+    process->ended = true;
+}
+
+static void end_if(struct process *process, int number)
+{
+    if (number != 0)
+        end_with(process, PROCESS_KILLED, number);
+}
+
+/* rip is after the call: back to it, to do it again after the signal's handler. */
+static void take_back(struct process *process, uint64_t number)
+{
+    process->thread->rip -= 2;
+    process->thread->registers[DECODE_RAX] = number;
+}
+
+static int call_others(struct process *process, struct system_call *call,
+                       enum system_call_outcome outcome, struct bt_error *error)
+{
+    switch (outcome) {
+    case SYSTEM_CALL_EXIT:
+        if (!process->shares && !process_thread_is_alone(process)) {
+            struct process_thread *self = process_thread_self(process);
+            self->ended = true;
+            self->status = (int)(call->arguments[0] & 0xff);
+            return 0;
+        }
+        /* fall through */
+    case SYSTEM_CALL_EXIT_GROUP:
+        end_with(process, PROCESS_EXITED, (int)(call->arguments[0] & 0xff));
+        return 0;
+    case SYSTEM_CALL_CLONE:
+        process_clone(process, call);
+        return 0;
+    case SYSTEM_CALL_EXECUTE:
+        process_execute(process, call);
+        return 0;
+    case SYSTEM_CALL_SIGNAL:
+        signals_system_call(process->signals, call);
+        return 0;
+    case SYSTEM_CALL_UNABLE:
+        end_with(process, PROCESS_UNABLE, 1);
+        return bt_fail(error, BT_USAGE, "the program %s", call->why);
+    default:
+        return 0;
+    }
+}
+
+static void leave(void *whose)
+{
+    struct process_thread *self = whose;
+    signals_show(self->signals);
+    if (self->at_host)
+        process_host_leave(self->host);
+}
+
+static void come_back(void *whose)
+{
+    struct process_thread *self = whose;
+    if (self->at_host)
+        process_host_come_back(self->host);
+    signals_hide(self->signals);
+}
+
+/* Threads that there are can go on while this one waits; not so while a child shares our memory. */
+static void let_others(const struct process *process, struct system_call *call)
+{
+    struct process_thread *self = process_thread_self(process);
+    bool is_elsewhere = self->host && !process->shares && !self->at_host;
+    if (is_elsewhere || (!self->at_host && !signals_hides(process->signals)))
+        return;
+    call->leave = leave;
+    call->come_back = come_back;
+    call->whose = self;
+}
+
+static int do_system_call(struct process *process, struct system_call *call, struct bt_error *error)
+{
+    if (!process->shares && process_thread_call(process, call))
+        return 0;
+    struct signals_wait wait;
+    if (process_turn_call(process, call))
+        return 0;
+    if (process_thread_self(process)->at_host)
+        signals_open_wait(process->signals, call, &wait);
+    let_others(process, call);
+    return call_others(process, call, system_call_do(process->calls, call), error);
+}
+
+static int system_call(struct process *process, struct bt_error *error)
+{
+    struct exec_thread *thread = process->thread;
+    const uint64_t *registers = thread->registers;
+    struct system_call call = {.number = registers[DECODE_RAX],
+                               .arguments = {registers[DECODE_RDI], registers[DECODE_RSI],
+                                             registers[DECODE_RDX], registers[DECODE_R10],
+                                             registers[DECODE_R8], registers[DECODE_R9]},
+                               .fs_base = thread->fs_base,
+                               .interrupt = &thread->interrupt};
+    if (call.number == SYS_rt_sigreturn) {
+        end_if(process, signals_return(process->signals));
+        return 0;
+    }
+    if (thread->interrupt) {
+        take_back(process, call.number);
+        return 0;
+    }
+    int result = do_system_call(process, &call, error);
+    if (modules_note_call(process->modules, call.number, call.arguments, call.result))
+        tell_loaded(process);
+    thread->fs_base = call.fs_base;
+    if (call.result == EXEC_SYSTEM_CALL_AGAIN)
+        take_back(process, call.number);
+    else
+        thread->registers[DECODE_RAX] = (uint64_t)call.result;
+    return result;
+}
+
+/* Faults at pages that are there are not what the kernel calls those of no mapping; and what may be
+ * executed there, and is not read, is after the end of its file. */
+static void raise_fault(struct process *process, struct executor_stop *stop)
+{
+    struct space_mapping mapping;
+    if (stop->signal == SIGSEGV && stop->code == SEGV_MAPERR &&
+        space_find(process->space, stop->fault_address, &mapping)) {
+        bool lost = (stop->error & TRAP_PAGE_FETCH) && (mapping.protection & PROT_EXEC);
+        stop->signal = lost ? SIGBUS : SIGSEGV;
+        stop->code = lost ? BUS_ADRERR : SEGV_ACCERR;
+    }
+    end_if(process, signals_raise(process->signals, stop));
+}
+
+static void raise_if(struct process *process, struct executor_stop *stop)
+{
+    if (stop->reason == EXECUTOR_FAULT)
+        raise_fault(process, stop);
+}
+
+static int define(struct process *process, struct executor_stop *stop, struct bt_error *error)
+{
+    int result = process->define(process->define_context, stop, error);
+    if (result == 0)
+        raise_if(process, stop);
+    return result;
+}
+
+int process_handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
+{
+    switch (stop->reason) {
+    case EXECUTOR_SYSTEM_CALL:
+        return system_call(process, error);
+    case EXECUTOR_INTERRUPTED:
+        end_if(process, signals_deliver(process->signals));
+        return 0;
+    case EXECUTOR_FAULT:
+        if (process_vsyscall(process, stop))
+            stop->reason = EXECUTOR_INTERRUPTED; /* by nothing */
+        else
+            raise_fault(process, stop);
+        return 0;
+    case EXECUTOR_TRAP:
+        process_trap(process, stop);
+        raise_if(process, stop);
+        return 0;
+    case EXECUTOR_DEFINED:
+        return define(process, stop, error);
+    case EXECUTOR_REFUSED:
+        if (process_refused(process, stop, error) != 0) {
+            end_with(process, PROCESS_UNABLE, 1);
+            return BT_USAGE;
+        }
+        raise_if(process, stop);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error)
+{
+    int result = executor_run(process->executor, stop, error);
+    if (result == BT_CLOSED) {
+        process_close(process);
+        result = 0;
+    }
+    if (result == 0)
+        result = process_turn_handle(process, stop, error);
+    if (result == 0)
+        result = process_turn_next(process, stop, error);
+    if (result != 0 && !process->ended)
+        end_with(process, PROCESS_UNABLE, 1);
+    return result;
+}
+
+int process_loop(struct process *process, struct bt_error *error)
+{
+    struct executor_stop stop;
+    int result = 0;
+    while (!process->ended && result == 0) {
+        result = process_step(process, &stop, error);
+        if (result != 0)
+            process->result = result;
+        if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
+            continue;
+        process_window_go_on(process, stop.reason == EXECUTOR_PLACE);
+        if (process->window.ended && process->settings.window.ends)
+            end_with(process, PROCESS_LIMITED, 0);
+    }
+    return result;
+}
+
+int process_begin(struct process *process, struct bt_error *error)
+{
+    int result = executor_begin(process->executor, process->thread, error);
+    if (result != 0) {
+        end_with(process, PROCESS_UNABLE, 1);
+        return result;
+    }
+    process->threads = process_threads_new(process);
+    if (!process->threads) {
+        executor_end(process->executor);
+        end_with(process, PROCESS_UNABLE, 1);
+        return bt_fail(error, BT_MEMORY, "no memory for threads");
+    }
+    space_listen(process->space, gone, process);
+    signals_begin(process->signals);
+    process_window_begin(process);
+    tell_loaded(process);
+    return 0;
+}
+
+void process_finish(struct process *process)
+{
+    process_threads_finish(process);
+    signals_end(process->signals);
+    executor_end(process->executor);
+}
+
+int process_run(struct process *process, struct process_end *end, struct bt_error *error)
+{
+    process->error = error;
+    int result = process_begin(process, error);
+    if (result == 0) {
+        process_loop(process, error);
+        process_finish(process);
+        result = process->result;
+    }
+    *end = process->end;
+    return result;
+}

@@ -1,0 +1,166 @@
+/*
+ * A whole program under the executor: loaded, run, its system calls done, its signals delivered,
+ * its children begun, until it ends or a limit is met.
+ *
+ * Threads take turns of so many instructions: process_thread.h. Each has a processor of its own in
+ * the records, from 0 on, the lowest that no thread has that lives; more than 256 share 255.
+ * Records are put in the order in which everything happened as a whole: a turn's after the other's,
+ * each thread's in its program's order.
+ *
+ * Children begin with what their parent is; one that vfork or posix_spawn made shares our memory
+ * until it ends or executes another program, and is not in the trace. A program that executes
+ * another one is replaced by it, untranslated unless `execute` says how.
+ */
+#ifndef CAPTURE_EXEC_KERNEL_PROCESS_H
+#define CAPTURE_EXEC_KERNEL_PROCESS_H
+
+#include "capture/exec/dispatch/executor.h"
+#include "capture/exec/memory/initial_stack.h"
+#include "capture/exec/memory/modules.h"
+#include "formats/base/named_fields.h"
+
+struct process;
+
+/*
+ * Which parts of what a program does are put (window.h). Without more than these, one: it opens
+ * when the instruction at `from` is about to be executed for the first time, and `skip`
+ * instructions later; it closes after `limit` instructions, not one more, or when the instruction
+ * at `until` is about to be executed. Then the program goes on without a trace, or ends
+ * (PROCESS_LIMITED). The children that it makes before are the same.
+ *
+ * With `repeats` it opens at `from`, and closes at `until`, again and again; with `calls` at the
+ * entry of the function at `from`, and at the return of that very call, each thread for itself;
+ * with `markers` at those of mark.h. Of what is executed while it is open `on` instructions are
+ * put, after those that are skipped, `off` are not, and so on. The limit counts what is put.
+ */
+struct NAMED_FIELDS process_window {
+    uint64_t from;    /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
+    uint64_t skip;    /* instructions that are not put */
+    uint64_t limit;   /* instructions that are; 0: all */
+    uint64_t until;   /* 0: nowhere; PROCESS_SOMEWHERE */
+    uint64_t on, off; /* off 0: all */
+    bool repeats, calls, markers; /* one of them at most */
+    bool ends;                    /* the program, with the window */
+};
+#define PROCESS_SOMEWHERE UINT64_MAX
+
+#define PROCESS_QUANTUM 10000u /* instructions of a turn, unless another is asked for */
+
+#define PROCESS_LEADING    8u /* arguments that `execute` can put in front */
+#define PROCESS_PATH_BYTES 4096
+#define PROCESS_OWN_PATH   "/proc/self/exe" /* of our own program */
+
+/* A program that is about to be executed. */
+struct process_execution {
+    const char *path; /* as the kernel names it: with a descriptor, /dev/fd/N or /dev/fd/N/PATH */
+    int file;      /* its file, open for reading, closed on execution; -1: it cannot be opened, */
+    int failure;   /* for this reason (errno) */
+    bool is_child; /* a child that shares our memory executes it */
+};
+
+enum process_ending {
+    PROCESS_EXITED,  /* value: the status */
+    PROCESS_KILLED,  /* value: the signal */
+    PROCESS_LIMITED, /* the window has closed, and `ends`; value: 0 */
+    PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
+};
+
+struct NAMED_FIELDS process_end {
+    enum process_ending ending;
+    int value;
+    bool is_child; /* this is a child that fork made, not the process that began */
+};
+
+struct process_settings {
+    enum exec_trace trace;
+    bool stepping; /* leaves translated code after each branch: executor.h */
+    bool parallel; /* puts in a thread of its own, which blocks all signals; in
+                      children that fork made, in theirs */
+    struct process_window window;
+    uint64_t quantum;                 /* instructions of a turn, where there are several threads; 0:
+                                         PROCESS_QUANTUM */
+    size_t cache_bytes, buffer_bytes; /* executor.h */
+    const char *file; /* to be opened in the place of the program's path; NULL: that itself */
+    struct start_options start;
+    executor_put_function *put; /* may be NULL without a trace; BT_CLOSED closes the window */
+    void *put_context;
+    /* What is put next does not follow on what was put before: of one processor, or (-1) of any.
+     * With put's context. NULL: nobody wants to know. */
+    void (*gap)(void *context, int processor);
+    trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
+    void *take_context;
+    /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
+     * files being written for example; but with shares_files its descriptors are the parent's own.
+     * NULL: nothing is. */
+    void (*forked)(void *context, bool shares_files);
+    void *forked_context;
+    /*
+     * Another program takes the place of the process, or of a child that shares its memory: what to
+     * execute it with. `execute` fills in leading arguments, at most PROCESS_LEADING of them, with
+     * which PROCESS_OWN_PATH executes the program; the program's arguments follow them. It returns
+     * how many, or 0: the program is executed as it is, untranslated. `check` is then called with
+     * all arguments, and the environment: whether it can go that way; if not, the program is
+     * executed as it is. `execute_failed`: that was not possible in spite of it; `failure` says
+     * why. Nothing is called for an execve that fails. NULL, all three: programs are executed as
+     * they are.
+     */
+    size_t (*execute)(void *context, const struct process_execution *execution,
+                      const char **leading);
+    bool (*check)(void *context, const struct process_execution *execution, char *const *arguments,
+                  char *const *environment);
+    void (*execute_failed)(void *context, const struct process_execution *execution);
+    void *execute_context;
+    /* Files with code have come or gone: before the first instruction, and after system calls,
+     * before anything there is executed. NULL: nobody wants to know. */
+    void (*loaded)(void *context, const struct modules *modules);
+    void *loaded_context;
+    /* Another program takes this one's place: its path, as process_execution has it. Not in vfork's
+     * children, and not for an execve that fails. */
+    void (*executing)(void *context, const char *path);
+    void *executing_context;
+    /* The program has met a limit that it has here alone: `what` it did and what helps, as a
+     * sentence without its subject. Once for each such limit. NULL: nobody wants to know. */
+    void (*notice)(void *context, const char *what);
+    void *notice_context;
+};
+
+/*
+ * Loads a program as load_new() does, into the calling process, whose only one it is. Call it in
+ * the thread that runs it, while all other threads block all signals. Settings are copied. NULL
+ * with *error where it cannot be executed, nothing of it having run.
+ */
+struct process *process_new(const char *path, const char *const *arguments,
+                            const struct process_settings *settings, struct bt_error *error);
+void process_free(struct process *process);
+
+/* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. 0, or a
+ * negative code: BT_USAGE says what the program did that cannot be done here, BT_MEMORY, or what
+ * put() returned; *end is there in any case. */
+int process_run(struct process *process, struct process_end *end, struct bt_error *error);
+
+/* Where the window opens or closes, once it is known: in `loaded`, or before the run. */
+void process_place(struct process *process, uint64_t from, uint64_t until);
+
+/* Closes the window now, without ending the program: in `forked` or `loaded`. */
+void process_close(struct process *process);
+
+/* Whether it has opened so far. */
+bool process_has_opened(const struct process *process);
+
+/* A descriptor of ours, which the program can neither close nor replace from now on. 0, or
+ * BT_USAGE: there are too many (system_call.h). Not while it runs. */
+int process_hide(struct process *process, int descriptor, struct bt_error *error);
+
+/* How often the turn went from one thread to another so far. Not while it runs. */
+uint64_t process_switches(const struct process *process);
+
+/* Instructions that were put so far. Not while it runs. */
+uint64_t process_instructions(const struct process *process);
+
+/* The files that its code is from: they belong to the process. Not while it runs. */
+const struct modules *process_modules(const struct process *process);
+
+/* Ends the calling process in the way that the program ended. */
+_Noreturn void process_exit(const struct process_end *end);
+
+#endif

@@ -1,0 +1,184 @@
+#include "capture/exec/kernel/signal_frame.h"
+
+#include "capture/exec/memory/program_memory.h"
+#include "capture/exec/translate/decode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* arch/x86/include/uapi/asm/ucontext.h and sigcontext.h */
+#define HAS_XSTATE     1u
+#define HAS_SS         2u
+#define STRICT_SS      4u
+#define MAGIC1         0x46505853u
+#define MAGIC2         0x46505845u
+#define MAGIC_AT       464u /* magic, bytes with the second magic, components, bytes */
+#define LEGACY_BYTES   512u
+#define HEADER_BYTES   64u
+#define CODE_SEGMENT   0x33u
+#define STACK_SEGMENT  0x2bu
+#define FLAGS_CLEARED  0x10500u /* resume, direction, trap */
+#define FLAGS_RESTORED 0x40dd5u /* alignment check, direction, trap, and those of arithmetic */
+
+struct frame {
+    uint64_t restorer;
+    uint64_t context_flags;
+    uint64_t link;
+    struct signal_stack stack;
+    uint64_t registers[16]; /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp */
+    uint64_t rip;
+    uint64_t flags;
+    uint16_t segments[4]; /* cs, gs, fs, ss */
+    uint64_t error, trap, old_mask, fault_address;
+    uint64_t vector;
+    uint64_t reserved[8];
+    uint64_t mask;
+    uint8_t information[SIGNAL_INFORMATION_BYTES];
+};
+_Static_assert(sizeof(struct frame) == 440, "as the kernel has it");
+
+static const uint8_t order[16] = {
+    DECODE_R8,  DECODE_R9,  DECODE_R10, DECODE_R11, DECODE_R12, DECODE_R13, DECODE_R14, DECODE_R15,
+    DECODE_RDI, DECODE_RSI, DECODE_RBP, DECODE_RBX, DECODE_RDX, DECODE_RAX, DECODE_RCX, DECODE_RSP};
+
+/* --- vector state ------------------------------------------------------------------------------
+ */
+
+/* What the header does not name gets its initial value; component 2 and up are all 0 then. */
+static void copy_vector(uint8_t *to, const struct exec_thread *thread)
+{
+    uint64_t present;
+    memcpy(&present, thread->vector + LEGACY_BYTES, sizeof present);
+    memset(to, 0, thread->vector_bytes);
+    to[0] = 0x7f; /* x87 control word */
+    to[1] = 0x03;
+    memcpy(to + 24, thread->vector + 24, 8); /* MXCSR and its mask */
+    if (present & 1) {
+        memcpy(to, thread->vector, 24);
+        memcpy(to + 32, thread->vector + 32, 128);
+    }
+    if (present & 2)
+        memcpy(to + 160, thread->vector + 160, 256);
+    if (present & ~(uint64_t)3) /* places differ by processor: those that are not there stay as
+                                   they are, and the header says so */
+        memcpy(to + LEGACY_BYTES + HEADER_BYTES, thread->vector + LEGACY_BYTES + HEADER_BYTES,
+               thread->vector_bytes - LEGACY_BYTES - HEADER_BYTES);
+    memcpy(to + LEGACY_BYTES, &present, sizeof present);
+}
+
+static void set_initial_vector(struct exec_thread *thread)
+{
+    memset(thread->vector, 0, LEGACY_BYTES + HEADER_BYTES);
+    thread->vector[24] = 0x80; /* MXCSR 0x1f80 */
+    thread->vector[25] = 0x1f;
+}
+
+static int push_vector(struct space *space, const struct exec_thread *thread, uint64_t address)
+{
+    uint32_t size = (uint32_t)thread->vector_bytes;
+    uint32_t magic1 = MAGIC1, magic2 = MAGIC2, extended = size + 4;
+    uint8_t *area = malloc(size + 4);
+    if (!area)
+        return -EFAULT;
+    copy_vector(area, thread);
+    memcpy(area + MAGIC_AT, &magic1, 4);
+    memcpy(area + MAGIC_AT + 4, &extended, 4);
+    memcpy(area + MAGIC_AT + 8, &thread->vector_mask, 8);
+    memcpy(area + MAGIC_AT + 16, &size, 4);
+    memcpy(area + size, &magic2, 4);
+    int result = program_write(space, address, area, size + 4);
+    free(area);
+    return result;
+}
+
+/* The area as the handler left it; without extended state what the legacy part has. */
+static int pop_vector(struct space *space, struct exec_thread *thread, uint64_t address)
+{
+    uint32_t magic1, magic2 = 0, size = (uint32_t)thread->vector_bytes;
+    uint8_t *area = calloc(1, size);
+    uint64_t present = 3;
+    if (!area)
+        return -EFAULT;
+    int result = program_read(space, area, address, LEGACY_BYTES);
+    memcpy(&magic1, area + MAGIC_AT, 4);
+    if (result == 0 && magic1 == MAGIC1 &&
+        program_read(space, &magic2, address + size, sizeof magic2) == 0 && magic2 == MAGIC2) {
+        result = program_read(space, area, address, size);
+        memcpy(&present, area + LEGACY_BYTES, sizeof present);
+    }
+    if (result == 0) {
+        memcpy(thread->vector, area, size);
+        memset(thread->vector + LEGACY_BYTES, 0, HEADER_BYTES);
+        thread->vector[26] = thread->vector[27] = 0; /* MXCSR's reserved bits would fault */
+        present &= thread->vector_mask;
+        memcpy(thread->vector + LEGACY_BYTES, &present, sizeof present);
+    }
+    free(area);
+    return result;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------
+ */
+
+/* A stack that is to grow does so first. */
+static bool reach(struct space *space, uint64_t address)
+{
+    return space_allows(space, address, 1, PROT_WRITE) ||
+           space_fault(space, address, PROT_WRITE) != SPACE_FAULT_PROGRAM;
+}
+
+int signal_frame_push(struct space *space, struct exec_thread *thread,
+                      const struct signal_delivery *delivery)
+{
+    uint64_t vector = (delivery->top - thread->vector_bytes - 4) & ~(uint64_t)63;
+    uint64_t at = ((vector - sizeof(struct frame)) & ~(uint64_t)15) - 8;
+    struct frame frame = {.restorer = delivery->restorer,
+                          .context_flags = HAS_XSTATE | HAS_SS | STRICT_SS,
+                          .stack = delivery->stack,
+                          .rip = thread->rip,
+                          .flags = thread->flags,
+                          .segments = {CODE_SEGMENT, 0, 0, STACK_SEGMENT},
+                          .error = delivery->error,
+                          .trap = delivery->trap,
+                          .old_mask = delivery->mask,
+                          .fault_address = delivery->fault_address,
+                          .vector = vector,
+                          .mask = delivery->mask};
+    for (unsigned i = 0; i < 16; i++)
+        frame.registers[i] = thread->registers[order[i]];
+    memcpy(frame.information, delivery->information, sizeof frame.information);
+    if (!reach(space, at) || push_vector(space, thread, vector) != 0 ||
+        program_write(space, at, &frame, sizeof frame) != 0)
+        return -EFAULT;
+    thread->registers[DECODE_RDI] = (uint64_t)delivery->number;
+    thread->registers[DECODE_RSI] = at + offsetof(struct frame, information);
+    thread->registers[DECODE_RDX] = at + offsetof(struct frame, context_flags);
+    thread->registers[DECODE_RAX] = 0;
+    thread->registers[DECODE_RSP] = at;
+    thread->rip = delivery->handler;
+    thread->flags &= ~(uint64_t)FLAGS_CLEARED;
+    set_initial_vector(thread);
+    return 0;
+}
+
+int signal_frame_pop(struct space *space, struct exec_thread *thread, uint64_t *mask,
+                     struct signal_stack *stack)
+{
+    struct frame frame;
+    int result = program_read(space, &frame, thread->registers[DECODE_RSP] - 8, sizeof frame);
+    if (result < 0)
+        return result;
+    if (frame.vector == 0)
+        set_initial_vector(thread);
+    else if ((result = pop_vector(space, thread, frame.vector)) < 0)
+        return result;
+    for (unsigned i = 0; i < 16; i++)
+        thread->registers[order[i]] = frame.registers[i];
+    thread->rip = frame.rip;
+    thread->flags = (thread->flags & ~(uint64_t)FLAGS_RESTORED) | (frame.flags & FLAGS_RESTORED);
+    *mask = frame.mask;
+    *stack = frame.stack;
+    return 0;
+}

@@ -1,0 +1,294 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "capture/exec/memory/modules.h"
+
+#include "capture/exec/memory/maps.h"
+#include "capture/exec/memory/program_image.h"
+#include "formats/base/grow.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Which file it was, whatever has the path now. */
+struct file {
+    dev_t device;
+    ino_t inode;
+    struct timespec changed;
+};
+
+struct entry {
+    struct module module;
+    struct file file;
+    bool seen; /* in this look */
+};
+
+struct modules {
+    struct space *space;
+    pthread_mutex_t mutex;
+    struct entry **entries;
+    size_t count, capacity;
+};
+
+struct modules *modules_new(struct space *space, struct bt_error *error)
+{
+    struct modules *modules = calloc(1, sizeof *modules);
+    if (!modules) {
+        bt_fail(error, BT_MEMORY, "no memory for what is loaded");
+        return NULL;
+    }
+    modules->space = space;
+    pthread_mutex_init(&modules->mutex, NULL);
+    return modules;
+}
+
+void modules_free(struct modules *modules)
+{
+    if (!modules)
+        return;
+    for (size_t i = 0; i < modules->count; i++) {
+        free((char *)(uintptr_t)modules->entries[i]->module.path);
+        free(modules->entries[i]);
+    }
+    free(modules->entries);
+    pthread_mutex_destroy(&modules->mutex);
+    free(modules);
+}
+
+/* --- where a file was loaded ------------------------------------------------------------------ */
+
+static bool read_image(int file, struct image *image, struct file *identity)
+{
+    struct stat status;
+    uint8_t head[IMAGE_HEADER_BYTES];
+    struct bt_error error;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+        pread(file, head, sizeof head, 0) != (ssize_t)sizeof head ||
+        image_parse_header(image, head, sizeof head, (uint64_t)status.st_size, &error) != 0)
+        return false;
+    *identity = (struct file){status.st_dev, status.st_ino, status.st_mtim};
+    size_t size = (size_t)image->table_entries * IMAGE_ENTRY_BYTES;
+    uint8_t *table = malloc(size);
+    bool good = table && pread(file, table, size, (off_t)image->table_offset) == (ssize_t)size &&
+                image_parse_segments(image, table, (uint64_t)status.st_size, &error) == 0;
+    free(table);
+    return good;
+}
+
+/* The address of the first page of an ELF file of which code from an offset on is at an address;
+ * and which file that is. */
+static bool find_load_address(const char *path, uint64_t address, uint64_t offset,
+                              uint64_t *load_address, struct file *identity)
+{
+    const uint64_t mask = SPACE_PAGE - 1;
+    struct image image = {0};
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool good = file >= 0 && read_image(file, &image, identity);
+    if (file >= 0)
+        close(file);
+    for (size_t i = 0; good && i < image.segment_count; i++) {
+        const struct image_segment *segment = &image.segments[i];
+        uint64_t start = segment->offset & ~mask;
+        if (!(segment->protection & PROT_EXEC) || offset < start ||
+            offset >= segment->offset + segment->file_bytes)
+            continue;
+        *load_address = address - (offset - start) - (segment->address & ~mask) + image.low;
+        return true;
+    }
+    return false;
+}
+
+/* --- what is there ---------------------------------------------------------------------------- */
+
+static bool is_same_file(const struct file *one, const struct file *other)
+{
+    return one->device == other->device && one->inode == other->inode &&
+           one->changed.tv_sec == other->changed.tv_sec &&
+           one->changed.tv_nsec == other->changed.tv_nsec;
+}
+
+static void add(struct modules *modules, const char *path, const struct file *file,
+                uint64_t load_address, uint64_t start, uint64_t end)
+{
+    struct entry *entry = calloc(1, sizeof *entry);
+    char *copy = strdup(path);
+    struct entry **larger =
+        grow_array(modules->entries, &modules->capacity, modules->count + 1, sizeof *larger);
+    if (larger)
+        modules->entries = larger;
+    if (!entry || !copy || !larger) {
+        free(copy);
+        free(entry);
+        return;
+    }
+    entry->file = *file;
+    entry->module.path = copy;
+    entry->module.load_address = load_address;
+    entry->module.start = start;
+    entry->module.end = end;
+    entry->seen = true;
+    larger[modules->count++] = entry;
+}
+
+/* What has gone and comes back to where it was is the same again: programs load and unload a file
+ * over and over. */
+static bool extend(struct entry *entry, const struct file *file, uint64_t start, uint64_t end)
+{
+    struct module *module = &entry->module;
+    if (module->gone && !is_same_file(&entry->file, file))
+        return false;
+    module->start = !module->gone && module->start < start ? module->start : start;
+    module->end = !module->gone && module->end > end ? module->end : end;
+    module->gone = false;
+    return entry->seen = true;
+}
+
+/* Code of a file from an offset on. */
+static void see(struct modules *modules, const char *path, uint64_t start, uint64_t end,
+                uint64_t offset)
+{
+    uint64_t load_address;
+    struct file file;
+    for (size_t i = 0; i < modules->count; i++) {
+        struct entry *entry = modules->entries[i];
+        if (!entry->module.gone && start >= entry->module.start && end <= entry->module.end &&
+            strcmp(entry->module.path, path) == 0) {
+            entry->seen = true;
+            return;
+        }
+    }
+    if (!find_load_address(path, start, offset, &load_address, &file))
+        return;
+    for (size_t i = 0; i < modules->count; i++) {
+        struct entry *entry = modules->entries[i];
+        if (entry->module.load_address == load_address && strcmp(entry->module.path, path) == 0 &&
+            extend(entry, &file, start, end))
+            return;
+    }
+    add(modules, path, &file, load_address, start, end);
+}
+
+/* The parts of what the kernel has mapped in one piece that the program believes it can execute. */
+static void see_line(struct modules *modules, const struct maps_line *line)
+{
+    struct space_mapping piece;
+    uint64_t at = line->start;
+    while (space_next(modules->space, &at, line->end, &piece))
+        if ((piece.protection & PROT_EXEC) && !(piece.flags & SPACE_FOREIGN))
+            see(modules, line->name, piece.start, piece.end,
+                line->offset + (piece.start - line->start));
+}
+
+static void look(struct modules *modules)
+{
+    struct maps_line line;
+    struct maps *maps = maps_open(NULL);
+    if (!maps)
+        return;
+    for (size_t i = 0; i < modules->count; i++)
+        modules->entries[i]->seen = false;
+    int result;
+    while ((result = maps_next(maps, &line, NULL)) > 0 && line.start < SPACE_END)
+        if (line.name[0] == '/')
+            see_line(modules, &line);
+    maps_close(maps);
+    for (size_t i = 0; i < modules->count && result >= 0; i++)
+        if (!modules->entries[i]->seen)
+            modules->entries[i]->module.gone = true;
+}
+
+void modules_look(struct modules *modules)
+{
+    pthread_mutex_lock(&modules->mutex);
+    look(modules);
+    pthread_mutex_unlock(&modules->mutex);
+}
+
+/* --- system calls ----------------------------------------------------------------------------- */
+
+/* Whether a module that is there has code in a range. */
+static bool is_touched(const struct modules *modules, uint64_t start, uint64_t size)
+{
+    uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct module *module = &modules->entries[i]->module;
+        if (!module->gone && start < module->end && end > module->start)
+            return true;
+    }
+    return false;
+}
+
+static bool may_change(const struct modules *modules, uint64_t number, const uint64_t arguments[6],
+                       int64_t result)
+{
+    if (result < 0)
+        return false;
+    switch (number) {
+    case SYS_mmap:
+        return ((arguments[2] & PROT_EXEC) && !(arguments[3] & MAP_ANONYMOUS)) ||
+               is_touched(modules, (uint64_t)result, arguments[1]);
+    case SYS_munmap:
+        return is_touched(modules, arguments[0], arguments[1]);
+    case SYS_mremap:
+        return is_touched(modules, arguments[0], arguments[1]) ||
+               is_touched(modules, (uint64_t)result, arguments[2]);
+    default:
+        return false;
+    }
+}
+
+bool modules_note_call(struct modules *modules, uint64_t number, const uint64_t arguments[6],
+                       int64_t result)
+{
+    if (number != SYS_mmap && number != SYS_munmap && number != SYS_mremap)
+        return false;
+    pthread_mutex_lock(&modules->mutex);
+    bool changes = may_change(modules, number, arguments, result);
+    if (changes)
+        look(modules);
+    pthread_mutex_unlock(&modules->mutex);
+    return changes;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+size_t modules_count(const struct modules *modules)
+{
+    return modules->count;
+}
+
+const struct module *modules_get(const struct modules *modules, size_t number)
+{
+    return &modules->entries[number]->module;
+}
+
+const struct module *modules_find(const struct modules *modules, uint64_t address)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct module *module = &modules->entries[i]->module;
+        if (!module->gone && address >= module->start && address < module->end)
+            return module;
+    }
+    return NULL;
+}
+
+void modules_write(const struct modules *modules, FILE *out)
+{
+    for (size_t i = 0; i < modules->count; i++) {
+        const struct module *module = modules_get(modules, i);
+        bool told = false;
+        for (size_t j = 0; j < i && !told; j++) {
+            const struct module *before = modules_get(modules, j);
+            told = before->load_address == module->load_address &&
+                   strcmp(before->path, module->path) == 0;
+        }
+        if (!told)
+            fprintf(out, "%s@0x%" PRIx64 "\n", module->path, module->load_address);
+    }
+}

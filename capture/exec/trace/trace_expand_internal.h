@@ -1,0 +1,11 @@
+/* What the files that expand a trace call of each other. */
+#ifndef CAPTURE_EXEC_TRACE_TRACE_EXPAND_INTERNAL_H
+#define CAPTURE_EXEC_TRACE_TRACE_EXPAND_INTERNAL_H
+
+#include "capture/exec/trace/trace_expand.h"
+
+/* Appends one record, and flushes the batch when it is full. 0 or the consumer's code. */
+int trace_expander_add(struct trace_expander *expander, uint32_t address, bool write,
+                       unsigned size);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Writes the few instructions that the translator puts between the program's: moves, lea, pushes
+ * and jumps, nothing that touches flags.
+ */
+#ifndef CAPTURE_EXEC_TRANSLATE_EMIT_H
+#define CAPTURE_EXEC_TRANSLATE_EMIT_H
+
+#include "capture/exec/translate/decode.h"
+#include "formats/base/named_fields.h"
+
+/* Where code goes; beyond `end` nothing is written, and `full` says so. */
+struct emitter {
+    uint8_t *at, *end;
+    bool full;
+};
+
+/* A memory operand: base + index * scale + displacement; DECODE_NONE for what is not there. */
+struct NAMED_FIELDS emit_memory {
+    uint8_t base, index, scale;
+    bool fs;
+    bool narrow; /* cut to 32 bits */
+    int32_t displacement;
+};
+
+void emit_bytes(struct emitter *emitter, const uint8_t *bytes, size_t size);
+void emit8(struct emitter *emitter, uint8_t byte);
+void emit32(struct emitter *emitter, uint32_t value);
+
+/* opcode reg, [memory], with REX where needed. opcode: one byte, or two after 0x0f as 0x0fxx. */
+void emit_with_memory(struct emitter *emitter, unsigned opcode, bool wide, uint8_t reg,
+                      const struct emit_memory *memory);
+
+/* lea, mov from and mov to memory; 64 bits, or 32 for emit_store32. */
+void emit_lea(struct emitter *emitter, uint8_t reg, const struct emit_memory *memory);
+void emit_load(struct emitter *emitter, uint8_t reg, const struct emit_memory *memory);
+void emit_store32(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t reg);
+void emit_store64(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t reg);
+void emit_store32_constant(struct emitter *emitter, uint8_t base, int32_t displacement,
+                           uint32_t value);
+void emit_move(struct emitter *emitter, uint8_t to, uint8_t from);
+void emit_constant(struct emitter *emitter, uint8_t reg, uint64_t value);
+void emit_push(struct emitter *emitter, uint8_t reg);
+void emit_pop(struct emitter *emitter, uint8_t reg);
+
+/* Fields of the thread, by their offset from gs. */
+void emit_save(struct emitter *emitter, unsigned field, uint8_t reg);
+void emit_restore(struct emitter *emitter, uint8_t reg, unsigned field);
+void emit_save32_constant(struct emitter *emitter, unsigned field, uint32_t value);
+
+/*
+ * jmp rel32, or jcc rel32 (condition as encoded, 0 to 15): to target, or to the instruction behind
+ * it where target is NULL. Returns where the rel32 is, in reach of one atomic store.
+ */
+uint8_t *emit_jump(struct emitter *emitter, const uint8_t *target);
+uint8_t *emit_jump_if(struct emitter *emitter, unsigned condition, const uint8_t *target);
+
+/* Sends a jump somewhere else; any thread that meets it goes the old way or the new one. */
+void emit_patch(uint8_t *rel32, const uint8_t *target);
+
+/* Stores of mask and vector registers into [base + displacement]. */
+void emit_store_opmask(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t mask,
+                       bool wide);
+void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t vector,
+                       unsigned bytes, enum decode_form form, bool legacy);
+
+/* An instruction of the program as it was; rip-relative operands become absolute. False where that
+ * cannot be said: too long, or an address beyond 4 GiB. */
+bool emit_verbatim(struct emitter *emitter, const struct decode_instruction *instruction);
+
+/* Whether emit_verbatim() can say it. */
+bool emit_can(const struct decode_instruction *instruction);
+
+#endif

@@ -1,0 +1,301 @@
+#include "capture/exec/translate/translate_internal.h"
+
+#define LOOKUP_SCALE 8 /* an entry has 16 bytes: the index times 8, times 2 in the operand */
+
+static struct emit_memory memory_at(uint8_t base, int32_t displacement)
+{
+    return (struct emit_memory){
+        .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
+}
+
+/* Over the entries of this block. Nothing of it faults from here on but the branch itself. */
+static void emit_advance(struct translator *translator)
+{
+    struct block *block = translator->block;
+    block->bytes = (uint16_t)(translator->trace == EXEC_TRACE_COUNT ? block->instructions
+                                                                    : 4 * translator->slots);
+    struct emit_memory memory = memory_at(block->pointer, block->bytes);
+    if (translator->trace != EXEC_TRACE_NONE)
+        emit_lea(&translator->emitter, block->pointer, &memory);
+    block->advance = translate_offset(translator);
+}
+
+static void emit_give_back(struct translator *translator, bool pointer)
+{
+    const struct block *block = translator->block;
+    if (pointer && translator->trace != EXEC_TRACE_NONE)
+        emit_save(&translator->emitter, EXEC_THREAD_POINTER, block->pointer);
+    emit_restore(&translator->emitter, block->pointer, 8u * block->pointer);
+    emit_restore(&translator->emitter, block->scratch, 8u * block->scratch);
+}
+
+static void emit_leave(struct translator *translator, uint32_t number)
+{
+    emit_save32_constant(&translator->emitter, EXEC_THREAD_EXIT, number);
+    emit_jump(&translator->emitter, code_cache_leave(translator->cache));
+}
+
+void translate_leave(struct translator *translator, uint32_t number)
+{
+    emit_give_back(translator, true);
+    emit_leave(translator, number);
+}
+
+/* Where an exit goes that is not linked. */
+static void emit_stub(struct translator *translator, struct exit *exit, uint32_t number)
+{
+    exit->stub = translator->emitter.at;
+    emit_give_back(translator, true);
+    exit->stub_jump = emit_jump(&translator->emitter, NULL);
+    exit->leave = translator->emitter.at;
+    emit_leave(translator, number);
+    if (translator->emitter.full)
+        return;
+    emit_patch(exit->stub_jump, exit->leave);
+    if (exit->jump)
+        emit_patch(exit->jump, exit->stub);
+}
+
+/* --- where to -------------------------------------------------------------------------------- */
+
+/* The opcode of a short jump, or the second byte of a near one. */
+static uint8_t condition_of(const struct decode_instruction *instruction)
+{
+    if (instruction->size >= 6 && instruction->bytes[instruction->size - 6] == 0x0f)
+        return instruction->bytes[instruction->size - 5];
+    return instruction->bytes[instruction->size - 2];
+}
+
+static bool is_counted(const struct decode_instruction *instruction)
+{
+    return (condition_of(instruction) & 0xfc) == 0xe0; /* loopne, loope, loop, jrcxz */
+}
+
+static void emit_conditional(struct translator *translator,
+                             const struct decode_instruction *instruction, struct exit *exits)
+{
+    struct emitter *emitter = &translator->emitter;
+    if (!is_counted(instruction)) {
+        exits[0].jump = emit_jump_if(emitter, condition_of(instruction) & 15u, NULL);
+        exits[1].jump = emit_jump(emitter, NULL);
+        return;
+    }
+    /* they reach only 128 bytes: over the jump for those that go on straight */
+    emit_bytes(emitter, instruction->bytes, instruction->size - 1u);
+    uint8_t *over = emitter->at;
+    emit8(emitter, 0);
+    exits[1].jump = emit_jump(emitter, NULL);
+    if (!emitter->full)
+        *over = (uint8_t)(emitter->at - over - 1);
+    exits[0].jump = emit_jump(emitter, NULL);
+}
+
+/* The program's own return address, pushed. The scratch register is free, or holds `keep`. */
+static void emit_return_address(struct translator *translator, uint64_t address, bool keep)
+{
+    struct emitter *emitter = &translator->emitter;
+    uint8_t scratch = translator->block->scratch;
+    if (address <= INT32_MAX) {
+        emit8(emitter, 0x68);
+        emit32(emitter, (uint32_t)address);
+        return;
+    }
+    if (keep)
+        emit_save(emitter, EXEC_THREAD_JUMP, scratch);
+    emit_constant(emitter, scratch, address);
+    emit_push(emitter, scratch);
+    if (keep)
+        emit_restore(emitter, scratch, EXEC_THREAD_JUMP);
+}
+
+/* The target of an indirect branch into the scratch register. */
+static void emit_target(struct translator *translator, const struct decode_instruction *instruction)
+{
+    struct emitter *emitter = &translator->emitter;
+    uint8_t scratch = translator->block->scratch;
+    if (instruction->kind == DECODE_RETURN) {
+        struct emit_memory release = memory_at(DECODE_RSP, instruction->stack_release);
+        emit_pop(emitter, scratch);
+        if (instruction->stack_release)
+            emit_lea(emitter, DECODE_RSP, &release);
+    } else if (instruction->branch_register != DECODE_NONE) {
+        emit_move(emitter, scratch, instruction->branch_register);
+    } else {
+        const struct decode_access *access = &instruction->accesses[0];
+        struct emit_memory memory = {.base = access->base,
+                                     .index = access->index,
+                                     .scale = access->scale,
+                                     .fs = access->fs,
+                                     .narrow = access->narrow,
+                                     .displacement = (int32_t)access->displacement};
+        if (access->base == DECODE_NONE && access->displacement > INT32_MAX)
+            memory.narrow = true;
+        emit_load(emitter, scratch, &memory);
+    }
+}
+
+/*
+ * From the target in the scratch register to its code, or to where it is looked for again: the
+ * table's entry for its low 16 bits is added to it and must give 0, which jrcxz tells without the
+ * flags. The table's code begins with the usual registers borrowed, and the pointer saved.
+ */
+static void emit_lookup(struct translator *translator, struct exit *exit, uint32_t number)
+{
+    struct emitter *emitter = &translator->emitter;
+    const struct block *block = translator->block;
+    uint8_t pointer = block->pointer, scratch = block->scratch;
+    struct emit_memory index = {.base = DECODE_NONE,
+                                .index = pointer,
+                                .scale = LOOKUP_SCALE,
+                                .fs = false,
+                                .narrow = false,
+                                .displacement = 0};
+    struct emit_memory entry = {.base = DECODE_NONE,
+                                .index = pointer,
+                                .scale = 2,
+                                .fs = false,
+                                .narrow = false,
+                                .displacement = translator->lookup};
+    struct emit_memory sum = {.base = DECODE_RCX,
+                              .index = scratch,
+                              .scale = 1,
+                              .fs = false,
+                              .narrow = false,
+                              .displacement = 0};
+    if (translator->trace != EXEC_TRACE_NONE)
+        emit_save(emitter, EXEC_THREAD_POINTER, pointer);
+    emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
+    emit8(emitter, (uint8_t)(0x40 | (pointer >= 8 ? 4 : 0) | (scratch >= 8 ? 1 : 0)));
+    emit8(emitter, 0x0f); /* movzx pointer, scratch: 16 bits */
+    emit8(emitter, 0xb7);
+    emit8(emitter, (uint8_t)(0xc0 | (pointer & 7) << 3 | (scratch & 7)));
+    emit_lea(emitter, pointer, &index);
+    emit8(emitter, 0x65);
+    emit_load(emitter, DECODE_RCX, &entry);
+    emit_lea(emitter, DECODE_RCX, &sum);
+    emit8(emitter, 0xe3); /* jrcxz over the way out */
+    uint8_t *over = emitter->at;
+    emit8(emitter, 0);
+    uint8_t *miss = emit_jump(emitter, NULL);
+    if (!emitter->full)
+        *over = (uint8_t)(emitter->at - over - 1);
+    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+    entry.displacement += 8;
+    if (pointer != CODE_CACHE_POINTER || scratch != CODE_CACHE_SCRATCH) {
+        struct emit_memory jump = memory_at(DECODE_NONE, EXEC_THREAD_JUMP);
+        emit8(emitter, 0x65);
+        emit_load(emitter, pointer, &entry);
+        emit_save(emitter, EXEC_THREAD_JUMP, pointer);
+        emit_give_back(translator, false);
+        emit_save(emitter, 8 * CODE_CACHE_POINTER, CODE_CACHE_POINTER);
+        emit_save(emitter, 8 * CODE_CACHE_SCRATCH, CODE_CACHE_SCRATCH);
+        entry = jump;
+    }
+    emit8(emitter, 0x65);
+    emit_with_memory(emitter, 0xff, false, 4, &entry); /* jmp */
+    exit->stub = exit->leave = emitter->at;
+    if (!emitter->full)
+        emit_patch(miss, emitter->at);
+    emit_save(emitter, EXEC_THREAD_JUMP, scratch);
+    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+    emit_give_back(translator, false);
+    emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
+    emit_jump(emitter, code_cache_look_again(translator->cache));
+}
+
+/* --- the end --------------------------------------------------------------------------------- */
+
+static uint8_t exit_kind_of(const struct decode_instruction *last)
+{
+    switch (last->kind) {
+    case DECODE_RETURN:
+    case DECODE_JUMP_INDIRECT:
+    case DECODE_CALL_INDIRECT:
+        return EXIT_INDIRECT;
+    case DECODE_SYSTEM_CALL:
+        return EXIT_SYSTEM_CALL;
+    case DECODE_EMULATED:
+        return EXIT_EMULATED;
+    case DECODE_TRAP:
+        return EXIT_TRAP;
+    case DECODE_DEFINED:
+        return EXIT_DEFINED;
+    case DECODE_REFUSED:
+        return EXIT_REFUSED;
+    default:
+        return EXIT_DIRECT;
+    }
+}
+
+static bool is_branch(const struct decode_instruction *last)
+{
+    return last->kind >= DECODE_JUMP && last->kind <= DECODE_CALL_INDIRECT;
+}
+
+/* Exits of the block with their targets, and the number of the first. */
+static int64_t make_exits(struct translator *translator, const struct decode_instruction *last,
+                          uint64_t end)
+{
+    struct block *block = translator->block;
+    unsigned count = last->kind == DECODE_CONDITIONAL ? 2 : 1;
+    struct exit *exits = code_cache_allocate(translator->cache, count * sizeof *exits);
+    if (!exits)
+        return -1;
+    for (unsigned i = 0; i < count; i++) {
+        exits[i].kind = exit_kind_of(last);
+        exits[i].branch = is_branch(last);
+        exits[i].branch_kind = last->kind;
+        exits[i].branch_size = last->size;
+        exits[i].branch_address = last->address;
+        exits[i].branch_target = last->target;
+        exits[i].from = block;
+        exits[i].target =
+            i == 1 || last->kind == DECODE_STRAIGHT || last->kind == DECODE_SYSTEM_CALL ? end
+            : is_branch(last) ? last->target
+                              : last->address;
+    }
+    block->exits = exits;
+    block->exit_count = (uint8_t)count;
+    return code_cache_add_exits(translator->cache, exits, count);
+}
+
+bool translate_end(struct translator *translator, const struct decode_instruction *last,
+                   struct place *place, uint64_t end)
+{
+    int64_t first = make_exits(translator, last, end);
+    struct block *block = translator->block;
+    struct emitter *emitter = &translator->emitter;
+    if (first < 0)
+        return false;
+    uint32_t number = block->first_exit = (uint32_t)first;
+    emit_advance(translator);
+    if (decode_ends_block(last))
+        place->code = block->advance;
+    switch (last->kind) {
+    case DECODE_RETURN:
+    case DECODE_JUMP_INDIRECT:
+    case DECODE_CALL_INDIRECT:
+        emit_target(translator, last);
+        if (last->kind == DECODE_CALL_INDIRECT)
+            emit_return_address(translator, end, true);
+        place->end = translate_offset(translator);
+        emit_lookup(translator, &block->exits[0], number);
+        return true;
+    case DECODE_CONDITIONAL:
+        emit_conditional(translator, last, block->exits);
+        break;
+    case DECODE_CALL:
+        emit_return_address(translator, end, false);
+        /* fall through */
+    case DECODE_STRAIGHT:
+    case DECODE_JUMP:
+        place->end = translate_offset(translator);
+        block->exits[0].jump = emit_jump(emitter, NULL);
+        break;
+    default:
+        break;
+    }
+    for (unsigned i = 0; i < block->exit_count; i++)
+        emit_stub(translator, &block->exits[i], number + i);
+    return true;
+}

@@ -1,0 +1,146 @@
+/* What blocks ask before they begin: whether code that others may change unseen is what they were
+ * made from, and whether what they store of x87 is the program's. */
+#include "capture/exec/translate/translate_internal.h"
+
+#include <string.h>
+
+#define BYTES_MAX (CODE_CACHE_INSTRUCTIONS * DECODE_BYTES_MAX)
+
+/* The bytes that were decoded, whatever is there by now. */
+static unsigned code_of(const struct translator *translator, uint8_t *bytes)
+{
+    unsigned size = 0;
+    for (unsigned i = 0; i < translator->count; i++) {
+        memcpy(bytes + size, translator->instructions[i].bytes, translator->instructions[i].size);
+        size += translator->instructions[i].size;
+    }
+    return size;
+}
+
+/* Aligned, as the program may have that checked. */
+static unsigned part_of(uint64_t address, unsigned left)
+{
+    unsigned bytes = 8;
+    while (bytes > left || address % bytes != 0)
+        bytes /= 2;
+    return bytes;
+}
+
+static void emit_load_part(struct translator *translator, uint64_t address, unsigned bytes)
+{
+    const struct emit_memory memory = {.base = DECODE_NONE,
+                                       .index = DECODE_NONE,
+                                       .scale = 1,
+                                       .narrow = address > INT32_MAX,
+                                       .displacement = (int32_t)(uint32_t)address};
+    unsigned opcode = bytes == 1 ? 0x0fb6 : bytes == 2 ? 0x0fb7 : 0x8b;
+    emit_with_memory(&translator->emitter, opcode, bytes == 8, translator->block->scratch, &memory);
+}
+
+/* What is there, less what was there: jrcxz goes on if that is nothing, without the flags. */
+static uint8_t *emit_compare(struct translator *translator, uint64_t address, const uint8_t *was,
+                             unsigned bytes)
+{
+    struct emitter *emitter = &translator->emitter;
+    const struct emit_memory sum = {.base = DECODE_RCX,
+                                    .index = translator->block->scratch,
+                                    .scale = 1,
+                                    .fs = false,
+                                    .narrow = false,
+                                    .displacement = 0};
+    uint64_t value = 0;
+    memcpy(&value, was, bytes);
+    emit_load_part(translator, address, bytes);
+    emit_constant(emitter, DECODE_RCX, -value);
+    emit_lea(emitter, DECODE_RCX, &sum);
+    emit8(emitter, 0xe3);
+    emit8(emitter, 0);
+    return emitter->at;
+}
+
+static void go_on_here(struct translator *translator, uint8_t *jump_end)
+{
+    if (!translator->emitter.full)
+        jump_end[-1] = (uint8_t)(translator->emitter.at - jump_end);
+}
+
+/* A way out by which the block has done nothing: its number, or -1 where the cache is full. */
+static int64_t make_exit(struct translator *translator, enum exit_kind kind)
+{
+    struct block *block = translator->block;
+    struct exit *exit = code_cache_allocate(translator->cache, sizeof *exit);
+    if (!exit)
+        return -1;
+    *exit = (struct exit){.kind = (uint8_t)kind, .target = block->address, .from = block};
+    return code_cache_add_exits(translator->cache, exit, 1);
+}
+
+bool translate_look(struct translator *translator)
+{
+    struct emitter *emitter = &translator->emitter;
+    struct block *block = translator->block;
+    int64_t number = make_exit(translator, EXIT_CHANGED);
+    if (number < 0)
+        return false;
+    uint8_t was[BYTES_MAX];
+    unsigned size = code_of(translator, was), bytes;
+    const uint8_t *out = NULL;
+    emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
+    for (unsigned done = 0; done < size; done += bytes) {
+        bytes = part_of(block->address + done, size - done);
+        uint8_t *jump_end = emit_compare(translator, block->address + done, was + done, bytes);
+        if (out) {
+            emit_jump(emitter, out);
+        } else {
+            out = emitter->at;
+            emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+            translate_leave(translator, (uint32_t)number);
+        }
+        go_on_here(translator, jump_end);
+    }
+    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+    return true;
+}
+
+/* fnstenv (6) or fldenv (4) of the thread's copy. */
+static void emit_environment(struct translator *translator, uint8_t operation)
+{
+    const struct emit_memory copy = {.base = DECODE_NONE,
+                                     .index = DECODE_NONE,
+                                     .scale = 1,
+                                     .displacement =
+                                         (int32_t)offsetof(struct exec_thread, x87_environment)};
+    emit8(&translator->emitter, 0x65);
+    emit_with_memory(&translator->emitter, 0xd9, false, operation, &copy);
+}
+
+/* Some processors save x87's pointers only while an exception waits: what stores them whenever it
+ * is asked to gets them by way of the thread's copy. */
+bool translate_ask_x87(struct translator *translator)
+{
+    const struct emit_memory unsettled = {
+        .base = DECODE_NONE, .index = DECODE_NONE, .scale = 1, .displacement = EXEC_THREAD_X87};
+    struct emitter *emitter = &translator->emitter;
+    bool environment = translator->instructions[0].saves_x87 == DECODE_X87_ENVIRONMENT;
+    int64_t number = make_exit(translator, EXIT_X87);
+    if (number < 0)
+        return false;
+    emit_save(emitter, 8 * DECODE_RCX, DECODE_RCX);
+    emit8(emitter, 0x65);
+    emit_with_memory(emitter, 0x8b, false, DECODE_RCX, &unsettled);
+    emit8(emitter, 0xe3); /* jrcxz */
+    emit8(emitter, 0);
+    uint8_t *jump_end = emitter->at;
+    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+    if (environment) {
+        emit_environment(translator, 6);
+        emit_environment(translator, 4); /* the other has masked all exceptions */
+    }
+    translate_leave(translator, (uint32_t)number);
+    go_on_here(translator, jump_end);
+    emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
+    emit_save32_constant(emitter, EXEC_THREAD_X87, 1);
+    if (environment)
+        emit_environment(translator, 4);
+    return true;
+}

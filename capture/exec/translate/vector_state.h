@@ -1,0 +1,41 @@
+/*
+ * x87, vector and mask registers as XSAVE lays them out in its standard form (Intel SDM, volume 1,
+ * 13.4): a legacy area, a header whose first 8 bytes name the components that are not in their
+ * initial state, then each component at its place.
+ */
+#ifndef CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
+#define CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VECTOR_STATE_BYTES 64u /* of a register at most */
+
+/* Places of the components, as the processor says; 0 bytes: not there. */
+struct vector_layout {
+    uint64_t mask; /* components that are saved */
+    struct {
+        uint32_t offset, size;
+    } components[8];
+};
+
+void vector_layout_init(struct vector_layout *layout, uint64_t mask);
+
+/* Copies what is not in its initial state. */
+void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const uint8_t *from);
+
+/* Makes an area that anybody may have written to one that XRSTOR takes. */
+void vector_state_mend(const struct vector_layout *layout, uint8_t *area);
+
+/* All 64 bytes of xmm/ymm/zmm0 to 31, as far as they are there, the rest 0. */
+void vector_state_get(const struct vector_layout *layout, const uint8_t *area, unsigned number,
+                      uint8_t bytes[VECTOR_STATE_BYTES]);
+void vector_state_set(const struct vector_layout *layout, uint8_t *area, unsigned number,
+                      const uint8_t bytes[VECTOR_STATE_BYTES]);
+
+/* k0 to k7, and mm0 to mm7. */
+uint64_t vector_state_opmask(const struct vector_layout *layout, const uint8_t *area,
+                             unsigned number);
+uint64_t vector_state_mmx(const uint8_t *area, unsigned number);
+
+#endif

@@ -1,0 +1,353 @@
+#include "formats/capture/capture_file.h"
+
+#include "formats/base/crc32c.h"
+#include "formats/base/printable.h"
+
+#include <string.h>
+
+/* doc/capture-file.md, "Members": offsets of what all members begin with */
+enum {
+    AT_XLEN = 10,
+    AT_SUBFIELD = 12,
+    AT_SUBFIELD_BYTES = 14,
+    AT_PAYLOAD = 16,
+    AT_MEMBER_BYTES = AT_PAYLOAD + 4
+};
+
+/* Payload bytes by kind, the two CRC-32C at its end included: of all behind the header,
+ * then of the header itself. */
+enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
+
+#define GAP_CHOSEN    1u
+#define GAP_PARTS     2u
+#define GAP_UNCOUNTED (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
+enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
+
+/* Records are compressed straight from memory; a big-endian host would need a copy in between. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "hosts are little endian");
+
+static const uint8_t empty_deflate[EMPTY_DEFLATE_BYTES] = {3, 0}; /* one final block, no bytes */
+
+/* Compression method deflate, flag FEXTRA, no time, unknown system (RFC 1952, 2.3). */
+static const uint8_t gzip_start[AT_XLEN] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255};
+
+static size_t payload_bytes(enum capture_member_kind kind)
+{
+    switch (kind) {
+    case CAPTURE_MEMBER_HEADER:
+        return HEADER_PAYLOAD;
+    case CAPTURE_MEMBER_DATA:
+        return DATA_PAYLOAD;
+    case CAPTURE_MEMBER_CLOSING:
+        return CLOSING_PAYLOAD;
+    }
+    return 0;
+}
+
+/* --- writing --------------------------------------------------------------------------------- */
+
+/* Begins a member with an empty payload; returns where the payload starts. */
+static uint8_t *put_start(uint8_t *out, enum capture_member_kind kind)
+{
+    size_t payload = payload_bytes(kind);
+    memset(out, 0, AT_PAYLOAD + payload);
+    memcpy(out, gzip_start, sizeof gzip_start);
+    bytes_put16(out + AT_XLEN, (uint16_t)(payload + 4));
+    out[AT_SUBFIELD] = 'B';
+    out[AT_SUBFIELD + 1] = 'T';
+    bytes_put16(out + AT_SUBFIELD_BYTES, (uint16_t)payload);
+    out[AT_PAYLOAD] = (uint8_t)kind;
+    out[AT_PAYLOAD + 1] = FORMAT_VERSION;
+    return out + AT_PAYLOAD;
+}
+
+/* Completes a member whose deflate stream of deflate_bytes is in place. Returns the member's bytes.
+ */
+static size_t put_end(uint8_t *out, enum capture_member_kind kind, size_t deflate_bytes,
+                      uint32_t crc32, uint32_t raw_bytes)
+{
+    size_t header = AT_PAYLOAD + payload_bytes(kind);
+    size_t member = header + deflate_bytes + GZIP_TRAILER_BYTES;
+    uint8_t *trailer = out + header + deflate_bytes;
+    bytes_put32(trailer, crc32);
+    bytes_put32(trailer + 4, raw_bytes);
+    bytes_put32(out + AT_MEMBER_BYTES, (uint32_t)member);
+    bytes_put32(out + header - 8, crc32c(0, out + header, deflate_bytes + GZIP_TRAILER_BYTES));
+    bytes_put32(out + header - 4, crc32c(0, out, header - 4));
+    return member;
+}
+
+/* Ends a member that holds no records. */
+static size_t put_empty_end(uint8_t *out, enum capture_member_kind kind)
+{
+    memcpy(out + AT_PAYLOAD + payload_bytes(kind), empty_deflate, sizeof empty_deflate);
+    return put_end(out, kind, EMPTY_DEFLATE_BYTES, 0, 0);
+}
+
+static void put_text(uint8_t *out, size_t size, const char *text)
+{
+    size_t length = 0;
+    while (length + 1 < size && text[length])
+        length++;
+    memcpy(out, text, length);
+}
+
+size_t capture_put_header_member(uint8_t *out, const struct capture_info *info)
+{
+    uint8_t *p = put_start(out, CAPTURE_MEMBER_HEADER);
+    bytes_put64(p + 8, info->clock_hz);
+    memcpy(p + 16, info->id, CAPTURE_ID_BYTES);
+    bytes_put64(p + 32, (uint64_t)info->started_ns);
+    bytes_put64(p + 40, (uint64_t)info->file_started_ns);
+    bytes_put64(p + 48, info->first_index);
+    bytes_put32(p + 56, info->file_number);
+    bytes_put32(p + 60, info->keep);
+    put_text(p + 64, sizeof info->board, info->board);
+    put_text(p + 128, sizeof info->bus, info->bus);
+    put_text(p + 160, sizeof info->filter, info->filter);
+    return put_empty_end(out, CAPTURE_MEMBER_HEADER);
+}
+
+static void put_counts(uint8_t *out, const uint64_t counts[LOSS_STAGES])
+{
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        bytes_put64(out + 8 * stage, counts[stage]);
+}
+
+size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals)
+{
+    uint8_t *p = put_start(out, CAPTURE_MEMBER_CLOSING);
+    p[8] = (uint8_t)totals->end;
+    p[9] = totals->final;
+    p[10] = totals->source.known;
+    bytes_put64(p + 16, totals->file_records);
+    put_counts(p + 24, totals->file_lost);
+    bytes_put64(p + 56, totals->capture_records);
+    put_counts(p + 64, totals->capture_lost);
+    bytes_put64(p + 96, totals->end_index);
+    bytes_put64(p + 104, totals->last_tick);
+    bytes_put64(p + 112, totals->after_stop);
+    bytes_put64(p + 120, (uint64_t)totals->ended_ns);
+    bytes_put64(p + 128, totals->source.seen);
+    bytes_put64(p + 136, totals->source.accepted);
+    bytes_put64(p + 144, totals->source.filtered);
+    bytes_put64(p + 152, totals->source.above_4gib);
+    bytes_put64(p + 160, totals->source.undecoded);
+    bytes_put64(p + 168, totals->source.lost_bus);
+    put_text(p + 176, sizeof totals->message, totals->message);
+    return put_empty_end(out, CAPTURE_MEMBER_CLOSING);
+}
+
+size_t capture_data_member_bound(size_t count)
+{
+    return AT_PAYLOAD + DATA_PAYLOAD + deflate_bound(count * RECORD_BYTES) + GZIP_TRAILER_BYTES;
+}
+
+static void put_batch(uint8_t *p, const struct batch *batch)
+{
+    bytes_put16(p + 2, (batch->gap.chosen ? GAP_CHOSEN : 0) | (batch->parts > 0 ? GAP_PARTS : 0));
+    bytes_put32(p + 8, (uint32_t)batch->count);
+    bytes_put32(p + 12, batch->gap.milliseconds | (batch->gap.uncounted ? GAP_UNCOUNTED : 0));
+    bytes_put64(p + 16, batch->first_index);
+    bytes_put64(p + 24, batch->first_tick);
+    bytes_put64(p + 32, batch->last_tick);
+    put_counts(p + 40, batch->lost.count);
+    bytes_put64(p + 72, batch->lost.first_tick);
+    bytes_put64(p + 80, batch->lost.last_tick);
+    bytes_put64(p + 88, (uint64_t)batch->host_time_ns);
+}
+
+int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
+                            uint8_t *out, size_t capacity, size_t *size, struct bt_error *error)
+{
+    const size_t header = AT_PAYLOAD + DATA_PAYLOAD;
+    if (batch->count > CAPTURE_MEMBER_RECORDS_MAX)
+        return bt_fail(error, BT_USAGE, "a block of %zu records is above the limit of %u",
+                       batch->count, CAPTURE_MEMBER_RECORDS_MAX);
+    if (capacity < capture_data_member_bound(batch->count))
+        return bt_fail(error, BT_USAGE, "no room for a block of %zu records", batch->count);
+    put_batch(put_start(out, CAPTURE_MEMBER_DATA), batch);
+    if (batch->count == 0) {
+        *size = put_empty_end(out, CAPTURE_MEMBER_DATA);
+        return 0;
+    }
+    size_t raw = batch->count * RECORD_BYTES;
+    size_t deflated;
+    uint32_t crc;
+    int result = deflate_encode(encoder, (const uint8_t *)batch->records, raw, out + header,
+                                capacity - header - GZIP_TRAILER_BYTES, &deflated, &crc, error);
+    if (result < 0)
+        return result;
+    *size = put_end(out, CAPTURE_MEMBER_DATA, deflated, crc, (uint32_t)raw);
+    return 0;
+}
+
+void capture_restate_data_member(uint8_t *bytes, const struct batch *batch)
+{
+    const size_t header = AT_PAYLOAD + DATA_PAYLOAD;
+    put_batch(bytes + AT_PAYLOAD, batch);
+    bytes_put32(bytes + header - 4, crc32c(0, bytes, header - 4));
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* Text from a file: always terminated, and without the control characters a terminal would obey. */
+static void get_text(char *text, size_t size, const uint8_t *in)
+{
+    memset(text, 0, size);
+    memcpy(text, in, strnlen((const char *)in, size - 1));
+    printable_make(text);
+}
+
+static void get_counts(uint64_t counts[LOSS_STAGES], const uint8_t *in)
+{
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        counts[stage] = bytes_get64(in + 8 * stage);
+}
+
+static void get_info(struct capture_info *info, const uint8_t *p)
+{
+    info->clock_hz = bytes_get64(p + 8);
+    memcpy(info->id, p + 16, CAPTURE_ID_BYTES);
+    info->started_ns = (int64_t)bytes_get64(p + 32);
+    info->file_started_ns = (int64_t)bytes_get64(p + 40);
+    info->first_index = bytes_get64(p + 48);
+    info->file_number = bytes_get32(p + 56);
+    info->keep = bytes_get32(p + 60);
+    get_text(info->board, sizeof info->board, p + 64);
+    get_text(info->bus, sizeof info->bus, p + 128);
+    get_text(info->filter, sizeof info->filter, p + 160);
+}
+
+static void get_batch(struct batch *batch, const uint8_t *p)
+{
+    uint32_t gap = bytes_get32(p + 12);
+    batch->count = bytes_get32(p + 8);
+    batch->gap.milliseconds = gap & GAP_MILLISECONDS_MAX;
+    batch->gap.uncounted = gap & GAP_UNCOUNTED;
+    batch->gap.chosen = bytes_get16(p + 2) & GAP_CHOSEN;
+    batch->parts = batch->count > 0 && (bytes_get16(p + 2) & GAP_PARTS);
+    if (batch->gap.uncounted && batch->gap.milliseconds == 0)
+        batch->gap.milliseconds = 1; /* whoever wrote it: an uncounted gap is never none */
+    batch->first_index = bytes_get64(p + 16);
+    batch->first_tick = bytes_get64(p + 24);
+    batch->last_tick = bytes_get64(p + 32);
+    get_counts(batch->lost.count, p + 40);
+    batch->lost.first_tick = bytes_get64(p + 72);
+    batch->lost.last_tick = bytes_get64(p + 80);
+    batch->host_time_ns = (int64_t)bytes_get64(p + 88);
+}
+
+static void get_totals(struct capture_totals *totals, const uint8_t *p)
+{
+    totals->end = p[8] < CAPTURE_ENDS ? (enum capture_end)p[8] : CAPTURE_END_NONE;
+    totals->final = p[9] != 0;
+    totals->source.known = p[10] != 0;
+    totals->file_records = bytes_get64(p + 16);
+    get_counts(totals->file_lost, p + 24);
+    totals->capture_records = bytes_get64(p + 56);
+    get_counts(totals->capture_lost, p + 64);
+    totals->end_index = bytes_get64(p + 96);
+    totals->last_tick = bytes_get64(p + 104);
+    totals->after_stop = bytes_get64(p + 112);
+    totals->ended_ns = (int64_t)bytes_get64(p + 120);
+    totals->source.seen = bytes_get64(p + 128);
+    totals->source.accepted = bytes_get64(p + 136);
+    totals->source.filtered = bytes_get64(p + 144);
+    totals->source.above_4gib = bytes_get64(p + 152);
+    totals->source.undecoded = bytes_get64(p + 160);
+    totals->source.lost_bus = bytes_get64(p + 168);
+    get_text(totals->message, sizeof totals->message, p + 176);
+}
+
+/* Whether what the header says of the member's size can be. */
+static bool member_size_fits(const struct capture_member *member)
+{
+    uint32_t least = member->header_bytes + EMPTY_DEFLATE_BYTES + GZIP_TRAILER_BYTES;
+    if (member->kind == CAPTURE_MEMBER_DATA && member->batch.count > 0)
+        return member->batch.count <= CAPTURE_MEMBER_RECORDS_MAX && member->member_bytes > least &&
+               member->member_bytes <= CAPTURE_MEMBER_BYTES_MAX;
+    return member->member_bytes == least;
+}
+
+static int get_payload(struct capture_member *member, const uint8_t *p, struct bt_error *error)
+{
+    switch (member->kind) {
+    case CAPTURE_MEMBER_HEADER:
+        get_info(&member->info, p);
+        break;
+    case CAPTURE_MEMBER_DATA:
+        get_batch(&member->batch, p);
+        break;
+    case CAPTURE_MEMBER_CLOSING:
+        get_totals(&member->totals, p);
+        break;
+    }
+    if (!member_size_fits(member))
+        return bt_fail(error, BT_DATA, "a block claims %u bytes, which cannot be",
+                       (unsigned)member->member_bytes);
+    return 1;
+}
+
+int capture_get_member(struct capture_member *member, const uint8_t *bytes, size_t size,
+                       struct bt_error *error)
+{
+    size_t compared = size < AT_XLEN ? size : AT_XLEN;
+    if (memcmp(bytes, gzip_start, compared) != 0)
+        return bt_fail(error, BT_DATA, "no block of a capture starts here");
+    if (size < CAPTURE_PREAMBLE_BYTES)
+        return 0;
+    memset(member, 0, sizeof *member);
+    member->kind = (enum capture_member_kind)bytes[AT_PAYLOAD];
+    size_t payload = payload_bytes(member->kind);
+    if (bytes[AT_SUBFIELD] != 'B' || bytes[AT_SUBFIELD + 1] != 'T')
+        return bt_fail(error, BT_DATA, "no block of a capture starts here");
+    if (bytes[AT_PAYLOAD + 1] != FORMAT_VERSION)
+        return bt_fail(error, BT_DATA, "block of format version %u; this bustap reads version %u",
+                       bytes[AT_PAYLOAD + 1], FORMAT_VERSION);
+    if (payload == 0 || bytes_get16(bytes + AT_SUBFIELD_BYTES) != payload ||
+        bytes_get16(bytes + AT_XLEN) != payload + 4)
+        return bt_fail(error, BT_DATA, "the header of a block is damaged");
+    size_t header = AT_PAYLOAD + payload;
+    if (size < header)
+        return 0;
+    if (bytes_get32(bytes + header - 4) != crc32c(0, bytes, header - 4))
+        return bt_fail(error, BT_DATA, "the header of a block is damaged");
+    member->header_bytes = (uint32_t)header;
+    member->member_bytes = bytes_get32(bytes + AT_MEMBER_BYTES);
+    return get_payload(member, bytes + AT_PAYLOAD, error);
+}
+
+uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *bytes,
+                            const uint8_t **stream, size_t *size)
+{
+    *stream = bytes + member->header_bytes;
+    *size = member->member_bytes - member->header_bytes;
+    return bytes_get32(*stream - 8);
+}
+
+int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
+                        const uint8_t *bytes, struct record *records, struct bt_error *error)
+{
+    size_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
+    size_t deflated = member->member_bytes - member->header_bytes - GZIP_TRAILER_BYTES;
+    const uint8_t *stream;
+    size_t size;
+    /* gzip's own CRC covers the records only: a bit that fills up a byte may flip unseen by it */
+    uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
+    const uint8_t *trailer = stream + deflated;
+    uint32_t crc = 0;
+    if (wanted != crc32c(0, stream, size))
+        return bt_fail(error, BT_DATA, "a block is damaged");
+    if (raw > 0) {
+        int result =
+            deflate_decode(decoder, stream, deflated, (uint8_t *)records, raw, &crc, error);
+        if (result < 0)
+            return result;
+    } else if (memcmp(stream, empty_deflate, sizeof empty_deflate) != 0) {
+        return bt_fail(error, BT_DATA, "a block without records has a deflate stream");
+    }
+    if (bytes_get32(trailer) != crc || bytes_get32(trailer + 4) != raw)
+        return bt_fail(error, BT_DATA, "a block does not match its own checksum");
+    return 0;
+}

@@ -1,0 +1,75 @@
+/*
+ * The capture file: gzip members that carry their own index. doc/capture-file.md is the
+ * specification.
+ *
+ * Here are members in memory. Reading a file: formats/capture/trace_reader.h. Writing one:
+ * formats/capture/capture_writer.h.
+ */
+#ifndef FORMATS_CAPTURE_CAPTURE_FILE_H
+#define FORMATS_CAPTURE_CAPTURE_FILE_H
+
+#include "formats/base/error.h"
+#include "formats/deflate/deflate.h"
+#include "formats/record/capture_info.h"
+
+#define CAPTURE_MEMBER_RECORDS_MAX (1u << 20)  /* a reader's bound: 12 MiB of records */
+#define CAPTURE_MEMBER_BYTES_MAX   (16u << 20) /* of a whole member */
+#define CAPTURE_BLOCK_RECORDS      87381u      /* a writer's default: just under 1 MiB */
+#define CAPTURE_PREAMBLE_BYTES                                                                     \
+    24u /* gzip header, XLEN, subfield header, kind: enough to see what a member is */
+#define CAPTURE_MEMBER_HEADER_MAX 1024u /* no member's gzip header is longer */
+
+enum capture_member_kind {
+    CAPTURE_MEMBER_HEADER = 1,
+    CAPTURE_MEMBER_DATA = 2,
+    CAPTURE_MEMBER_CLOSING = 3
+};
+
+/* What the extra field of a member says. */
+struct capture_member {
+    enum capture_member_kind kind;
+    uint32_t header_bytes; /* gzip header with its extra field */
+    uint32_t member_bytes; /* the whole member: header, deflate stream, trailer */
+    union {
+        struct capture_info info; /* CAPTURE_MEMBER_HEADER */
+        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts 1 if there may be any */
+        struct capture_totals totals; /* CAPTURE_MEMBER_CLOSING */
+    };
+};
+
+/* The most bytes a data member of count records can have. */
+size_t capture_data_member_bound(size_t count);
+
+/* Write a whole member; capacity at least CAPTURE_MEMBER_HEADER_MAX, or capture_data_member_bound.
+ * Returns the bytes written. */
+size_t capture_put_header_member(uint8_t *out, const struct capture_info *info);
+size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *totals);
+int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
+                            uint8_t *out, size_t capacity, size_t *size, struct bt_error *error);
+
+/* Says anew, in the data member at bytes, what batch says of its place, its loss and its gap; the
+ * records and their count stay. */
+void capture_restate_data_member(uint8_t *bytes, const struct batch *batch);
+
+/*
+ * Reads the gzip header of the member at bytes, of which size are there. Returns 1; 0 if more bytes
+ * are needed (never more than CAPTURE_MEMBER_HEADER_MAX); BT_DATA if no bustap member starts here.
+ */
+int capture_get_member(struct capture_member *member, const uint8_t *bytes, size_t size,
+                       struct bt_error *error);
+
+/*
+ * The bytes of the member at bytes that its header has the CRC-32C of: *size of them from *stream
+ * on. Returns that CRC.
+ */
+uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *bytes,
+                            const uint8_t **stream, size_t *size);
+
+/*
+ * Checks a whole member (all member_bytes of it at bytes) and decompresses the records of a data
+ * member into records, which has room for member->batch.count; other kinds have none. 0 or BT_DATA.
+ */
+int capture_get_records(struct deflate_decoder *decoder, const struct capture_member *member,
+                        const uint8_t *bytes, struct record *records, struct bt_error *error);
+
+#endif

@@ -1,0 +1,122 @@
+#include "formats/capture/capture_writer.h"
+
+#include "formats/base/file_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct capture_writer {
+    int file;
+    off_t start;      /* where it begins: another capture file may stand in front of it */
+    const char *name; /* the caller's */
+    bool torn;        /* part of a member is behind the whole ones */
+    uint64_t bytes;   /* whole members in the file */
+    uint64_t records;
+    uint64_t end_index;
+    struct loss lost;
+};
+
+/* Cuts a torn block off, so that the file ends with a whole one. 0, or -1 with errno. */
+static int cut_back(struct capture_writer *writer)
+{
+    off_t whole = writer->start + (off_t)writer->bytes;
+    if (writer->start < 0)
+        errno = ESPIPE;
+    if (writer->start < 0 || ftruncate(writer->file, whole) < 0 ||
+        lseek(writer->file, whole, SEEK_SET) < 0)
+        return -1;
+    writer->torn = false;
+    return 0;
+}
+
+/* Appends one whole member, or leaves the file as it was: behind a torn block that cannot be cut
+ * off nothing is written, so that a reader finds all whole blocks in front of it. */
+static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
+                  struct bt_error *error)
+{
+    size_t done;
+    if (writer->torn && cut_back(writer) < 0)
+        return bt_fail_errno(error, "cannot cut an unfinished block off %s", writer->name);
+    if (file_write(writer->file, member, size, &done) < 0) {
+        int result = bt_fail_errno(error, "cannot write %s", writer->name);
+        writer->torn = done > 0;
+        if (writer->torn)
+            (void)cut_back(writer); /* else before anything is appended */
+        return result;
+    }
+    writer->bytes += size;
+    return 0;
+}
+
+/* Where what is written next begins; -1 where nobody can say, as in a pipe. */
+static off_t place_in(int file)
+{
+    int flags = fcntl(file, F_GETFL);
+    return lseek(file, 0, flags >= 0 && flags & O_APPEND ? SEEK_END : SEEK_CUR);
+}
+
+struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
+                                          struct bt_error *error)
+{
+    struct capture_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) {
+        bt_fail(error, BT_MEMORY, "no memory for a file writer");
+        return NULL;
+    }
+    writer->file = fd;
+    writer->name = name;
+    writer->start = place_in(fd);
+    writer->end_index = info->first_index;
+    uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
+    if (append(writer, member, capture_put_header_member(member, info), error) < 0) {
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
+                       const struct batch *batch, struct bt_error *error)
+{
+    int result = append(writer, member, size, error);
+    if (result < 0)
+        return result;
+    writer->records += batch->count;
+    writer->end_index = batch->first_index + batch->count;
+    loss_add(&writer->lost, &batch->lost);
+    return 0;
+}
+
+int capture_writer_close(struct capture_writer *writer, struct capture_totals *totals,
+                         struct bt_error *error)
+{
+    uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
+    struct loss lost = writer->lost;
+    struct loss unwritten = {.count = {0}};
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        unwritten.count[stage] = totals->file_lost[stage];
+    loss_add(&lost, &unwritten);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        totals->file_lost[stage] = lost.count[stage];
+    totals->file_records = writer->records;
+    totals->end_index = writer->end_index + loss_total(&unwritten);
+    return append(writer, member, capture_put_closing_member(member, totals), error);
+}
+
+uint64_t capture_writer_bytes(const struct capture_writer *writer)
+{
+    return writer->bytes;
+}
+
+uint64_t capture_writer_records(const struct capture_writer *writer)
+{
+    return writer->records;
+}
+
+void capture_writer_free(struct capture_writer *writer)
+{
+    free(writer);
+}

@@ -1,0 +1,41 @@
+/*
+ * Writes one capture file, member by member, in the caller's thread. After any call the file is
+ * valid to its last whole member. The capture pipeline compresses elsewhere and hands whole members
+ * over.
+ */
+#ifndef FORMATS_CAPTURE_CAPTURE_WRITER_H
+#define FORMATS_CAPTURE_CAPTURE_WRITER_H
+
+#include "formats/capture/capture_file.h"
+
+struct capture_writer;
+
+/*
+ * Starts a file on fd (not closed by the writer) with a header member. NULL and *error on failure.
+ * name is what errors call the file, borrowed until it is freed; info is copied.
+ */
+struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
+                                          struct bt_error *error);
+
+/*
+ * Appends a whole data member that holds batch. On failure the file is cut back to its last whole
+ * member, and the batch counts as not written. While it cannot be cut back, later calls fail: what
+ * a torn member is followed by would be lost to readers. 0, BT_FULL or BT_IO.
+ */
+int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
+                       const struct batch *batch, struct bt_error *error);
+
+/*
+ * Appends the closing member. totals->file_records, file_lost, end_index are filled in by the
+ * writer from what it was given (plus extra losses already in file_lost); everything else is the
+ * caller's. 0, BT_FULL or BT_IO.
+ */
+int capture_writer_close(struct capture_writer *writer, struct capture_totals *totals,
+                         struct bt_error *error);
+
+/* Bytes in the file now. */
+uint64_t capture_writer_bytes(const struct capture_writer *writer);
+uint64_t capture_writer_records(const struct capture_writer *writer);
+void capture_writer_free(struct capture_writer *writer);
+
+#endif

@@ -1,0 +1,46 @@
+/* A file or pipe, read forward through one buffer, with look-ahead and skipping. For trace readers.
+ */
+#ifndef FORMATS_CAPTURE_TRACE_INPUT_H
+#define FORMATS_CAPTURE_TRACE_INPUT_H
+
+#include "formats/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace_input;
+
+/* Opens path, "-" for standard input (which is not closed). NULL and *error on failure. */
+struct trace_input *trace_input_open(const char *path, struct bt_error *error);
+void trace_input_close(struct trace_input *input);
+
+/*
+ * Sees to it that at least wanted bytes are there, or all that the file still has; reads ahead at
+ * most ahead bytes beyond (a hint; SIZE_MAX for as much as the buffer holds). Waits for a pipe only
+ * until wanted bytes are there. 0 or BT_IO.
+ */
+int trace_input_fill(struct trace_input *input, size_t wanted, size_t ahead,
+                     struct bt_error *error);
+
+/* What is there: bytes, valid until the next call that is not one of these two, and how many. */
+const uint8_t *trace_input_bytes(const struct trace_input *input);
+size_t trace_input_available(const struct trace_input *input);
+
+/* Goes past size bytes that are there. */
+void trace_input_consume(struct trace_input *input, size_t size);
+
+/* Goes past size bytes, there or not; a file is not read for it. 0 or BT_IO. */
+int trace_input_skip(struct trace_input *input, uint64_t size, struct bt_error *error);
+
+/* Goes back to the first byte. 0, or BT_USAGE where the input cannot (a pipe). */
+int trace_input_rewind(struct trace_input *input, struct bt_error *error);
+
+/* The offset of the next byte, and the file's size (0 for a pipe). */
+uint64_t trace_input_offset(const struct trace_input *input);
+uint64_t trace_input_size(const struct trace_input *input);
+
+/* The name for messages: the path, or "standard input". */
+const char *trace_input_name(const struct trace_input *input);
+
+#endif

@@ -1,0 +1,554 @@
+#include "formats/capture/trace_members.h"
+
+#include "formats/capture/crc_trail.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFLATE_RATIO_MAX 1032u /* bytes that one byte of a deflate stream can become */
+
+/* What members that cannot be decompressed though their CRC is right may cost before they are
+ * skipped whole: so many bytes, and so many for each byte of the file in front of them. */
+#define WASTE_MAX   (64u << 20)
+#define WASTE_RATIO 4u
+
+struct trace_members {
+    struct trace_input *input;
+    struct deflate_decoder *decoder;
+    void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
+    void *watcher_context;
+    bool watches_data; /* the watcher sees data members too */
+    bool keeps_parts;  /* batches go on at chosen gaps, with marks */
+    struct capture_info info;
+    struct capture_totals totals;
+    bool closed;      /* totals is the closing member of what was read last */
+    bool end_told;    /* that there is no closing member */
+    bool index_known; /* expected_index is */
+    uint64_t expected_index;
+    uint64_t file_start;     /* ordinal of the first record behind the header member */
+    uint64_t ordinal;        /* of the next record in the file */
+    size_t skip;             /* records of the next data member that a seek has gone past */
+    struct bt_error pending; /* met during a seek, told by the next call; code 0: nothing */
+    /* a member that was larger than the caller's batch, or has parts: records [position,
+     * held.count) are still due; held.first_tick is that of the record at position */
+    struct batch held;
+    size_t position;
+    struct crc_trail trail; /* of bytes that a damaged member claims */
+    uint64_t wasted;        /* bytes of members with the right CRC that were no good */
+    uint64_t examined;      /* bytes of members that were checked or decompressed */
+};
+
+/* --- finding members ------------------------------------------------------------------------- */
+
+/* The offset of the next byte in [from, size) at which a member could start, or size. */
+static size_t candidate(const uint8_t *bytes, size_t from, size_t size)
+{
+    const uint8_t *found = from < size ? memchr(bytes + from, 0x1f, size - from) : NULL;
+    return found ? (size_t)(found - bytes) : size;
+}
+
+bool trace_members_recognise(const uint8_t *bytes, size_t size)
+{
+    struct capture_member member;
+    for (size_t at = candidate(bytes, 0, size); at < size; at = candidate(bytes, at + 1, size))
+        if (capture_get_member(&member, bytes + at, size - at, NULL) == 1)
+            return true;
+    return false;
+}
+
+/* Goes from a damaged place, skip bytes of which are of no use, to the next whole member header, or
+ * to the end. 0 or BT_IO. */
+static int resynchronise(struct trace_members *members, size_t skip, struct bt_error *error)
+{
+    struct trace_input *input = members->input;
+    struct capture_member member;
+    size_t there = trace_input_available(input);
+    trace_input_consume(input, skip < there ? skip : there);
+    for (;;) {
+        int result = trace_input_fill(input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error);
+        if (result < 0)
+            return result;
+        const uint8_t *bytes = trace_input_bytes(input);
+        size_t size = trace_input_available(input);
+        if (size == 0)
+            return 0;
+        size_t at = candidate(bytes, 0, size);
+        if (at == 0) {
+            int got = capture_get_member(&member, bytes, size, NULL);
+            if (got == 1)
+                return 0;
+            at = 1;
+        }
+        trace_input_consume(input, at);
+    }
+}
+
+/* Says what is wrong at the current place, and goes to the next good one, which may be within what
+ * is wrong but not within its first skip bytes. BT_DATA, or worse. */
+static int skip_damage(struct trace_members *members, const char *what, size_t skip,
+                       struct bt_error *error)
+{
+    uint64_t offset = trace_input_offset(members->input);
+    int result = resynchronise(members, skip, error);
+    if (result < 0)
+        return result;
+    members->skip = 0;
+    return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": %s; %" PRIu64 " bytes are left out",
+                   trace_input_name(members->input), offset, what,
+                   trace_input_offset(members->input) - offset);
+}
+
+static int damaged(struct trace_members *members, const char *what, struct bt_error *error)
+{
+    return skip_damage(members, what, 1, error);
+}
+
+/* The header of the member at the current place. 1, 0 at the end of the file, BT_DATA, or BT_IO. */
+static int peek(struct trace_members *members, struct capture_member *member, size_t ahead,
+                struct bt_error *error)
+{
+    struct trace_input *input = members->input;
+    int result = trace_input_fill(input, CAPTURE_MEMBER_HEADER_MAX, ahead, error);
+    if (result < 0)
+        return result;
+    size_t available = trace_input_available(input);
+    if (available == 0)
+        return 0;
+    int got = capture_get_member(member, trace_input_bytes(input), available, error);
+    if (got == 0)
+        return damaged(members, "the file ends within the header of a block", error);
+    if (got < 0) {
+        char what[sizeof error->message];
+        memcpy(what, error->message, sizeof what);
+        what[200] = 0;
+        return damaged(members, what, error);
+    }
+    return 1;
+}
+
+/* What a header or closing member changes. */
+static void take_description(struct trace_members *members, const struct capture_member *member)
+{
+    if (member->kind == CAPTURE_MEMBER_HEADER) {
+        members->info = member->info;
+        members->expected_index = member->info.first_index;
+        members->index_known = true;
+        members->file_start = members->ordinal;
+        members->closed = false;
+        members->end_told = false;
+    } else {
+        members->totals = member->totals;
+        members->closed = true;
+    }
+    if (members->watcher)
+        members->watcher(members->watcher_context, member);
+}
+
+/* --- handing out records --------------------------------------------------------------------- */
+
+/* Goes over records of the member held. */
+static void pass(struct trace_members *members, size_t count)
+{
+    struct batch *held = &members->held;
+    const size_t last = held->count - members->position - 1; /* times behind are not there */
+    held->first_tick +=
+        records_time(held->records + members->position + 1, count < last ? count : last);
+    members->position += count;
+}
+
+/* What marks of a batch's records tell, from the first one on. */
+static void take_marks(const struct trace_members *members, struct batch *batch, bool begins)
+{
+    if (batch->records[0].attribute & ATTRIBUTE_PART) {
+        batch->gap.chosen |= !begins;
+        batch->records[0].attribute &= (uint8_t)~ATTRIBUTE_PART;
+    }
+    batch->parts = members->keeps_parts ? (uint32_t)records_parts(batch->records, batch->count) : 0;
+}
+
+/* Fills batch from the member held. */
+static int hand_out(struct trace_members *members, struct batch *batch)
+{
+    const struct batch *held = &members->held;
+    const bool begins = members->position == 0;
+    size_t count = held->count - members->position;
+    if (count > batch->capacity)
+        count = batch->capacity;
+    const struct record *from = held->records + members->position;
+    if (held->parts > 0 && !members->keeps_parts)
+        count = records_until_part(from, count);
+    memcpy(batch->records, from, count * sizeof *from);
+    batch->count = count;
+    batch->first_index = held->first_index + members->position;
+    batch->host_time_ns = held->host_time_ns;
+    batch->first_tick = held->first_tick;
+    batch->last_tick = batch->first_tick + records_time(from + 1, count - 1);
+    if (begins) {
+        batch->lost = held->lost;
+        batch->gap = held->gap;
+    }
+    if (held->parts > 0)
+        take_marks(members, batch, begins);
+    pass(members, count);
+    members->ordinal += count;
+    return 1;
+}
+
+/* Memory for a member that does not fit the caller's batch. */
+static int hold(struct trace_members *members, const struct batch *description,
+                struct bt_error *error)
+{
+    struct record *records = members->held.records;
+    size_t capacity = members->held.capacity;
+    if (capacity < description->count) {
+        records = realloc(records, description->count * sizeof *records);
+        if (!records)
+            return bt_fail(error, BT_MEMORY, "no memory for a block of %zu records",
+                           description->count);
+        capacity = description->count;
+    }
+    members->held = *description;
+    members->held.records = records;
+    members->held.capacity = capacity;
+    return 0;
+}
+
+/* Tells, once, that members are missing before this one. 0 or BT_DATA. */
+static int check_index(struct trace_members *members, const struct batch *description,
+                       struct bt_error *error)
+{
+    uint64_t start = description->first_index - loss_total(&description->lost);
+    uint64_t expected = members->expected_index;
+    bool known = members->index_known;
+    members->expected_index = start;
+    members->index_known = true;
+    if (!known || start == expected)
+        return 0;
+    uint64_t offset = trace_input_offset(members->input);
+    const char *name = trace_input_name(members->input);
+    if (start > expected)
+        return bt_fail(error, BT_DATA,
+                       "%s: offset %" PRIu64 ": %" PRIu64 " requests (%" PRIu64 " to %" PRIu64
+                       ") are missing here",
+                       name, offset, start - expected, expected, start - 1);
+    return bt_fail(error, BT_DATA,
+                   "%s: offset %" PRIu64 ": the block begins with request %" PRIu64 ", not %" PRIu64
+                   ": blocks stand twice or in the wrong order",
+                   name, offset, start, expected);
+}
+
+/* Bytes that a member costs whose records are decompressed: its own, and what they become. */
+static uint64_t cost(const struct capture_member *member)
+{
+    uint64_t most = (uint64_t)DEFLATE_RATIO_MAX * member->member_bytes;
+    uint64_t raw = member->kind == CAPTURE_MEMBER_DATA ? member->batch.count * RECORD_BYTES : 0;
+    return member->member_bytes + (raw < most ? raw : most);
+}
+
+/* Whether a member that is no good, though its CRC is right, is worth looking into. */
+static bool within_budget(const struct trace_members *members)
+{
+    return members->wasted <= WASTE_MAX + WASTE_RATIO * trace_input_offset(members->input);
+}
+
+/*
+ * Checks the whole member at the current place and decompresses its records, as
+ * capture_get_records. *skip: bytes in which no other member is to be looked for where this one is
+ * damaged.
+ *
+ * Headers may claim each other's bytes, 16 MiB each. Which claim is right, the member's CRC tells:
+ * behind a damaged one it comes from the trail, so that no byte is examined once for each header.
+ * Members with the right CRC that cannot be decompressed are made, not damaged; a budget bounds
+ * what they cost.
+ */
+static int get_records(struct trace_members *members, const struct capture_member *member,
+                       struct record *records, size_t *skip, struct bt_error *error)
+{
+    struct crc_trail *trail = &members->trail;
+    const uint8_t *bytes = trace_input_bytes(members->input);
+    const uint64_t offset = trace_input_offset(members->input) + member->header_bytes;
+    const uint64_t passed = trail->examined;
+    const uint8_t *stream;
+    size_t size;
+    uint32_t crc = 0;
+    const uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
+    bool right = !crc_trail_covers(trail, offset) ||
+                 (crc_trail_range(trail, offset, stream, size, &crc) && crc == wanted);
+    int result = BT_DATA;
+    *skip = 1;
+    if (right) {
+        members->examined += cost(member);
+        result = capture_get_records(members->decoder, member, bytes, records, error);
+    }
+    if (result < 0 && right && crc_trail_range(trail, offset, stream, size, &crc) &&
+        crc == wanted) {
+        members->wasted += cost(member);
+        *skip = within_budget(members) ? 1 : member->member_bytes;
+    }
+    members->examined += trail->examined - passed;
+    return result;
+}
+
+/* Of the records behind the first. */
+static size_t count_parts(const struct batch *batch)
+{
+    return batch->count > 0 ? records_parts(batch->records + 1, batch->count - 1) : 0;
+}
+
+/* Decompresses the data member at the current place into batch, or into the member held. */
+static int take_records(struct trace_members *members, const struct capture_member *member,
+                        struct batch *batch, struct bt_error *error)
+{
+    const struct batch *description = &member->batch;
+    bool direct =
+        members->skip == 0 && description->count <= batch->capacity && description->parts == 0;
+    int result = direct ? 0 : hold(members, description, error);
+    if (result < 0)
+        return result;
+    size_t skip;
+    result =
+        get_records(members, member, direct ? batch->records : members->held.records, &skip, error);
+    if (result < 0) {
+        members->held.count = members->position = 0;
+        return skip_damage(members, "the records of a block are damaged", skip, error);
+    }
+    if (members->watches_data) {
+        struct capture_member whole = *member;
+        whole.batch.records = direct ? batch->records : members->held.records;
+        if (description->parts > 0)
+            whole.batch.parts = (uint32_t)count_parts(&whole.batch);
+        members->watcher(members->watcher_context, &whole);
+    }
+    trace_input_consume(members->input, member->member_bytes);
+    members->expected_index = description->first_index + description->count;
+    if (!direct) {
+        members->position = 0;
+        pass(members, members->skip);
+        members->skip = 0;
+        return hand_out(members, batch);
+    }
+    struct record *records = batch->records;
+    size_t capacity = batch->capacity;
+    *batch = *description;
+    batch->records = records;
+    batch->capacity = capacity;
+    members->ordinal += description->count;
+    return 1;
+}
+
+/* The end of the file. Tells once if it is not the end of a capture; then 0. */
+static int finish(struct trace_members *members, struct bt_error *error)
+{
+    uint64_t size = trace_input_size(members->input);
+    const char *name = trace_input_name(members->input);
+    if (members->closed || members->end_told)
+        return 0;
+    members->end_told = true;
+    if (size > 0 && trace_input_offset(members->input) > size)
+        return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": the file ends within a block", name,
+                       size);
+    return bt_fail(error, BT_DATA,
+                   "%s: offset %" PRIu64 ": no closing block: the capture was cut off here, or is "
+                   "still being written",
+                   name, trace_input_offset(members->input));
+}
+
+/* Compares the closing member with what was there. 2 or BT_DATA. */
+static int check_totals(struct trace_members *members, struct bt_error *error)
+{
+    uint64_t here = members->ordinal - members->file_start;
+    if (here == members->totals.file_records)
+        return 2;
+    return bt_fail(error, BT_DATA,
+                   "%s: the closing block counts %" PRIu64 " records; %" PRIu64 " are here",
+                   trace_input_name(members->input), members->totals.file_records, here);
+}
+
+/* One member. 2: nothing for the caller in it; else as source_next. */
+static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
+{
+    struct capture_member member;
+    int result = peek(members, &member, SIZE_MAX, error);
+    if (result <= 0)
+        return result < 0 ? result : finish(members, error);
+    if (member.kind == CAPTURE_MEMBER_DATA) {
+        result = check_index(members, &member.batch, error);
+        if (result < 0)
+            return result;
+    }
+    result = trace_input_fill(members->input, member.member_bytes, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    if (trace_input_available(members->input) < member.member_bytes)
+        return damaged(members, "the file ends within a block", error);
+    if (member.kind == CAPTURE_MEMBER_DATA)
+        return take_records(members, &member, batch, error);
+    size_t skip;
+    result = get_records(members, &member, NULL, &skip, error);
+    if (result < 0)
+        return skip_damage(members, "a block without records is damaged", skip, error);
+    take_description(members, &member);
+    trace_input_consume(members->input, member.member_bytes);
+    return member.kind == CAPTURE_MEMBER_CLOSING ? check_totals(members, error) : 2;
+}
+
+int trace_members_next(struct trace_members *members, struct batch *batch, struct bt_error *error)
+{
+    struct bt_error unheard;
+    if (!error)
+        error = &unheard;
+    batch_clear(batch);
+    if (members->pending.code) {
+        *error = members->pending;
+        members->pending.code = 0;
+        return error->code;
+    }
+    if (members->position < members->held.count)
+        return hand_out(members, batch);
+    int result;
+    do
+        result = step(members, batch, error);
+    while (result == 2);
+    return result;
+}
+
+/* --- life and seeking ------------------------------------------------------------------------ */
+
+/* Reads the header member, so that the capture's description is there before the first record. */
+static int read_description(struct trace_members *members, struct bt_error *error)
+{
+    struct capture_member member;
+    int result = trace_input_fill(members->input, CAPTURE_MEMBER_HEADER_MAX, SIZE_MAX, error);
+    if (result < 0)
+        return result;
+    if (capture_get_member(&member, trace_input_bytes(members->input),
+                           trace_input_available(members->input), NULL) == 1 &&
+        member.kind == CAPTURE_MEMBER_HEADER)
+        members->info = member.info;
+    return 0;
+}
+
+struct trace_members *trace_members_new(struct trace_input *input, struct bt_error *error)
+{
+    struct trace_members *members = calloc(1, sizeof *members);
+    if (!members) {
+        bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
+        return NULL;
+    }
+    members->input = input;
+    members->decoder = deflate_decoder_new(error);
+    if (!members->decoder || read_description(members, error) < 0) {
+        trace_members_free(members);
+        return NULL;
+    }
+    return members;
+}
+
+void trace_members_free(struct trace_members *members)
+{
+    if (!members)
+        return;
+    deflate_decoder_free(members->decoder);
+    crc_trail_clear(&members->trail);
+    free(members->held.records);
+    free(members);
+}
+
+static int rewind_to_start(struct trace_members *members, struct bt_error *error)
+{
+    int result = trace_input_rewind(members->input, error);
+    if (result < 0)
+        return result;
+    crc_trail_clear(&members->trail); /* it knows what comes next, not what came before */
+    members->ordinal = 0;
+    members->file_start = 0;
+    members->closed = false;
+    members->end_told = false;
+    members->index_known = false;
+    return 0;
+}
+
+int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error)
+{
+    int result = 0;
+    if (record < members->ordinal)
+        result = rewind_to_start(members, error);
+    else if (members->position < members->held.count) {
+        size_t due = members->held.count - members->position;
+        size_t past = record - members->ordinal < due ? (size_t)(record - members->ordinal) : due;
+        pass(members, past);
+        members->ordinal += past;
+        if (members->position < members->held.count)
+            return 0;
+    }
+    if (result < 0)
+        return result;
+    members->held.count = members->position = 0;
+    members->pending.code = 0;
+    members->skip = 0;
+    for (;;) {
+        struct capture_member member;
+        struct bt_error met;
+        /* look at headers only: a capture of any size is hopped through */
+        result = peek(members, &member, 0, &met);
+        if (result == 0)
+            return 0;
+        if (result == BT_DATA) {
+            members->pending = met;
+            continue;
+        }
+        if (result < 0) {
+            *error = met;
+            return result;
+        }
+        if (member.kind != CAPTURE_MEMBER_DATA) {
+            take_description(members, &member);
+        } else if (members->ordinal + member.batch.count > record) {
+            members->skip = (size_t)(record - members->ordinal);
+            members->ordinal = record;
+            return 0;
+        } else {
+            members->ordinal += member.batch.count;
+            members->expected_index = member.batch.first_index + member.batch.count;
+            members->index_known = true;
+        }
+        result = trace_input_skip(members->input, member.member_bytes, error);
+        if (result < 0)
+            return result;
+    }
+}
+
+uint64_t trace_members_examined(const struct trace_members *members)
+{
+    return members->examined;
+}
+
+uint64_t trace_members_position(const struct trace_members *members)
+{
+    return members->ordinal;
+}
+
+void trace_members_watch(struct trace_members *members,
+                         void (*watcher)(void *context, const struct capture_member *member),
+                         void *context, bool data)
+{
+    members->watcher = watcher;
+    members->watcher_context = context;
+    members->watches_data = data;
+}
+
+void trace_members_keep_parts(struct trace_members *members)
+{
+    members->keeps_parts = true;
+}
+
+const struct capture_info *trace_members_info(const struct trace_members *members)
+{
+    return &members->info;
+}
+
+const struct capture_totals *trace_members_closing(const struct trace_members *members)
+{
+    return members->closed ? &members->totals : NULL;
+}

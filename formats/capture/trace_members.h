@@ -1,0 +1,45 @@
+/* The records of a capture file, member by member, over damage where there is some. */
+#ifndef FORMATS_CAPTURE_TRACE_MEMBERS_H
+#define FORMATS_CAPTURE_TRACE_MEMBERS_H
+
+#include "formats/capture/capture_file.h"
+#include "formats/capture/trace_input.h"
+
+struct trace_members;
+
+/*
+ * Whether size bytes from the start of a file hold a whole member header somewhere: a capture file,
+ * even if its beginning is damaged.
+ */
+bool trace_members_recognise(const uint8_t *bytes, size_t size);
+
+/* Reads from input (which stays the caller's) up to the first data. NULL and *error on failure. */
+struct trace_members *trace_members_new(struct trace_input *input, struct bt_error *error);
+void trace_members_free(struct trace_members *members);
+
+/* As source_next. */
+int trace_members_next(struct trace_members *members, struct batch *batch, struct bt_error *error);
+
+/* As trace_reader_seek. */
+int trace_members_seek(struct trace_members *members, uint64_t record, struct bt_error *error);
+
+/* As trace_reader_position. */
+uint64_t trace_members_position(const struct trace_members *members);
+
+/* As trace_reader_examined. */
+uint64_t trace_members_examined(const struct trace_members *members);
+
+/* As trace_reader_watch; with data as trace_reader_watch_all. */
+void trace_members_watch(struct trace_members *members,
+                         void (*watcher)(void *context, const struct capture_member *member),
+                         void *context, bool data);
+
+/* As trace_reader_keep_parts. */
+void trace_members_keep_parts(struct trace_members *members);
+
+/* The header member met last, all zero if none was; the closing member met last, NULL if none was.
+ */
+const struct capture_info *trace_members_info(const struct trace_members *members);
+const struct capture_totals *trace_members_closing(const struct trace_members *members);
+
+#endif

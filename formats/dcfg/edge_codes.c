@@ -1,0 +1,191 @@
+#include "formats/dcfg/edge_codes.h"
+
+#include "formats/dcfg/phrase_learner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BITS_MAX 32u
+/* How often codes are made anew to see which words are not worth their row. */
+#define PASSES 3
+
+/* A word that gets a code. */
+struct leaf {
+    uint64_t uses;
+    uint32_t before;
+    uint32_t word;
+};
+
+/* What making the code of one edge needs: leaves and then inner nodes of its tree. */
+struct tree {
+    uint64_t *weights;
+    uint32_t *parents;
+    uint8_t *depths;
+};
+
+static int compare_leaves(const void *left, const void *right)
+{
+    const struct leaf *a = left;
+    const struct leaf *b = right;
+    if (a->before != b->before)
+        return a->before < b->before ? -1 : 1;
+    if (a->uses != b->uses)
+        return a->uses < b->uses ? -1 : 1;
+    return a->word < b->word ? -1 : a->word > b->word;
+}
+
+/* The depth of each of count leaves, the rarest first, at most 255: two queues, as in huffman.c. */
+static void tree_depths(struct tree *tree, const struct leaf *leaves, size_t count)
+{
+    size_t next_leaf = 0;
+    size_t next_inner = count;
+    for (size_t i = 0; i < count; i++)
+        tree->weights[i] = leaves[i].uses;
+    for (size_t node = count; node < 2 * count - 1; node++) {
+        tree->weights[node] = 0;
+        for (int child = 0; child < 2; child++) {
+            bool leaf = next_leaf < count && (next_inner >= node || tree->weights[next_leaf] <=
+                                                                        tree->weights[next_inner]);
+            size_t least = leaf ? next_leaf++ : next_inner++;
+            tree->weights[node] += tree->weights[least];
+            tree->parents[least] = (uint32_t)node;
+        }
+    }
+    tree->depths[2 * count - 2] = 0;
+    for (size_t node = 2 * count - 2; node-- > 0;)
+        tree->depths[node] = (uint8_t)(tree->depths[tree->parents[node]] + 1);
+}
+
+/*
+ * How many codes of each length to use. Longer ones than are allowed are cut, which overfills the
+ * code; each repair lengthens a shorter one to make room.
+ */
+static void count_lengths(const uint8_t *depths, size_t count, size_t lengths[BITS_MAX + 1])
+{
+    uint64_t used = 0; /* of 2^BITS_MAX leaves at the deepest level */
+    memset(lengths, 0, (BITS_MAX + 1) * sizeof *lengths);
+    for (size_t i = 0; i < count; i++) {
+        unsigned length = depths[i] < BITS_MAX ? depths[i] : BITS_MAX;
+        lengths[length]++;
+        used += (uint64_t)1 << (BITS_MAX - length);
+    }
+    for (; used > (uint64_t)1 << BITS_MAX; used--) {
+        unsigned length = BITS_MAX - 1;
+        while (lengths[length] == 0)
+            length--;
+        lengths[length]--;
+        lengths[length + 1] += 2;
+        lengths[BITS_MAX]--;
+    }
+}
+
+/* The codes of the words behind one edge: the most used get the shortest. */
+static void assign(struct edge_code *codes, struct tree *tree, const struct leaf *leaves,
+                   size_t count)
+{
+    size_t lengths[BITS_MAX + 1];
+    uint64_t code = 0; /* of BITS_MAX bits */
+    tree_depths(tree, leaves, count);
+    count_lengths(tree->depths, count, lengths);
+    size_t leaf = count;
+    for (unsigned bits = 0; bits <= BITS_MAX; bits++)
+        for (size_t i = 0; i < lengths[bits]; i++) {
+            codes[leaves[--leaf].word] =
+                (struct edge_code){.code = (uint32_t)code, .bits = (uint8_t)bits, .used = true};
+            code += (uint64_t)1 << (BITS_MAX - bits);
+        }
+}
+
+/* Codes for all words that are used. */
+static void assign_all(struct edge_code *codes, const struct edge_words *words, struct leaf *leaves,
+                       struct tree *tree)
+{
+    size_t count = 0;
+    memset(codes, 0, words->count * sizeof *codes);
+    for (size_t i = 1; i < words->count; i++) {
+        const struct edge_word *word = &words->words[i];
+        if (word->uses > 0)
+            leaves[count++] =
+                (struct leaf){.uses = word->uses, .before = word->before, .word = (uint32_t)i};
+    }
+    qsort(leaves, count, sizeof *leaves, compare_leaves);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && leaves[end].before == leaves[begin].before;)
+            end++;
+        assign(codes, tree, leaves + begin, end - begin);
+    }
+}
+
+/* The bits that a part has, or would need if it were used as often as the word. */
+static uint64_t part_bits(const struct edge_code *codes, const struct edge_words *words,
+                          uint32_t part, uint64_t uses)
+{
+    if (codes[part].used)
+        return codes[part].bits;
+    uint64_t bits = 1;
+    while (bits < 16 && uses << bits < words->words[part].uses)
+        bits++;
+    return bits;
+}
+
+/*
+ * Whether a joined word's row costs more characters than its parts would: their longer codes, and
+ * the rows that they do not have yet.
+ */
+static bool is_too_rare(const struct edge_code *codes, const struct edge_words *words,
+                        const struct edge_word *word, const struct edge_code *code)
+{
+    uint64_t parts = 0;
+    uint64_t row = edge_learn_row_cost(word->length, words->edge_max);
+    for (int i = 0; i < 2; i++) {
+        uint32_t part = word->parts[i];
+        uint64_t part_row = edge_learn_row_cost(words->words[part].length, words->edge_max);
+        /* the first part would come into the place of the word itself */
+        parts +=
+            i == 0 && !codes[part].used ? code->bits : part_bits(codes, words, part, word->uses);
+        if (!codes[part].used)
+            row -= part_row < row ? part_row : row;
+    }
+    uint64_t longer = parts > code->bits ? parts - code->bits : 0;
+    return word->uses * longer / 6 < row;
+}
+
+/* Gives the uses of words that are not worth their row to their parts. Returns whether any. */
+static bool dissolve(const struct edge_code *codes, struct edge_words *words)
+{
+    bool any = false;
+    for (size_t i = words->count; i-- > 1;) {
+        struct edge_word *word = &words->words[i];
+        if (word->uses == 0 || word->parts[0] == 0 || !codes[i].used ||
+            !is_too_rare(codes, words, word, &codes[i]))
+            continue;
+        for (int part = 0; part < 2; part++)
+            words->words[word->parts[part]].uses += word->uses;
+        word->uses = 0;
+        any = true;
+    }
+    return any;
+}
+
+int edge_codes_assign(struct edge_code *codes, struct edge_words *words, struct bt_error *error)
+{
+    size_t count = words->count;
+    struct leaf *leaves = malloc(count * sizeof *leaves);
+    struct tree tree = {malloc(2 * count * sizeof *tree.weights),
+                        malloc(2 * count * sizeof *tree.parents),
+                        malloc(2 * count * sizeof *tree.depths)};
+    int result = 0;
+    if (!leaves || !tree.weights || !tree.parents || !tree.depths) {
+        result = bt_fail(error, BT_MEMORY, "no memory for the TRANSITION_TABLE");
+        goto out;
+    }
+    assign_all(codes, words, leaves, &tree);
+    for (int pass = 0; pass < PASSES && dissolve(codes, words); pass++)
+        assign_all(codes, words, leaves, &tree);
+out:
+    free(leaves);
+    free(tree.weights);
+    free(tree.parents);
+    free(tree.depths);
+    return result;
+}

@@ -1,0 +1,271 @@
+#include "formats/dcfg/edge_dictionary.h"
+
+#include "formats/base/grow.h"
+#include "formats/base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum state { ADDED, WAITING, COMPILED };
+
+struct entry {
+    uint64_t hash;
+    char *key; /* key_length octets and a 0, then the text; the text is gone once compiled */
+    size_t key_length;
+    size_t text_length;
+    struct edge_list list;
+    enum state state;
+};
+
+/* What an entry takes beside its key and text, with its slots in the hash table. */
+#define ENTRY_BYTES (sizeof(struct entry) + 4 * sizeof(size_t))
+
+/* An entry that waits for those it refers to: where to look for the next reference. */
+struct visit {
+    size_t entry;
+    size_t at;
+};
+
+struct edge_dictionary {
+    struct entry *entries;
+    size_t count, capacity;
+    size_t finished; /* entries before this one are from earlier processes */
+    size_t *slots;   /* hash table: 1 + the entry, 0: free */
+    size_t slot_count;
+    uint64_t seed;
+    size_t bytes, bytes_max;
+    struct edge_nodes nodes;
+    struct visit *visits;
+    size_t visit_count, visit_capacity;
+};
+
+struct edge_dictionary *edge_dictionary_new(size_t bytes_max)
+{
+    struct edge_dictionary *dictionary = calloc(1, sizeof *dictionary);
+    if (dictionary) {
+        dictionary->seed = hash_seed(dictionary);
+        dictionary->bytes_max = bytes_max;
+        dictionary->nodes.bytes_max = edge_text_memory(bytes_max);
+    }
+    return dictionary;
+}
+
+void edge_dictionary_free(struct edge_dictionary *dictionary)
+{
+    if (!dictionary)
+        return;
+    for (size_t i = 0; i < dictionary->count; i++)
+        free(dictionary->entries[i].key);
+    free(dictionary->entries);
+    free(dictionary->slots);
+    free(dictionary->visits);
+    edge_nodes_free(&dictionary->nodes);
+    free(dictionary);
+}
+
+/* The slot of the key, or the free one where it belongs. */
+static size_t *slot_of(const struct edge_dictionary *dictionary, uint64_t hash, const char *key,
+                       size_t length)
+{
+    size_t mask = dictionary->slot_count - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+        size_t *slot = &dictionary->slots[i];
+        if (*slot == 0)
+            return slot;
+        const struct entry *entry = &dictionary->entries[*slot - 1];
+        if (entry->hash == hash && entry->key_length == length &&
+            memcmp(entry->key, key, length) == 0)
+            return slot;
+    }
+}
+
+/* Keeps the table at most half full. */
+static int grow_slots(struct edge_dictionary *dictionary)
+{
+    if (dictionary->slots && dictionary->count * 2 < dictionary->slot_count)
+        return 0;
+    size_t wanted = dictionary->slot_count ? dictionary->slot_count * 2 : 64;
+    size_t *slots = calloc(wanted, sizeof *slots);
+    if (!slots)
+        return -1;
+    free(dictionary->slots);
+    dictionary->slots = slots;
+    dictionary->slot_count = wanted;
+    for (size_t i = 0; i < dictionary->count; i++) {
+        const struct entry *entry = &dictionary->entries[i];
+        *slot_of(dictionary, entry->hash, entry->key, entry->key_length) = i + 1;
+    }
+    return 0;
+}
+
+static int no_memory(struct bt_error *error)
+{
+    return bt_fail(error, BT_MEMORY, "no memory for the STRING_DICTIONARY");
+}
+
+/* A key as messages show it. */
+static const char *show(char shown[40], const struct entry *entry)
+{
+    snprintf(shown, 40, "%.36s", entry->key);
+    for (char *c = shown; *c; c++)
+        if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f)
+            *c = '?';
+    return shown;
+}
+
+static int check_addition(const struct edge_dictionary *dictionary, const struct entry *entry,
+                          size_t present, struct bt_error *error)
+{
+    char shown[40];
+    if (present > dictionary->finished)
+        return bt_fail(error, BT_DATA, "duplicate key \"%s\"",
+                       show(shown, &dictionary->entries[present - 1]));
+    size_t left = dictionary->bytes_max - dictionary->bytes;
+    if (left < ENTRY_BYTES || entry->text_length > left - ENTRY_BYTES ||
+        entry->key_length > left - ENTRY_BYTES - entry->text_length)
+        return bt_fail(error, BT_DATA, "a STRING_DICTIONARY of more than %zu octets",
+                       dictionary->bytes_max);
+    if (entry->key_length > EDGE_TEXT_KEY_MAX)
+        return bt_fail(error, BT_DATA, "a key of %zu characters; %u are allowed", entry->key_length,
+                       EDGE_TEXT_KEY_MAX);
+    return 0;
+}
+
+int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, size_t key_length,
+                        const char *text, size_t length, struct bt_error *error)
+{
+    struct entry entry = {.hash = hash_octets(dictionary->seed, key, key_length),
+                          .key_length = key_length,
+                          .text_length = length,
+                          .state = ADDED};
+    if (grow_slots(dictionary) < 0)
+        return no_memory(error);
+    size_t *slot = slot_of(dictionary, entry.hash, key, key_length);
+    int result = check_addition(dictionary, &entry, *slot, error);
+    if (result < 0)
+        return result;
+    struct entry *grown = grow_array(dictionary->entries, &dictionary->capacity,
+                                     dictionary->count + 1, sizeof *grown);
+    if (!grown)
+        return no_memory(error);
+    dictionary->entries = grown;
+    entry.key = malloc(key_length + length + 1);
+    if (!entry.key)
+        return no_memory(error);
+    memcpy(entry.key, key, key_length);
+    entry.key[key_length] = '\0';
+    memcpy(entry.key + key_length + 1, text, length);
+    grown[dictionary->count++] = entry;
+    dictionary->bytes += ENTRY_BYTES + key_length + length;
+    *slot = dictionary->count; /* hides an earlier one */
+    return 0;
+}
+
+const struct edge_list *edge_dictionary_find(const struct edge_dictionary *dictionary,
+                                             const char *key, size_t key_length)
+{
+    if (!dictionary || !dictionary->slots)
+        return NULL;
+    size_t present =
+        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
+    if (present == 0 || dictionary->entries[present - 1].state != COMPILED)
+        return NULL;
+    return &dictionary->entries[present - 1].list;
+}
+
+const struct edge_nodes *edge_dictionary_nodes(const struct edge_dictionary *dictionary)
+{
+    return dictionary ? &dictionary->nodes : NULL;
+}
+
+static int push_visit(struct edge_dictionary *dictionary, size_t entry)
+{
+    struct visit *grown = grow_array(dictionary->visits, &dictionary->visit_capacity,
+                                     dictionary->visit_count + 1, sizeof *grown);
+    if (!grown)
+        return -1;
+    dictionary->visits = grown;
+    grown[dictionary->visit_count++] = (struct visit){.entry = entry, .at = 0};
+    dictionary->entries[entry].state = WAITING;
+    return 0;
+}
+
+/* What a look through an entry's references found first that is not compiled. */
+struct look {
+    const struct edge_dictionary *dictionary;
+    size_t entry; /* 1 + the entry, 0: none */
+    size_t at;
+};
+
+static int look_at(void *context, const char *key, size_t key_length, size_t at)
+{
+    struct look *look = context;
+    const struct edge_dictionary *dictionary = look->dictionary;
+    size_t present =
+        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
+    if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
+        return 0; /* a missing key is told where the entry is compiled */
+    look->entry = present;
+    look->at = at;
+    return 1;
+}
+
+static int compile(struct edge_dictionary *dictionary, struct entry *entry, struct bt_error *error)
+{
+    char shown[40];
+    int result = edge_text_compile(&dictionary->nodes, &entry->list, dictionary,
+                                   entry->key + entry->key_length + 1, entry->text_length, error);
+    if (result < 0) {
+        bt_fail_within(error, "STRING_DICTIONARY, \"%s\"", show(shown, entry));
+        return result;
+    }
+    entry->state = COMPILED;
+    char *shrunk = realloc(entry->key, entry->key_length + 1);
+    if (shrunk)
+        entry->key = shrunk;
+    return 0;
+}
+
+/* Compiles an entry after all that it refers to, depth first. */
+static int compile_with_references(struct edge_dictionary *dictionary, size_t first,
+                                   struct bt_error *error)
+{
+    char shown[40];
+    if (push_visit(dictionary, first) < 0)
+        return no_memory(error);
+    while (dictionary->visit_count > 0) {
+        struct visit *visit = &dictionary->visits[dictionary->visit_count - 1];
+        struct entry *entry = &dictionary->entries[visit->entry];
+        struct look look = {.dictionary = dictionary};
+        edge_text_references(entry->key + entry->key_length + 1 + visit->at,
+                             entry->text_length - visit->at, look_at, &look);
+        if (look.entry == 0) {
+            int result = compile(dictionary, entry, error);
+            if (result < 0)
+                return result;
+            dictionary->visit_count--;
+            continue;
+        }
+        visit->at += look.at;
+        if (dictionary->entries[look.entry - 1].state == WAITING)
+            return bt_fail(error, BT_DATA,
+                           "STRING_DICTIONARY, \"%s\", character %zu: refers to itself in a circle",
+                           show(shown, entry), visit->at + 1);
+        if (push_visit(dictionary, look.entry - 1) < 0)
+            return no_memory(error);
+    }
+    return 0;
+}
+
+int edge_dictionary_finish(struct edge_dictionary *dictionary, struct bt_error *error)
+{
+    for (size_t i = dictionary->finished; i < dictionary->count; i++) {
+        if (dictionary->entries[i].state == COMPILED)
+            continue;
+        int result = compile_with_references(dictionary, i, error);
+        if (result < 0)
+            return result;
+    }
+    dictionary->finished = dictionary->count;
+    return 0;
+}

@@ -1,0 +1,452 @@
+#include "formats/deflate/deflate_program.h"
+
+#include "formats/deflate/deflate_codes.h"
+
+#include <stdlib.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define TABLE_BITS 12
+#define KIND_BITS  8
+#define SPREAD     0x9e3779b97f4a7c15u /* odd, without a pattern */
+
+static const struct deflate_sample sample = {.piece_records = 1300, .start_records = 500};
+
+/* As many records as are compared at a time: their bytes have a bit each in 64. */
+#define GROUP       5u
+#define GROUP_BYTES (GROUP * RECORD_BYTES)
+#define GROUP_READS 64u /* bytes: a little more */
+#define BEHIND      7u  /* records there must be from the first on, where groups begin */
+
+_Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads stay in the block");
+
+/* A bit for the first byte of each record in a group. */
+#define FIRST_BYTES    (1u | 1u << 12 | 1u << 24 | UINT64_C(1) << 36 | UINT64_C(1) << 48)
+#define GROUP_BITS     ((UINT64_C(1) << GROUP_BYTES) - 1)
+#define ADDRESS_BITS   15u
+#define KIND_TIME_BITS 0xff0u
+#define AT_TYPE        4u
+
+#define NO_ADDRESS 1u /* a guess that comes true harmlessly */
+
+/* A match is not left to grow beyond: what a group sends is bounded. */
+#define PENDING_MAX (2 * DEFLATE_MATCH_MAX)
+
+/* What is sent at most between two looks at the room: five times a match and four bytes, the end of
+ * a pending match; and room for the word that the last bits are stored in. */
+#define GROUP_OUT_MAX 160u
+#define HEAD_MAX      512u
+
+struct deflate_program {
+    bool wide; /* with AVX2 and BMI */
+    /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
+    uint16_t same_place[1u << TABLE_BITS]; /* of fetches that were jumped to */
+    uint16_t same_but_low_byte[1u << TABLE_BITS];
+    uint16_t same_kind_and_time[1u << KIND_BITS];
+    struct deflate_codes codes;
+    packed heads[256]; /* a literal, and a match from there to the record's end */
+    struct deflate_counts counts;
+};
+
+struct deflate_program *deflate_program_new(void)
+{
+    struct deflate_program *deflater = calloc(1, sizeof *deflater);
+#if defined(__x86_64__)
+    if (deflater)
+        deflater->wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                         __builtin_cpu_supports("bmi2");
+#endif
+    return deflater;
+}
+
+void deflate_program_narrow(struct deflate_program *deflater)
+{
+    deflater->wide = false;
+}
+
+void deflate_program_free(struct deflate_program *deflater)
+{
+    free(deflater);
+}
+
+static void forget(struct deflate_program *deflater)
+{
+    memset(deflater->same_place, 0, sizeof deflater->same_place);
+    memset(deflater->same_but_low_byte, 0, sizeof deflater->same_but_low_byte);
+    memset(deflater->same_kind_and_time, 0, sizeof deflater->same_kind_and_time);
+}
+
+/* --- sending, or counting what would be sent --------------------------------------------------
+ */
+
+/* A run through records. Constant but for the writer and `i`. */
+struct run {
+    struct deflate_program *deflater;
+    const uint8_t *in;
+    uint32_t records;
+    bool counts; /* nothing is sent */
+    const uint8_t *limit;
+    uint32_t i; /* all before it has been sent */
+    struct bit_writer writer;
+};
+
+/* Where matches are found: so many records back, and how that is sent. */
+struct origin {
+    uint32_t back;
+    packed code;
+};
+
+DEFLATE_INLINE struct origin origin_of(const struct run *run, uint32_t back)
+{
+    return (struct origin){.back = back, .code = run->deflater->codes.distances[back]};
+}
+
+/* One to four bytes, of which four can be read. */
+DEFLATE_INLINE void put_literals(struct run *run, const uint8_t *bytes, unsigned count)
+{
+    const packed *literals = run->deflater->codes.literals;
+    if (run->counts) {
+        deflate_count_literals(&run->deflater->counts, bytes, count);
+        return;
+    }
+    put_packed_pair(&run->writer, literals[bytes[0]],
+                    literals[bytes[1] + (count < 2) * DEFLATE_NO_LITERAL]);
+    if (count > 2)
+        put_packed_pair(&run->writer, literals[bytes[2]],
+                        literals[bytes[3] + (count < 4) * DEFLATE_NO_LITERAL]);
+}
+
+DEFLATE_INLINE void put_match(struct run *run, uint32_t length, struct origin origin)
+{
+    if (run->counts)
+        deflate_count_match(&run->deflater->counts, length, origin.back);
+    else
+        put_packed_pair(&run->writer, run->deflater->codes.lengths[length], origin.code);
+}
+
+/* Sends the beginning of a match that is too long. Returns the length that is left. */
+DEFLATE_INLINE uint32_t shorten(struct run *run, uint32_t length, struct origin origin)
+{
+    while (__builtin_expect(length > DEFLATE_MATCH_MAX, 0)) {
+        const uint32_t part = length < DEFLATE_MATCH_MAX + DEFLATE_MATCH_MIN
+                                  ? DEFLATE_MATCH_MAX - DEFLATE_MATCH_MIN
+                                  : DEFLATE_MATCH_MAX;
+        put_match(run, part, origin);
+        length -= part;
+    }
+    return length;
+}
+
+/* A match, then one to four bytes, of which four can be read. */
+DEFLATE_INLINE void put_match_literals(struct run *run, uint32_t length, struct origin origin,
+                                       const uint8_t *bytes, unsigned count)
+{
+    const struct deflate_codes *codes = &run->deflater->codes;
+    length = shorten(run, length, origin);
+    if (run->counts || count > 2) {
+        put_match(run, length, origin);
+        put_literals(run, bytes, count);
+        return;
+    }
+    const packed first = codes->lengths[length];
+    const packed second = origin.code;
+    const packed third = codes->literals[bytes[0]];
+    const packed fourth = codes->literals[bytes[1] + (count < 2) * DEFLATE_NO_LITERAL];
+    const unsigned match_count = packed_count(first + second);
+    const unsigned literal_count = packed_count(third + fourth);
+    const uint64_t match = packed_bits(first) | packed_bits(second) << packed_count(first);
+    const uint64_t literals = packed_bits(third) | packed_bits(fourth) << packed_count(third);
+    if (__builtin_expect(match_count + literal_count <= BITS_PUT_MAX, 1)) {
+        bits_put(&run->writer, match | literals << match_count, match_count + literal_count);
+    } else {
+        bits_put(&run->writer, match, match_count);
+        bits_put(&run->writer, literals, literal_count);
+    }
+}
+
+/* --- where the program was before -------------------------------------------------------------
+ */
+
+/* Of a group's bytes, a bit each. */
+struct comparison {
+    uint64_t differ; /* from those so many bytes before */
+    uint64_t zero;
+};
+
+/* Of GROUP records with those so many bytes before; GROUP_READS bytes can be read. */
+typedef struct comparison compare_function(const uint8_t *bytes, size_t distance);
+
+#if defined(__x86_64__)
+static inline struct comparison compare_any(const uint8_t *bytes, size_t distance)
+{
+    const __m128i none = _mm_setzero_si128();
+    uint64_t same = 0;
+    uint64_t zero = 0;
+    for (unsigned at = 0; at < GROUP_READS; at += 16) {
+        const uint8_t *then = bytes + at - distance;
+        const __m128i now = _mm_loadu_si128((const __m128i *)(const void *)(bytes + at));
+        const __m128i before = _mm_loadu_si128((const __m128i *)(const void *)then);
+        same |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, before)) << at;
+        zero |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(now, none)) << at;
+    }
+    return (struct comparison){.differ = ~same & GROUP_BITS, .zero = zero};
+}
+#else
+static inline struct comparison compare_any(const uint8_t *bytes, size_t distance)
+{
+    struct comparison result = {0, 0};
+    for (unsigned at = 0; at < GROUP_BYTES; at++) {
+        result.differ |= (uint64_t)(bytes[at] != *(bytes + at - distance)) << at;
+        result.zero |= (uint64_t)(bytes[at] == 0) << at;
+    }
+    return result;
+}
+#endif
+
+#if defined(__x86_64__)
+/* Shifts by a variable number of bits, of which the code is full, cost a third with BMI2. */
+#define ON_AVX2 __attribute__((target("avx2,bmi,bmi2")))
+
+ON_AVX2 static inline __m256i load256(const uint8_t *bytes)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)bytes);
+}
+
+ON_AVX2 static inline uint64_t bytes_equal(__m256i a, __m256i b)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
+}
+
+ON_AVX2 static inline struct comparison compare_avx2(const uint8_t *bytes, size_t distance)
+{
+    const __m256i none = _mm256_setzero_si256();
+    const __m256i low = load256(bytes);
+    const __m256i high = load256(bytes + 32);
+    const uint64_t same = bytes_equal(low, load256(bytes - distance)) |
+                          bytes_equal(high, load256(bytes + 32 - distance)) << 32;
+    const uint64_t zero = bytes_equal(low, none) | bytes_equal(high, none) << 32;
+    return (struct comparison){.differ = ~same & GROUP_BITS, .zero = zero};
+}
+#endif
+
+/* What tells that the program goes another way: a kind, a time, or the address of a fetch, which is
+ * type 0, differs. */
+DEFLATE_INLINE uint64_t other_way(const struct comparison *compared)
+{
+    const uint64_t fetches = compared->zero >> AT_TYPE & FIRST_BYTES;
+    return compared->differ & (FIRST_BYTES * KIND_TIME_BITS | fetches * ADDRESS_BITS);
+}
+
+/* Sends a group's matches and what lies between them, which are parts of addresses. *from is where
+ * what has not been sent begins, before the group or in it. */
+DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8_t *bytes,
+                              uint64_t differ, struct origin origin)
+{
+    /* one or two bytes that are the same, between two that are not, are no match */
+    differ |=
+        (differ << 1 & differ >> 1) | (differ << 1 & differ >> 2) | (differ << 2 & differ >> 1);
+    while (differ) {
+        const unsigned first = (unsigned)__builtin_ctzll(differ);
+        const unsigned count = (unsigned)__builtin_ctzll(~(differ >> first));
+        const uint8_t *other = bytes + first;
+        put_match_literals(run, (uint32_t)(other - *from), origin, other, count);
+        *from = other + count;
+        differ &= UINT64_MAX << (first + count);
+    }
+}
+
+/* Follows the way that the program went so many records ago, as long as it is the same; the first
+ * record is. False: there is no more room. */
+DEFLATE_INLINE bool follow(struct run *run, uint32_t back, compare_function *compare)
+{
+    const size_t distance = (size_t)back * RECORD_BYTES;
+    const struct origin origin = origin_of(run, back);
+    const uint8_t *bytes = run->in + (size_t)run->i * RECORD_BYTES;
+    const uint8_t *from = bytes;
+    uint32_t same = GROUP;
+    while (same == GROUP && run->records - run->i > GROUP) {
+        struct comparison compared = compare(bytes, distance);
+        const uint64_t other = other_way(&compared);
+        if (other) {
+            same = (uint32_t)__builtin_ctzll(other) / RECORD_BYTES;
+            compared.differ &= (UINT64_C(1) << same * RECORD_BYTES) - 1;
+        }
+        put_group(run, &from, bytes, compared.differ, origin);
+        bytes += (size_t)same * RECORD_BYTES;
+        run->i += same;
+        for (; bytes - from > PENDING_MAX; from += DEFLATE_MATCH_MAX)
+            put_match(run, DEFLATE_MATCH_MAX, origin);
+        if (!run->counts && run->writer.out >= run->limit)
+            return false;
+    }
+    put_match(run, shorten(run, (uint32_t)(bytes - from), origin), origin);
+    return true;
+}
+
+/* --- records of their own ---------------------------------------------------------------------
+ */
+
+/* How many records back the last one with this hash may be; record i takes its place. */
+DEFLATE_INLINE uint32_t replace(uint16_t *table, uint64_t key, unsigned bits, uint32_t i)
+{
+    uint16_t *slot = &table[key * SPREAD >> (64 - bits)];
+    const uint32_t back = records_back(i, *slot);
+    *slot = (uint16_t)i;
+    return back;
+}
+
+DEFLATE_INLINE const uint8_t *before(const uint8_t *bytes, uint32_t back)
+{
+    return bytes - (size_t)back * RECORD_BYTES;
+}
+
+/* How many records back the program was here: this record is the same, and the next but for its
+ * address. 0: it was not. */
+DEFLATE_INLINE uint32_t find_place(struct run *run, const uint8_t *bytes)
+{
+    const uint64_t low = load64(bytes);
+    const uint32_t back = replace(run->deflater->same_place, low, TABLE_BITS, run->i);
+    if (back == 0 || run->records - run->i < BEHIND)
+        return 0;
+    const uint8_t *then = before(bytes, back);
+    const uint64_t differ = (load64(then) ^ low) | (load64(then + 4) ^ load64(bytes + 4)) |
+                            (load64(then + 16) ^ load64(bytes + 16));
+    return differ == 0 ? back : 0;
+}
+
+/* As another record but for the low byte of its address; else as one of the same kind. */
+DEFLATE_INLINE void put_record(struct run *run, const uint8_t *bytes)
+{
+    struct deflate_program *deflater = run->deflater;
+    const uint64_t low = load64(bytes); /* address and kind */
+    const uint64_t high = load64(bytes + 4);
+    uint32_t back = replace(deflater->same_but_low_byte, low >> 8, TABLE_BITS, run->i);
+    const uint8_t *then = before(bytes, back);
+    if (back && ((load64(then) ^ low) >> 8 | (load64(then + 4) ^ high)) == 0) {
+        if (run->counts) {
+            deflate_count_literals(&deflater->counts, bytes, 1);
+            deflate_count_match(&deflater->counts, RECORD_BYTES - 1, back);
+        } else {
+            put_packed_pair(&run->writer, deflater->heads[bytes[0]],
+                            deflater->codes.distances[back]);
+        }
+        return;
+    }
+    back = replace(deflater->same_kind_and_time, high, KIND_BITS, run->i);
+    put_literals(run, bytes, 4);
+    if (back && load64(before(bytes, back) + 4) == high) {
+        put_match(run, 8, origin_of(run, back));
+    } else {
+        put_literals(run, bytes + 4, 4);
+        put_literals(run, bytes + 8, 4);
+    }
+}
+
+/* All records from i on. False: there is no more room. */
+DEFLATE_INLINE bool put_all(struct run *given, bool counts, compare_function *compare)
+{
+    struct run run = *given;
+    run.counts = counts;            /* known while compiling */
+    uint32_t expected = NO_ADDRESS; /* of the next fetch, unless the program jumps */
+    bool fits = true;
+    while (run.i < run.records && fits) {
+        const uint8_t *bytes = run.in + (size_t)run.i * RECORD_BYTES;
+        const uint64_t low = load64(bytes);
+        const uint32_t address = (uint32_t)low;
+        const uint32_t next = address + (uint8_t)(low >> 40);
+        const bool fetch = (uint8_t)(low >> 32) == REQUEST_FETCH;
+        const uint32_t back = fetch && address != expected ? find_place(&run, bytes) : 0;
+        if (back) {
+            fits = follow(&run, back, compare);
+            expected = NO_ADDRESS;
+            continue;
+        }
+        expected = fetch ? next : expected;
+        put_record(&run, bytes);
+        run.i++;
+        fits = run.counts || run.writer.out < run.limit;
+    }
+    *given = run;
+    return fits;
+}
+
+#if defined(__x86_64__)
+ON_AVX2 static bool put_avx2(struct run *run)
+{
+    return put_all(run, false, compare_avx2);
+}
+
+ON_AVX2 static bool count_avx2(struct run *run)
+{
+    return put_all(run, true, compare_avx2);
+}
+#endif
+
+static bool put_any(struct run *run)
+{
+    return put_all(run, false, compare_any);
+}
+
+static bool count_any(struct run *run)
+{
+    return put_all(run, true, compare_any);
+}
+
+static bool put_records(struct run *run, bool counts)
+{
+#if defined(__x86_64__)
+    if (run->deflater->wide)
+        return counts ? count_avx2(run) : put_avx2(run);
+#endif
+    return counts ? count_any(run) : put_any(run);
+}
+
+/* --- a block ---------------------------------------------------------------------------------- */
+
+static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end)
+{
+    struct run *run = context;
+    const struct deflate_counts counts = run->deflater->counts;
+    run->i = first;
+    run->records = counted;
+    put_records(run, true);
+    run->deflater->counts = counts;
+    run->records = end;
+    put_records(run, true);
+}
+
+static void take_sample(struct deflate_program *deflater, const uint8_t *in, uint32_t records)
+{
+    struct run run = {.deflater = deflater, .in = in};
+    deflate_counts_clear(&deflater->counts);
+    forget(deflater);
+    deflate_sample(&sample, records, count_piece, &run);
+    forget(deflater);
+}
+
+size_t deflate_program_encode(struct deflate_program *deflater, const uint8_t *in, size_t size,
+                              uint8_t *out, size_t capacity)
+{
+    const uint32_t records = (uint32_t)(size / RECORD_BYTES);
+    const size_t whole = (size_t)records * RECORD_BYTES;
+    const size_t most = size < capacity ? size : capacity;
+    const size_t reserve = HEAD_MAX + 2 * GROUP_OUT_MAX;
+    if (most <= reserve)
+        return deflate_store(in, size, out);
+    take_sample(deflater, in, records);
+    struct run run = {.deflater = deflater,
+                      .in = in,
+                      .records = records,
+                      .limit = out + most - reserve,
+                      .writer = {.out = out}};
+    deflate_codes_begin(&deflater->codes, &deflater->counts, &run.writer);
+    for (unsigned byte = 0; byte < 256; byte++)
+        deflater->heads[byte] =
+            packed_pair(deflater->codes.literals[byte], deflater->codes.lengths[RECORD_BYTES - 1]);
+    forget(deflater);
+    if (!put_records(&run, false))
+        return deflate_store(in, size, out);
+    deflate_codes_end(&deflater->codes, &run.writer, in + whole, size - whole);
+    return bits_end(&run.writer, out);
+}

@@ -1,0 +1,64 @@
+/* Numbers and words out of lines, for decoders of foreign text formats. */
+#ifndef FORMATS_FOREIGN_FOREIGN_TEXT_H
+#define FORMATS_FOREIGN_FOREIGN_TEXT_H
+
+#include "formats/base/named_fields.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What is left of a line. */
+struct NAMED_FIELDS foreign_line {
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+/* 0 to 15, or 255 for what is no hexadecimal digit. */
+extern const uint8_t foreign_digit[256];
+
+static inline void foreign_skip_spaces(struct foreign_line *line)
+{
+    while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
+        line->at++;
+}
+
+/* A hexadecimal number without 0x. False where there is none, or it needs more than 64 bits. */
+static inline bool foreign_hexadecimal(struct foreign_line *line, uint64_t *value)
+{
+    const uint8_t *start = line->at;
+    uint64_t number = 0;
+    for (; line->at < line->end; line->at++) {
+        uint8_t digit = foreign_digit[*line->at];
+        if (digit > 15)
+            break;
+        if (number >> 60)
+            return false;
+        number = number << 4 | digit;
+    }
+    *value = number;
+    return line->at > start;
+}
+
+/* A decimal number. False where there is none, or it needs more than 64 bits. */
+bool foreign_decimal(struct foreign_line *line, uint64_t *value);
+
+/* A number, hexadecimal behind 0x, else decimal. */
+bool foreign_number_of_kind(struct foreign_line *line, uint64_t *value);
+
+/* Goes past a character that must be there. */
+static inline bool foreign_past(struct foreign_line *line, char character)
+{
+    if (line->at == line->end || *line->at != (uint8_t)character)
+        return false;
+    line->at++;
+    return true;
+}
+
+/* Cuts off the part up to the separator or the line's end, which is gone past; spaces around it go.
+ * False at the line's end. */
+bool foreign_field(struct foreign_line *line, char separator, struct foreign_line *field);
+
+/* Whether what is left is this word, in capitals or not. */
+bool foreign_is(const struct foreign_line *line, const char *word);
+
+#endif

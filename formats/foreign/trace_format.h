@@ -1,0 +1,74 @@
+/*
+ * The formats that other programs have for traces: a table of them, and how each is read and
+ * written. doc/formats.md has their layouts and what each can hold.
+ *
+ * Names: byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv.
+ */
+#ifndef FORMATS_FOREIGN_TRACE_FORMAT_H
+#define FORMATS_FOREIGN_TRACE_FORMAT_H
+
+#include "formats/foreign/foreign_options.h"
+#include "formats/foreign/loss.h"
+#include "formats/record/sink.h"
+#include "formats/record/source.h"
+
+/* Members of struct foreign_options that not every format has a use for. */
+enum trace_format_choice {
+    TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then none of what the format is without */
+    TRACE_FORMAT_TIME_UNIT = 2 /* time_unit */
+};
+
+struct trace_format {
+    const char *name;
+    const char *summary;         /* "Dinero III and IV, text" */
+    const char *const *suffixes; /* of file names, with the dot; NULL behind the last one */
+    const char *without;         /* the fields that it does not have: "time", NULL for none */
+    const struct foreign_decoder
+        *decoder; /* NULL: one of ours, formats/capture/trace_reader.h reads it */
+    const struct foreign_encoder *encoder; /* NULL: it cannot be written */
+    unsigned choices;                      /* enum trace_format_choice: what it looks at */
+};
+
+/* All formats in the order of doc/formats.md; NULL behind the last one (place too large). */
+const struct trace_format *trace_format_at(size_t place);
+
+/* The format of that name; NULL and *error, which lists the names, where there is none. */
+const struct trace_format *trace_format_find(const char *name, struct bt_error *error);
+
+/* The format that a path's suffix tells, .gz, .bz2, .xz and .zst behind it ignored; NULL for none.
+ */
+const struct trace_format *trace_format_of_path(const char *path);
+
+/*
+ * The format that a file is in: by its content where that tells, else by its suffix, else BYU.
+ * What is no regular file (a pipe, standard input) is not looked into. NULL and *error where it
+ * cannot be opened.
+ */
+const struct trace_format *trace_format_detect(const char *path, struct bt_error *error);
+
+/*
+ * Opens path, "-" for standard input, plain or compressed with gzip, bzip2 or xz. name NULL: as
+ * trace_format_detect says. Everything that is in options is copied. 0 or a negative bt_code.
+ *
+ * What a record cannot hold (addresses above 4 GiB, say) is left out and counted, and told as
+ * BT_NOTE at the end; damage is BT_DATA with the line or the offset, and reading goes on behind it.
+ */
+int trace_format_open(struct source **source, const char *name, const char *path,
+                      const struct foreign_options *options, struct bt_error *error);
+
+/* How far a source of trace_format_open has read its file, and the file's size (0 for a pipe), in
+ * bytes as stored: for progress. */
+uint64_t trace_format_offset(struct source *source);
+uint64_t trace_format_size(struct source *source);
+
+/*
+ * Begins path in a format that can be written; "-" is standard output. The file is complete, and
+ * gets its name, with sink_close; trace_format_discard instead removes what was written. loss (may
+ * be NULL, must outlive the sink) counts what the format could not hold. 0 or a negative bt_code.
+ */
+int trace_format_create(struct sink **sink, const struct trace_format *format, const char *path,
+                        const struct foreign_options *options, struct foreign_loss *loss,
+                        struct bt_error *error);
+void trace_format_discard(struct sink *sink);
+
+#endif

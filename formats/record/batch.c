@@ -1,0 +1,77 @@
+#include "formats/record/batch.h"
+
+#include "formats/base/saturating.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *loss_stage_name(enum loss_stage stage)
+{
+    static const char *const names[LOSS_STAGES] = {"bus", "link", "queue", "disk"};
+    return names[stage];
+}
+
+char *loss_text(char text[LOSS_TEXT_BYTES], const uint64_t count[LOSS_STAGES])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        if (count[stage] > 0)
+            used += (size_t)snprintf(text + used, LOSS_TEXT_BYTES - used, "%s%s %" PRIu64,
+                                     used ? ", " : "", loss_stage_name(stage), count[stage]);
+    return text;
+}
+
+uint64_t loss_total(const struct loss *loss)
+{
+    uint64_t total = 0;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        total = saturating_add(total, loss->count[stage]);
+    return total;
+}
+
+void loss_add(struct loss *loss, const struct loss *more)
+{
+    uint64_t before = loss_total(loss);
+    if (loss_total(more) == 0)
+        return;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        loss->count[stage] = saturating_add(loss->count[stage], more->count[stage]);
+    if (before == 0 || more->first_tick < loss->first_tick)
+        loss->first_tick = more->first_tick;
+    if (before == 0 || more->last_tick > loss->last_tick)
+        loss->last_tick = more->last_tick;
+}
+
+void gap_add(struct gap *gap, const struct gap *more)
+{
+    uint64_t sum = (uint64_t)gap->milliseconds + more->milliseconds;
+    gap->milliseconds = sum < GAP_MILLISECONDS_MAX ? (uint32_t)sum : GAP_MILLISECONDS_MAX;
+    gap->uncounted = gap->uncounted || more->uncounted;
+    gap->chosen = gap->chosen || more->chosen;
+}
+
+struct gap gap_of_ns(int64_t nanoseconds, bool uncounted)
+{
+    int64_t milliseconds = nanoseconds / 1000000;
+    struct gap gap = {.milliseconds = 1, .uncounted = uncounted};
+    if (milliseconds > 1)
+        gap.milliseconds =
+            milliseconds < GAP_MILLISECONDS_MAX ? (uint32_t)milliseconds : GAP_MILLISECONDS_MAX;
+    return gap;
+}
+
+bool batch_tells(const struct batch *batch)
+{
+    return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0 || batch->gap.chosen;
+}
+
+void batch_clear(struct batch *batch)
+{
+    struct record *records = batch->records;
+    size_t capacity = batch->capacity;
+    memset(batch, 0, sizeof *batch);
+    batch->records = records;
+    batch->capacity = capacity;
+}

@@ -1,0 +1,85 @@
+/*
+ * What is known of a capture beside its records: the header and the closing totals of a capture
+ * file, in memory. doc/capture-file.md, "Header member" and "Closing member", gives their bytes.
+ */
+#ifndef FORMATS_RECORD_CAPTURE_INFO_H
+#define FORMATS_RECORD_CAPTURE_INFO_H
+
+#include "formats/base/named_fields.h"
+#include "formats/record/batch.h"
+
+#include <stdbool.h>
+
+#define CAPTURE_ID_BYTES 16u
+
+/* As the bus of what was no bus: a program that was executed. The board's name is its command line
+ * then, addresses are virtual, processors its threads, ticks its instructions, clock_hz 0. */
+#define CAPTURE_BUS_PROGRAM "program"
+
+/* What the board says of the requests it saw. accepted = records delivered or lost. */
+struct NAMED_FIELDS source_totals {
+    bool known;          /* false where the source could not say (a board that vanished) */
+    uint64_t seen;       /* request phases on the bus */
+    uint64_t accepted;   /* of those: passed decoder and filter */
+    uint64_t filtered;   /* not wanted by the filter */
+    uint64_t above_4gib; /* address needs more than 32 bits: no record can hold it */
+    uint64_t undecoded;  /* reserved or unknown request encodings */
+    uint64_t lost_bus;   /* of accepted: dropped because the board's queue was full */
+};
+
+/* The header of a capture, and of each of its files. */
+struct capture_info {
+    uint8_t id[CAPTURE_ID_BYTES]; /* random; the same in every file of a capture; zero where there
+                                     is none */
+    uint64_t clock_hz;            /* ticks per second; 0 if unknown */
+    char board[64];               /* "virtual", or the board's name and serial number */
+    char bus[32];                 /* "p6" */
+    char filter[256];             /* the filter expression, empty for none */
+    int64_t started_ns;           /* CLOCK_REALTIME at the capture's start */
+    uint32_t file_number;         /* 1 for the first file */
+    uint32_t keep;                /* size of the ring; 0: every file is kept */
+    int64_t file_started_ns;      /* CLOCK_REALTIME at the file's start */
+    uint64_t first_index;         /* index of the file's first record (or of its first loss) */
+};
+
+/* Why a file ended. Stable numbers: they are in files. */
+enum capture_end {
+    CAPTURE_END_NONE = 0,      /* it has not: no closing member */
+    CAPTURE_END_ROTATED = 1,   /* the next file goes on */
+    CAPTURE_END_STOPPED = 2,   /* somebody asked */
+    CAPTURE_END_LIMIT = 3,     /* a --stop limit was reached */
+    CAPTURE_END_SOURCE = 4,    /* the source ended by itself */
+    CAPTURE_END_DEVICE = 5,    /* the board or its link failed */
+    CAPTURE_END_DISK = 6,      /* the file system refused */
+    CAPTURE_END_RECOVERED = 7, /* written by bustap recover */
+    CAPTURE_ENDS
+};
+
+/* The closing member. "file": this file alone; "capture": from the capture's start to this file's
+ * end. */
+struct capture_totals {
+    enum capture_end end;
+    bool final; /* the capture's last file */
+    uint64_t file_records;
+    uint64_t file_lost[LOSS_STAGES];
+    uint64_t capture_records;
+    uint64_t capture_lost[LOSS_STAGES];
+    uint64_t end_index;  /* index behind the last record or loss of the file */
+    uint64_t last_tick;  /* of the last record of the capture so far */
+    uint64_t after_stop; /* final: accepted by the board behind the point of a stop, not wanted any
+                            more */
+    struct source_totals source; /* final: what the board counted */
+    int64_t ended_ns;            /* CLOCK_REALTIME */
+    char message[160];           /* a sentence, where something went wrong */
+};
+
+/* Whether the header says which capture it is of. */
+bool capture_info_has_id(const struct capture_info *info);
+
+/* Whether two headers are of one capture; without ids they never are. */
+bool capture_info_same_capture(const struct capture_info *a, const struct capture_info *b);
+
+/* The word for an end, as info and JSON spell it: "rotated", "stopped", ... */
+const char *capture_end_name(enum capture_end end);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * Which requests are wanted: by type, processor and address. The board applies it, in the form in
+ * which the configure command carries it (doc/wire-protocol.md, "Configure"). Freestanding but for
+ * the text.
+ */
+#ifndef FORMATS_RECORD_FILTER_H
+#define FORMATS_RECORD_FILTER_H
+
+#include "formats/base/named_fields.h"
+#include "formats/record/record.h"
+
+#include <stdbool.h>
+
+#define FILTER_RANGES 8u
+#define FILTER_BYTES  80u /* in a configure command */
+
+struct NAMED_FIELDS filter_range {
+    uint32_t low, high; /* both included */
+};
+
+struct filter {
+    uint32_t types;      /* bit n: requests whose type has ordinal n pass */
+    uint8_t processors;  /* bit n: processor n passes */
+    uint8_t range_count; /* 0: every address passes */
+    bool outside;        /* pass what lies in none of the ranges, instead of in one */
+    struct filter_range ranges[FILTER_RANGES];
+};
+
+/* A filter that everything passes. */
+struct filter filter_all(void);
+
+/* Whether the record passes. A type without an ordinal, or a processor above 7, never does unless
+ * nothing is filtered by it. */
+bool filter_match(const struct filter *filter, const struct record *record);
+
+#endif

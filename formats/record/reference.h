@@ -1,0 +1,48 @@
+/*
+ * What a record is to a cache study: an instruction fetch, a read, a write, or nothing.
+ * Freestanding.
+ */
+#ifndef FORMATS_RECORD_REFERENCE_H
+#define FORMATS_RECORD_REFERENCE_H
+
+#include "formats/record/record.h"
+
+enum reference_kind {
+    REFERENCE_FETCH, /* FETCH */
+    REFERENCE_READ,  /* MEMREAD and MEMREADINV */
+    REFERENCE_WRITE, /* MEMWRITE */
+    REFERENCE_KINDS,
+    REFERENCE_NONE =
+        REFERENCE_KINDS /* I/O, replies, special cycles, unknown types: dropped, and counted */
+};
+
+/* The kind of reference that a record of this request type is (byutr.h). */
+static inline enum reference_kind reference_kind_of(uint8_t type)
+{
+    switch (type) {
+    case REQUEST_FETCH:
+        return REFERENCE_FETCH;
+    case REQUEST_MEMREAD:
+    case REQUEST_MEMREADINV:
+        return REFERENCE_READ;
+    case REQUEST_MEMWRITE:
+        return REFERENCE_WRITE;
+    default:
+        return REFERENCE_NONE;
+    }
+}
+
+/* How many bytes a reference touches: its size, and 1 where the record says 0. */
+static inline uint32_t reference_bytes(const struct record *record)
+{
+    return record->size ? record->size : 1;
+}
+
+/* "fetch", "read" or "write"; kind < REFERENCE_KINDS. */
+static inline const char *reference_kind_name(enum reference_kind kind)
+{
+    static const char *const names[REFERENCE_KINDS] = {"fetch", "read", "write"};
+    return names[kind];
+}
+
+#endif

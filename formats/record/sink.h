@@ -1,0 +1,35 @@
+/* Sinks of records: files, dumps, counters, converters. The other end of formats/record/source.h.
+ */
+#ifndef FORMATS_RECORD_SINK_H
+#define FORMATS_RECORD_SINK_H
+
+#include "formats/base/error.h"
+#include "formats/record/batch.h"
+
+struct sink;
+
+struct sink_operations {
+    /* Takes one batch; the batch stays the caller's. 0, or a negative bt_code: the sink is broken.
+     */
+    int (*put)(struct sink *sink, const struct batch *batch, struct bt_error *error);
+
+    /* Completes what was put (flush, totals) and frees the sink. 0 or a negative bt_code. */
+    int (*close)(struct sink *sink, struct bt_error *error);
+};
+
+/* The first member of every sink. */
+struct sink {
+    const struct sink_operations *operations;
+};
+
+static inline int sink_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    return sink->operations->put(sink, batch, error);
+}
+
+static inline int sink_close(struct sink *sink, struct bt_error *error)
+{
+    return sink ? sink->operations->close(sink, error) : 0;
+}
+
+#endif

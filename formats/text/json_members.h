@@ -1,0 +1,33 @@
+/*
+ * Members of JSON objects, a key and its value, written with json_put: what reports consist of.
+ * Text may be any octets that end with a NUL; json_put_string() says what becomes of them.
+ */
+#ifndef FORMATS_TEXT_JSON_MEMBERS_H
+#define FORMATS_TEXT_JSON_MEMBERS_H
+
+#include "formats/text/json_put.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* An element of an array that is a text. */
+void json_string(struct json_put *json, const char *text);
+
+/* "key": value */
+void json_text(struct json_put *json, const char *key, const char *value);
+void json_text_or_null(struct json_put *json, const char *key, const char *value); /* null: empty */
+void json_count(struct json_put *json, const char *key, uint64_t value);
+void json_bool(struct json_put *json, const char *key, bool value);
+void json_null(struct json_put *json, const char *key);
+
+/* With 20 digits at most, and as "1.0" where there are no others; null if it is not finite. */
+void json_real(struct json_put *json, const char *key, double value);
+
+/* "key": 4.500, to the millisecond. */
+void json_seconds(struct json_put *json, const char *key, double seconds);
+
+/* "key": { or [, which json_put_object_end() or json_put_array_end() ends. */
+void json_object(struct json_put *json, const char *key);
+void json_array(struct json_put *json, const char *key);
+
+#endif

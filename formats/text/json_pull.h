@@ -1,0 +1,152 @@
+/*
+ * JSON (RFC 8259), read forward by asking for the value that must come next: nothing is kept but
+ * what is asked for, values of any size can be skipped or read in pieces in bounded memory. Any
+ * octets may come in; what is wrong is BT_DATA, and the message names the file, the path in the
+ * document, the line and the offset:
+ *
+ *     x.json: PROCESSES[1][1].EDGES[5][2] (line 812, offset 20113): a string where an integer ...
+ *
+ * An object is read so:
+ *
+ *     int result = json_pull_object(pull);
+ *     while (result >= 0 && (result = json_pull_key(pull, &key)) > 0)
+ *         result = is_known(&key) ? json_pull_integer(pull, &value) : json_pull_skip(pull);
+ *
+ * and an array with json_pull_array() and json_pull_element() likewise. Each element and each key's
+ * value must be read or skipped before the next one is asked for. A key that an object has twice is
+ * BT_DATA, also where it is skipped: readers differ in which of the two values they take.
+ *
+ * Where it is not strict it also takes what people's writers, and the examples in the DCFG
+ * specification, have besides: a comma behind the last element or member, and zeros in front of a
+ * number.
+ */
+#ifndef FORMATS_TEXT_JSON_PULL_H
+#define FORMATS_TEXT_JSON_PULL_H
+
+#include "formats/base/error.h"
+#include "formats/base/named_fields.h"
+#include "formats/text/text_reader.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct json_pull;
+
+struct json_pull_settings {
+    uint32_t depth_max; /* of arrays and objects in each other */
+    size_t string_max;  /* bytes of a string or key that is asked for whole */
+    size_t keys_max;    /* bytes of memory for the keys of the objects that one is in */
+    uint64_t text_max;  /* bytes of text, decompressed */
+    /* Bytes of text for each byte of the file, once there are more than 64 MiB: what expands
+     * further was made to keep its reader busy. 0: any. */
+    uint64_t expansion_max;
+    bool strict; /* JSON and nothing else */
+};
+
+/* Depth 64, strings of 16 MiB, keys of 256 MiB, text of 1 TiB, expanded at most 1000 times, not
+ * strict. */
+struct json_pull_settings json_pull_settings_default(void);
+
+enum json_pull_kind {
+    JSON_PULL_NULL,
+    JSON_PULL_FALSE,
+    JSON_PULL_TRUE,
+    JSON_PULL_NUMBER,
+    JSON_PULL_STRING,
+    JSON_PULL_ARRAY,
+    JSON_PULL_OBJECT
+};
+
+/* UTF-8, checked; may hold NUL characters, and no NUL follows it. Valid until the next call. */
+struct json_pull_text {
+    const char *text;
+    size_t size;
+};
+
+bool json_pull_text_is(const struct json_pull_text *text, const char *wanted);
+
+/*
+ * Reads from reader, which stays the caller's; settings may be NULL. *error must outlive it: every
+ * function below that returns a negative bt_code has filled it. NULL and *error without memory.
+ */
+struct json_pull *json_pull_new(struct text_reader *reader,
+                                const struct json_pull_settings *settings, struct bt_error *error);
+void json_pull_free(struct json_pull *pull);
+
+/* The kind of the value that comes next (a json_pull_kind), which stays to be read; or negative. */
+int json_pull_kind(struct json_pull *pull);
+
+/* Enters an array. 0, or BT_DATA if the next value is something else. */
+int json_pull_array(struct json_pull *pull);
+
+/* In an array: 1 if there is another element, which comes next; 0 at its end, which is left. */
+int json_pull_element(struct json_pull *pull);
+
+/* Enters an object. */
+int json_pull_object(struct json_pull *pull);
+
+/* In an object: 1 and the next member's key, whose value comes next; 0 at its end, which is left.
+ */
+int json_pull_key(struct json_pull *pull, struct json_pull_text *key);
+
+/*
+ * An integer from 0 to 2^64 - 1: a number without fraction and exponent, or a string that holds one
+ * as C writes it ("0x400000", also "4194304" and octal "020000000"), DCFG 1.00 section 1.2.1.
+ */
+int json_pull_integer(struct json_pull *pull, uint64_t *value);
+
+struct NAMED_FIELDS json_pull_bounds {
+    uint64_t minimum, maximum;
+};
+
+/* As json_pull_integer; outside of the bounds is BT_DATA. */
+int json_pull_integer_within(struct json_pull *pull, const struct json_pull_bounds *bounds,
+                             uint64_t *value);
+
+/*
+ * In an array: elements that are integers and written as nearly all are, as many as come, up to
+ * room. The n-th must be within bounds[n], or all within *bounds where same is set. Returns how
+ * many came: 0 says nothing about the next element, which may be the array's end, or an integer
+ * after all (that is outside of its bounds, at the end of the buffer, or written oddly);
+ * json_pull_element() is asked for it as always. Never fails; many times as fast as one by one.
+ */
+size_t json_pull_integers(struct json_pull *pull, const struct json_pull_bounds *bounds, bool same,
+                          uint64_t *values, size_t room);
+
+/* Any number, as near as a double comes. */
+int json_pull_number(struct json_pull *pull, double *value);
+
+int json_pull_boolean(struct json_pull *pull, bool *value);
+
+/* A string, whole. */
+int json_pull_string(struct json_pull *pull, struct json_pull_text *text);
+
+/* A string of any length in bounded memory: begin, then pieces (of at least one byte) until 0. A
+ * piece never ends within a character. */
+int json_pull_string_begin(struct json_pull *pull);
+int json_pull_string_piece(struct json_pull *pull, struct json_pull_text *piece);
+
+/* Goes past the next value, whatever it is, and checks that it is JSON. */
+int json_pull_skip(struct json_pull *pull);
+
+/* 0 if nothing but white space is left, else BT_DATA. */
+int json_pull_end(struct json_pull *pull);
+
+/* Fails with code here: where the value read last is, or the one that comes next. */
+int json_pull_fail(struct json_pull *pull, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The path as text, of the value read last or that comes next; cut where there is no room. */
+void json_pull_path(const struct json_pull *pull, char *path, size_t room);
+
+/* The number of the element of the array that one is in, from 0 on. */
+uint64_t json_pull_index(const struct json_pull *pull);
+
+/* Whether it takes JSON and nothing else. */
+bool json_pull_is_strict(const struct json_pull *pull);
+
+/* Bytes of text that came before what comes next. */
+uint64_t json_pull_offset(const struct json_pull *pull);
+
+#endif

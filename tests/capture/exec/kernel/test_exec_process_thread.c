@@ -1,0 +1,113 @@
+#define _GNU_SOURCE /* RLIMIT_SIGPENDING */
+/* Programs with children and with threads. */
+#include "capture/exec/kernel/process.h"
+#include "tests/suites.h"
+#include "tests/support/exec_child.h"
+#include "tests/support/exec_ways.h"
+#include "tests/support/folder.h"
+
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define ROUNDS 15 /* of each of the four that meet in threads.c */
+
+static void test_children(void)
+{
+    CU_ASSERT(exec_ways_agree("children", NULL));
+}
+
+/* The argument's letters: ends of the process by one of several threads. */
+static void test_threads(void)
+{
+    static const char *const endings[] = {"A", "B", "C", "D", "E", NULL};
+    CU_ASSERT(exec_ways_agree("threads", endings));
+}
+
+struct share {
+    uint64_t instructions[256]; /* by processor */
+};
+
+static int take_shares(void *context, struct record *records, size_t count)
+{
+    struct share *share = context;
+    for (size_t i = 0; i < count; i++)
+        share->instructions[records[i].processor] += records[i].time;
+    return 0;
+}
+
+/* Each thread's instructions are its own processor's: of the first, of the four that meet at
+ * barriers, and of nobody else. */
+static void count_shares(void *context)
+{
+    const char *program = context;
+    struct share share = {.instructions = {0}};
+    const char *const arguments[] = {program, "c", NULL};
+    struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
+                                        .start = {.environment = exec_ways_environment},
+                                        .put = take_shares,
+                                        .put_context = &share};
+    struct bt_error error;
+    struct process_end end;
+    struct process *process = process_new(program, arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0 || end.ending != PROCESS_EXITED)
+        _exit(99);
+    uint64_t sum = share.instructions[0];
+    for (unsigned i = 1; i < 256; i++) {
+        sum += share.instructions[i];
+        if ((i <= 4) != (share.instructions[i] > 0) ||
+            (i <= 4 && share.instructions[i] < ROUNDS * 10u))
+            _exit(98);
+    }
+    _exit(sum == process_instructions(process) ? 0 : 97);
+}
+
+static void test_shares(void)
+{
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
+    static struct exec_child child;
+    if (!EXEC_CHILD_LOW_MEMORY)
+        return;
+    folder_make_for_programs(folder);
+    CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
+    exec_child_run(&child, count_shares, program);
+    CU_ASSERT_EQUAL(child.status, 0);
+    folder_remove(folder);
+}
+
+/* Where no signal of the user may wait. */
+static void run_without_queue(void *context)
+{
+    const struct rlimit none = {0, 0};
+    const char *const arguments[] = {context, "abcdh", NULL};
+    const struct process_settings settings = {.start = {.environment = exec_ways_environment}};
+    struct bt_error error;
+    struct process_end end;
+    setrlimit(RLIMIT_SIGPENDING, &none);
+    struct process *process = process_new(arguments[0], arguments, &settings, &error);
+    if (!process || process_run(process, &end, &error) != 0)
+        _exit(99);
+    process_exit(&end);
+}
+
+/* Threads that do not wait for each other in system calls have their turns even so. */
+static void test_without_queue(void)
+{
+    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
+    static struct exec_child child;
+    if (!EXEC_CHILD_LOW_MEMORY)
+        return;
+    folder_make_for_programs(folder);
+    CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
+    exec_child_run(&child, run_without_queue, program);
+    CU_ASSERT_EQUAL(child.status, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(child.output, "\nspinning: 40\nrobust: 1\n"));
+    folder_remove(folder);
+}
+
+static const struct test_case cases[] = {{"children", test_children},
+                                         {"threads", test_threads},
+                                         {"threads' processors", test_shares},
+                                         {"no signal may wait", test_without_queue},
+                                         {NULL, NULL}};
+TEST_SUITE_XSAVE(exec_process_thread, cases)

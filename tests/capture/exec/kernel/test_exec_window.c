@@ -1,0 +1,254 @@
+/* Which parts of a program are captured: the window's engine beside a twin that looks at each
+ * instruction by itself. */
+#include "capture/exec/dispatch/mark_of.h"
+#include "capture/exec/dispatch/stops.h"
+#include "capture/exec/kernel/window.h"
+#include "tests/suites.h"
+#include "tests/support/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define THREADS 3u
+#define STEPS   400u
+#define DEPTH   12u
+#define BACK    100u /* addresses that calls return to: behind these */
+
+/* Places of the random programs. */
+enum { NOWHERE, FROM, UNTIL, BOTH, PLACES };
+
+/* An instruction: which thread executes it, where it is, and its stack pointer. */
+struct step {
+    unsigned thread;
+    uint64_t address, stack, back; /* back: what the stack pointer points to */
+};
+
+/* Where a thread's calls go on, and whether its function is among them. */
+struct frames {
+    uint64_t back[DEPTH];
+    unsigned depth;
+};
+
+/* --- the twin: knows all frames, and looks at each instruction ------------------------------- */
+
+struct twin {
+    struct window_rules rules;
+    bool open, ended;
+    unsigned inside[THREADS]; /* depth of the outermost call of the function; 0: none */
+    uint64_t in_regions, captured;
+};
+
+static bool twin_gate(struct twin *twin, const struct step *step, unsigned depth)
+{
+    bool from = step->address == FROM || step->address == BOTH;
+    bool until = step->address == UNTIL || step->address == BOTH;
+    switch (twin->rules.gate) {
+    case WINDOW_ALWAYS:
+        return true;
+    case WINDOW_MARKERS:
+        twin->open = from || (twin->open && !until);
+        return twin->open;
+    case WINDOW_CALLS:
+        if (twin->inside[step->thread] > depth)
+            twin->inside[step->thread] = 0;
+        if (twin->inside[step->thread] == 0 && from)
+            twin->inside[step->thread] = depth;
+        return twin->inside[step->thread] > 0;
+    default:
+        if (twin->rules.once && until && twin->open && twin->in_regions >= twin->rules.skip)
+            twin->ended = true;
+        twin->open = from || (twin->open && !(until && !twin->rules.once));
+        return twin->open && !twin->ended;
+    }
+}
+
+/* Whether the instruction is captured. */
+static bool twin_step(struct twin *twin, const struct step *step, unsigned depth)
+{
+    const struct window_rules *rules = &twin->rules;
+    if (twin->ended || !twin_gate(twin, step, depth))
+        return false;
+    uint64_t number = twin->in_regions++;
+    if (number < rules->skip ||
+        (rules->off > 0 && (number - rules->skip) % (rules->on + rules->off) >= rules->on))
+        return false;
+    twin->captured++;
+    twin->ended = rules->limit && twin->captured == rules->limit;
+    return true;
+}
+
+/* --- random programs ------------------------------------------------------------------------- */
+
+static struct step make_step(struct frames *frames, unsigned thread, uint64_t *random)
+{
+    struct frames *own = &frames[thread];
+    struct step step = {.thread = thread, .address = random_below(random, PLACES)};
+    if (own->depth > 1 && random_one_in(random, 4)) {
+        step.address = own->back[--own->depth]; /* returned */
+    } else if (own->depth + 1 < DEPTH && random_one_in(random, 4)) {
+        own->back[own->depth++] = BACK + random_below(random, 6); /* called */
+    } else if (step.address == FROM || step.address == BOTH) {
+        step.address = NOWHERE; /* functions begin with calls */
+    }
+    if (step.address >= BACK)
+        return (struct step){thread, step.address, 1000 - 8 * (uint64_t)own->depth, 0};
+    step.stack = 1000 - 8 * (uint64_t)own->depth;
+    step.back = own->back[own->depth - 1];
+    return step;
+}
+
+static struct window_rules make_rules(uint64_t *random)
+{
+    struct window_rules rules = {.gate = (enum window_gate)random_below(random, 4)};
+    rules.once = rules.gate == WINDOW_PLACES && random_one_in(random, 3);
+    rules.open = rules.gate == WINDOW_PLACES && random_one_in(random, 3);
+    rules.skip = random_one_in(random, 2) ? random_below(random, 50) : 0;
+    rules.limit = random_one_in(random, 2) ? 1 + random_below(random, 100) : 0;
+    if (random_one_in(random, 2)) {
+        rules.on = 1 + random_below(random, 20);
+        rules.off = 1 + random_below(random, 20);
+    }
+    return rules;
+}
+
+/* --- the engine, told as an executor would: of places, and of counts that were asked for ----- */
+
+static void tell_place(struct window *window, struct window_call *call, const struct step *step)
+{
+    bool from = step->address == FROM || step->address == BOTH;
+    bool until = step->address == UNTIL || step->address == BOTH;
+    if (window->rules.gate == WINDOW_MARKERS) {
+        if (from || until)
+            window_mark(window, from);
+    } else if (window->rules.gate == WINDOW_CALLS) {
+        window_returned(call, step->address, step->stack);
+        if (from)
+            window_called(window, call, step->stack, step->back);
+    } else if (window->rules.gate == WINDOW_PLACES && (from || until)) {
+        window_place(window, until, from);
+    }
+}
+
+/* Whether all agrees on one program. */
+static bool agree(uint64_t seed)
+{
+    uint64_t random = random_seed(seed), counted = 0, pieces = 0;
+    struct frames frames[THREADS] = {{.depth = 0}};
+    struct window_call calls[THREADS] = {{.inside = false}};
+    struct twin twin = {.rules = make_rules(&random)};
+    struct window window;
+    bool missed = false, same = true;
+    twin.open = twin.rules.open;
+    window_begin(&window, &twin.rules);
+    for (unsigned i = 0; i < THREADS; i++)
+        frames[i].back[frames[i].depth++] = BACK;
+    for (unsigned i = 0; i < STEPS && same; i++) {
+        uint64_t until;
+        const struct step step =
+            make_step(frames, (unsigned)random_below(&random, THREADS), &random);
+        struct window_call *call = &calls[step.thread];
+        window_state(&window, call, &until);
+        if (until == counted && counted > 0)
+            window_count(&window, counted);
+        tell_place(&window, call, &step);
+        bool captured = window_state(&window, call, &until) == WINDOW_IN;
+        bool expected = twin_step(&twin, &step, frames[step.thread].depth);
+        if (captured)
+            pieces += window_captures(&window, call);
+        counted = twin.in_regions;
+        window_count(&window, counted);
+        same = captured == expected && window_captured(&window) == twin.captured &&
+               (until == 0 || until >= counted);
+        missed = missed || !expected;
+    }
+    if (twin.rules.gate == WINDOW_ALWAYS && twin.rules.off == 0)
+        same = same && pieces == 0;
+    return same && pieces + (twin.captured > 0) == window.regions && (missed || pieces == 0);
+}
+
+static void test_twin(void)
+{
+    for (uint64_t seed = 1; seed <= 20000; seed++) {
+        bool same = agree(seed);
+        CU_ASSERT_TRUE(same);
+        if (!same) {
+            fprintf(stderr, "seed %d\n", (int)seed);
+            return;
+        }
+    }
+}
+
+/* What is told as a gap: only where something was left out behind what was captured. */
+static void test_gaps(void)
+{
+    struct window window;
+    struct window_call call = {.inside = false};
+    const struct window_rules pair = {.gate = WINDOW_PLACES};
+    window_begin(&window, &pair);
+    window_place(&window, false, true);
+    CU_ASSERT_FALSE(window_captures(&window, &call)); /* the first */
+    CU_ASSERT_FALSE(window_captures(&window, &call)); /* still the same */
+    window_count(&window, 10);
+    window_place(&window, true, true); /* ends, and begins at once: nothing is between them */
+    CU_ASSERT_FALSE(window_captures(&window, &call));
+    window_place(&window, true, false);
+    window_place(&window, false, true);
+    CU_ASSERT_TRUE(window_captures(&window, &call));
+    CU_ASSERT_EQUAL(window.regions, 2);
+}
+
+/* A call that longjmp() has left is over where the function is called from further up. */
+static void test_left_call(void)
+{
+    struct window window;
+    struct window_call call = {.inside = false};
+    const struct window_rules rules = {.gate = WINDOW_CALLS};
+    window_begin(&window, &rules);
+    window_called(&window, &call, 500, 7);
+    window_called(&window, &call, 400, 8); /* recursion */
+    window_returned(&call, 7, 404);        /* the same address, deeper */
+    CU_ASSERT_TRUE(call.inside);
+    window_called(&window, &call, 600, 10);
+    window_called(&window, &call, 600, 9); /* from elsewhere in the same function */
+    window_returned(&call, 7, 508);
+    CU_ASSERT_TRUE(call.inside);
+    window_returned(&call, 9, 608);
+    CU_ASSERT_FALSE(call.inside);
+}
+
+static void test_stops(void)
+{
+    struct stops stops = {.slots = NULL};
+    uint64_t random = random_seed(3);
+    CU_ASSERT_FALSE(stops_has(&stops, 5));
+    for (uint64_t i = 1; i < 1000; i++) {
+        CU_ASSERT_EQUAL(stops_has(&stops, 3 * i), false);
+        CU_ASSERT_TRUE(stops_add(&stops, 3 * i));
+        CU_ASSERT_FALSE(stops_add(&stops, 3 * (1 + random_below(&random, i))));
+        CU_ASSERT_FALSE(stops_has(&stops, 3 * i + 1));
+    }
+    CU_ASSERT_EQUAL(stops.count, 999);
+    stops_clear(&stops);
+    CU_ASSERT_FALSE(stops_has(&stops, 3));
+}
+
+static void test_marks(void)
+{
+    const uint8_t begin[] = {0x0f, 0x1f, 0x84, 0, 'b', 't', 'B', '1'};
+    uint8_t bytes[8];
+    memcpy(bytes, begin, 8);
+    CU_ASSERT_EQUAL(mark_of(bytes, 8), MARK_BEGIN);
+    CU_ASSERT_EQUAL(mark_of(bytes, 7), MARK_NONE);
+    bytes[6] = 'E';
+    CU_ASSERT_EQUAL(mark_of(bytes, 8), MARK_END);
+    memset(bytes + 4, 0, 4); /* what assemblers pad code with */
+    CU_ASSERT_EQUAL(mark_of(bytes, 8), MARK_NONE);
+}
+
+static const struct test_case cases[] = {{"the window and its twin", test_twin},
+                                         {"gaps", test_gaps},
+                                         {"a call that was left", test_left_call},
+                                         {"addresses to stop at", test_stops},
+                                         {"markers", test_marks},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_window, cases)

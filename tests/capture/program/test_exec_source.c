@@ -1,0 +1,260 @@
+/* Records from one process to another, and what a bus makes of them. */
+#include "capture/program/bus_source.h"
+#include "capture/program/exec_source.h"
+#include "tests/suites.h"
+#include "tests/support/random.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RECORDS 1000000u
+
+static struct record record_of(uint64_t *random)
+{
+    static const uint8_t sizes[] = {0, 1, 2, 4, 8, 9, 10, 15, 16, 17, 31, 32, 33, 64, 100, 255};
+    uint64_t bits = random_next(random);
+    return (struct record){.address = (uint32_t)bits,
+                           .type = (bits >> 32 & 3) % 3 == 2 ? REQUEST_MEMWRITE : (bits >> 32 & 1),
+                           .size = sizes[bits >> 40 & 15],
+                           .attribute = ATTRIBUTE_WRITE_BACK,
+                           .processor = (uint8_t)(bits >> 50),
+                           .time = bits >> 44 & 1};
+}
+
+/* In a child: all of them, in pieces of all lengths; then an end, if it is asked for. */
+static pid_t put_all(struct record_ring *ring, bool end)
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    static struct record records[20000];
+    uint64_t random = 1;
+    uint64_t lengths = 2;
+    for (size_t done = 0, count; done < RECORDS; done += count) {
+        count = random_next(&lengths) % 20000;
+        count = count < RECORDS - done ? count : RECORDS - done;
+        for (size_t i = 0; i < count; i++)
+            records[i] = record_of(&random);
+        if (record_ring_put(ring, records, count, NULL, NULL) != 0)
+            _exit(1);
+    }
+    if (end)
+        record_ring_end(ring);
+    _exit(0);
+}
+
+static int end_of(pid_t child)
+{
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static struct source *source_of(struct record_ring *ring)
+{
+    static const struct capture_info info = {.bus = CAPTURE_BUS_PROGRAM};
+    return exec_source_new(ring, &info, NULL);
+}
+
+/* All batches of a source, and whether they follow on each other. */
+static size_t take_all(struct source *source, struct record *to, size_t room, size_t capacity)
+{
+    size_t count = 0;
+    uint64_t tick = 0;
+    int result;
+    do {
+        struct batch batch = {.records = to + count,
+                              .capacity = room - count < capacity ? room - count : capacity};
+        result = source_next(source, &batch, 10, NULL);
+        if (result != 1)
+            continue;
+        CU_ASSERT_EQUAL(batch.first_index, count);
+        CU_ASSERT_EQUAL(batch.first_tick, tick + batch.records[0].time);
+        tick += records_time(batch.records, batch.count);
+        CU_ASSERT_EQUAL(batch.last_tick, tick);
+        count += batch.count;
+    } while (result == 1 || result == BT_TIMEOUT);
+    CU_ASSERT_EQUAL(result, 0);
+    struct source_totals totals;
+    source_totals(source, &totals);
+    CU_ASSERT_TRUE(totals.known);
+    CU_ASSERT_EQUAL(totals.accepted, count);
+    return count;
+}
+
+static void test_all_come(void)
+{
+    struct record *records = malloc((RECORDS + 1) * sizeof *records);
+    for (size_t capacity = 1000; capacity <= 1000000; capacity *= 10) {
+        struct record_ring *ring = record_ring_new(NULL);
+        pid_t child = put_all(ring, true);
+        struct source *source = source_of(ring);
+        uint64_t random = 1;
+        size_t wrong = 0;
+        CU_ASSERT_EQUAL(take_all(source, records, RECORDS + 1, capacity), RECORDS);
+        for (size_t i = 0; i < RECORDS; i++) {
+            struct record expected = record_of(&random);
+            wrong += memcmp(&records[i], &expected, sizeof expected) != 0;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        CU_ASSERT_EQUAL(end_of(child), 0);
+        source_close(source);
+        record_ring_free(ring);
+    }
+    free(records);
+}
+
+/* A time that saturated is the first of its batch: nothing within a batch may hide how long it was.
+ */
+static void test_saturated(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    struct record records[7] = {{.time = UINT32_MAX}, {.time = 1}, {.time = UINT32_MAX},
+                                {.time = UINT32_MAX}, {.time = 2}, {.time = 3},
+                                {.time = UINT32_MAX}};
+    const size_t expected[] = {2, 1, 3, 1};
+    struct record taken[8];
+    size_t count;
+    CU_ASSERT_EQUAL(record_ring_put(ring, records, 7, NULL, NULL), 0);
+    record_ring_end(ring);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        CU_ASSERT_TRUE(record_ring_take(ring, taken, 8, -1, &count));
+        CU_ASSERT_EQUAL(count, expected[i]);
+    }
+    CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count));
+    CU_ASSERT_FALSE(record_ring_has_parts(ring));
+    record_ring_free(ring);
+}
+
+/* A gap is told with the records behind it: of a batch's first one, and by marks. */
+static void test_gap(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    const struct capture_info info = {.clock_hz = 0};
+    struct record records[3] = {{.attribute = 3, .time = 1}, {.attribute = 3, .time = 1}}, taken[8];
+    struct batch batch = {.records = taken, .capacity = 2};
+    struct source *source = exec_source_new(ring, &info, NULL);
+    records[2] = records[1];
+    CU_ASSERT_EQUAL(record_ring_put(ring, records, 2, NULL, NULL), 0);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+    CU_ASSERT(batch.count == 2 && !batch.gap.chosen && batch.parts == 0);
+    record_ring_begin_part(ring, records);
+    for (unsigned i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(record_ring_put(ring, records, 3, NULL, NULL), 0);
+    record_ring_put(ring, records, 1, NULL, NULL);
+    record_ring_end(ring);
+    batch.capacity = 6;
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+    CU_ASSERT_EQUAL(batch.count, 6);
+    CU_ASSERT_EQUAL(batch.first_index, 2);
+    CU_ASSERT_EQUAL(batch.first_tick, 3); /* as if nothing had been left out */
+    CU_ASSERT(batch.gap.chosen && batch.parts == 1);
+    for (unsigned i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(taken[i].attribute, i == 3 ? 3 | ATTRIBUTE_PART : 3);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 1);
+    CU_ASSERT(batch.count == 1 && batch.gap.chosen && batch.parts == 0);
+    CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 0);
+    source_close(source);
+    record_ring_free(ring);
+}
+
+/* Who puts is killed; who takes finds all that was put. */
+static void test_killed(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    struct record records[64];
+    size_t count = 0, all = 0;
+    pid_t child = put_all(ring, false);
+    CU_ASSERT_TRUE(record_ring_take(ring, records, 64, -1, &count));
+    CU_ASSERT_TRUE(count > 0);
+    kill(child, SIGKILL);
+    end_of(child);
+    record_ring_end(ring);
+    while (record_ring_take(ring, records, 64, -1, &count))
+        all += count;
+    CU_ASSERT_EQUAL(count, 0);
+    CU_ASSERT_TRUE(all < RECORDS);
+    record_ring_free(ring);
+}
+
+/* Who takes wants no more: who puts is told, and does not wait for room for ever. */
+static void test_closed(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    struct record record;
+    size_t count;
+    pid_t child = put_all(ring, true);
+    record_ring_take(ring, &record, 1, -1, &count);
+    record_ring_close(ring);
+    CU_ASSERT_EQUAL(WEXITSTATUS(end_of(child)), 1);
+    record_ring_free(ring);
+}
+
+/* Who takes is killed, and nobody has been told: who puts finds out. */
+static void test_taker_killed(void)
+{
+    int ends[2];
+    char byte = 0;
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    pid_t taker = fork();
+    if (taker == 0) {
+        pid_t putter = put_all(record_ring_new(NULL), true);
+        (void)!write(ends[1], "b", 1);
+        end_of(putter); /* which waits for room */
+        _exit(1);
+    }
+    close(ends[1]);
+    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
+    kill(taker, SIGKILL);
+    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 0); /* the last one that has the other end has gone */
+    CU_ASSERT_TRUE(WIFSIGNALED(end_of(taker)));
+    close(ends[0]);
+}
+
+/* The pieces of each record are what it was. */
+static void test_bus(void)
+{
+    struct record_ring *ring = record_ring_new(NULL);
+    size_t room = RECORDS * 11u;
+    struct record *pieces = malloc(room * sizeof *pieces);
+    pid_t child = put_all(ring, true);
+    struct source *source = bus_source_new(source_of(ring), NULL);
+    size_t count = take_all(source, pieces, room, 5000);
+    size_t at = 0, wrong = 0;
+    uint64_t random = 1;
+    for (size_t i = 0; i < RECORDS; i++) {
+        struct record record = record_of(&random);
+        unsigned done = 0;
+        do {
+            const struct record *piece = &pieces[at++];
+            bool fits = piece->size <= 8 || piece->size == 16 || piece->size == 32;
+            wrong += !fits || piece->address != record.address + done || at > count ||
+                     piece->type != record.type || piece->processor != (record.processor & 7) ||
+                     piece->time != (done == 0 ? record.time : 0) ||
+                     (piece->size == 0 && record.size != 0);
+            done += piece->size;
+        } while (done < record.size && wrong == 0);
+        wrong += done != record.size;
+        if (wrong > 0)
+            break;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(at, count);
+    CU_ASSERT_EQUAL(end_of(child), 0);
+    source_close(source);
+    free(pieces);
+    record_ring_free(ring);
+}
+
+static const struct test_case cases[] = {{"all records come, in order", test_all_come},
+                                         {"who puts is killed", test_killed},
+                                         {"nobody takes any more", test_closed},
+                                         {"who takes is killed", test_taker_killed},
+                                         {"pieces that a bus can carry", test_bus},
+                                         {"times that saturated", test_saturated},
+                                         {"gaps", test_gap},
+                                         {NULL, NULL}};
+TEST_SUITE(exec_source, cases)

@@ -1,0 +1,311 @@
+/* Members of a capture file: every field round trips, and no damage goes unseen. */
+#include "formats/capture/capture_file.h"
+#include "tests/suites.h"
+#include "tests/support/members.h"
+#include "tests/support/random.h"
+#include "tests/support/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+static const struct capture_info sample_info = {
+    .id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+    .clock_hz = 133000000,
+    .board = "bt-p6 serial 0007",
+    .bus = "p6",
+    .filter = "type=FETCH",
+    .started_ns = 1795000000123456789,
+    .file_number = 7,
+    .keep = 3,
+    .file_started_ns = 1795000100123456789,
+    .first_index = 1ull << 40};
+
+static const struct capture_totals sample_totals = {.end = CAPTURE_END_LIMIT,
+                                                    .final = true,
+                                                    .file_records = 10,
+                                                    .file_lost = {1, 2, 3, 4},
+                                                    .capture_records = 100,
+                                                    .capture_lost = {11, 12, 13, 14},
+                                                    .end_index = 1234567890123,
+                                                    .last_tick = 999,
+                                                    .after_stop = 55,
+                                                    .source = {.known = true,
+                                                               .seen = 1,
+                                                               .accepted = 2,
+                                                               .filtered = 3,
+                                                               .above_4gib = 4,
+                                                               .undecoded = 5,
+                                                               .lost_bus = 6},
+                                                    .ended_ns = 1795000200123456789,
+                                                    .message = "the disk was full"};
+
+/* A data member of count records; *batch describes it and owns its records. */
+static struct bytes make_data_member(struct batch *batch, size_t count, uint64_t *random)
+{
+    struct bytes member = {0};
+    struct record *records = malloc((count + 1) * sizeof *records);
+    records_fill_like_a_bus(records, count, random);
+    *batch = (struct batch){.records = records,
+                            .count = count,
+                            .capacity = count,
+                            .first_index = 77,
+                            .first_tick = 1000,
+                            .last_tick = 5000,
+                            .lost = {.count = {5, 6, 7, 8}, .first_tick = 900, .last_tick = 950},
+                            .gap = {.milliseconds = 3200, .uncounted = true, .chosen = true},
+                            .host_time_ns = -1};
+    enum deflate_engine engine;
+    do
+        engine = (enum deflate_engine)random_below(random, DEFLATE_ENGINES);
+    while (!deflate_has(engine));
+    bytes_append_data(&member, engine, batch);
+    return member;
+}
+
+/* gunzips one member with zlib, as any gzip program would; returns the bytes that came out, or -1.
+ */
+static long plain_gunzip(const uint8_t *member, size_t size, void *out, size_t capacity)
+{
+    z_stream stream = {0};
+    if (inflateInit2(&stream, 31) != Z_OK)
+        return -1;
+    stream.next_in = (Bytef *)(uintptr_t)member;
+    stream.avail_in = (uInt)size;
+    stream.next_out = out;
+    stream.avail_out = (uInt)capacity;
+    int result = inflate(&stream, Z_FINISH);
+    long total = result == Z_STREAM_END && stream.avail_in == 0 ? (long)stream.total_out : -1;
+    inflateEnd(&stream);
+    return total;
+}
+
+static void test_header_round_trip(void)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    uint8_t nothing[1];
+    struct capture_member member;
+    size_t size = capture_put_header_member(bytes, &sample_info);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_HEADER);
+    CU_ASSERT_EQUAL(member.member_bytes, size);
+    CU_ASSERT_EQUAL(memcmp(member.info.id, sample_info.id, sizeof sample_info.id), 0);
+    CU_ASSERT_EQUAL(member.info.clock_hz, sample_info.clock_hz);
+    CU_ASSERT_STRING_EQUAL(member.info.board, sample_info.board);
+    CU_ASSERT_STRING_EQUAL(member.info.bus, sample_info.bus);
+    CU_ASSERT_STRING_EQUAL(member.info.filter, sample_info.filter);
+    CU_ASSERT_EQUAL(member.info.started_ns, sample_info.started_ns);
+    CU_ASSERT_EQUAL(member.info.file_number, sample_info.file_number);
+    CU_ASSERT_EQUAL(member.info.keep, sample_info.keep);
+    CU_ASSERT_EQUAL(member.info.file_started_ns, sample_info.file_started_ns);
+    CU_ASSERT_EQUAL(member.info.first_index, sample_info.first_index);
+    CU_ASSERT_EQUAL(plain_gunzip(bytes, size, nothing, 1), 0);
+}
+
+static void test_closing_round_trip(void)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    uint8_t nothing[1];
+    struct capture_member member;
+    size_t size = capture_put_closing_member(bytes, &sample_totals);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_CLOSING);
+    const struct capture_totals *t = &member.totals;
+    CU_ASSERT_EQUAL(t->end, CAPTURE_END_LIMIT);
+    CU_ASSERT_TRUE(t->final);
+    CU_ASSERT_EQUAL(t->file_records, 10);
+    CU_ASSERT_EQUAL(t->capture_records, 100);
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        CU_ASSERT_EQUAL(t->file_lost[stage], sample_totals.file_lost[stage]);
+        CU_ASSERT_EQUAL(t->capture_lost[stage], sample_totals.capture_lost[stage]);
+    }
+    CU_ASSERT_EQUAL(t->end_index, sample_totals.end_index);
+    CU_ASSERT_EQUAL(t->last_tick, 999);
+    CU_ASSERT_EQUAL(t->after_stop, 55);
+    CU_ASSERT_EQUAL(t->ended_ns, sample_totals.ended_ns);
+    CU_ASSERT_TRUE(t->source.known);
+    CU_ASSERT_EQUAL(t->source.seen, 1);
+    CU_ASSERT_EQUAL(t->source.accepted, 2);
+    CU_ASSERT_EQUAL(t->source.filtered, 3);
+    CU_ASSERT_EQUAL(t->source.above_4gib, 4);
+    CU_ASSERT_EQUAL(t->source.undecoded, 5);
+    CU_ASSERT_EQUAL(t->source.lost_bus, 6);
+    CU_ASSERT_STRING_EQUAL(t->message, sample_totals.message);
+    CU_ASSERT_EQUAL(plain_gunzip(bytes, size, nothing, 1), 0);
+}
+
+static void test_data_round_trip(void)
+{
+    uint64_t random = 1;
+    static const size_t counts[] = {0, 1, 2, 3, 100, 4096, CAPTURE_BLOCK_RECORDS};
+    struct deflate_decoder *decoder = deflate_decoder_new(NULL);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct batch batch;
+        struct capture_member member;
+        size_t raw = counts[i] * RECORD_BYTES;
+        struct bytes bytes = make_data_member(&batch, counts[i], &random);
+        struct record *records = malloc(raw + 1);
+        CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
+        CU_ASSERT_EQUAL(member.kind, CAPTURE_MEMBER_DATA);
+        CU_ASSERT_EQUAL(member.member_bytes, bytes.size);
+        CU_ASSERT_EQUAL_FATAL(member.batch.count, counts[i]);
+        CU_ASSERT_EQUAL(member.batch.first_index, 77);
+        CU_ASSERT_EQUAL(member.batch.first_tick, 1000);
+        CU_ASSERT_EQUAL(member.batch.last_tick, 5000);
+        CU_ASSERT_EQUAL(memcmp(&member.batch.lost, &batch.lost, sizeof batch.lost), 0);
+        CU_ASSERT_EQUAL(memcmp(&member.batch.gap, &batch.gap, sizeof batch.gap), 0);
+        CU_ASSERT_EQUAL(member.batch.host_time_ns, -1);
+        CU_ASSERT_EQUAL(capture_get_records(decoder, &member, bytes.bytes, records, NULL), 0);
+        CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);
+        memset(records, 0, raw);
+        CU_ASSERT_EQUAL(plain_gunzip(bytes.bytes, bytes.size, records, raw + 1), (long)raw);
+        CU_ASSERT_EQUAL(memcmp(records, batch.records, raw), 0);
+        free(records);
+        free(bytes.bytes);
+        free(batch.records);
+    }
+    deflate_decoder_free(decoder);
+}
+
+/* An uncounted gap of no length, which nobody should write, is not overlooked. */
+static void test_uncounted_gap_without_length(void)
+{
+    const struct batch batch = {.first_index = 7, .gap = {.milliseconds = 0, .uncounted = true}};
+    struct capture_member member;
+    struct bytes bytes = {0};
+    bytes_append_data(&bytes, DEFLATE_ZLIB, &batch);
+    CU_ASSERT_EQUAL_FATAL(capture_get_member(&member, bytes.bytes, bytes.size, NULL), 1);
+    CU_ASSERT(member.batch.gap.uncounted);
+    CU_ASSERT_EQUAL(member.batch.gap.milliseconds, 1);
+    CU_ASSERT(batch_tells(&member.batch));
+    free(bytes.bytes);
+}
+
+/* Whether a member is taken for good, records and all. */
+static bool accepted(struct deflate_decoder *decoder, const uint8_t *bytes, size_t size,
+                     struct record *records, size_t capacity)
+{
+    struct capture_member member;
+    if (capture_get_member(&member, bytes, size, NULL) != 1 || member.member_bytes > size)
+        return false;
+    if (member.kind == CAPTURE_MEMBER_DATA && member.batch.count > capacity)
+        return false;
+    return capture_get_records(decoder, &member, bytes, records, NULL) == 0;
+}
+
+static void check_every_flip(uint8_t *bytes, size_t size, size_t count)
+{
+    struct deflate_decoder *decoder = deflate_decoder_new(NULL);
+    struct record *records = malloc((count + 1) * sizeof *records);
+    unsigned unseen = 0;
+    CU_ASSERT_TRUE(accepted(decoder, bytes, size, records, count));
+    for (size_t bit = 0; bit < size * 8; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        unseen += accepted(decoder, bytes, size, records, count);
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    CU_ASSERT_EQUAL(unseen, 0);
+    free(records);
+    deflate_decoder_free(decoder);
+}
+
+static void test_every_flipped_bit_is_seen(void)
+{
+    uint64_t random = 9;
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    check_every_flip(bytes, capture_put_header_member(bytes, &sample_info), 0);
+    check_every_flip(bytes, capture_put_closing_member(bytes, &sample_totals), 0);
+    for (size_t count = 0; count < 60; count += 29) {
+        struct batch batch;
+        struct bytes member = make_data_member(&batch, count, &random);
+        check_every_flip(member.bytes, member.size, count);
+        free(member.bytes);
+        free(batch.records);
+    }
+}
+
+static void test_every_cut_asks_for_more(void)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    struct capture_member member;
+    size_t size = capture_put_header_member(bytes, &sample_info);
+    for (size_t cut = 0; cut < size; cut++) {
+        int result = capture_get_member(&member, bytes, cut, NULL);
+        CU_ASSERT(result == 0 || (result == 1 && member.member_bytes == size));
+    }
+}
+
+static void test_text_from_files_is_harmless(void)
+{
+    uint8_t bytes[CAPTURE_MEMBER_HEADER_MAX];
+    struct capture_member member;
+    struct capture_info info = sample_info;
+    memset(info.board, 'x', sizeof info.board); /* not terminated */
+    memcpy(info.filter, "a\x1b[31m", 7);
+    size_t size = capture_put_header_member(bytes, &info);
+    CU_ASSERT_EQUAL(capture_get_member(&member, bytes, size, NULL), 1);
+    CU_ASSERT_EQUAL(strlen(member.info.board), sizeof info.board - 1);
+    CU_ASSERT_STRING_EQUAL(member.info.filter, "a?[31m");
+}
+
+static void test_levels_and_engines(void)
+{
+    struct bt_error error;
+    for (int level = -1; level <= 9; level++) {
+        struct deflate_encoder *zlib = deflate_encoder_new(DEFLATE_ZLIB, level, &error);
+        CU_ASSERT_EQUAL(zlib != NULL, level != 0);
+        deflate_encoder_free(zlib);
+        struct deflate_encoder *isal = deflate_encoder_new(DEFLATE_ISAL, level, &error);
+        CU_ASSERT_EQUAL(isal != NULL, level <= 3 && deflate_has(DEFLATE_ISAL));
+        if (!isal)
+            CU_ASSERT_EQUAL(error.code, BT_USAGE);
+        deflate_encoder_free(isal);
+        struct deflate_encoder *records = deflate_encoder_new(DEFLATE_RECORDS, level, &error);
+        CU_ASSERT_EQUAL(records != NULL, level <= 0);
+        deflate_encoder_free(records);
+        struct deflate_encoder *programs = deflate_encoder_new(DEFLATE_PROGRAMS, level, &error);
+        CU_ASSERT_EQUAL(programs != NULL, level <= 0);
+        deflate_encoder_free(programs);
+    }
+}
+
+/* Not compressed, by level or in a hurry, is as good a stream as any. */
+static void test_stored(void)
+{
+    struct bt_error error;
+    uint8_t in[200000], out[202000], back[sizeof in];
+    uint64_t random = random_seed(5);
+    random_fill(&random, in, sizeof in);
+    for (int way = 0; way < 3; way++) {
+        struct deflate_encoder *encoder =
+            deflate_encoder_new(way == 2 ? DEFLATE_ZLIB : DEFLATE_BEST, way == 0 ? 0 : -1, &error);
+        deflate_encoder_hurry(encoder, way > 0);
+        for (size_t size = 0; size <= sizeof in; size += 65535 / 2) {
+            size_t out_size;
+            uint32_t crc, crc_back;
+            struct deflate_decoder *decoder = deflate_decoder_new(&error);
+            CU_ASSERT_EQUAL(
+                deflate_encode(encoder, in, size, out, sizeof out, &out_size, &crc, &error), 0);
+            CU_ASSERT(out_size > size && out_size <= size + 30);
+            CU_ASSERT_EQUAL(deflate_decode(decoder, out, out_size, back, size, &crc_back, &error),
+                            0);
+            CU_ASSERT_EQUAL(crc, crc_back);
+            CU_ASSERT(memcmp(in, back, size) == 0);
+            deflate_decoder_free(decoder);
+        }
+        deflate_encoder_free(encoder);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"header member round trip", test_header_round_trip},
+    {"closing member round trip", test_closing_round_trip},
+    {"data member round trip, by our reader and by zlib", test_data_round_trip},
+    {"uncounted gap without length", test_uncounted_gap_without_length},
+    {"every flipped bit is seen", test_every_flipped_bit_is_seen},
+    {"every cut asks for more", test_every_cut_asks_for_more},
+    {"text from files is harmless", test_text_from_files_is_harmless},
+    {"compression levels and engines", test_levels_and_engines},
+    {"blocks that are stored", test_stored},
+    {NULL, NULL}};
+TEST_SUITE(capture_file, cases)

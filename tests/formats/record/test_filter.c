@@ -1,0 +1,158 @@
+#include "formats/record/filter.h"
+
+#include "formats/record/filter_text.h"
+#include "tests/suites.h"
+#include "tests/support/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct filter parse(const char *text)
+{
+    struct filter filter = {0};
+    struct bt_error error = {0};
+    int result = filter_parse(&filter, text, &error);
+    if (result != 0)
+        printf("%s: %s\n", text, error.message);
+    CU_ASSERT_EQUAL(result, 0);
+    return filter;
+}
+
+static bool passes(const char *text, uint8_t type, uint8_t processor, uint32_t address)
+{
+    struct filter filter = parse(text);
+    const struct record record = {.type = type, .processor = processor, .address = address};
+    return filter_match(&filter, &record);
+}
+
+static void test_everything(void)
+{
+    CU_ASSERT_TRUE(passes("", 0, 0, 0));
+    CU_ASSERT_TRUE(passes(" \t\n", 0x37, 7, 0xffffffff));
+    CU_ASSERT_TRUE(passes("", 0xff, 200, 5));
+}
+
+static void test_clauses(void)
+{
+    CU_ASSERT_TRUE(passes("type=FETCH", REQUEST_FETCH, 0, 0));
+    CU_ASSERT_FALSE(passes("type=FETCH", REQUEST_MEMREAD, 0, 0));
+    CU_ASSERT_FALSE(passes("type=FETCH", 0xff, 0, 0));
+    CU_ASSERT_TRUE(passes("Type = fetch | MemRead", REQUEST_MEMREAD, 0, 0));
+    CU_ASSERT_FALSE(passes("type=memread", REQUEST_MEMREADINV, 0, 0));
+    CU_ASSERT_TRUE(passes("type!=FETCH", REQUEST_SMIACK, 0, 0));
+    CU_ASSERT_FALSE(passes("type!=FETCH", REQUEST_FETCH, 0, 0));
+    CU_ASSERT_TRUE(passes("type=0x10-0x1f", REQUEST_IOWRITE, 0, 0));
+    CU_ASSERT_FALSE(passes("type=0x10-0x1f", REQUEST_DEFERREPLY, 0, 0));
+    CU_ASSERT_TRUE(passes("type=49", REQUEST_SHUTDOWN, 0, 0));
+    CU_ASSERT_TRUE(passes("processor=0-1|3", 0, 3, 0));
+    CU_ASSERT_FALSE(passes("processor=0-1|3", 0, 2, 0));
+    CU_ASSERT_FALSE(passes("proc=0-6", 0, 9, 0));
+    CU_ASSERT_TRUE(passes("proc!=2", 0, 7, 0));
+    CU_ASSERT_FALSE(passes("proc!=2", 0, 2, 0));
+    CU_ASSERT_TRUE(passes("address=0x1000-0x1fff|0xFFFFFFFF", 0, 0, 0xffffffff));
+    CU_ASSERT_TRUE(passes("addr=0x1000 - 0x1fff", 0, 0, 0x1000));
+    CU_ASSERT_TRUE(passes("addr=0x1000-0x1fff", 0, 0, 0x1fff));
+    CU_ASSERT_FALSE(passes("addr=0x1000-0x1fff", 0, 0, 0x2000));
+    CU_ASSERT_FALSE(passes("addr=0x1000-0x1fff", 0, 0, 0xfff));
+    CU_ASSERT_FALSE(passes("address!=0xfee00000-0xfee00fff", 0, 0, 0xfee00300));
+    CU_ASSERT_TRUE(passes("address!=0xfee00000-0xfee00fff", 0, 0, 0xfee01000));
+}
+
+static void test_conjunction(void)
+{
+    static const char text[] =
+        "type=FETCH|MEMREAD and processor=0-1|3 and address!=0xfee00000-0xfee00fff";
+    CU_ASSERT_TRUE(passes(text, REQUEST_FETCH, 3, 0));
+    CU_ASSERT_FALSE(passes(text, REQUEST_MEMWRITE, 3, 0));
+    CU_ASSERT_FALSE(passes(text, REQUEST_FETCH, 2, 0));
+    CU_ASSERT_FALSE(passes(text, REQUEST_FETCH, 3, 0xfee00000));
+    CU_ASSERT_TRUE(passes("proc=1,type=HALT", REQUEST_HALT, 1, 0));
+    CU_ASSERT_FALSE(passes("proc=1,type=HALT", REQUEST_HALT, 0, 0));
+}
+
+/* filter_match against the obvious: every type, processor and some addresses, by themselves. */
+static void test_match_against_twin(void)
+{
+    for (unsigned seed = 0; seed < 5000; seed++) {
+        uint64_t random = random_seed(seed);
+        struct filter filter = {.types = random_next32(&random) & 0x1ffff,
+                                .processors = (uint8_t)random_next32(&random),
+                                .range_count = (uint8_t)random_below(&random, FILTER_RANGES + 1),
+                                .outside = random_next32(&random) & 1};
+        if (random_one_in(&random, 4))
+            filter.types = 0x1ffff;
+        if (random_one_in(&random, 4))
+            filter.processors = 0xff;
+        for (unsigned i = 0; i < filter.range_count; i++) {
+            filter.ranges[i].low = random_below(&random, 64);
+            filter.ranges[i].high = filter.ranges[i].low + random_below(&random, 8);
+        }
+        struct record record = {.type = (uint8_t)random_below(&random, 0x40),
+                                .processor = (uint8_t)random_below(&random, 10),
+                                .address = random_below(&random, 72)};
+        bool type = filter.types == 0x1ffff;
+        for (unsigned i = 0; i < REQUEST_TYPES; i++)
+            if (request_type_at(i) == record.type)
+                type = (filter.types & 1u << i) != 0;
+        bool processor = filter.processors == 0xff ||
+                         (record.processor < 8 && (filter.processors & 1u << record.processor));
+        bool inside = false;
+        for (unsigned i = 0; i < filter.range_count; i++)
+            inside = inside || (filter.ranges[i].low <= record.address &&
+                                record.address <= filter.ranges[i].high);
+        bool address = filter.range_count == 0 || inside != filter.outside;
+        CU_ASSERT_EQUAL(filter_match(&filter, &record), type && processor && address);
+    }
+}
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *text;
+        unsigned column;
+    } wrong[] = {{"type", 5},
+                 {"type=", 6},
+                 {"type==FETCH", 6},
+                 {"type=FETCHES", 6},
+                 {"type=FETCH|", 12},
+                 {"type=FETCH or proc=1", 12},
+                 {"type=FETCH and", 15},
+                 {"type=FETCH,", 12},
+                 {"type=FETCH and type=HALT", 16},
+                 {"proc=1 and processor=2", 12},
+                 {"size=8", 1},
+                 {"type=0x40", 6},
+                 {"type=0x04-0x0f", 6},
+                 {"proc=8", 6},
+                 {"proc=0-8", 6},
+                 {"proc=3-1", 6},
+                 {"proc=1-", 8},
+                 {"proc=-1", 6},
+                 {"addr=0x100000000", 6},
+                 {"addr=99999999999999999999999", 6},
+                 {"addr=0x", 6},
+                 {"addr=12zz", 6},
+                 {"addr=0x20-0x10", 6},
+                 {"addr=1|2|3|4|5|6|7|8|9", 22},
+                 {"addr=1;", 7},
+                 {"\xff", 1}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct filter filter = filter_all();
+        const struct filter before = filter;
+        struct bt_error error = {0};
+        char column[40];
+        snprintf(column, sizeof column, "column %u:", wrong[i].column);
+        CU_ASSERT_EQUAL(filter_parse(&filter, wrong[i].text, &error), BT_USAGE);
+        if (!strstr(error.message, column))
+            printf("%s: %s\n", wrong[i].text, error.message);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error.message, column));
+        CU_ASSERT_EQUAL(filter.types, before.types);
+        CU_ASSERT_EQUAL(filter.range_count, 0);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"everything", test_everything},         {"clauses", test_clauses},
+    {"conjunction", test_conjunction},       {"match against a twin", test_match_against_twin},
+    {"errors name the column", test_errors}, {NULL, NULL}};
+TEST_SUITE(filter, cases)

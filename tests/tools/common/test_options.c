@@ -1,0 +1,124 @@
+#include "tools/common/options.h"
+
+#include "tests/suites.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct settings {
+    bool flag;
+    const char *text;
+    uint64_t count;
+    uint32_t number;
+    uint64_t bytes;
+    int64_t duration;
+    int calls;
+};
+
+static int take_call(void *settings, const char *argument, struct bt_error *error)
+{
+    ((struct settings *)settings)->calls++;
+    return strcmp(argument, "bad") == 0 ? bt_fail(error, BT_USAGE, "it is bad") : 0;
+}
+
+#define AT(field) offsetof(struct settings, field)
+
+static const struct option_row rows[] = {
+    {OPTION_FLAG, 'f', "flag", NULL, "", AT(flag), NULL},
+    {OPTION_TEXT, 't', "text", "TEXT", "", AT(text), NULL},
+    {OPTION_COUNT, 'c', "count", "N", "", AT(count), NULL},
+    {OPTION_NUMBER, 0, "number", "N", "", AT(number), NULL},
+    {OPTION_BYTES, 0, "bytes", "SIZE", "", AT(bytes), NULL},
+    {OPTION_DURATION, 0, "duration", "TIME", "", AT(duration), NULL},
+    {OPTION_CALL, 'x', "call", "WHAT", "", 0, take_call},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Parses a line of words; the operands are left in words. */
+static int parse(struct settings *settings, char *words[24], const char *line,
+                 struct bt_error *error)
+{
+    static char name[] = "command";
+    static char copy[256];
+    int count = 1;
+    strcpy(copy, line);
+    words[0] = name;
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    words[count] = NULL;
+    memset(settings, 0, sizeof *settings);
+    error->message[0] = '\0';
+    int first = options_parse(rows, settings, count, words, error);
+    return first > 0 ? count - first : first == 0 ? -100 : first;
+}
+
+static void test_every_kind(void)
+{
+    struct settings s;
+    char *words[24];
+    struct bt_error error;
+    CU_ASSERT_EQUAL(parse(&s, words,
+                          "-f --text=hello one --count 5k --number 7 --bytes 64K --duration 2ms "
+                          "-x a --call b two",
+                          &error),
+                    2);
+    CU_ASSERT_TRUE(s.flag);
+    CU_ASSERT_STRING_EQUAL(s.text, "hello");
+    CU_ASSERT_EQUAL(s.count, 5000);
+    CU_ASSERT_EQUAL(s.number, 7);
+    CU_ASSERT_EQUAL(s.bytes, 65536);
+    CU_ASSERT_EQUAL(s.duration, 2000000);
+    CU_ASSERT_EQUAL(s.calls, 2);
+    CU_ASSERT_STRING_EQUAL(words[15], "one");
+    CU_ASSERT_STRING_EQUAL(words[16], "two");
+}
+
+static void test_operands_behind_two_dashes(void)
+{
+    struct settings s;
+    char *words[24];
+    struct bt_error error;
+    CU_ASSERT_EQUAL(parse(&s, words, "-f -- --text -x", &error), 2);
+    CU_ASSERT_TRUE(s.flag);
+    CU_ASSERT_PTR_NULL(s.text);
+}
+
+static void test_help(void)
+{
+    struct settings s;
+    char *words[24];
+    struct bt_error error;
+    CU_ASSERT_EQUAL(parse(&s, words, "-h", &error), -100);
+    CU_ASSERT_EQUAL(parse(&s, words, "operand --help", &error), -100);
+}
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *line, *message;
+    } tries[] = {
+        {"--nothing", "unknown option --nothing"},
+        {"operand -z", "unknown option -z"},
+        {"-fz", "unknown option -z"},
+        {"--text", "option --text needs TEXT"},
+        {"-t", "option --text needs TEXT"},
+        {"--flag=1", "option --flag takes no argument"},
+        {"--call bad", "--call: it is bad"},
+        {"--number 5G", "--number: \"5G\" is too large"},
+        {"--count many", "--count: \"many\" is not a number such as 1000, 5k, 2M or 0x100"}};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        struct settings s;
+        char *words[24];
+        struct bt_error error;
+        CU_ASSERT_EQUAL(parse(&s, words, tries[i].line, &error), BT_USAGE);
+        CU_ASSERT_STRING_EQUAL(error.message, tries[i].message);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"every kind of option", test_every_kind},
+    {"operands behind two dashes", test_operands_behind_two_dashes},
+    {"help", test_help},
+    {"errors", test_errors},
+    {NULL, NULL}};
+TEST_SUITE(options, cases)

@@ -1,0 +1,51 @@
+/* The slow obvious twin of tools/dcfg/graph/flow.h, for small streams: every pair of fetches that
+ * followed one another, and blocks made from those at the end. */
+#ifndef TESTS_TOOLS_DCFG_GRAPH_FLOW_FIXTURE_H
+#define TESTS_TOOLS_DCFG_GRAPH_FLOW_FIXTURE_H
+
+#include "tools/dcfg/graph/flow.h"
+
+#define TWIN_INSTRUCTIONS 512
+#define TWIN_PAIRS        2048
+#define TWIN_THREADS      8
+
+/* Instruction 0 is where threads start, 1 where they end. */
+struct twin_pair {
+    int source;
+    int target;
+    bool known;
+    uint64_t counts[FLOW_THREADS_MAX]; /* by processor */
+};
+
+struct twin {
+    int instruction_count;
+    struct {
+        uint32_t address;
+        uint8_t size;
+        bool cut;
+    } instructions[TWIN_INSTRUCTIONS];
+    int pair_count;
+    struct twin_pair pairs[TWIN_PAIRS];
+    int at[FLOW_THREADS_MAX];
+    bool lost[FLOW_THREADS_MAX];
+    uint64_t fetched[FLOW_THREADS_MAX];
+
+    int block_count;
+    int starts[TWIN_INSTRUCTIONS]; /* by instruction: the block that starts or ends there, or -1 */
+    int ends[TWIN_INSTRUCTIONS];
+    struct flow_block blocks[TWIN_INSTRUCTIONS];
+};
+
+void twin_begin(struct twin *twin);
+void twin_put(struct twin *twin, const struct batch *batch);
+
+/* Says that blocks end behind the instructions for which cut(address, size) is true. */
+void twin_cut(struct twin *twin, bool (*cut)(uint32_t address, uint8_t size));
+
+/* Ends the stream and makes the blocks. */
+void twin_finish(struct twin *twin);
+
+/* Whether the graph is what the twin makes of the same stream; says on stderr where it is not. */
+bool twin_agrees(const struct twin *twin, const struct flow_graph *graph);
+
+#endif

@@ -1,0 +1,137 @@
+#include "tests/suites.h"
+#include "tests/support/random.h"
+#include "tools/dcfg/graph/names.h"
+
+#include <string.h>
+
+#define SPANS 12u
+#define SPACE 40u
+
+struct told {
+    uint64_t offset[SPANS], size[SPANS];
+    uint32_t count;
+};
+
+/* The slow way: those that cover the offset, the last to begin, then the shortest (one without a
+ * size is the longest), then the first in the file. What has no size reaches to the next start. */
+static int covers(const struct told *told, uint64_t offset)
+{
+    int best = -1;
+    uint64_t best_rank = 0;
+    for (uint32_t i = 0; i < told->count; i++) {
+        uint64_t end = told->offset[i] + told->size[i];
+        if (told->size[i] == 0) {
+            end = UINT64_MAX;
+            for (uint32_t j = 0; j < told->count; j++)
+                if (told->offset[j] > told->offset[i] && told->offset[j] < end)
+                    end = told->offset[j];
+        }
+        if (offset < told->offset[i] || offset >= end)
+            continue;
+        uint64_t rank = told->size[i] ? end : UINT64_MAX;
+        if (best < 0 || told->offset[i] > told->offset[best] ||
+            (told->offset[i] == told->offset[best] && rank < best_rank)) {
+            best = (int)i;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+static struct dcfg *make_graph(const struct told told[2])
+{
+    struct bt_error error = {0};
+    struct dcfg *graph = dcfg_new(NULL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(graph);
+    struct dcfg_process *process = dcfg_add_process(graph, 1, &error);
+    CU_ASSERT_EQUAL_FATAL(dcfg_add_file_name(graph, 1, "f", 1, &error), 0);
+    for (unsigned image = 0; image < 2; image++) {
+        struct dcfg_image row = {.id = image + 1, .load_address = 0x1000 * (image + 1)};
+        CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &row, &error), 0);
+        for (uint32_t i = 0; i < told[image].count; i++) {
+            char name[8] = {(char)('a' + image), (char)('a' + i)};
+            struct dcfg_line line = {.offset = told[image].offset[i],
+                                     .size = (uint32_t)told[image].size[i],
+                                     .file_name_id = 1,
+                                     .line = i + 1};
+            CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, told[image].offset[i],
+                                                  told[image].size[i], name, 2, &error),
+                                  0);
+            CU_ASSERT_EQUAL_FATAL(dcfg_add_line(process, &line, &error), 0);
+        }
+    }
+    CU_ASSERT_EQUAL_FATAL(dcfg_seal(graph, &error), 0);
+    return graph;
+}
+
+static void compare(const struct names *names, const struct told told[2])
+{
+    for (unsigned image = 0; image < 2; image++)
+        for (uint64_t offset = 0; offset < SPACE; offset++) {
+            struct names_place place;
+            names_at(names, image, offset, &place);
+            int best = covers(&told[image], offset);
+            CU_ASSERT_EQUAL_FATAL(place.address, 0x1000 * (image + 1) + offset);
+            CU_ASSERT_EQUAL_FATAL(place.symbol != NULL, best >= 0);
+            CU_ASSERT_EQUAL_FATAL(place.file != NULL, best >= 0);
+            if (best < 0)
+                continue;
+            CU_ASSERT_EQUAL_FATAL(place.symbol[0], 'a' + (char)image);
+            CU_ASSERT_EQUAL_FATAL(place.symbol[1], 'a' + best);
+            CU_ASSERT_EQUAL_FATAL(place.symbol_offset, offset - told[image].offset[best]);
+            CU_ASSERT_EQUAL_FATAL(place.line, (uint32_t)best + 1);
+        }
+}
+
+static void test_spans_of_all_kinds(void)
+{
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        uint64_t state = random_seed(seed);
+        struct told told[2] = {{.count = 0}};
+        for (unsigned image = 0; image < 2; image++) {
+            told[image].count = (uint32_t)random_below(&state, SPANS + 1);
+            for (uint32_t i = 0; i < told[image].count; i++) {
+                told[image].offset[i] = random_below(&state, SPACE);
+                told[image].size[i] =
+                    random_one_in(&state, 4) ? 0 : random_below(&state, SPACE / 2);
+            }
+        }
+        struct bt_error error = {0};
+        struct dcfg *graph = make_graph(told);
+        struct names *names = names_new(graph->processes[0], &error);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(names);
+        compare(names, told);
+        names_free(names);
+        dcfg_free(graph);
+    }
+}
+
+/* Offsets and sizes at the end of what there is. */
+static void test_largest_offsets(void)
+{
+    struct bt_error error = {0};
+    struct dcfg *graph = dcfg_new(NULL, &error);
+    struct dcfg_process *process = dcfg_add_process(graph, 1, &error);
+    struct dcfg_image row = {.id = 1};
+    struct names_place place;
+    CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &row, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, 5, UINT64_MAX, "a", 1, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, UINT64_MAX - 1, 9, "b", 1, &error), 0);
+    CU_ASSERT_EQUAL_FATAL(dcfg_seal(graph, &error), 0);
+    struct names *names = names_new(process, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(names);
+    names_at(names, 0, 1000, &place);
+    CU_ASSERT_STRING_EQUAL(place.symbol, "a");
+    names_at(names, 0, UINT64_MAX - 1, &place);
+    CU_ASSERT_STRING_EQUAL(place.symbol, "b");
+    names_at(names, 0, 4, &place);
+    CU_ASSERT_PTR_NULL(place.symbol);
+    names_free(names);
+    dcfg_free(graph);
+}
+
+static const struct test_case cases[] = {
+    {"spans of all kinds against a slow twin", test_spans_of_all_kinds},
+    {"the largest offsets", test_largest_offsets},
+    {NULL, NULL}};
+TEST_SUITE(cfg_names, cases)

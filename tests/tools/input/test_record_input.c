@@ -1,0 +1,299 @@
+/* Records for studies: what is read ahead by a thread is what a reader alone gives. */
+#include "tools/input/record_input.h"
+
+#include "formats/capture/trace_reader.h"
+#include "tests/suites.h"
+#include "tests/support/capture_set.h"
+#include "tests/support/files.h"
+#include "tests/support/folder.h"
+#include "tests/support/members.h"
+#include "tests/support/random.h"
+#include "tests/support/records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS 50000u
+#define FILES   4u
+
+/* Everything that an input gives, its records one by one with their ticks. */
+struct taken {
+    struct record *records;
+    uint64_t *ticks;
+    size_t count;
+    uint64_t lost;
+    int result, status;
+};
+
+static struct taken take_all(int count, char **paths, const struct record_input_settings *settings)
+{
+    struct taken taken = {.records = malloc(8 * RECORDS * sizeof *taken.records),
+                          .ticks = malloc(8 * RECORDS * sizeof *taken.ticks),
+                          .count = 0,
+                          .lost = 0,
+                          .result = 0,
+                          .status = 0};
+    struct record_input *input;
+    struct bt_error error;
+    const struct batch *batch;
+    CU_ASSERT_FATAL(taken.records && taken.ticks);
+    CU_ASSERT_EQUAL_FATAL(record_input_open(&input, count, paths, settings, &error), 0);
+    while ((taken.result = record_input_next(input, &batch, &error)) == 1) {
+        CU_ASSERT_FATAL(taken.count + batch->count <= 8 * RECORDS);
+        uint64_t tick = batch->first_tick;
+        taken.lost += loss_total(&batch->lost);
+        for (size_t i = 0; i < batch->count; i++) {
+            tick += i > 0 ? batch->records[i].time : 0;
+            taken.records[taken.count] = batch->records[i];
+            taken.ticks[taken.count++] = tick;
+        }
+    }
+    /* asked again, it says the same */
+    CU_ASSERT_EQUAL(record_input_next(input, &batch, &error), taken.result);
+    taken.status = record_input_close(input);
+    return taken;
+}
+
+static void taken_free(struct taken *taken)
+{
+    free(taken->records);
+    free(taken->ticks);
+}
+
+static struct test_path *raw_file(struct record *records, size_t count, uint64_t seed, bool pipe)
+{
+    uint8_t *bytes = malloc(count * RECORD_BYTES + 1);
+    CU_ASSERT_FATAL(bytes != NULL);
+    records_fill_like_a_bus(records, count, &seed);
+    records_put(bytes, records, count);
+    struct test_path *path = pipe ? test_path_pipe(bytes, count * RECORD_BYTES)
+                                  : test_path_file(bytes, count * RECORD_BYTES);
+    free(bytes);
+    return path;
+}
+
+static const struct record_input_settings everything = {.count = UINT64_MAX};
+static const struct record_input_settings concatenated = {.concatenate = true, .count = UINT64_MAX};
+
+static void test_raw_files(void)
+{
+    struct record *records = malloc(2 * RECORDS * sizeof *records);
+    struct test_path *first = raw_file(records, RECORDS, 1, false);
+    struct test_path *second = raw_file(records + RECORDS, RECORDS, 2, true);
+    char *paths[] = {(char *)test_path_name(first), (char *)test_path_name(second)};
+    struct taken taken = take_all(2, paths, &concatenated);
+    CU_ASSERT_EQUAL_FATAL(taken.count, 2 * RECORDS);
+    CU_ASSERT_EQUAL(memcmp(taken.records, records, taken.count * sizeof *records), 0);
+    CU_ASSERT_EQUAL(taken.result, 0);
+    CU_ASSERT_EQUAL(taken.status, 0);
+    for (size_t i = 1; i < taken.count; i++)
+        if (taken.ticks[i] < taken.ticks[i - 1])
+            CU_FAIL("time goes back");
+    taken_free(&taken);
+    test_path_free(first);
+    test_path_free(second);
+    free(records);
+}
+
+/* Any range of the records is that part of the whole, with its ticks where they are asked for. */
+static void test_ranges(void)
+{
+    uint64_t random = 7;
+    struct capture_set set = {.seed = 3,
+                              .files = FILES,
+                              .file_records = 5000,
+                              .block_records = 700,
+                              .lost = {0, 9, 0, 0}};
+    char folder[FOLDER_PATH_BYTES];
+    char names[FILES][FOLDER_PATH_BYTES + 32];
+    char *paths[FILES];
+    folder_make(folder);
+    snprintf(names[0], sizeof names[0], "%s/p", folder);
+    CU_ASSERT_EQUAL_FATAL(capture_set_write(&set, names[0]), 0);
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(names[i], sizeof names[i], "%s/p_%u.byu.gz", folder, FILES - i);
+        paths[i] = names[i]; /* in the wrong order */
+    }
+    struct taken all = take_all(FILES, paths, &everything);
+    CU_ASSERT_EQUAL(all.count, FILES * 5000u);
+    CU_ASSERT_EQUAL(all.lost, FILES * 9u);
+    uint64_t counted;
+    struct bt_error error;
+    CU_ASSERT_EQUAL(record_input_count(FILES, paths, &everything, &counted, &error), 0);
+    CU_ASSERT_EQUAL(counted, all.count);
+    for (unsigned i = 0; i < 60; i++) {
+        struct record_input_settings range = {.first = random_below(&random, all.count + 100),
+                                              .count = random_below(&random, all.count),
+                                              .keep_ticks = i % 2};
+        struct taken part = take_all(FILES, paths, &range);
+        uint64_t left = range.first < all.count ? all.count - range.first : 0;
+        CU_ASSERT_EQUAL_FATAL(part.count, left < range.count ? left : range.count);
+        CU_ASSERT(part.count == 0 || memcmp(part.records, all.records + range.first,
+                                            part.count * sizeof *part.records) == 0);
+        if (range.keep_ticks && part.count > 0)
+            CU_ASSERT_EQUAL(
+                memcmp(part.ticks, all.ticks + range.first, part.count * sizeof *part.ticks), 0);
+        taken_free(&part);
+    }
+    taken_free(&all);
+    folder_remove(folder);
+}
+
+static void flip_byte(const char *path, long place)
+{
+    FILE *file = fopen(path, "r+b");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fseek(file, place, SEEK_SET);
+    int byte = getc(file);
+    fseek(file, place, SEEK_SET);
+    putc(byte ^ 0x40, file);
+    fclose(file);
+}
+
+/* A block that is damaged is told and raises the status; everything else is there. */
+static void test_damage(void)
+{
+    struct capture_set set = {.seed = 3, .files = 1, .file_records = 5000, .block_records = 500};
+    char folder[FOLDER_PATH_BYTES];
+    char name[FOLDER_PATH_BYTES + 32];
+    char *paths[] = {name};
+    folder_make(folder);
+    snprintf(name, sizeof name, "%s/p", folder);
+    CU_ASSERT_EQUAL_FATAL(capture_set_write(&set, name), 0);
+    snprintf(name, sizeof name, "%s/p_1.byu.gz", folder);
+    flip_byte(name, 12000);
+    struct taken taken = take_all(1, paths, &everything);
+    CU_ASSERT_EQUAL(taken.count, 4500);
+    CU_ASSERT_EQUAL(taken.result, 0);
+    CU_ASSERT_EQUAL(taken.status, 1);
+    taken_free(&taken);
+    folder_remove(folder);
+}
+
+static void test_missing_file(void)
+{
+    char name[] = "/nonexistent/trace.byu";
+    char *paths[] = {name};
+    struct record_input *input;
+    struct bt_error error;
+    CU_ASSERT_EQUAL(record_input_open(&input, 1, paths, &everything, &error), BT_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "/nonexistent/trace.byu"));
+}
+
+/* A trace in another program's format, by its name or by what it looks like. */
+static void test_foreign(void)
+{
+    static const char text[] = "0 1000\n1 2004\n2 fffffffc\n";
+    static const enum request_type types[] = {REQUEST_MEMREAD, REQUEST_MEMWRITE, REQUEST_FETCH};
+    struct test_path *path = test_path_file(text, sizeof text - 1);
+    char *paths[] = {(char *)test_path_name(path), (char *)test_path_name(path)};
+    struct record_input_settings settings = {
+        .from = "din", .concatenate = true, .count = UINT64_MAX};
+    struct taken taken = take_all(2, paths, &settings);
+    CU_ASSERT_EQUAL_FATAL(taken.count, 6);
+    CU_ASSERT_EQUAL(taken.status, 0);
+    for (size_t i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(taken.records[i].type, types[i % 3]);
+    CU_ASSERT_EQUAL(taken.records[5].address, 0xfffffffc);
+    taken_free(&taken);
+    settings.first = 4;
+    taken = take_all(2, paths, &settings);
+    CU_ASSERT_EQUAL(taken.count, 2);
+    taken_free(&taken);
+    uint64_t counted;
+    struct bt_error error;
+    CU_ASSERT_EQUAL(record_input_count(2, paths, &settings, &counted, &error), 0);
+    CU_ASSERT_EQUAL(counted, 6);
+    struct record_input *input;
+    settings.from = "dinn";
+    CU_ASSERT_EQUAL(record_input_open(&input, 2, paths, &settings, &error), BT_USAGE);
+    test_path_free(path);
+}
+
+/* A study that has had enough closes at once, though there is more. */
+static void test_early_close(void)
+{
+    struct record *records = malloc(8 * RECORDS * sizeof *records);
+    struct test_path *path = raw_file(records, 8 * RECORDS, 11, false);
+    char *paths[] = {(char *)test_path_name(path)};
+    for (int batches = 0; batches < 4; batches++) {
+        struct record_input *input;
+        struct bt_error error;
+        const struct batch *batch;
+        CU_ASSERT_EQUAL_FATAL(record_input_open(&input, 1, paths, &everything, &error), 0);
+        for (int i = 0; i < batches; i++)
+            CU_ASSERT_EQUAL(record_input_next(input, &batch, &error), 1);
+        CU_ASSERT_EQUAL(record_input_close(input), 0);
+    }
+    test_path_free(path);
+    free(records);
+}
+
+/* Why several traces are refused: when they are opened, or while they are read. */
+static struct bt_error refused(int count, char **paths, bool opened)
+{
+    struct record_input *input;
+    struct bt_error error = {0};
+    int result = record_input_open(&input, count, paths, &everything, &error);
+    CU_ASSERT_EQUAL_FATAL(result, opened ? 0 : BT_USAGE);
+    if (result < 0)
+        return error;
+    const struct batch *batch;
+    while ((result = record_input_next(input, &batch, &error)) == 1)
+        ;
+    CU_ASSERT_EQUAL(result, BT_USAGE);
+    record_input_close(input);
+    return error;
+}
+
+static void test_several_traces_are_refused(void)
+{
+    struct record records[100];
+    struct bytes both = {0};
+    struct test_path *first = raw_file(records, 100, 1, false);
+    struct test_path *second = raw_file(records, 100, 2, false);
+    struct test_path *stream = raw_file(records, 100, 3, true);
+    char *paths[] = {(char *)test_path_name(first), (char *)test_path_name(second),
+                     (char *)test_path_name(stream)};
+    struct bt_error error = refused(3, paths, false);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "2 traces are given"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "--concatenate"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "(no header)"));
+    char *piped[] = {paths[0], paths[2]}; /* what a pipe holds shows when it is read */
+    error = refused(2, piped, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "another trace begins here"));
+    test_path_free(stream);
+    test_path_free(second);
+    test_path_free(first);
+
+    for (uint8_t id = 1; id <= 2; id++) { /* as cat puts them */
+        const struct capture_info info = {
+            .id = {id}, .board = "a board", .started_ns = 1, .file_number = 1};
+        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
+        bytes_append_header(&both, &info);
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+    }
+    struct test_path *cat = test_path_file(both.bytes, both.size);
+    char *path = (char *)test_path_name(cat);
+    error = refused(1, &path, true);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "a board, started 1970"));
+    struct record_input_settings settings = concatenated;
+    settings.silent = true;
+    struct taken taken = take_all(1, &path, &settings);
+    CU_ASSERT_EQUAL(taken.count, 200);
+    taken_free(&taken);
+    test_path_free(cat);
+    free(both.bytes);
+}
+
+static const struct test_case cases[] = {
+    {"raw files and pipes", test_raw_files},
+    {"ranges", test_ranges},
+    {"damage", test_damage},
+    {"a missing file", test_missing_file},
+    {"other programs' formats", test_foreign},
+    {"closed early", test_early_close},
+    {"several traces are refused", test_several_traces_are_refused},
+    {NULL, NULL}};
+TEST_SUITE(record_input, cases)

@@ -1,0 +1,141 @@
+#include "tests/suites.h"
+#include "tests/support/random.h"
+#include "tools/plot/canvas_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS 100000u
+
+/* The script of a panel, with a 0 behind it; from malloc. */
+static char *script_of(const struct figure_panel *panel)
+{
+    struct script *script = script_new(NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(script);
+    struct canvas canvas = {.script = script, .panel = panel, .width = 1200, .height = 800};
+    const char *text;
+    size_t size;
+    canvas_put(&canvas);
+    CU_ASSERT_EQUAL_FATAL(script_text(script, &text, &size, NULL), 0);
+    char *copy = calloc(1, size + 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
+    memcpy(copy, text, size);
+    script_free(script);
+    return copy;
+}
+
+/* Counts the points of the first series and the holes between them, and finds what is special. */
+struct seen {
+    size_t points, holes;
+    double first, last, low, high;
+};
+
+static struct seen look(const char *script)
+{
+    struct seen seen = {.low = INFINITY, .high = -INFINITY};
+    const char *at = strstr(script, "$series0_0 << ENDOFDATA\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    at = strchr(at, '\n') + 1;
+    while (strncmp(at, "ENDOFDATA\n", 10) != 0) {
+        double x;
+        double y;
+        if (*at == '\n') {
+            seen.holes++;
+        } else {
+            CU_ASSERT_EQUAL_FATAL(sscanf(at, "%lf %lf", &x, &y), 2);
+            seen.first = seen.points == 0 ? x : seen.first;
+            seen.last = x;
+            seen.low = fmin(seen.low, y);
+            seen.high = fmax(seen.high, y);
+            seen.points++;
+        }
+        at = strchr(at, '\n') + 1;
+    }
+    return seen;
+}
+
+/* However many points there are, few are drawn, and no peak is lost. */
+static void test_thinned(void)
+{
+    static double x[POINTS];
+    static double y[POINTS];
+    uint64_t random = random_seed(7);
+    for (size_t i = 0; i < POINTS; i++) {
+        x[i] = (double)(i + 1);
+        y[i] = 0.5 + 0.1 * (double)random_below(&random, 100) / 100;
+    }
+    y[12345] = 0.9;
+    y[54321] = 0.1;
+    const struct figure_series series = {.x = x, .y = y, .count = POINTS};
+    struct figure_panel panel = {.series = &series, .series_count = 1};
+    for (int scale = 0; scale < 2; scale++) {
+        panel.x.scale = scale == 0 ? FIGURE_LINEAR : FIGURE_LOG2;
+        char *script = script_of(&panel);
+        struct seen seen = look(script);
+        CU_ASSERT(seen.points > 1000 && seen.points < 5000);
+        CU_ASSERT(seen.first == 1 && seen.last == POINTS);
+        CU_ASSERT(seen.low == 0.1 && seen.high == 0.9);
+        free(script);
+    }
+}
+
+static void test_holes(void)
+{
+    const double x[] = {1, 2, 3, 4};
+    const double y[] = {1, NAN, 0, 2};
+    const struct figure_series series = {.x = x, .y = y, .count = 4};
+    struct figure_panel panel = {.series = &series, .series_count = 1};
+    char *script = script_of(&panel);
+    CU_ASSERT_EQUAL(look(script).points, 3);
+    CU_ASSERT_EQUAL(look(script).holes, 1);
+    free(script);
+    panel.y.scale = FIGURE_LOG10; /* on which there is no 0 */
+    script = script_of(&panel);
+    CU_ASSERT_EQUAL(look(script).points, 2);
+    CU_ASSERT_EQUAL(look(script).holes, 2);
+    free(script);
+}
+
+/* An area stands on the one before it; both edges of each step are there. */
+static void test_stacked(void)
+{
+    const double x[] = {0, 10};
+    const double lower[] = {1, 2};
+    const double upper[] = {5, 7};
+    const struct figure_series series[] = {
+        {.look = FIGURE_AREA, .x = x, .y = lower, .count = 2, .name = "a"},
+        {.look = FIGURE_AREA, .x = x, .y = upper, .count = 2, .name = "b"}};
+    const struct figure_panel panel = {.series = series, .series_count = 2};
+    char *script = script_of(&panel);
+    CU_ASSERT_PTR_NOT_NULL(strstr(script, "$series0_1 << ENDOFDATA\n"
+                                          "0 1 6\n10 1 6\n10 2 9\n20 2 9\nENDOFDATA\n"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(script, "set key outside right"));
+    free(script);
+}
+
+/* A single row and column is drawn all the same, and values that are nothing are left out. */
+static void test_heat(void)
+{
+    const double values[] = {3};
+    const double two[] = {0, 5};
+    struct figure_heat heat = {
+        .columns = 1, .rows = 1, .values = values, .x_to = 1, .y_to = 1, .logarithmic = true};
+    const struct figure_panel panel = {.heat = &heat};
+    char *script = script_of(&panel);
+    CU_ASSERT_PTR_NOT_NULL(strstr(script, "$heat0 << ENDOFDATA\n 3 3\n 3 3\nENDOFDATA\n"));
+    free(script);
+    heat.values = two;
+    heat.rows = 2;
+    script = script_of(&panel);
+    CU_ASSERT_PTR_NOT_NULL(strstr(script, "ENDOFDATA\n NaN NaN\n 5 5\nENDOFDATA\n"));
+    free(script);
+}
+
+static const struct test_case cases[] = {{"many points", test_thinned},
+                                         {"holes", test_holes},
+                                         {"stacked areas", test_stacked},
+                                         {"heat maps", test_heat},
+                                         {NULL, NULL}};
+TEST_SUITE(canvas, cases)

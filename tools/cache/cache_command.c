@@ -1,0 +1,290 @@
+#include "tools/common/commands.h"
+
+#include "formats/foreign/trace_format.h"
+#include "tools/cache/cache_report.h"
+#include "tools/cache/cache_settings_text.h"
+#include "tools/cache/results_message.h"
+#include "tools/cache/simulation.h"
+#include "tools/cache/sweep_report.h"
+#include "tools/input/record_input.h"
+
+#include <string.h>
+
+#define IMAGES_MAX    64u
+#define LINES_DEFAULT 10u
+#define NOT_SAID      UINT32_MAX
+
+struct request {
+    struct settings_text text;
+    const char *images[IMAGES_MAX];
+    unsigned image_count;
+    struct record_input_settings input;
+    const char *plot, *plot_format;
+    struct sweep_axes axes;
+    bool swept;
+    uint32_t threads;
+    uint64_t lines;
+    bool csv, json, classify, no_flush;
+};
+
+#define TAKE_LEVEL(name, level, sides)                                                             \
+    static int take_##name(void *settings, const char *argument, struct bt_error *error)           \
+    {                                                                                              \
+        struct request *request = settings;                                                        \
+        return settings_text_take(&request->text, level, sides, argument, error);                  \
+    }
+TAKE_LEVEL(l1, 0, SETTINGS_BOTH)
+TAKE_LEVEL(l1i, 0, SETTINGS_INSTRUCTION)
+TAKE_LEVEL(l1d, 0, SETTINGS_DATA)
+TAKE_LEVEL(l2, 1, SETTINGS_BOTH)
+TAKE_LEVEL(l2i, 1, SETTINGS_INSTRUCTION)
+TAKE_LEVEL(l2d, 1, SETTINGS_DATA)
+TAKE_LEVEL(l3, 2, SETTINGS_BOTH)
+#undef TAKE_LEVEL
+
+static int take_config(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_file_read(&request->text, argument, error);
+}
+
+static int take_coherence(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_text_coherence(&request->text, argument, error);
+}
+
+static int take_attributes(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    return settings_text_attributes(&request->text, argument, error);
+}
+
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    if (request->image_count == IMAGES_MAX)
+        return bt_fail(error, BT_USAGE, "more than %u images", IMAGES_MAX);
+    request->images[request->image_count++] = argument;
+    return 0;
+}
+
+static int take_sweep(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    request->swept = true;
+    return sweep_axes_parse(&request->axes, argument, error);
+}
+
+static const struct option_row cache_options[] = {
+    {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
+    {OPTION_CALL, 0, "l1i", "CACHE", "its instruction cache", 0, take_l1i},
+    {OPTION_CALL, 0, "l1d", "CACHE", "its data cache", 0, take_l1d},
+    {OPTION_CALL, 0, "l2", "CACHE", "level 2: '1M,ways=16,inclusive,private'", 0, take_l2},
+    {OPTION_CALL, 0, "l2i", "CACHE", "its instruction cache", 0, take_l2i},
+    {OPTION_CALL, 0, "l2d", "CACHE", "its data cache", 0, take_l2d},
+    {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
+    {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
+    {OPTION_CALL, 0, "coherence", "PROTOCOL", "between private caches: none, msi, mesi or moesi", 0,
+     take_coherence},
+    {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) what is cacheable", 0,
+     take_attributes},
+    {OPTION_FLAG, 0, "classify", NULL, "tell misses by their reason",
+     offsetof(struct request, classify), NULL},
+    {OPTION_FLAG, 0, "no-flush", NULL, "do not write back what is dirty at the end",
+     offsetof(struct request, no_flush), NULL},
+    {OPTION_COUNT, 0, "seed", "N", "of random replacement (0)",
+     offsetof(struct request, text.settings.seed), NULL},
+    {OPTION_COUNT, 0, "lines", "N", "list so many lines with the most coherence traffic (10)",
+     offsetof(struct request, lines), NULL},
+    {OPTION_CALL, 0, "sweep", "AXES", "many caches at once: 'size=4K..1M,ways=1..8,line=32,64'", 0,
+     take_sweep},
+    {OPTION_TEXT, 0, "plot", "FILE", "draw a sweep's curves as FILE.svg or FILE.png",
+     offsetof(struct request, plot), NULL},
+    {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
+     offsetof(struct request, plot_format), NULL},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
+     take_image},
+    {OPTION_NUMBER, 'j', "threads", "N",
+     "divide the work among N threads, 0: all processors (1; sweeps 0)",
+     offsetof(struct request, threads), NULL},
+    {OPTION_COUNT, 0, "first", "N", "skip the first N records",
+     offsetof(struct request, input.first), NULL},
+    {OPTION_COUNT, 'n', "count", "N", "stop N records further on",
+     offsetof(struct request, input.count), NULL},
+    RECORD_INPUT_OPTIONS(struct request, input),
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct request, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct request, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Puts the records of all operands into sink. Returns the exit status; negative: it failed. */
+static int read_records(const struct request *request, const struct invocation *call,
+                        struct sink *sink, bool silent, struct bt_error *error)
+{
+    struct record_input_settings settings = request->input;
+    struct record_input *input;
+    settings.silent = silent;
+    settings.gap_note = "caches keep their lines across them";
+    int result = record_input_open(&input, call->count, call->arguments, &settings, error);
+    if (result < 0)
+        return result;
+    result = record_input_run(input, sink, error);
+    int status = record_input_close(input);
+    return result < 0 ? result : status;
+}
+
+static int print(const struct request *request, const struct cache_results *results, uint64_t lost,
+                 const struct places *places, struct bt_error *error)
+{
+    struct report report = {
+        .results = results, .places = places, .lost = lost, .lines = (size_t)request->lines};
+    return request->json  ? cache_report_json(&report, error)
+           : request->csv ? cache_report_csv(&report, stdout, error)
+                          : cache_report_text(&report, stdout, error);
+}
+
+/* Returns the exit status; negative: it failed. */
+static int simulate(const struct request *request, const struct invocation *call,
+                    struct cluster *cluster, struct bt_error *error)
+{
+    bool first = cluster_rank(cluster) == 0;
+    struct simulation *simulation = NULL;
+    struct places *places = NULL;
+    struct cache_results results = {.cache_count = 0};
+    int status = 0;
+    int result = request->image_count == 0
+                     ? 0
+                     : places_new(&places, request->images, request->image_count, error);
+    if (first)
+        places_print_refused(places, stderr);
+    if (result == 0)
+        result =
+            simulation_new(&simulation, &request->text.settings,
+                           request->threads == NOT_SAID ? 1 : request->threads, cluster, error);
+    if (result < 0)
+        goto out;
+    if (simulation_takes_part(simulation))
+        result = status = read_records(request, call, simulation_sink(simulation), !first, error);
+    if (result >= 0)
+        result = simulation_end(simulation, &results, error);
+    if (result == 0)
+        result = cache_results_gather(&results, cluster, error);
+    if (result == 0 && first)
+        result = print(request, &results, simulation_lost(simulation), places, error);
+out:
+    cache_results_clear(&results);
+    simulation_free(simulation);
+    places_free(places);
+    return result < 0 ? result : status;
+}
+
+static int print_sweep(const struct request *request, const struct sweep *sweep,
+                       const struct figure_output *output, struct bt_error *error)
+{
+    struct sweep_report report = {.settings = &request->text.settings,
+                                  .level = request->axes.level,
+                                  .records = sweep_records(sweep),
+                                  .lost = sweep_lost(sweep)};
+    const char *why;
+    unsigned left_out = sweep_left_out(sweep, &why);
+    report.points = sweep_points(sweep, &report.count);
+    if (left_out > 0)
+        fprintf(stderr, "bustap: left out of the sweep: %u impossible %s: %s\n", left_out,
+                left_out == 1 ? "cache" : "caches", why);
+    if (request->plot) {
+        int result = sweep_report_plot(&report, output, error);
+        if (result < 0)
+            return result;
+    }
+    return request->json  ? sweep_report_json(&report, error)
+           : request->csv ? sweep_report_csv(&report, stdout, error)
+                          : sweep_report_text(&report, stdout, error);
+}
+
+/* Returns the exit status; negative: it failed. */
+static int sweep_all(const struct request *request, const struct invocation *call,
+                     struct cluster *cluster, struct bt_error *error)
+{
+    bool first = cluster_rank(cluster) == 0;
+    struct sweep_settings settings = {.hierarchy = &request->text.settings,
+                                      .axes = &request->axes,
+                                      .threads = request->threads,
+                                      .process = (unsigned)cluster_rank(cluster),
+                                      .processes = (unsigned)cluster_size(cluster),
+                                      .together = true};
+    struct figure_output output;
+    struct sweep *sweep;
+    if (request->threads == NOT_SAID)
+        settings.threads = settings.processes > 1 ? 1 : 0;
+    int result = request->plot && first
+                     ? figure_output_prepare(&output, request->plot, request->plot_format,
+                                             call->count, call->arguments, error)
+                     : 0;
+    if (result == 0)
+        result = sweep_new(&sweep, &settings, error);
+    if (result < 0)
+        return result;
+    int status = result = read_records(request, call, sweep_sink(sweep), !first, error);
+    if (result >= 0)
+        result = sweep_end(sweep, error);
+    if (result == 0)
+        result = sweep_gather(sweep, cluster, error);
+    if (result == 0 && first)
+        result = print_sweep(request, sweep, &output, error);
+    sweep_free(sweep);
+    return result < 0 ? result : status;
+}
+
+static int cache_main(struct invocation *call)
+{
+    struct request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
+                              .lines = LINES_DEFAULT,
+                              .threads = NOT_SAID};
+    struct bt_error error;
+    int status;
+    settings_text_begin(&request.text);
+    if (!command_options(call, &request, &status))
+        return status;
+    if (request.csv && request.json)
+        return command_usage(call, "--csv and --json exclude each other");
+    if (request.plot && !request.swept)
+        return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
+    if (request.swept && (request.classify || request.image_count > 0))
+        return command_usage(call, "a sweep does not tell misses by their reason, nor lines: "
+                                   "--sweep excludes --classify and --image");
+    if (request.input.from && !trace_format_find(request.input.from, &error))
+        return command_usage(call, "%s", error.message);
+    request.text.settings.classify |= request.classify;
+    request.text.settings.no_flush |= request.no_flush;
+    if (request.swept) /* without any level a single one */
+        request.text.given[request.axes.level] = true;
+    if (settings_text_end(&request.text, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct cluster *cluster = NULL;
+    status = cluster_join(&cluster, &error);
+    if (status == 0)
+        status = request.swept ? sweep_all(&request, call, cluster, &error)
+                               : simulate(&request, call, cluster, &error);
+    if (status < 0)
+        status = command_failure(&error);
+    cluster_leave(cluster, status);
+    return status;
+}
+
+const struct command cache_command = {
+    .name = "cache",
+    .operands = "[CAPTURE...]",
+    .summary = "simulate caches: misses, coherence, sweeps over sizes",
+    .details =
+        "Simulates one to three levels of caches with the requests of captures, and counts what\n"
+        "happens in them; bustap-cache(1) describes what can be simulated. CACHE is a size and\n"
+        "key=value pairs: line, ways, replacement, write, allocate, sub-block, prefetch, victim; "
+        "and\n"
+        "words: split, shared, private, inclusive, exclusive. Without any level: 32 KiB for\n"
+        "instructions and for data of each processor (8 ways, lines of 64 bytes) above 1 MiB for "
+        "all\n"
+        "(16 ways). Without CAPTURE, or where it is -, standard input is read.",
+    .options = cache_options,
+    .run = cache_main,
+    .group = NULL};

@@ -1,0 +1,167 @@
+#include "tools/cache/cache_report.h"
+
+#include "tools/cache/cache_report_tables.h"
+#include "tools/cache/cache_settings_text.h"
+#include "tools/common/json_report.h"
+
+#include <inttypes.h>
+
+/* What the tables are called in JSON. */
+static const char *const keys[REPORT_TABLES] = {"caches", "traffic", "coherence", "memory",
+                                                "lines"};
+
+static uint64_t dropped(const struct hierarchy_counters *counters)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i <= REQUEST_TYPES; i++)
+        sum += counters->dropped[i];
+    return sum;
+}
+
+static void print_records(const struct report *report, FILE *out)
+{
+    const struct hierarchy_counters *counters = &report->results->counters;
+    fprintf(out, "%" PRIu64 " records", counters->records);
+    const char *between = ", dropped as no references: ";
+    for (unsigned i = 0; i <= REQUEST_TYPES; i++)
+        if (counters->dropped[i] > 0) {
+            fprintf(out, "%s%" PRIu64 " %s", between, counters->dropped[i],
+                    i < REQUEST_TYPES ? request_type_name(request_type_at(i)) : "of unknown type");
+            between = ", ";
+        }
+    if (report->lost > 0)
+        fprintf(out, "; %" PRIu64 " requests were lost when they were captured", report->lost);
+    fputs("\n", out);
+}
+
+void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out)
+{
+    char text[SETTINGS_LEVEL_BYTES];
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side < (settings->levels[level].split ? CACHE_SIDES : 1u); side++)
+            fprintf(out, "%s\n",
+                    settings_text_level(text, settings, level, (enum cache_side)side,
+                                        (int)level == swept));
+    fprintf(out, "coherence %s, attributes %s, dirty lines at the end %s",
+            settings_coherence_name(settings->coherence),
+            settings->honour_attributes ? "honoured" : "ignored",
+            settings->no_flush ? "left" : "written back");
+    for (unsigned level = 0; level < settings->level_count; level++)
+        if (settings->levels[level].sides[0].replacement == CACHE_RANDOM ||
+            settings->levels[level].sides[1].replacement == CACHE_RANDOM) {
+            fprintf(out, ", seed %" PRIu64, settings->seed);
+            break;
+        }
+    fputs("\n", out);
+}
+
+int cache_report_text(const struct report *report, FILE *out, struct bt_error *error)
+{
+    struct report_tables tables;
+    struct report_table made;
+    if (report_tables_new(&tables, report, error) < 0)
+        return error->code;
+    cache_report_settings(&report->results->settings, -1, out);
+    print_records(report, out);
+    for (unsigned i = 0; i < REPORT_TABLES; i++) {
+        if (!report_table_make(&made, &tables, (enum report_table_number)i))
+            continue;
+        if (i != REPORT_COHERENCE)
+            report_table_hide_empty(&made);
+        fputs("\n", out);
+        table_print(&made.table, out);
+    }
+    report_tables_free(&tables);
+    return 0;
+}
+
+int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error)
+{
+    struct report_tables tables;
+    struct report_table made;
+    if (report_tables_new(&tables, report, error) < 0)
+        return error->code;
+    report_table_csv(&made, &tables);
+    table_print_csv(&made.table, out);
+    report_tables_free(&tables);
+    return 0;
+}
+
+static void json_cache(struct json_put *json, const struct hierarchy_settings *settings,
+                       unsigned level, unsigned side, bool swept)
+{
+    static const char *const names[] = {"unified", "instruction", "data"};
+    const struct cache_level *kind = &settings->levels[level];
+    const struct cache_settings *cache = &kind->sides[side];
+    json_put_object(json);
+    json_count(json, "level", level + 1);
+    json_text(json, "cache", names[kind->split ? side + 1 : 0]);
+    json_bool(json, "shared", kind->shared);
+    json_text(json, "inclusion", settings_inclusion_name(kind->inclusion));
+    if (!swept) {
+        json_count(json, "size", cache->size);
+        json_count(json, "line", cache->line);
+    }
+    if (!swept || cache->sub_block)
+        json_count(json, "sub_block", cache->sub_block ? cache->sub_block : cache->line);
+    if (!swept)
+        json_count(json, "ways", cache->ways ? cache->ways : cache->size / cache->line);
+    json_text(json, "replacement", settings_replacement_name(cache->replacement));
+    json_text(json, "write", cache->write_through ? "through" : "back");
+    json_bool(json, "allocate", !cache->no_write_allocate);
+    json_text(json, "prefetch", settings_prefetch_name(cache->prefetch));
+    json_count(json, "victim_lines", cache->victim_lines);
+    json_put_object_end(json);
+}
+
+void cache_report_json_settings(struct json_put *json, const struct hierarchy_settings *settings,
+                                int swept)
+{
+    json_object(json, "settings");
+    json_array(json, "caches");
+    for (unsigned level = 0; level < settings->level_count; level++)
+        for (unsigned side = 0; side < (settings->levels[level].split ? CACHE_SIDES : 1u); side++)
+            json_cache(json, settings, level, side, (int)level == swept);
+    json_put_array_end(json);
+    json_text(json, "coherence", settings_coherence_name(settings->coherence));
+    json_text(json, "attributes", settings->honour_attributes ? "honour" : "ignore");
+    json_bool(json, "classify", settings->classify);
+    json_bool(json, "flush", !settings->no_flush);
+    json_count(json, "seed", settings->seed);
+    json_put_object_end(json);
+}
+
+static void json_records(struct json_put *json, const struct report *report)
+{
+    const struct hierarchy_counters *counters = &report->results->counters;
+    json_count(json, "records", counters->records);
+    json_count(json, "lost", report->lost);
+    json_object(json, "dropped");
+    json_count(json, "all", dropped(counters));
+    for (unsigned i = 0; i <= REQUEST_TYPES; i++)
+        if (counters->dropped[i] > 0)
+            json_count(json, i < REQUEST_TYPES ? request_type_name(request_type_at(i)) : "unknown",
+                       counters->dropped[i]);
+    json_put_object_end(json);
+}
+
+int cache_report_json(const struct report *report, struct bt_error *error)
+{
+    struct report_tables tables;
+    struct report_table made;
+    struct json_put *json = json_report_begin(stdout);
+    if (!json)
+        return bt_fail(error, BT_MEMORY, "no memory for JSON");
+    if (report_tables_new(&tables, report, error) < 0) {
+        json_put_free(json);
+        return error->code;
+    }
+    cache_report_json_settings(json, &report->results->settings, -1);
+    json_records(json, report);
+    for (unsigned i = 0; i < REPORT_TABLES; i++)
+        if (report_table_make(&made, &tables, (enum report_table_number)i))
+            table_json(&made.table, keys[i], json);
+    json_report_end(json);
+    report_tables_free(&tables);
+    return 0;
+}

@@ -1,0 +1,385 @@
+#include "tools/cache/cache_report_tables.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KINDS_AND_ALL (REFERENCE_KINDS + 1u)
+
+/* --- which rows there are --- */
+
+static bool several(const struct cache_results *results, unsigned level)
+{
+    int first = RESULT_ALL;
+    for (size_t i = 0; i < results->cache_count; i++) {
+        const struct cache_result *cache = &results->caches[i];
+        if (cache->level != level || cache->processor == RESULT_ALL)
+            continue;
+        if (first != RESULT_ALL && first != cache->processor)
+            return true;
+        first = cache->processor;
+    }
+    return false;
+}
+
+static void add_level(struct report_tables *tables, unsigned level)
+{
+    const struct cache_results *results = tables->report->results;
+    const struct cache_level *kind = &results->settings.levels[level];
+    for (unsigned side = 0; side < (kind->split ? CACHE_SIDES : 1u); side++) {
+        if (several(results, level)) {
+            tables->rows[tables->row_count++] = (struct cache_result){
+                .level = level,
+                .processor = RESULT_ALL,
+                .side = (enum cache_side)side,
+                .agent = false,
+                .counters = cache_results_sum(results, level, (enum cache_side)side)};
+        }
+        for (size_t i = 0; i < results->cache_count; i++)
+            if (results->caches[i].level == level && results->caches[i].side == side)
+                tables->rows[tables->row_count++] = results->caches[i];
+    }
+}
+
+static uint64_t badness(const struct cache_line_counters *line)
+{
+    return line->invalidations + line->interventions + line->upgrades;
+}
+
+static int worst_first(const void *a, const void *b)
+{
+    const struct cache_line_counters *one = a;
+    const struct cache_line_counters *other = b;
+    uint64_t left = badness(one);
+    uint64_t right = badness(other);
+    if (left != right)
+        return left > right ? -1 : 1;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+void report_tables_free(struct report_tables *tables)
+{
+    free(tables->rows);
+    free(tables->shown);
+    free(tables->agents);
+    free(tables->lines);
+}
+
+/* Kinds without references are left out: fetches of a data cache. */
+static void show_kinds(struct report_tables *tables, size_t row)
+{
+    const struct cache_counters *counters = &tables->rows[row].counters;
+    for (unsigned kind = 0; kind < KINDS_AND_ALL; kind++)
+        if (kind == REFERENCE_KINDS || counters->references[kind] > 0 ||
+            counters->prefetches[kind] > 0)
+            tables->shown[tables->shown_count++] = row * KINDS_AND_ALL + kind;
+}
+
+int report_tables_new(struct report_tables *tables, const struct report *report,
+                      struct bt_error *error)
+{
+    const struct cache_results *results = report->results;
+    *tables = (struct report_tables){.report = report};
+    size_t rows = results->cache_count + CACHE_LEVELS * CACHE_SIDES;
+    tables->rows = calloc(rows, sizeof *tables->rows);
+    tables->shown = calloc(rows * KINDS_AND_ALL, sizeof *tables->shown);
+    tables->agents = calloc(rows, sizeof *tables->agents);
+    tables->lines = calloc(results->line_count + 1, sizeof *tables->lines);
+    if (!tables->rows || !tables->shown || !tables->agents || !tables->lines) {
+        report_tables_free(tables);
+        return bt_fail(error, BT_MEMORY, "no memory for the tables of results");
+    }
+    for (unsigned level = 0; level < results->settings.level_count; level++)
+        add_level(tables, level);
+    for (size_t i = 0; i < tables->row_count; i++) {
+        if (tables->rows[i].agent)
+            tables->agents[tables->agent_count++] = &tables->rows[i];
+        show_kinds(tables, i);
+    }
+    if (results->line_count > 0) {
+        memcpy(tables->lines, results->lines, results->line_count * sizeof *tables->lines);
+        qsort(tables->lines, results->line_count, sizeof *tables->lines, worst_first);
+    }
+    return 0;
+}
+
+/* --- cells --- */
+
+/* Columns that are counters: where they are. Arrays by kind are summed up in the row of all. */
+struct counter_column {
+    struct table_column column;
+    size_t offset;
+};
+
+static uint64_t counter_at(const struct cache_counters *counters, size_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)counters + offset, sizeof value);
+    return value;
+}
+
+/* kind REFERENCE_KINDS: all of them. */
+static uint64_t of_kind(const struct cache_counters *counters, size_t offset, unsigned kind)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < REFERENCE_KINDS; i++)
+        if (i == kind || kind == REFERENCE_KINDS)
+            sum += counter_at(counters, offset + i * sizeof(uint64_t));
+    return sum;
+}
+
+#define COUNTER(heading, name)                                                                     \
+    {                                                                                              \
+        {heading, #name, TABLE_COUNT}, offsetof(struct cache_counters, name)                       \
+    }
+
+static const struct counter_column by_kind[] = {COUNTER("LINE MISSES", line_misses),
+                                                COUNTER("PREFETCHES", prefetches),
+                                                COUNTER("PREFETCH MISSES", prefetch_misses),
+                                                COUNTER("COMPULSORY", compulsory),
+                                                COUNTER("CAPACITY", capacity),
+                                                COUNTER("CONFLICT", conflict),
+                                                COUNTER("TRUE SHARING", true_sharing),
+                                                COUNTER("FALSE SHARING", false_sharing)};
+static const struct counter_column by_cache[] = {COUNTER("FILLS", fills),
+                                                 COUNTER("BYTES", fill_bytes),
+                                                 COUNTER("WRITE-BACKS", write_backs),
+                                                 COUNTER("BYTES", write_back_bytes),
+                                                 COUNTER("WRITE-THROUGHS", write_throughs),
+                                                 COUNTER("BYTES", write_through_bytes),
+                                                 COUNTER("SPLIT", split),
+                                                 COUNTER("VICTIM HITS", victim_hits),
+                                                 COUNTER("INSERTIONS", insertions),
+                                                 COUNTER("BACK INVALIDATIONS", back_invalidations)};
+static const struct counter_column by_agent[] = {
+    COUNTER("INVALIDATIONS", invalidations), COUNTER("INTERVENTIONS", interventions),
+    COUNTER("UPGRADES", upgrades), COUNTER("SNOOP WRITE-BACKS", snoop_write_backs)};
+#undef COUNTER
+
+#define COUNT(array)  (sizeof(array) / sizeof *(array))
+#define NAME_COLUMNS  3u /* level, cache, processor */
+#define KIND_COLUMNS  4u /* kind, references, misses, ratio */
+#define LINES_COLUMNS 12u
+
+static void name_columns(struct table_column *columns)
+{
+    columns[0] = (struct table_column){"LEVEL", "level", TABLE_COUNT};
+    columns[1] = (struct table_column){"CACHE", "cache", TABLE_TEXT};
+    columns[2] = (struct table_column){"PROCESSOR", "processor", TABLE_COUNT};
+}
+
+static void name_cells(const struct report_tables *tables, const struct cache_result *row,
+                       struct table_cell *cells)
+{
+    static const char *const sides[CACHE_SIDES] = {"instruction", "data"};
+    const struct cache_level *level = &tables->report->results->settings.levels[row->level];
+    cells[0].number = row->level + 1;
+    cells[1].text = level->split ? sides[row->side] : "unified";
+    cells[2].none = row->processor == RESULT_ALL;
+    cells[2].number = (uint64_t)(cells[2].none ? 0 : row->processor);
+}
+
+static void kind_cells(const struct cache_counters *counters, unsigned kind,
+                       struct table_cell *cells)
+{
+    uint64_t references = of_kind(counters, offsetof(struct cache_counters, references), kind);
+    uint64_t misses = of_kind(counters, offsetof(struct cache_counters, misses), kind);
+    cells[0].text = kind < REFERENCE_KINDS ? reference_kind_name((enum reference_kind)kind) : "all";
+    cells[1].number = references;
+    cells[2].number = misses;
+    cells[3].none = references == 0;
+    cells[3].real = references ? (double)misses / (double)references : 0;
+    for (size_t i = 0; i < COUNT(by_kind); i++)
+        cells[KIND_COLUMNS + i].number = of_kind(counters, by_kind[i].offset, kind);
+}
+
+static void miss_row(void *argument, size_t place, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    size_t number = tables->shown[place];
+    const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
+    name_cells(tables, row, cells);
+    kind_cells(&row->counters, (unsigned)(number % KINDS_AND_ALL), cells + NAME_COLUMNS);
+}
+
+static void traffic_row(void *argument, size_t number, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    const struct cache_result *row = &tables->rows[number];
+    name_cells(tables, row, cells);
+    for (size_t i = 0; i < COUNT(by_cache); i++)
+        cells[NAME_COLUMNS + i].number = counter_at(&row->counters, by_cache[i].offset);
+}
+
+static void agent_row(void *argument, size_t number, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    const struct cache_result *row = tables->agents[number];
+    name_cells(tables, row, cells);
+    for (size_t i = 0; i < COUNT(by_agent); i++)
+        cells[NAME_COLUMNS + i].number = counter_at(&row->counters, by_agent[i].offset);
+}
+
+/* All that is known of a cache, and of the kinds in it. */
+static void csv_row(void *argument, size_t place, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    size_t number = tables->shown[place];
+    const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
+    const struct cache_counters *counters = &row->counters;
+    size_t at = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
+    miss_row(argument, place, cells);
+    for (size_t i = 0; i < COUNT(by_cache) + COUNT(by_agent); i++, at++) {
+        const struct counter_column *column =
+            i < COUNT(by_cache) ? &by_cache[i] : &by_agent[i - COUNT(by_cache)];
+        cells[at].none = number % KINDS_AND_ALL != REFERENCE_KINDS;
+        cells[at].number = counter_at(counters, column->offset);
+    }
+}
+
+static void memory_row(void *argument, size_t kind, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    const struct hierarchy_counters *counters = &tables->report->results->counters;
+    cells[0].text = reference_kind_name((enum reference_kind)kind);
+    cells[1].number = counters->memory_references[kind];
+    cells[2].number = counters->memory_bytes[kind];
+    cells[3].number = counters->uncached[kind];
+}
+
+static void line_row(void *argument, size_t number, struct table_cell *cells)
+{
+    const struct report_tables *tables = argument;
+    const struct cache_line_counters *line = &tables->lines[number];
+    struct place place;
+    places_find(tables->report->places, line->address, &place);
+    cells[0].number = line->address;
+    cells[1].number = line->invalidations;
+    cells[2].number = line->interventions;
+    cells[3].number = line->upgrades;
+    cells[4].number = line->write_backs;
+    cells[5].number = line->true_sharing;
+    cells[6].number = line->false_sharing;
+    cells[7] = (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
+    cells[8] = cells[7];
+    cells[9] = (struct table_cell){.text = place.file, .number = place.line};
+    cells[10] = cells[9];
+    cells[11] = (struct table_cell){.number = place.line, .none = !place.file};
+}
+
+/* --- tables --- */
+
+static size_t add_columns(struct table_column *columns, size_t at,
+                          const struct counter_column *more, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        columns[at + i] = more[i].column;
+    return at + count;
+}
+
+void report_table_hide_empty(struct report_table *made)
+{
+    bool used[TABLE_COLUMNS_MAX] = {false};
+    for (size_t row = 0; row < made->table.rows; row++) {
+        struct table_cell cells[TABLE_COLUMNS_MAX];
+        memset(cells, 0, sizeof cells);
+        made->table.row(made->table.argument, row, cells);
+        for (size_t i = 0; i < made->table.column_count; i++)
+            used[i] = used[i] || cells[i].number != 0 || cells[i].text != NULL;
+    }
+    for (size_t i = NAME_COLUMNS; i < made->table.column_count; i++)
+        if (!used[i] && made->columns[i].kind != TABLE_SHARE)
+            made->columns[i].heading = NULL;
+}
+
+static void miss_table(struct report_table *made, struct report_tables *tables)
+{
+    size_t at = NAME_COLUMNS;
+    name_columns(made->columns);
+    made->columns[at++] = (struct table_column){"KIND", "kind", TABLE_TEXT};
+    made->columns[at++] = (struct table_column){"REFERENCES", "references", TABLE_COUNT};
+    made->columns[at++] = (struct table_column){"MISSES", "misses", TABLE_COUNT};
+    made->columns[at++] = (struct table_column){"RATIO", "miss_ratio", TABLE_SHARE};
+    at = add_columns(made->columns, at, by_kind, COUNT(by_kind));
+    made->table = (struct table){.columns = made->columns,
+                                 .column_count = at,
+                                 .rows = tables->shown_count,
+                                 .row = miss_row,
+                                 .argument = tables};
+}
+
+void report_table_csv(struct report_table *made, struct report_tables *tables)
+{
+    miss_table(made, tables);
+    size_t at = add_columns(made->columns, made->table.column_count, by_cache, COUNT(by_cache));
+    made->table.column_count = add_columns(made->columns, at, by_agent, COUNT(by_agent));
+    made->table.row = csv_row;
+}
+
+static void line_table_columns(struct table_column *columns)
+{
+    static const struct table_column all[LINES_COLUMNS] = {
+        {"LINE", "address", TABLE_ADDRESS},
+        {"INVALIDATIONS", "invalidations", TABLE_COUNT},
+        {"INTERVENTIONS", "interventions", TABLE_COUNT},
+        {"UPGRADES", "upgrades", TABLE_COUNT},
+        {"SNOOP WRITE-BACKS", "snoop_write_backs", TABLE_COUNT},
+        {"TRUE SHARING", "true_sharing", TABLE_COUNT},
+        {"FALSE SHARING", "false_sharing", TABLE_COUNT},
+        {"SYMBOL", NULL, TABLE_SYMBOL},
+        {NULL, "symbol", TABLE_TEXT},
+        {"SOURCE", NULL, TABLE_LINE},
+        {NULL, "file", TABLE_TEXT},
+        {NULL, "line", TABLE_COUNT}};
+    memcpy(columns, all, sizeof all);
+}
+
+bool report_table_make(struct report_table *made, struct report_tables *tables,
+                       enum report_table_number number)
+{
+    static const struct table_column memory[] = {{"MEMORY", "kind", TABLE_TEXT},
+                                                 {"REFERENCES", "references", TABLE_COUNT},
+                                                 {"BYTES", "bytes", TABLE_COUNT},
+                                                 {"UNCACHED", "uncached", TABLE_COUNT}};
+    const struct report *report = tables->report;
+    size_t at = NAME_COLUMNS;
+    name_columns(made->columns);
+    switch (number) {
+    case REPORT_MISSES:
+        miss_table(made, tables);
+        return true;
+    case REPORT_TRAFFIC:
+        at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = at,
+                                     .rows = tables->row_count,
+                                     .row = traffic_row,
+                                     .argument = tables};
+        return true;
+    case REPORT_COHERENCE:
+        at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = at,
+                                     .rows = tables->agent_count,
+                                     .row = agent_row,
+                                     .argument = tables};
+        return report->results->settings.coherence != CACHE_INCOHERENT;
+    case REPORT_MEMORY:
+        memcpy(made->columns, memory, sizeof memory);
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = COUNT(memory),
+                                     .rows = REFERENCE_KINDS,
+                                     .row = memory_row,
+                                     .argument = tables};
+        return true;
+    default:
+        line_table_columns(made->columns);
+        at = report->results->line_count;
+        made->table = (struct table){.columns = made->columns,
+                                     .column_count = LINES_COLUMNS,
+                                     .rows = at < report->lines ? at : report->lines,
+                                     .row = line_row,
+                                     .argument = tables};
+        return made->table.rows > 0;
+    }
+}

@@ -1,0 +1,68 @@
+/* Hierarchies as people write them: options of `bustap cache`, keys of its configuration file. */
+#ifndef TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
+#define TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
+
+#include "tools/cache/hierarchy.h"
+
+/* A hierarchy that is being described. */
+struct settings_text {
+    struct hierarchy_settings settings;
+    bool given[CACHE_LEVELS]; /* levels that were described */
+};
+
+/* Which caches of a level something is said about. */
+enum settings_sides { SETTINGS_BOTH, SETTINGS_INSTRUCTION, SETTINGS_DATA };
+
+#define SETTINGS_LEVEL_BYTES 200u
+
+void settings_text_begin(struct settings_text *text);
+
+/*
+ * Sets a key of a level, 0 to CACHE_LEVELS - 1: "size" "32K", "line" "64", "ways" "8" or "full",
+ * "replacement", "write" "back" or "through", "allocate" "yes" or "no", "sub-block", "prefetch",
+ * "victim", and of whole levels "shared", "split" "yes" or "no", "inclusion". 0 or BT_USAGE.
+ */
+int settings_text_set(struct settings_text *text, unsigned level, enum settings_sides sides,
+                      const char *key, const char *value, struct bt_error *error);
+
+/*
+ * The same from an option: "SIZE,key=value,...", where "shared", "private", "split", "unified",
+ * "inclusive" and "exclusive" are words of their own, and the size can be left out.
+ */
+int settings_text_take(struct settings_text *text, unsigned level, enum settings_sides sides,
+                       const char *words, struct bt_error *error);
+
+/* "none", "msi", "mesi" or "moesi". */
+int settings_text_coherence(struct settings_text *text, const char *value, struct bt_error *error);
+
+/* "honour" or "ignore". */
+int settings_text_attributes(struct settings_text *text, const char *value, struct bt_error *error);
+
+/* "yes" or "no". */
+int settings_text_bool(bool *value, const char *text, struct bt_error *error);
+
+/*
+ * Completes what was not said and checks all: without any level 32 KiB of 8 ways for instructions
+ * and for data, private, above 1 MiB of 16 ways, shared; lines are as long as those above, at last
+ * 64 bytes; level 1 is private, the others are shared. 0 or BT_USAGE.
+ */
+int settings_text_end(struct settings_text *text, struct bt_error *error);
+
+/* A configuration file with sections [hierarchy], [level N], [instruction N] and [data N]. The path
+ * is named in errors, with the line. 0, BT_USAGE, BT_IO or BT_MEMORY. */
+int settings_file_read(struct settings_text *text, const char *path, struct bt_error *error);
+int settings_file_parse(struct settings_text *text, const char *name, const char *content,
+                        size_t size, struct bt_error *error);
+
+/* "level 1 data, private: 32 KiB, lines of 64 bytes, 8 ways, lru, ...": returns out, which has
+ * room for SETTINGS_LEVEL_BYTES. A swept level has no size, lines and ways. */
+char *settings_text_level(char *out, const struct hierarchy_settings *settings, unsigned level,
+                          enum cache_side side, bool swept);
+
+/* The names of the values, as they are written. */
+const char *settings_replacement_name(enum cache_replacement replacement);
+const char *settings_prefetch_name(enum cache_prefetch prefetch);
+const char *settings_inclusion_name(enum cache_inclusion inclusion);
+const char *settings_coherence_name(enum cache_coherence coherence);
+
+#endif

@@ -1,0 +1,309 @@
+#include "tools/common/commands.h"
+
+#include "capture/board_capture.h"
+#include "capture/settings_text.h"
+#include "capture/signal_guard.h"
+#include "capture/status_json.h"
+#include "formats/base/clock.h"
+#include "formats/base/printable.h"
+#include "formats/record/filter_text.h"
+#include "tools/capture/capture_options.h"
+#include "tools/capture/capture_report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POLL_MS       50
+#define OUTPUT_MS     5000 /* for who reads what is printed, once the end was asked for */
+#define LAST_WORDS_MS 500
+
+struct capture_options {
+    struct capture_settings capture; /* first: capture_options.h */
+    const char *board;
+    struct session_settings session;
+    bool print_names, json, quiet;
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+static int take_stop(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_stop(&((struct capture_options *)settings)->capture, argument, error);
+}
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct session_settings *session = &((struct capture_options *)settings)->session;
+    size_t longest = sizeof((struct capture_info *)NULL)->filter - 1; /* files say it whole */
+    if (strlen(argument) > longest)
+        return bt_fail(error, BT_USAGE, "the expression is too long: at most %zu bytes", longest);
+    session->filter_text = argument;
+    return filter_parse(&session->filter, argument, error);
+}
+
+static int take_packing(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "plain", "delta", error);
+    if (choice < 0)
+        return choice;
+    ((struct capture_options *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
+    return 0;
+}
+
+static int take_when_full(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "wait", "drop", error);
+    if (choice < 0)
+        return choice;
+    ((struct capture_options *)settings)->capture.when_full =
+        choice == 0 ? CAPTURE_WAIT : CAPTURE_DROP;
+    return 0;
+}
+
+static int take_reconnect(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_reconnect(&((struct capture_options *)settings)->session, argument, error);
+}
+
+#define OPTION(member) offsetof(struct capture_options, member)
+
+static const struct option_row capture_rows[] = {
+    {OPTION_TEXT, 'b', "board", "SPEC", "the board to capture from, as 'bustap boards' lists them",
+     OPTION(board), NULL},
+    {OPTION_CALL, 'o', "output", "PREFIX", "files are PREFIX_00001_20261120T224500Z.byu.gz", 0,
+     capture_option_output},
+    {OPTION_FLAG, 0, "append", NULL, "the prefix may have files of other captures: add to them",
+     OPTION(capture.append), NULL},
+    {OPTION_CALL, 'r', "rotate", "RULE",
+     "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
+    {OPTION_NUMBER, 'k', "keep", "N", "keep the prefix's last N files, remove older ones",
+     OPTION(capture.keep), NULL},
+    {OPTION_CALL, 's', "stop", "RULE", "stop at time=10s, records=N, size=S, files=N; may repeat",
+     0, take_stop},
+    {OPTION_CALL, 'f', "filter", "EXPR", "only what matches: 'type=FETCH|MEMREAD and processor=0'",
+     0, take_filter},
+    {OPTION_CALL, 0, "packing", "FORM", "records on the link: plain, or delta (the default)", 0,
+     take_packing},
+    {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
+     OPTION(capture.workers), NULL},
+    {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
+     capture_option_queue},
+    {OPTION_NUMBER, 0, "block", "N", "records in a block of a file; 87381 unless given",
+     OPTION(capture.block_records), NULL},
+    {OPTION_DURATION, 0, "flush", "TIME", "no record waits longer for its block to fill; 1s",
+     OPTION(capture.flush_ns), NULL},
+    {OPTION_CALL, 0, "engine", "NAME",
+     "compress with records, isa-l or zlib; records is the fastest", 0, capture_option_engine},
+    {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
+     capture_option_level},
+    {OPTION_CALL, 0, "when-full", "WHAT",
+     "with a full queue: wait (the default), or drop and count", 0, take_when_full},
+    {OPTION_CALL, 0, "disk-full", "WHAT",
+     "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
+     capture_option_disk_full},
+    {OPTION_CALL, 0, "reconnect", "TIME",
+     "wait so long for a board that went away; never, or forever (the default)", 0, take_reconnect},
+    {OPTION_FLAG, 0, "print-names", NULL, "print the name of each complete file",
+     OPTION(print_names), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object", OPTION(json), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* One call. */
+struct run {
+    const struct capture_options *options;
+    struct signal_guard *signals;
+    struct capture_report report; /* on standard error */
+    struct line_queue *output;    /* standard output */
+    struct capture *capture;
+};
+
+/* The guard's thread: what holds the rest up does not hold this up. */
+static void end_at_once(void *context, int number)
+{
+    struct run *run = context;
+    static const char words[] =
+        "\r\033[Kbustap: stopped at once; the file being written has no end, "
+        "'bustap recover' gives it one\n";
+    const char *line = run->report.wanted ? words : strchr(words, 'b');
+    line_queue_put(run->report.lines, line, strlen(line));
+    line_queue_wait(run->report.lines, LAST_WORDS_MS);
+    signal_guard_die(number);
+}
+
+/* Does what the signals that have come ask for. */
+static void obey_signals(struct run *run)
+{
+    bool hangup = signal_guard_take(run->signals, SIGHUP);
+    if (signal_guard_take(run->signals, SIGUSR2) || hangup)
+        capture_rotate(run->capture);
+    if (signal_guard_take(run->signals, SIGUSR1))
+        capture_report_line(&run->report, run->capture);
+    if (signal_guard_stops(run->signals))
+        capture_stop(run->capture);
+}
+
+/* Puts names as far as the reader has taken those before: they are not to be dropped. True: all of
+ * the capture's so far are read. */
+static bool print_names(struct run *run)
+{
+    char name[4097];
+    if (!line_queue_wait(run->output, 0))
+        return false;
+    size_t count = 0;
+    while (count < LINE_QUEUE_LINES && capture_take_name(run->capture, name, sizeof name - 1)) {
+        if (count++ == 0 && run->report.shown) { /* both may go to one terminal */
+            capture_report_clear(&run->report);
+            line_queue_wait(run->report.lines, POLL_MS);
+        }
+        if (isatty(STDOUT_FILENO))
+            printable_make(name);
+        strcat(name, "\n");
+        line_queue_put(run->output, name, strlen(name));
+    }
+    return count == 0;
+}
+
+/* Goes on until the capture ends. */
+static void attend(struct run *run)
+{
+    bool ended;
+    do {
+        ended = capture_wait(run->capture, POLL_MS);
+        obey_signals(run);
+        if (run->options->print_names)
+            print_names(run);
+        capture_report_notes(&run->report, run->capture);
+        capture_report_live(&run->report, run->capture);
+    } while (!ended);
+    capture_report_clear(&run->report);
+}
+
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Waits until all is read that is printed; where the end was asked for, not for long. Returns the
+ * exit status. */
+static int finish_output(struct run *run)
+{
+    struct bt_error error;
+    int64_t until = INT64_MAX;
+    bool read = false;
+    while (!read && clock_monotonic_ms() < until) {
+        bool names = !run->options->print_names || print_names(run);
+        read = names && line_queue_wait(run->output, POLL_MS) &&
+               line_queue_wait(run->report.lines, POLL_MS);
+        if (until == INT64_MAX && signal_guard_stops(run->signals))
+            until = clock_monotonic_ms() + OUTPUT_MS;
+    }
+    if (!line_queue_wait(run->output, 0)) {
+        bt_fail(&error, BT_IO,
+                "nobody reads standard output; what was to be there is not complete");
+        return capture_report_failure(&run->report, &error);
+    }
+    errno = line_queue_errno(run->output);
+    if (errno == 0 || errno == EPIPE)
+        return 0;
+    bt_fail_errno(&error, "cannot write standard output");
+    return capture_report_failure(&run->report, &error);
+}
+
+/* Tells how it went. Returns the exit status. */
+static int conclude(struct run *run)
+{
+    struct capture_status status;
+    capture_get_status(run->capture, &status);
+    struct bt_error error;
+    int exit_status = status_json_complete(&status) ? 0 : STATUS_DATA;
+    if (status.error.code)
+        exit_status = worse(exit_status, capture_report_failure(&run->report, &status.error));
+    if (!run->options->quiet)
+        capture_report_summary(&run->report, &status);
+    if (run->options->json) {
+        char *text = status_json_text(&status, &error);
+        if (text) {
+            line_queue_put(run->output, text, strlen(text));
+            line_queue_put(run->output, "\n", 1);
+        } else {
+            exit_status = capture_report_failure(&run->report, &error);
+        }
+        free(text);
+    }
+    return worse(exit_status, finish_output(run));
+}
+
+static int begin(struct run *run, struct bt_error *error)
+{
+    const struct signal_guard_rules rules = {.wake = -1, .end = end_at_once, .context = run};
+    int result = capture_report_begin(&run->report, run->options->quiet, error);
+    if (result < 0)
+        return result;
+    run->output = line_queue_new(STDOUT_FILENO, "", error);
+    if (!run->output)
+        return error->code;
+    run->signals = signal_guard_new(&rules, error);
+    return run->signals ? 0 : error->code;
+}
+
+static int run_capture(const struct capture_options *options)
+{
+    struct run run = {.options = options};
+    struct bt_error error = {0};
+    int status = 0;
+    int result = begin(&run, &error);
+    if (result == 0) {
+        run.capture =
+            board_capture_new(options->board, &options->session, &options->capture, &error);
+        result = run.capture ? 0 : error.code;
+    }
+    if (result < 0) {
+        status = command_failure(&error);
+    } else {
+        attend(&run);
+        status = conclude(&run);
+        capture_free(run.capture);
+    }
+    signal_guard_free(run.signals);
+    line_queue_free(run.output, 0);
+    capture_report_end(&run.report, LAST_WORDS_MS);
+    return status;
+}
+
+static int capture_main(struct invocation *call)
+{
+    struct capture_options options = {.capture = capture_settings_default(),
+                                      .session = session_settings_default()};
+    int status;
+    if (!command_options(call, &options, &status))
+        return status;
+    options.capture.names = options.print_names;
+    if (call->count > 0)
+        return command_usage(call, "unexpected '%.60s'", call->arguments[0]);
+    if (!options.board)
+        return command_usage(call, "--board SPEC is missing");
+    if (!options.capture.prefix[0])
+        return command_usage(call, "-o PREFIX is missing");
+    if (options.print_names && options.json)
+        return command_usage(call, "--print-names and --json exclude each other");
+    return run_capture(&options);
+}
+
+const struct command capture_command = {
+    .name = "capture",
+    .operands = "--board SPEC -o PREFIX",
+    .summary = "capture from a board into rolling compressed files",
+    .details =
+        "Captures until a stop rule, a signal or the board ends it. SIGINT and SIGTERM stop "
+        "cleanly, a\n"
+        "second one at once; SIGHUP and SIGUSR2 begin a new file; SIGUSR1 prints the status.\n"
+        "Exit status 1 means that something was lost, and was counted.",
+    .options = capture_rows,
+    .run = capture_main,
+    .takes_signals = true};

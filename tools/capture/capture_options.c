@@ -1,0 +1,68 @@
+#include "tools/capture/capture_options.h"
+
+#include "capture/rules.h"
+#include "capture/settings_text.h"
+#include "formats/base/quantity.h"
+
+#include <string.h>
+
+int capture_option_output(void *settings, const char *argument, struct bt_error *error)
+{
+    struct capture_settings *capture = settings;
+    if (strlen(argument) >= sizeof capture->prefix)
+        return bt_fail(error, BT_USAGE, "the prefix is too long");
+    strcpy(capture->prefix, argument);
+    return rules_check_prefix(argument, error);
+}
+
+int capture_option_rotate(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_rotate(settings, argument, error);
+}
+
+int capture_option_choose(const char *argument, const char *first, const char *second,
+                          struct bt_error *error)
+{
+    if (strcmp(argument, first) == 0)
+        return 0;
+    if (strcmp(argument, second) == 0)
+        return 1;
+    return bt_fail(error, BT_USAGE, "\"%.40s\" is neither %s nor %s", argument, first, second);
+}
+
+int capture_option_engine(void *settings, const char *argument, struct bt_error *error)
+{
+    enum deflate_engine engine = DEFLATE_ZLIB;
+    while (engine < DEFLATE_ENGINES && strcmp(deflate_engine_name(engine), argument) != 0)
+        engine++;
+    if (engine == DEFLATE_ENGINES)
+        return bt_fail(error, BT_USAGE, "\"%s\" should be records, programs, isa-l or zlib",
+                       argument);
+    if (!deflate_has(engine))
+        return bt_fail(error, BT_USAGE, "this bustap was built without %s", argument);
+    ((struct capture_settings *)settings)->engine = engine;
+    return 0;
+}
+
+int capture_option_level(void *settings, const char *argument, struct bt_error *error)
+{
+    uint64_t level;
+    int result = quantity_count(&level, argument, error);
+    if (result < 0)
+        return result;
+    if (level > 9)
+        return bt_fail(error, BT_USAGE,
+                       "zlib has levels 1 to 9, isa-l 0 to 3, records and programs only 0");
+    ((struct capture_settings *)settings)->level = (int)level;
+    return 0;
+}
+
+int capture_option_queue(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_queue(settings, argument, error);
+}
+
+int capture_option_disk_full(void *settings, const char *argument, struct bt_error *error)
+{
+    return settings_text_disk_full(settings, argument, error);
+}

@@ -1,0 +1,144 @@
+#include "tools/capture/capture_report.h"
+
+#include "formats/base/clock.h"
+#include "formats/base/printable.h"
+#include "tools/common/live_line.h"
+#include "tools/common/words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define LINE_INTERVAL_NS 250000000
+#define STALL_MS         1000
+#define SAY_BYTES        (PRINTABLE_BYTES + 100u)
+#define CLEAR            "\r\033[K"
+
+int capture_report_begin(struct capture_report *report, bool quiet, struct bt_error *error)
+{
+    *report = (struct capture_report){.wanted = !quiet && isatty(STDERR_FILENO)};
+    report->shown_ns = clock_monotonic_ns();
+    report->lines = line_queue_new(STDERR_FILENO, "bustap: ", error);
+    return report->lines ? 0 : BT_MEMORY;
+}
+
+void capture_report_end(struct capture_report *report, int timeout_ms)
+{
+    line_queue_free(report->lines, timeout_ms);
+    report->lines = NULL;
+}
+
+void capture_report_clear(struct capture_report *report)
+{
+    if (report->shown)
+        line_queue_put(report->lines, CLEAR, strlen(CLEAR));
+    report->shown = false;
+}
+
+void capture_report_say(struct capture_report *report, const char *format, ...)
+{
+    char line[SAY_BYTES] = "bustap: ";
+    size_t head = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + head, sizeof line - head - 1, format, arguments);
+    va_end(arguments);
+    printable_make(line);
+    /* a burst of lines may be longer than the queue: who reads them is worth a moment */
+    report->stalled = !line_queue_wait(report->lines, report->stalled ? 0 : STALL_MS);
+    capture_report_clear(report);
+    size_t size = strlen(line);
+    line[size] = '\n';
+    line_queue_put(report->lines, line, size + 1);
+}
+
+int capture_report_failure(struct capture_report *report, const struct bt_error *error)
+{
+    capture_report_say(report, "%s", error->message);
+    return bt_exit_status(error->code);
+}
+
+/* Columns that a line may have: of the terminal all but the last, where some begin a new line. */
+static size_t line_width(void)
+{
+    struct winsize size = {.ws_col = 0};
+    const char *columns = getenv("COLUMNS");
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col - 1u;
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    return width > 0 && width < (long)LIVE_LINE_BYTES ? (size_t)width - 1 : 79;
+}
+
+/* The line since the last such line. */
+static char *write_line(struct capture_report *report, struct capture *capture, char *line,
+                        size_t width)
+{
+    struct capture_status status;
+    capture_get_status(capture, &status);
+    double seconds = (double)(status.elapsed_ns - report->last_elapsed_ns) / 1e9;
+    double rate = seconds > 0 && status.records >= report->last_records
+                      ? (double)(status.records - report->last_records) / seconds
+                      : 0;
+    report->last_records = status.records;
+    report->last_elapsed_ns = status.elapsed_ns;
+    return live_line(line, &status, rate, width);
+}
+
+void capture_report_live(struct capture_report *report, struct capture *capture)
+{
+    char text[LIVE_LINE_BYTES];
+    char line[LIVE_LINE_BYTES + sizeof CLEAR];
+    if (!report->wanted || clock_monotonic_ns() - report->shown_ns < LINE_INTERVAL_NS ||
+        !line_queue_wait(report->lines, 0))
+        return;
+    report->shown_ns = clock_monotonic_ns();
+    int size = sprintf(line, CLEAR "%s", write_line(report, capture, text, line_width()));
+    line_queue_put(report->lines, line, (size_t)size);
+    report->shown = true;
+}
+
+void capture_report_line(struct capture_report *report, struct capture *capture)
+{
+    char line[LIVE_LINE_BYTES];
+    capture_report_say(report, "%s", write_line(report, capture, line, sizeof line - 1));
+}
+
+void capture_report_notes(struct capture_report *report, struct capture *capture)
+{
+    char note[CAPTURE_NOTE_BYTES];
+    while (capture_take_note(capture, note, sizeof note))
+        capture_report_say(report, "%s", note);
+}
+
+void capture_report_summary(struct capture_report *report, const struct capture_status *status)
+{
+    char raw[WORDS_SIZE_BYTES];
+    char compressed[WORDS_SIZE_BYTES];
+    char loss[LOSS_TEXT_BYTES];
+    double seconds = (double)status->elapsed_ns / 1e9;
+    uint64_t lost = words_lost(status->lost);
+    capture_report_say(report, "%s: %" PRIu64 " records in %" PRIu64 " %s, %" PRIu64 " lost%s%s%s",
+                       capture_end_name(status->end), status->records, status->files,
+                       status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
+                       loss_text(loss, status->lost), lost ? ")" : "");
+    if (status->gaps > 0)
+        capture_report_say(report, "the board was away %" PRIu64 " %s, %.1f s in all", status->gaps,
+                           status->gaps == 1 ? "time" : "times", (double)status->gap_ns / 1e9);
+    if (status->chosen_gaps > 0)
+        capture_report_say(report,
+                           "%" PRIu64 " %s, chosen: what lies between is not in the capture",
+                           status->chosen_gaps, status->chosen_gaps == 1 ? "gap" : "gaps");
+    if (status->switches > 0)
+        capture_report_say(report, "%" PRIu64 " %s of threads, which have %" PRIu64 " %s a turn",
+                           status->switches, status->switches == 1 ? "switch" : "switches",
+                           status->quantum, status->quantum == 1 ? "instruction" : "instructions");
+    capture_report_say(report, "%s of records in %s, %.2f to 1; %.2f s, %.2f million records/s",
+                       words_size(raw, (double)status->raw_bytes),
+                       words_size(compressed, (double)status->compressed_bytes),
+                       words_ratio(status->raw_bytes, status->compressed_bytes), seconds,
+                       seconds > 0 ? (double)status->records / seconds / 1e6 : 0);
+}

@@ -1,0 +1,49 @@
+/*
+ * What `bustap capture` tells people on standard error: a live line on a terminal, notes, a summary
+ * at the end. Nothing waits for the terminal, or for who else reads it.
+ */
+#ifndef TOOLS_CAPTURE_CAPTURE_REPORT_H
+#define TOOLS_CAPTURE_CAPTURE_REPORT_H
+
+#include "capture/capture.h"
+#include "capture/line_queue.h"
+
+struct capture_report {
+    struct line_queue *lines;
+    bool stalled; /* nobody reads the lines just now */
+    bool wanted;  /* a live line: standard error is a terminal */
+    bool shown;
+    int64_t shown_ns;      /* CLOCK_MONOTONIC */
+    uint64_t last_records; /* when a line was shown last, for the rate */
+    int64_t last_elapsed_ns;
+};
+
+/* 0, or BT_MEMORY with *error. */
+int capture_report_begin(struct capture_report *report, bool quiet, struct bt_error *error);
+
+/* Waits up to timeout_ms for the reader, and frees. */
+void capture_report_end(struct capture_report *report, int timeout_ms);
+
+/* Prints "bustap: " and a line, without control characters. */
+void capture_report_say(struct capture_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Prints the error. Returns the exit status for it. */
+int capture_report_failure(struct capture_report *report, const struct bt_error *error);
+
+/* Renews the live line, a few times a second, unless the last one is not read yet. */
+void capture_report_live(struct capture_report *report, struct capture *capture);
+
+/* Takes the live line away. */
+void capture_report_clear(struct capture_report *report);
+
+/* Prints the same as a line that stays, terminal or not. */
+void capture_report_line(struct capture_report *report, struct capture *capture);
+
+/* Prints what the capture has to tell since the last call (capture_take_note). */
+void capture_report_notes(struct capture_report *report, struct capture *capture);
+
+/* Prints the summary of a capture that has ended. */
+void capture_report_summary(struct capture_report *report, const struct capture_status *status);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * What a command of bustap is, and what all of them need: options, messages, exit statuses.
+ */
+#ifndef TOOLS_COMMON_COMMAND_H
+#define TOOLS_COMMON_COMMAND_H
+
+#include "formats/base/named_fields.h"
+#include "tools/common/options.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* What commands end with, as bustap(1) promises to scripts; bt_exit_status gives the same. */
+enum command_status {
+    STATUS_GOOD = 0,
+    STATUS_DATA = 1,  /* the data is damaged, incomplete or lossy */
+    STATUS_USAGE = 2, /* the command line makes no sense */
+    STATUS_IO = 3     /* a device, a file or a socket failed */
+};
+
+/* One call of a command. */
+struct invocation {
+    const struct command *command;
+    const char *called; /* as users know it: "bustap dump", "b2a" */
+    int count;          /* of arguments; arguments[0] is the command's name */
+    char **arguments;
+    const sigset_t *mask; /* of signals, as the process began */
+};
+
+struct NAMED_FIELDS command {
+    const char *name;
+    const char *operands; /* "FILE...", for help */
+    const char *summary;  /* one line, for `bustap -h` */
+    const char *details;  /* some lines, for `bustap COMMAND -h` */
+    const struct option_row *options;
+    int (*run)(struct invocation *call); /* returns the exit status */
+    const struct command *const *group;  /* its own commands, NULL behind the last one; or NULL */
+    bool takes_signals;                  /* it runs with those blocked that a signal_guard takes */
+};
+
+/*
+ * Reads the options of a call into settings and leaves the operands in call->arguments[0] to
+ * [call->count - 1]. Returns true to go on; false with *status to end with, having printed help or
+ * what was wrong.
+ */
+bool command_options(struct invocation *call, void *settings, int *status);
+
+/* Prints "CALLED: message, see 'CALLED -h'" and returns the exit status of a usage error. */
+int command_usage(const struct invocation *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Ignores SIGPIPE and SIGXFSZ: a reader that has gone, and a file at its size limit, are errors
+ * that write() returns. */
+void command_ignore_signals(void);
+
+/* Undoes command_ignore_signals(), before this process executes another program. */
+void command_restore_signals(void);
+
+/* Prints "bustap: message" to standard error and returns the exit status for error->code. */
+int command_failure(const struct bt_error *error);
+
+/* The same, for a command that has no memory for what it prints. */
+int command_no_memory(void);
+
+#endif

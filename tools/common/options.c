@@ -1,0 +1,189 @@
+#include "tools/common/options.h"
+
+#include "formats/base/quantity.h"
+#include "tools/common/wrap.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define OPTIONS_MAX 32    /* rows of one command, --help included */
+#define LONG_ONLY   0x100 /* getopt's value of row n is LONG_ONLY + n */
+
+static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NULL,
+                                           "print this and end", 0,   NULL};
+
+/* The tables in getopt's form. */
+struct getopt_tables {
+    struct option rows[OPTIONS_MAX];
+    char letters[2 * OPTIONS_MAX + 3];
+    int count; /* of the command's rows; --help is the one behind them */
+};
+
+static const struct option_row *row_at(const struct getopt_tables *tables,
+                                       const struct option_row *rows, int n)
+{
+    return n < tables->count ? &rows[n] : &help_row;
+}
+
+static void make_tables(struct getopt_tables *tables, const struct option_row *rows)
+{
+    memset(tables, 0, sizeof *tables);
+    while (rows[tables->count].kind != OPTION_END && tables->count < OPTIONS_MAX - 2)
+        tables->count++;
+    char *letter = tables->letters;
+    if (rows[tables->count].letter == '+')
+        *letter++ = '+';
+    *letter++ = ':'; /* a missing argument is told apart from an unknown option */
+    for (int n = 0; n <= tables->count; n++) {
+        const struct option_row *row = row_at(tables, rows, n);
+        tables->rows[n] = (struct option){
+            row->name, row->argument ? required_argument : no_argument, NULL, LONG_ONLY + n};
+        if (row->letter) {
+            *letter++ = row->letter;
+            if (row->argument)
+                *letter++ = ':';
+        }
+    }
+}
+
+/* The row that getopt_long's answer means, -1 for none. */
+static int row_of(const struct getopt_tables *tables, const struct option_row *rows, int answer)
+{
+    if (answer >= LONG_ONLY)
+        return answer - LONG_ONLY;
+    for (int n = 0; n <= tables->count; n++)
+        if (answer != 0 && row_at(tables, rows, n)->letter == answer)
+            return n;
+    return -1;
+}
+
+static int take_number(uint32_t *number, const char *argument, struct bt_error *error)
+{
+    uint64_t value;
+    int result = quantity_count(&value, argument, error);
+    if (result < 0)
+        return result;
+    if (value > UINT32_MAX)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" is too large", argument);
+    *number = (uint32_t)value;
+    return 0;
+}
+
+static int take_file(const char **name, const char *argument, struct bt_error *error)
+{
+    *name = argument;
+    return *argument ? 0 : bt_fail(error, BT_USAGE, "the name of a file is empty");
+}
+
+static int take_positive(uint64_t *number, const char *argument, struct bt_error *error)
+{
+    int result = quantity_count(number, argument, error);
+    if (result == 0 && *number == 0)
+        return bt_fail(error, BT_USAGE, "\"%.40s\" should be above 0", argument);
+    return result;
+}
+
+static int take(const struct option_row *row, void *settings, const char *argument,
+                struct bt_error *error)
+{
+    void *field = (char *)settings + row->offset;
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return 0;
+    case OPTION_TEXT:
+        *(const char **)field = argument;
+        return 0;
+    case OPTION_FILE:
+        return take_file(field, argument, error);
+    case OPTION_POSITIVE:
+        return take_positive(field, argument, error);
+    case OPTION_COUNT:
+        return quantity_count(field, argument, error);
+    case OPTION_NUMBER:
+        return take_number(field, argument, error);
+    case OPTION_BYTES:
+        return quantity_bytes(field, argument, error);
+    case OPTION_DURATION:
+        return quantity_duration(field, argument, error);
+    case OPTION_CALL:
+        return row->take(settings, argument, error);
+    default:
+        return bt_fail(error, BT_USAGE, "option --%s is of no kind", row->name);
+    }
+}
+
+/* The error for getopt's '?' and ':'; argument is what it last looked at. */
+static int wrong(const struct getopt_tables *tables, const struct option_row *rows, int answer,
+                 const char *argument, struct bt_error *error)
+{
+    int n = row_of(tables, rows, optopt);
+    bool is_long = strncmp(argument, "--", 2) == 0;
+    if (answer == ':')
+        return bt_fail(error, BT_USAGE, "option --%s needs %s", row_at(tables, rows, n)->name,
+                       row_at(tables, rows, n)->argument);
+    if (n >= 0)
+        return bt_fail(error, BT_USAGE, "option --%s takes no argument",
+                       row_at(tables, rows, n)->name);
+    if (is_long)
+        return bt_fail(error, BT_USAGE, "unknown option %.60s", argument);
+    return bt_fail(error, BT_USAGE, "unknown option -%c", optopt);
+}
+
+/* Puts the option's name in front of the message, if that does not begin with it already. */
+static int name_option(const struct option_row *row, struct bt_error *error)
+{
+    size_t length = strlen(row->name);
+    if (strncmp(error->message, row->name, length) != 0)
+        return bt_fail_within(error, "--%s", row->name);
+    memmove(error->message + 2, error->message, sizeof error->message - 2);
+    memcpy(error->message, "--", 2);
+    error->message[sizeof error->message - 1] = '\0';
+    return error->code;
+}
+
+int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
+                  struct bt_error *error)
+{
+    struct getopt_tables tables;
+    make_tables(&tables, rows);
+    opterr = 0;
+    optind = 0; /* glibc and musl: begin anew */
+    for (;;) {
+        int answer = getopt_long(count, arguments, tables.letters, tables.rows, NULL);
+        if (answer == -1)
+            return optind;
+        int n = row_of(&tables, rows, answer);
+        if (n < 0)
+            return wrong(&tables, rows, answer, arguments[optind - 1], error);
+        if (n == tables.count)
+            return 0;
+        int result = take(&rows[n], settings, optarg, error);
+        if (result < 0)
+            return name_option(&rows[n], error);
+    }
+}
+
+/* Where what options mean begins. */
+#define HELP_COLUMN 31u
+
+static void print_row(const struct option_row *row, FILE *out)
+{
+    char form[64];
+    snprintf(form, sizeof form, "--%s%s%s", row->name, row->argument ? " " : "",
+             row->argument ? row->argument : "");
+    if (row->letter)
+        fprintf(out, "  -%c, %-24s ", row->letter, form);
+    else
+        fprintf(out, "      %-24s ", form);
+    wrap_print(row->help, HELP_COLUMN, out);
+}
+
+void options_help(const struct option_row *rows, FILE *out)
+{
+    for (; rows->kind != OPTION_END; rows++)
+        print_row(rows, out);
+    print_row(&help_row, out);
+}

@@ -1,0 +1,28 @@
+/* Output in large pieces, for commands that print millions of lines. */
+#ifndef TOOLS_COMMON_OUTPUT_H
+#define TOOLS_COMMON_OUTPUT_H
+
+#include "formats/base/error.h"
+
+#include <stddef.h>
+
+struct output;
+
+/* Output to a file descriptor, which stays the caller's; name is for messages. NULL: no memory. */
+struct output *output_new(int file, const char *name, struct bt_error *error);
+void output_free(struct output *output);
+
+/*
+ * Room for size bytes (at most OUTPUT_RESERVE_MAX), written out before if need be. NULL and *error
+ * where that failed: BT_CLOSED if the reader has gone, which is no reason to complain.
+ */
+#define OUTPUT_RESERVE_MAX (256u << 10)
+char *output_reserve(struct output *output, size_t size, struct bt_error *error);
+
+/* Tells how many of the reserved bytes were filled. */
+void output_filled(struct output *output, size_t size);
+
+/* Writes out what is waiting. 0 or a negative code, as above. */
+int output_flush(struct output *output, struct bt_error *error);
+
+#endif

@@ -1,0 +1,66 @@
+#include "tools/common/overwrite.h"
+
+#include "capture/file_list.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The folder that a file is, or would be, in. */
+static bool find_folder(const char *path, struct stat *status)
+{
+    char folder[4096];
+    size_t length = (size_t)(last_part(path) - path);
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    return stat(length > 0 ? folder : ".", status) == 0;
+}
+
+/* The file at a path, "-" being what is open as file. False: there is none. */
+static bool find_file(const char *path, int file, struct stat *status)
+{
+    return (strcmp(path, "-") == 0 ? fstat(file, status) : stat(path, status)) == 0;
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool overwrite_happens(const char *output, const char *path)
+{
+    struct stat a;
+    struct stat b;
+    bool exists = find_file(output, STDOUT_FILENO, &a);
+    if (exists != find_file(path, STDIN_FILENO, &b))
+        return false;
+    if (exists)
+        return S_ISREG(a.st_mode) && same(&a, &b);
+    return strcmp(last_part(output), last_part(path)) == 0 && find_folder(output, &a) &&
+           find_folder(path, &b) && same(&a, &b);
+}
+
+int overwrite_check_held(const char *output, struct bt_error *error)
+{
+    return file_list_is_held(output)
+               ? bt_fail(error, BT_BUSY, "%.300s belongs to a capture that is running", output)
+               : 0;
+}
+
+int overwrite_check(const char *output, int count, char *const *inputs, const char *what,
+                    struct bt_error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (overwrite_happens(output, inputs[i]))
+            return bt_fail(error, BT_USAGE, "%.300s is read: %s needs another name",
+                           strcmp(output, "-") == 0 ? "standard output" : output, what);
+    return overwrite_check_held(output, error);
+}

@@ -1,0 +1,65 @@
+/*
+ * Files of a command that executes a program in its own process: under numbers that the program
+ * does not come to by itself. Whoever must not lose them hides them, too (process_hide()).
+ */
+#ifndef TOOLS_COMMON_OWN_STREAM_H
+#define TOOLS_COMMON_OWN_STREAM_H
+
+#include "formats/base/error.h"
+#include "formats/base/named_fields.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+/* A file to be written anew: its descriptor, closed where another program is executed; or a
+ * negative code. */
+int own_stream_descriptor(const char *path, struct bt_error *error);
+
+/* The same as a stream, with what is there until own_stream_empty() says that it will be written:
+ * not for a program that cannot be executed. NULL with *error; the caller closes it. */
+FILE *own_stream_open(const char *path, struct bt_error *error);
+
+/* What is written next takes the place of what is there, also of what was written before.
+ * Pipes and devices are as they were. 0, or BT_IO: part of the old text would stay behind the new.
+ */
+int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
+
+/* Another stream to what is open already: standard error, which the program may close. NULL with
+ * *error; the caller closes it. */
+FILE *own_stream_on(int descriptor, struct bt_error *error);
+
+/* Prints a line that begins with "bustap: " to a stream that own_stream_on() has made, at any time.
+ * Does nothing where stream is NULL. */
+void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* process_settings' notice: the same of what the program has done. */
+void own_stream_notice(void *stream, const char *what);
+
+#define OWN_OUTPUTS_MAX 2
+
+/* What a command writes. */
+struct NAMED_FIELDS own_output {
+    const char *path; /* NULL: standard error, where it is open */
+    const char *what; /* "the report", as messages have it */
+};
+
+/*
+ * Before any of them is opened: no two, and none of them and the program, are one file on a disk,
+ * where one would overwrite the other. Those that are not wanted have no `what`. Those that are
+ * not there are made; "-" is refused; nothing that is there is touched. 0, BT_USAGE, BT_BUSY: one
+ * is a file of a running capture, or BT_IO: one cannot be written.
+ */
+int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
+                     struct bt_error *error);
+
+/*
+ * Around what is written while the program is not at its end: a reader that went away, or a limit
+ * of files' sizes, is an answer of write(), not a signal that the program is sent. Signals before.
+ */
+struct own_signals {
+    sigset_t mask, pending;
+};
+void own_stream_hold(struct own_signals *before);
+void own_stream_release(const struct own_signals *before);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Tables that commands print: aligned for people, as comma separated values, or as JSON. Rows are
+ * asked for one at a time, so that a table of any length takes no memory.
+ */
+#ifndef TOOLS_COMMON_TABLE_H
+#define TOOLS_COMMON_TABLE_H
+
+#include "formats/base/named_fields.h"
+#include "formats/text/json_put.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TABLE_COLUMNS_MAX 40u
+
+enum table_kind {
+    TABLE_TEXT,    /* text */
+    TABLE_COUNT,   /* number */
+    TABLE_CHANGE,  /* number as an int64_t, with its sign */
+    TABLE_ADDRESS, /* number, hexadecimal; a string in JSON, as in DCFG */
+    TABLE_SHARE,   /* real, 0 to 1: a percentage for people */
+    TABLE_REAL,    /* real */
+    TABLE_SYMBOL,  /* text+0xnumber, without what is 0 */
+    TABLE_LINE     /* text:number, without what is 0 */
+};
+
+struct table_column {
+    const char *heading; /* for people; NULL: not shown to them */
+    const char *key;     /* for programs; NULL: not given to them */
+    enum table_kind kind;
+};
+
+struct table_cell {
+    const char *text; /* NULL: there is none */
+    uint64_t number;
+    double real;
+    bool none; /* empty; null in JSON */
+};
+
+struct NAMED_FIELDS table {
+    const struct table_column *columns;
+    size_t column_count; /* TABLE_COLUMNS_MAX at most */
+    size_t rows;
+    /* Fills the cells, which are zero, of a row; they are used before the next row is asked for. */
+    void (*row)(void *argument, size_t row, struct table_cell *cells);
+    void *argument;
+};
+
+/* For people. What a terminal would take for commands is shown as '?'. Stops where out fails. */
+void table_print(const struct table *table, FILE *out);
+
+/* Comma separated values (RFC 4180), with a heading. */
+void table_print_csv(const struct table *table, FILE *out);
+
+/* "key": [ an object for each row ]. */
+void table_json(const struct table *table, const char *key, struct json_put *json);
+
+#endif

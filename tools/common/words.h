@@ -1,0 +1,36 @@
+/* How the commands say things to people: times, sizes, command lines. */
+#ifndef TOOLS_COMMON_WORDS_H
+#define TOOLS_COMMON_WORDS_H
+
+#include "formats/record/batch.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define WORDS_TIME_BYTES 40u
+#define WORDS_SIZE_BYTES 16u
+
+/* "2026-11-20T22:45:00.123Z": UTC; text has room for WORDS_TIME_BYTES. Returns text. */
+char *words_time(char *text, int64_t realtime_ns);
+
+/* "1.5 MiB"; text has room for WORDS_SIZE_BYTES. */
+char *words_size(char *text, double bytes);
+
+/* The last part of a path, without folders; of NULL, NULL. */
+const char *words_file_name(const char *path);
+
+/* Arguments of a program, NULL behind them, with spaces between, as far as there is room; text of
+ * size bytes. */
+void words_command(char *text, size_t size, const char *const *arguments);
+
+/* Copies the first of words with commas between; word has room for size bytes. Returns where the
+ * next one begins; NULL: the first one is too long. */
+const char *words_next(const char *words, char *word, size_t size);
+
+/* part / whole; of nothing, 0. */
+double words_ratio(uint64_t part, uint64_t whole);
+
+/* Sum over the stages; saturates. */
+uint64_t words_lost(const uint64_t lost[LOSS_STAGES]);
+
+#endif

@@ -1,0 +1,244 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/power.h"
+#include "formats/base/printable.h"
+#include "formats/base/quantity.h"
+#include "formats/foreign/trace_format.h"
+#include "tools/common/overwrite.h"
+#include "tools/input/record_input.h"
+#include "tools/input/transfer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct convert_settings {
+    const char *from;
+    const char *to;
+    const char *output;
+    uint64_t object_size;
+    struct foreign_options options;
+    bool time_unit_given;
+    struct record_input_settings input; /* how it is read */
+};
+
+static int take_processor(void *settings, const char *argument, struct bt_error *error)
+{
+    struct convert_settings *convert = settings;
+    char *end;
+    unsigned long number = strtoul(argument, &end, 10);
+    if (*argument < '0' || *argument > '9' || *end || number > UINT8_MAX)
+        return bt_fail(error, BT_USAGE, "'%.40s' is no processor: a number from 0 to 255",
+                       argument);
+    convert->options.one_processor = true;
+    convert->options.processor = (uint8_t)number;
+    return 0;
+}
+
+static int take_time_unit(void *settings, const char *argument, struct bt_error *error)
+{
+    static const struct {
+        const char *name;
+        uint64_t in_a_second;
+    } units[] = {{"s", 1}, {"ms", 1000}, {"us", 1000000}, {"ns", 1000000000}, {"tick", 0}};
+    struct convert_settings *convert = settings;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(units[i].name, argument) == 0) {
+            convert->options.time_unit = units[i].in_a_second;
+            convert->time_unit_given = true;
+            return 0;
+        }
+    return bt_fail(error, BT_USAGE, "'%.40s' is no unit of time: s, ms, us, ns or tick", argument);
+}
+
+static const struct option_row convert_options[] = {
+    {OPTION_TEXT, 't', "to", "FORMAT", "what is written; without it OUT's name tells",
+     offsetof(struct convert_settings, to), NULL},
+    {OPTION_TEXT, 'o', "output", "OUT", "where to, - is standard output; .gz and .bz2 compress",
+     offsetof(struct convert_settings, output), NULL},
+    {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name of IN tells",
+     offsetof(struct convert_settings, from), NULL},
+    TRANSFER_READING_OPTIONS(struct convert_settings, input.reading),
+    CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
+    {OPTION_CALL, 'p', "processor", "N", "only requests of this one", 0, take_processor},
+    {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
+     offsetof(struct convert_settings, options.sizes), NULL},
+    {OPTION_BYTES, 0, "object-size", "BYTES", "libCacheSim: of an object, a power of two (64)",
+     offsetof(struct convert_settings, object_size), NULL},
+    {OPTION_CALL, 0, "time-unit", "UNIT",
+     "libCacheSim: s, ms, us, ns or tick (s; tick without a clock)", 0, take_time_unit},
+    {OPTION_FLAG, 0, "wrap", NULL, "of addresses above 4 GiB in IN, the low 32 bits are taken",
+     offsetof(struct convert_settings, options.wrap), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* --- before anything is written --- */
+
+static int take_format(const struct trace_format **format, const struct convert_settings *settings,
+                       struct bt_error *error)
+{
+    *format = settings->to ? trace_format_find(settings->to, error)
+                           : trace_format_of_path(settings->output);
+    if (!*format && !settings->to)
+        return bt_fail(error, BT_USAGE, "the name %.200s tells no format: say it with --to",
+                       settings->output);
+    if (!*format)
+        return BT_USAGE;
+    const char *suffix = strrchr(settings->output, '.');
+    if (strncmp((*format)->name, "byu", 3) == 0 && suffix && strcasecmp(suffix, ".bz2") == 0)
+        return bt_fail(error, BT_USAGE,
+                       "%.200s: BYU records are read back plain or from gzip, not from bzip2: "
+                       "give it a name that ends in .gz",
+                       settings->output);
+    return 0;
+}
+
+static int take_object_size(struct convert_settings *settings, struct bt_error *error)
+{
+    uint64_t size = settings->object_size;
+    if (size < 16 || size > (1u << 31) || !power_is(size))
+        return bt_fail(error, BT_USAGE, "objects have a power of two of bytes, 16 to 2G");
+    settings->options.object_size = (uint32_t)size;
+    return 0;
+}
+
+/* --- converting --- */
+
+struct conversion {
+    const struct convert_settings *settings;
+    const struct trace_format *format;
+    struct record_input *input;
+    struct sink *sink;
+    uint64_t clock_hz; /* of the first trace */
+    bool other_clocks; /* a later one has another */
+    struct foreign_loss loss;
+};
+
+/* What the format could not hold, in words. */
+static void tell_loss(const struct conversion *conversion)
+{
+    const struct foreign_loss *loss = &conversion->loss;
+    const char *name = conversion->format->name;
+    char text[FOREIGN_LOSS_BYTES];
+    char number[QUANTITY_TEXT_BYTES];
+    for (int reason = 0; reason < FOREIGN_REASONS; reason++)
+        if (foreign_loss_sentence(text, loss, (enum foreign_reason)reason, name))
+            fprintf(stderr, "bustap: %s\n", PRINTABLE(text));
+    if (conversion->other_clocks)
+        fprintf(stderr, "bustap: the traces have different clocks: ticks of all are taken for "
+                        "those of the first\n");
+    const char *without = conversion->format->without;
+    if (without && conversion->settings->options.sizes)
+        without += strlen("size, ");
+    if (without && loss->written > 0)
+        fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n", without,
+                quantity_text(number, loss->written), name);
+}
+
+/* Ticks in a second of what is being read; 0: nobody knows. */
+static uint64_t clock_now(const struct conversion *conversion)
+{
+    const struct capture_info *info = record_input_info(conversion->input);
+    return info ? info->clock_hz : 0;
+}
+
+/* Begins OUT, knowing the clock of what comes, if anything does. */
+static int begin(struct conversion *conversion, bool any, struct bt_error *error)
+{
+    const struct convert_settings *settings = conversion->settings;
+    struct foreign_options options = settings->options;
+    conversion->clock_hz = options.clock_hz = clock_now(conversion);
+    if (any && settings->time_unit_given && options.time_unit > 0 && options.clock_hz == 0 &&
+        conversion->format->choices & TRACE_FORMAT_TIME_UNIT)
+        return bt_fail(error, BT_USAGE,
+                       "the trace tells no clock, which --time-unit needs: only tick is possible");
+    if (!settings->time_unit_given)
+        options.time_unit = options.clock_hz > 0;
+    return trace_format_create(&conversion->sink, conversion->format, settings->output, &options,
+                               &conversion->loss, error);
+}
+
+/* Reads all there is and writes it. */
+static int transfer_all(struct conversion *conversion, struct bt_error *error)
+{
+    const struct batch *batch;
+    int more = record_input_next(conversion->input, &batch, error);
+    int result = more < 0 ? more : begin(conversion, more == 1, error);
+    while (result == 0 && more == 1) {
+        conversion->other_clocks |= clock_now(conversion) != conversion->clock_hz;
+        result = sink_put(conversion->sink, batch, error);
+        if (result == 0)
+            more = record_input_next(conversion->input, &batch, error);
+        if (more < 0)
+            result = more;
+    }
+    if (result == 0) {
+        struct sink *sink = conversion->sink;
+        conversion->sink = NULL;
+        result = sink_close(sink, error);
+    }
+    return result;
+}
+
+/* The status to end with. */
+static int convert(struct conversion *conversion, const struct transfer_paths *paths)
+{
+    const struct convert_settings *settings = conversion->settings;
+    struct record_input_settings input = settings->input;
+    input.from = settings->from;
+    input.quiet_output = strcmp(settings->output, "-") != 0;
+    input.count = UINT64_MAX;
+    input.foreign = settings->options;
+    struct bt_error error;
+    int result =
+        overwrite_check(settings->output, paths->count, paths->paths, "what is converted", &error);
+    if (result == 0)
+        result = record_input_open(&conversion->input, paths->count, (char **)paths->paths, &input,
+                                   &error);
+    if (result == 0)
+        result = transfer_all(conversion, &error);
+    trace_format_discard(conversion->sink);
+    int status = record_input_close(conversion->input);
+    if (result == 0)
+        tell_loss(conversion);
+    else if (result != BT_CLOSED && command_failure(&error) > status)
+        status = bt_exit_status(result);
+    return status;
+}
+
+static int convert_main(struct invocation *call)
+{
+    struct convert_settings settings = {.object_size = 64};
+    struct conversion conversion = {.settings = &settings};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (!settings.output)
+        return command_usage(call, "where the trace goes to is not said: -o OUT");
+    if (take_format(&conversion.format, &settings, &error) < 0 ||
+        take_object_size(&settings, &error) < 0 ||
+        (settings.from && !trace_format_find(settings.from, &error)))
+        return command_usage(call, "%s", error.message);
+    if (settings.options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
+        return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
+    struct transfer_paths paths;
+    transfer_take_paths(&paths, call->count, call->arguments);
+    return convert(&conversion, &paths);
+}
+
+const struct command convert_command = {
+    .name = "convert",
+    .operands = "[IN...] -o OUT",
+    .summary = "turn traces into other programs' formats, and theirs into BYU's",
+    .details =
+        "Reads captures and traces of other programs, and writes them as one trace in another "
+        "format;\n"
+        "bustap-convert(1) has the list. What a format cannot hold is left out, counted and "
+        "reported.\n"
+        "Without IN, or where it is -, standard input is read: captures or BYU records unless "
+        "--from\n"
+        "says what else.",
+    .options = convert_options,
+    .run = convert_main,
+    .group = NULL};

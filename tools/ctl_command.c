@@ -1,0 +1,241 @@
+#include "tools/common/commands.h"
+
+#include "capture/control_protocol.h"
+#include "formats/base/printable.h"
+#include "formats/text/json_pull.h"
+#include "tools/common/control_client.h"
+#include "tools/common/json_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ctl_settings {
+    const char *socket;
+    bool json;
+};
+
+static const struct option_row ctl_options[] = {
+    {OPTION_TEXT, 0, "socket", "PATH", "bustapd's socket; " CONTROL_SOCKET_DEFAULT " unless given",
+     offsetof(struct ctl_settings, socket), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "print the answer as it comes: one JSON object",
+     offsetof(struct ctl_settings, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+static const char *const ctl_commands[] = {"status", "start", "stop", "rotate", NULL};
+
+static bool is_command(const char *word)
+{
+    for (const char *const *c = ctl_commands; *c; c++)
+        if (strcmp(*c, word) == 0)
+            return true;
+    return false;
+}
+
+/* --- what an answer holds -------------------------------------------------------------------- */
+
+#define PATH_BYTES 256u
+#define TEXT_BYTES 4400u /* more than the longest path or error takes */
+
+/* What an answer says of a capture; zero where it says nothing. */
+struct row {
+    char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
+    char error[TEXT_BYTES];  /* why it waits or ended early */
+    char absent[TEXT_BYTES]; /* why it cannot hear its board just now */
+    uint64_t records, lost, files;
+    double rate;
+};
+
+struct answer {
+    FILE *table; /* of the captures, printed row by row */
+    bool good;
+    char error[TEXT_BYTES];
+    uint64_t lines_dropped;
+    struct row row; /* of the capture that is being read */
+};
+
+enum field_kind { FIELD_TEXT, FIELD_COUNT, FIELD_REAL };
+
+static const struct {
+    const char *path;
+    enum field_kind kind;
+    size_t offset;
+} fields[] = {
+    {"error", FIELD_TEXT, offsetof(struct answer, error)},
+    {"log_lines_dropped", FIELD_COUNT, offsetof(struct answer, lines_dropped)},
+    {"captures[].name", FIELD_TEXT, offsetof(struct answer, row.name)},
+    {"captures[].state", FIELD_TEXT, offsetof(struct answer, row.state)},
+    {"captures[].output", FIELD_TEXT, offsetof(struct answer, row.output)},
+    {"captures[].error", FIELD_TEXT, offsetof(struct answer, row.error)},
+    {"captures[].status.absent", FIELD_TEXT, offsetof(struct answer, row.absent)},
+    {"captures[].status.records", FIELD_COUNT, offsetof(struct answer, row.records)},
+    {"captures[].status.lost.total", FIELD_COUNT, offsetof(struct answer, row.lost)},
+    {"captures[].status.files", FIELD_COUNT, offsetof(struct answer, row.files)},
+    {"captures[].status.records_per_s", FIELD_REAL, offsetof(struct answer, row.rate)},
+};
+
+static void print_row(const struct row *row, FILE *out)
+{
+    const char *why = *row->error ? row->error : row->absent;
+    fprintf(out, "%-16s %-9s %14" PRIu64 " %10" PRIu64 " %7.2f %6" PRIu64 "  %s%s%s\n",
+            PRINTABLE(row->name), PRINTABLE(row->state), row->records, row->lost, row->rate / 1e6,
+            row->files, PRINTABLE(row->output), *why ? ": " : "", PRINTABLE(why));
+}
+
+/* The path of what was read last or comes next, without the number of the capture. */
+static const char *path_at(const struct json_pull *pull, char path[PATH_BYTES])
+{
+    json_pull_path(pull, path, PATH_BYTES);
+    char *number = strchr(path, '[');
+    const char *end = strchr(path, ']');
+    if (number && end)
+        memmove(number + 1, end, strlen(end) + 1);
+    return path;
+}
+
+/* Reads a text or number of an answer. */
+static int read_field(struct json_pull *pull, const char *path, struct answer *answer)
+{
+    struct json_pull_text text;
+    int kind = json_pull_kind(pull);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        void *field = (char *)answer + fields[i].offset;
+        if (kind != (fields[i].kind == FIELD_TEXT ? JSON_PULL_STRING : JSON_PULL_NUMBER) ||
+            strcmp(path, fields[i].path) != 0)
+            continue;
+        if (fields[i].kind == FIELD_COUNT)
+            return json_pull_integer(pull, field);
+        if (fields[i].kind == FIELD_REAL)
+            return json_pull_number(pull, field);
+        int result = json_pull_string(pull, &text);
+        if (result == 0)
+            snprintf(field, TEXT_BYTES, "%.*s", (int)text.size, text.text);
+        return result;
+    }
+    if (kind == JSON_PULL_TRUE && strcmp(path, "ok") == 0)
+        answer->good = true;
+    return json_pull_skip(pull);
+}
+
+/* Reads what comes next, with what it has in it: as deep as json_pull allows. */
+static int read_value(struct json_pull *pull, struct answer *answer)
+{
+    struct json_pull_text key;
+    char path[PATH_BYTES];
+    int kind = json_pull_kind(pull);
+    path_at(pull, path);
+    if (kind != JSON_PULL_ARRAY && kind != JSON_PULL_OBJECT)
+        return kind < 0 ? kind : read_field(pull, path, answer);
+    bool object = kind == JSON_PULL_OBJECT;
+    bool capture = object && strcmp(path, "captures[]") == 0;
+    if (capture)
+        memset(&answer->row, 0, sizeof answer->row);
+    else if (!object && strcmp(path, "captures") == 0)
+        fprintf(answer->table, "%-16s %-9s %14s %10s %7s %6s  %s\n", "NAME", "STATE", "RECORDS",
+                "LOST", "M/s", "FILES", "OUTPUT");
+    int result = object ? json_pull_object(pull) : json_pull_array(pull);
+    while (result >= 0 &&
+           (result = object ? json_pull_key(pull, &key) : json_pull_element(pull)) > 0)
+        result = read_value(pull, answer);
+    if (capture && result == 0)
+        print_row(&answer->row, answer->table);
+    return result;
+}
+
+static int read_answer(const char *text, struct answer *answer, struct bt_error *error)
+{
+    struct text_reader *reader =
+        text_reader_from_memory(text, strlen(text), "bustapd's answer", error);
+    struct json_pull *pull = reader ? json_pull_new(reader, NULL, error) : NULL;
+    int result = pull ? read_value(pull, answer) : BT_MEMORY;
+    if (result == 0)
+        result = json_pull_end(pull);
+    json_pull_free(pull);
+    text_reader_close(reader);
+    return result;
+}
+
+/* Prints an answer. Returns the exit status. */
+static int print_answer(char *text, bool as_json)
+{
+    struct answer answer = {.good = false};
+    struct bt_error error;
+    char *table = NULL;
+    size_t size;
+    answer.table = open_memstream(&table, &size);
+    if (!answer.table)
+        return command_no_memory();
+    int result = read_answer(text, &answer, &error);
+    fclose(answer.table);
+    if (result < 0)
+        fprintf(stderr, "bustap: bustapd's answer cannot be understood: %s\n",
+                PRINTABLE(error.message));
+    else if (as_json)
+        puts(printable_make(text));
+    else
+        fputs(table, stdout);
+    free(table);
+    if (result < 0)
+        return STATUS_IO;
+    if (!as_json && answer.lines_dropped > 0)
+        printf("%" PRIu64 " lines of the log were dropped: nobody read it\n", answer.lines_dropped);
+    if (!answer.good)
+        fprintf(stderr, "bustap: %s\n",
+                *answer.error ? PRINTABLE(answer.error) : "bustapd refused");
+    return answer.good ? 0 : STATUS_IO;
+}
+
+/* --- asking ---------------------------------------------------------------------------------- */
+
+/* One line: {"command":"status","capture":"NAME"}. NULL: no memory; else free it. */
+static char *make_request(const char *command, const char *name)
+{
+    struct json_put *json = json_put_new_memory();
+    if (!json)
+        return NULL;
+    json_put_object(json);
+    json_text(json, "command", command);
+    if (name)
+        json_text(json, "capture", name);
+    json_put_object_end(json);
+    json_put_line(json);
+    return json_put_take(json, NULL);
+}
+
+static int ctl_main(struct invocation *call)
+{
+    struct ctl_settings settings = {CONTROL_SOCKET_DEFAULT, false};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "status, start, stop or rotate is missing");
+    if (!is_command(call->arguments[0]))
+        return command_usage(call, "'%.40s' is none of status, start, stop, rotate",
+                             call->arguments[0]);
+    if (call->count > 2)
+        return command_usage(call, "unexpected '%.60s'", call->arguments[2]);
+    if (call->count == 2 && !*call->arguments[1])
+        return command_usage(call, "the capture's name is empty; 'all' means every one");
+    char *answer = NULL;
+    char *request = make_request(call->arguments[0], call->count > 1 ? call->arguments[1] : NULL);
+    if (!request)
+        return command_no_memory();
+    if (control_client_ask(settings.socket, request, &answer, &error) < 0)
+        status = command_failure(&error);
+    else
+        status = print_answer(answer, settings.json);
+    free(answer);
+    free(request);
+    return status;
+}
+
+const struct command ctl_command = {.name = "ctl",
+                                    .operands = "status|start|stop|rotate [NAME]",
+                                    .summary = "speak to bustapd, the daemon",
+                                    .details = "Asks bustapd for the status of its captures, or "
+                                               "starts, stops or rotates one of them or all.",
+                                    .options = ctl_options,
+                                    .run = ctl_main,
+                                    .group = NULL};

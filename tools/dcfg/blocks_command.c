@@ -1,0 +1,162 @@
+#include "tools/common/commands.h"
+
+#include "tools/dcfg/view_command.h"
+
+#include <stdlib.h>
+
+struct blocks_settings {
+    const char *sort;
+    const char *process;
+    uint64_t top;
+    bool csv, json;
+};
+
+static const struct option_row blocks_options[] = {
+    {OPTION_TEXT, 0, "sort", "BY", "count (the default), instructions or addr",
+     offsetof(struct blocks_settings, sort), NULL},
+    {OPTION_COUNT, 0, "top", "N", "the first N only", offsetof(struct blocks_settings, top), NULL},
+    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+     offsetof(struct blocks_settings, process), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct blocks_settings, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct blocks_settings, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+enum blocks_order { BY_COUNT, BY_INSTRUCTIONS, BY_ADDRESS };
+static const char *const orders[] = {"count", "instructions", "addr", NULL};
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+struct row {
+    uint64_t key, address;
+    uint32_t block;
+};
+
+/* Larger keys first, then by address. */
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left;
+    const struct row *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return a->block < b->block ? -1 : 1;
+}
+
+/* All blocks in that order; NULL without memory. */
+static struct row *sort_blocks(const struct view *view, enum blocks_order order)
+{
+    const struct dcfg_process *process = view->process;
+    struct row *rows = malloc(((size_t)process->block_count + 1) * sizeof *rows);
+    if (!rows)
+        return NULL;
+    for (uint32_t i = 0; i < process->block_count; i++) {
+        rows[i].block = i;
+        rows[i].address = dcfg_block_address(process, i);
+        rows[i].key = order == BY_COUNT          ? view->profile.executions[i]
+                      : order == BY_INSTRUCTIONS ? view->profile.instructions[i]
+                                                 : 0;
+    }
+    qsort(rows, process->block_count, sizeof *rows, compare_rows);
+    return rows;
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {{"EXECUTIONS", "executions", TABLE_COUNT},
+                                              {"INSTRUCTIONS", "instructions", TABLE_COUNT},
+                                              {"SHARE", "share", TABLE_SHARE},
+                                              {"ADDRESS", "address", TABLE_ADDRESS},
+                                              {"BYTES", "size", TABLE_COUNT},
+                                              {NULL, "block_instructions", TABLE_COUNT},
+                                              {NULL, "node_id", TABLE_COUNT},
+                                              {NULL, "image", TABLE_TEXT},
+                                              {NULL, "offset", TABLE_ADDRESS},
+                                              {"SYMBOL", NULL, TABLE_SYMBOL},
+                                              {NULL, "symbol", TABLE_TEXT},
+                                              {NULL, "symbol_offset", TABLE_COUNT},
+                                              {"SOURCE", NULL, TABLE_LINE},
+                                              {NULL, "file", TABLE_TEXT},
+                                              {NULL, "line", TABLE_COUNT}};
+
+struct listing {
+    const struct view *view;
+    const struct row *rows;
+};
+
+static void fill_row(void *argument, size_t number, struct table_cell *cells)
+{
+    const struct listing *listing = argument;
+    const struct profile *profile = &listing->view->profile;
+    uint32_t block = listing->rows[number].block;
+    const struct dcfg_block *told = &listing->view->process->blocks[block];
+    struct names_place place;
+    names_of_block(listing->view->names, block, &place);
+    cells[0].number = profile->executions[block];
+    cells[1].number = profile->instructions[block];
+    cells[2].real = profile_share(profile->instructions[block], profile->total);
+    cells[3].number = place.address;
+    cells[4].number = told->size;
+    cells[5].number = told->instructions;
+    cells[6].number = told->id;
+    cells[7].text = place.image;
+    cells[8].number = place.image_offset;
+    cells[9] = cells[10] = (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
+    cells[11] = (struct table_cell){.number = place.symbol_offset, .none = !place.symbol};
+    cells[12] = cells[13] = (struct table_cell){.text = place.file, .number = place.line};
+    cells[14] = (struct table_cell){.number = place.line, .none = !place.file};
+}
+
+static int print_blocks(const struct view *view, enum blocks_order order, uint64_t top,
+                        enum view_form form)
+{
+    struct row *rows = sort_blocks(view, order);
+    if (!rows)
+        return BT_MEMORY;
+    size_t count = view->process->block_count;
+    struct listing listing = {view, rows};
+    struct table table = {.columns = columns,
+                          .column_count = sizeof columns / sizeof columns[0],
+                          .rows = top < count ? (size_t)top : count,
+                          .row = fill_row,
+                          .argument = &listing};
+    int result = view_print(view, form, &table, "blocks", "block_count", count);
+    free(rows);
+    return result;
+}
+
+static int blocks_main(struct invocation *call)
+{
+    struct blocks_settings settings = {.sort = "count", .top = UINT64_MAX};
+    struct bt_error error = {0};
+    int status;
+    enum view_form form;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    int order = view_choose("sort", settings.sort, orders, &error);
+    if (order < 0 || view_choose_form(&form, settings.csv, settings.json, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct view view;
+    int result = view_open(&view, call->arguments[0], settings.process, &error);
+    if (result == 0) {
+        result = print_blocks(&view, (enum blocks_order)order, settings.top, form);
+        if (result < 0)
+            bt_fail(&error, result, "no memory for a list of %u blocks", view.process->block_count);
+    }
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
+const struct command dcfg_blocks_command = {
+    .name = "blocks",
+    .operands = "FILE",
+    .summary = "the hot blocks: executions, instructions, symbol, source line",
+    .details =
+        "Lists the basic blocks of a graph, those executed most often first: how often, how many\n"
+        "instructions that makes and which share of all, where they are and what is there.",
+    .options = blocks_options,
+    .run = blocks_main,
+    .group = NULL};

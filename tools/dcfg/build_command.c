@@ -1,0 +1,291 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/printable.h"
+#include "formats/dcfg/dcfg_writer.h"
+#include "tools/common/json_report.h"
+#include "tools/dcfg/build_paths.h"
+#include "tools/dcfg/captures_read.h"
+#include "tools/symbols/image.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MEMORY_DEFAULT (UINT64_C(4) << 30)
+
+struct request {
+    const char *output;
+    const char *trace;
+    const char *fetch;
+    uint32_t chunk;
+    uint64_t memory;
+    bool json;
+    struct transfer_reading reading;
+    bool concatenate;
+    const char *images[IMAGE_COUNT_MAX];
+    uint32_t image_count;
+};
+
+static int take_image(void *settings, const char *argument, struct bt_error *error)
+{
+    struct request *request = settings;
+    if (request->image_count == IMAGE_COUNT_MAX)
+        return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
+    request->images[request->image_count++] = argument;
+    return 0;
+}
+
+static const struct option_row build_options[] = {
+    {OPTION_TEXT, 'o', "output", "OUT", "the graph: NAME.json, .json.gz or .json.bz2, or -",
+     offsetof(struct request, output), NULL},
+    {OPTION_TEXT, 0, "trace", "OUT", "the trace of edges that belongs to the graph, likewise",
+     offsetof(struct request, trace), NULL},
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program whose code was fetched, and where it was", 0,
+     take_image},
+    {OPTION_TEXT, 0, "fetch", "KIND", "what a fetch is: instr, an instruction; bus, a chunk; auto",
+     offsetof(struct request, fetch), NULL},
+    {OPTION_NUMBER, 0, "chunk", "N", "at most so many edges in a chunk of the trace",
+     offsetof(struct request, chunk), NULL},
+    {OPTION_BYTES, 0, "memory", "SIZE", "for the graph, instead of 4G",
+     offsetof(struct request, memory), NULL},
+    TRANSFER_READING_OPTIONS(struct request, reading),
+    CAPTURES_CONCATENATE_OPTION(struct request, concatenate),
+    {OPTION_FLAG, 0, "json", NULL, "the summary as one JSON object on standard output",
+     offsetof(struct request, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* --- the summary --- */
+
+static const char *const kinds[] = {"auto", "instr", "bus", NULL};
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static const char *shown_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+static void print_images(const struct build_counts *counts)
+{
+    const struct image_matches *matches = &counts->matches;
+    if (matches->different > 0)
+        fprintf(stderr,
+                "bustap: %" PRIu64 " of %" PRIu64 " places that were fetched from are no such "
+                "instructions in the images: are these the files that ran, at these addresses?\n",
+                matches->different, matches->instructions);
+    if (matches->outside > 0)
+        fprintf(stderr,
+                "bustap: %" PRIu64 " of %" PRIu64
+                " places that were fetched from are in no image\n",
+                matches->outside, matches->instructions);
+}
+
+/* How the instructions were found in the chunks. */
+static void print_bus(const struct bus_fetch_counts *bus)
+{
+    fprintf(stderr,
+            "bustap: from %" PRIu64 " bus fetches: %" PRIu64 " instruction%s %s certain, %" PRIu64
+            " assumed; %" PRIu64 " of %" PRIu64 " runs ambiguous\n",
+            bus->chunks, bus->instructions - bus->assumed, plural(bus->instructions - bus->assumed),
+            bus->instructions - bus->assumed == 1 ? "is" : "are", bus->assumed, bus->ambiguous,
+            bus->runs);
+    if (bus->unused + bus->undecided + bus->outside > 0)
+        fprintf(stderr,
+                "bustap: bus fetches of which nothing was executed: %" PRIu64
+                ", that nothing explains: %" PRIu64 ", in no image: %" PRIu64 "\n",
+                bus->unused, bus->undecided, bus->outside);
+}
+
+static void print_summary(const struct request *request, const struct build_counts *counts,
+                          const struct dcfg_process *process)
+{
+    uint64_t others = counts->records - counts->fetches;
+    bool chunks = counts->fetch == FETCH_BUS && counts->bus.chunks == 0;
+    fprintf(stderr,
+            "bustap: %s: %" PRIu32 " block%s and %" PRIu32 " edge%s of %" PRIu64 " %s%s by %" PRIu32
+            " processor%s\n",
+            PRINTABLE(shown_name(request->output)), process->block_count,
+            plural(process->block_count), process->edges.count, plural(process->edges.count),
+            counts->instructions,
+            chunks ? (counts->instructions == 1 ? "bus fetch" : "bus fetches") : "instruction",
+            chunks ? "" : plural(counts->instructions), process->threads, plural(process->threads));
+    if (counts->bus.chunks > 0)
+        print_bus(&counts->bus);
+    if (others > 0)
+        fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests passed over\n", others,
+                plural(others));
+    if (counts->holes > 0)
+        fprintf(stderr,
+                "bustap: %" PRIu64 " hole%s in the capture: edges only seen across one are "
+                "UNKNOWN\n",
+                counts->holes, plural(counts->holes));
+    if (request->image_count > 0)
+        print_images(counts);
+    if (request->trace)
+        fprintf(stderr, "bustap: %s: %" PRIu64 " edges\n", PRINTABLE(shown_name(request->trace)),
+                counts->edges);
+}
+
+static int print_json(const struct request *request, const struct build_counts *counts,
+                      const struct dcfg_process *process)
+{
+    struct json_put *json = json_report_begin(stdout);
+    if (!json)
+        return command_no_memory();
+    json_text(json, "output", request->output);
+    json_text(json, "fetch", kinds[counts->fetch]);
+    json_count(json, "records", counts->records);
+    json_count(json, "fetches", counts->fetches);
+    json_count(json, "instructions", counts->instructions);
+    json_count(json, "holes", counts->holes);
+    json_count(json, "threads", process->threads);
+    json_count(json, "blocks", process->block_count);
+    json_count(json, "edges", process->edges.count);
+    json_count(json, "routines", process->routine_count);
+    json_count(json, "loops", process->loop_count);
+    json_count(json, "places", counts->matches.instructions);
+    json_count(json, "places_in_no_image", counts->matches.outside);
+    json_count(json, "places_not_as_in_image", counts->matches.different);
+    if (counts->bus.chunks > 0) {
+        json_count(json, "bus_instructions_assumed", counts->bus.assumed);
+        json_count(json, "bus_runs", counts->bus.runs);
+        json_count(json, "bus_runs_ambiguous", counts->bus.ambiguous);
+        json_count(json, "bus_fetches_not_executed", counts->bus.unused);
+        json_count(json, "bus_fetches_unexplained", counts->bus.undecided);
+        json_count(json, "bus_fetches_in_no_image", counts->bus.outside);
+    }
+    if (request->trace) {
+        json_text(json, "trace", request->trace);
+        json_count(json, "trace_edges", counts->edges);
+    }
+    json_report_end(json);
+    return 0;
+}
+
+/* --- the work --- */
+
+static int add_images(struct images **images, const struct request *request, struct bt_error *error)
+{
+    int result = 0;
+    *images = NULL;
+    if (request->image_count == 0)
+        return 0;
+    *images = images_new(error);
+    if (!*images)
+        return BT_MEMORY;
+    for (uint32_t i = 0; i < request->image_count && result == 0; i++)
+        result = images_add(*images, request->images[i], error);
+    images_print_refused(*images, stderr);
+    return result;
+}
+
+static int write_trace(const struct request *request, const struct captures *captures,
+                       struct transfer *transfer, struct build *build, struct bt_error *error)
+{
+    struct text_writer *writer = text_writer_new(request->trace, error);
+    if (!writer)
+        return error->code;
+    int result = build_trace_begin(build, writer, error);
+    if (result == 0)
+        result = captures_read(captures, request->concatenate, transfer, build, true, error);
+    if (result == 0)
+        result = build_trace_end(build, error);
+    if (result == 0)
+        result = text_writer_finish(writer, error);
+    text_writer_free(writer);
+    return result;
+}
+
+/* The graph is written last: where the trace cannot be, there is none either. */
+static int build_all(const struct request *request, const struct captures *captures,
+                     struct transfer *transfer, struct build *build, struct bt_error *error)
+{
+    struct dcfg *graph = NULL;
+    int result = captures_read(captures, request->concatenate, transfer, build, false, error);
+    if (result == 0)
+        result = build_graph(build, &graph, error);
+    if (result == 0 && request->trace)
+        result = write_trace(request, captures, transfer, build, error);
+    if (result == 0)
+        result = dcfg_write(graph, request->output, NULL, error);
+    progress_clear(&transfer->progress);
+    if (result == 0) {
+        struct build_counts counts = build_counts(build);
+        if (!request->json)
+            print_summary(request, &counts, graph->processes[0]);
+        else if (print_json(request, &counts, graph->processes[0]) != 0)
+            result = bt_fail(error, BT_MEMORY, "no memory for the summary");
+    }
+    dcfg_free(graph);
+    return result;
+}
+
+static int run(const struct request *request, enum fetch_kind kind, int count, char **paths)
+{
+    struct bt_error error;
+    struct transfer transfer;
+    struct captures captures = {.paths = NULL, .count = 0};
+    struct images *images = NULL;
+    struct build *build = NULL;
+    if (transfer_begin(&transfer, &request->reading, true, &error) < 0)
+        return command_failure(&error);
+    const struct captures_settings settings = {.again = request->trace ? "a trace" : NULL,
+                                               .concatenate = request->concatenate};
+    int result = captures_order(&captures, count, paths, &settings, &error);
+    if (result == 0)
+        result = add_images(&images, request, &error);
+    if (result == 0)
+        result = build_paths_check(request->output, request->trace, &captures, images, &error);
+    if (result == 0) {
+        const struct build_settings building = {.fetch = kind,
+                                                .images = images,
+                                                .memory_max = request->memory,
+                                                .chunk_edges = request->chunk};
+        build = build_new(&building, &error);
+        result = build ? build_all(request, &captures, &transfer, build, &error) : BT_MEMORY;
+    }
+    if (result != 0 && result != BT_CLOSED) /* a reader that has seen enough */
+        transfer_tell(&transfer, &error);
+    build_free(build);
+    images_free(images);
+    captures_free(&captures);
+    transfer_end(&transfer);
+    return transfer.status;
+}
+
+static int build_main(struct invocation *call)
+{
+    struct request request = {.fetch = "auto", .memory = MEMORY_DEFAULT};
+    int status;
+    int kind = 0;
+    if (!command_options(call, &request, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "CAPTURE is missing");
+    if (!request.output)
+        return command_usage(call, "-o OUT is missing");
+    while (kinds[kind] && strcmp(kinds[kind], request.fetch) != 0)
+        kind++;
+    if (!kinds[kind])
+        return command_usage(call, "--fetch is auto, instr or bus");
+    bool graph_printed = strcmp(request.output, "-") == 0;
+    bool trace_printed = request.trace && strcmp(request.trace, "-") == 0;
+    if (graph_printed + trace_printed + request.json > 1)
+        return command_usage(call, "standard output takes one of graph, trace and --json");
+    return run(&request, (enum fetch_kind)kind, call->count, call->arguments);
+}
+
+const struct command dcfg_build_command = {
+    .name = "build",
+    .operands = "CAPTURE... -o OUT",
+    .summary = "make the graph of the instructions that were fetched, and its trace",
+    .details =
+        "Makes a control-flow graph of the instruction fetches in captures; processors are "
+        "threads.\n"
+        "With --image, blocks end behind branches and edges, symbols and source lines are known.\n"
+        "With --trace, the captures are read twice; standard input cannot be.",
+    .options = build_options,
+    .run = build_main,
+    .group = NULL};

@@ -1,0 +1,21 @@
+
+#include "tools/common/command_group.h"
+#include "tools/common/commands.h"
+
+static const struct command *const dcfg_commands[] = {
+    &dcfg_build_command,  &dcfg_check_command,     &dcfg_expand_command,
+    &dcfg_blocks_command, &dcfg_loops_command,     &dcfg_diff_command,
+    &dcfg_dot_command,    &dcfg_callgrind_command, NULL,
+};
+
+const struct command dcfg_command = {
+    .name = "dcfg",
+    .operands = "COMMAND ...",
+    .summary = "make control-flow graphs of captures, and study them",
+    .details =
+        "Control-flow graphs (DCFG 1.00): which blocks of instructions were executed, how often,\n"
+        "and where the program went from each. Files may be compressed with gzip or bzip2; '-' is\n"
+        "standard input.",
+    .options = NULL,
+    .run = command_group_run,
+    .group = dcfg_commands};

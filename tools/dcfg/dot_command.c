@@ -1,0 +1,58 @@
+#include "tools/common/commands.h"
+
+#include "tools/dcfg/dot_graph.h"
+#include "tools/dcfg/graph/find_routine.h"
+
+struct dot_settings {
+    const char *routine;
+    const char *process;
+    uint64_t minimum;
+};
+
+static const struct option_row dot_options[] = {
+    {OPTION_TEXT, 0, "routine", "NAME", "this routine only: its symbol, or its address",
+     offsetof(struct dot_settings, routine), NULL},
+    {OPTION_COUNT, 0, "min-count", "N", "leave out what was executed less than N times",
+     offsetof(struct dot_settings, minimum), NULL},
+    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+     offsetof(struct dot_settings, process), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+static int draw(const struct view *view, const struct dot_settings *settings,
+                struct bt_error *error)
+{
+    uint32_t routine = DCFG_NONE;
+    if (settings->routine &&
+        find_routine(&routine, view->process, view->names, settings->routine, error) < 0)
+        return bt_fail_within(error, "%s", view->path);
+    return dot_graph(view, routine, settings->minimum, stdout, error);
+}
+
+static int dot_main(struct invocation *call)
+{
+    struct dot_settings settings = {0};
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    struct view view;
+    int result = view_open(&view, call->arguments[0], settings.process, &error);
+    if (result == 0)
+        result = draw(&view, &settings, &error);
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
+const struct command dcfg_dot_command = {
+    .name = "dot",
+    .operands = "FILE",
+    .summary = "a picture of a graph, for Graphviz",
+    .details =
+        "Prints a graph in the language of Graphviz: a cluster for each routine, blocks with\n"
+        "address, symbol, source line and executions, edges with their types and counts. Make a\n"
+        "picture of it with dot -Tsvg.",
+    .options = dot_options,
+    .run = dot_main,
+    .group = NULL};

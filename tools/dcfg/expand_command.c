@@ -1,0 +1,342 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/saturating.h"
+#include "tools/common/output.h"
+#include "tools/dcfg/trace_file.h"
+#include "tools/dcfg/view_command.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EDGES_AT_ONCE  4096u
+#define SYMBOL_MAX     1000u /* characters of a symbol; longer ones are cut */
+#define LINE_MAX_BYTES (6 * SYMBOL_MAX + 400u)
+#define ANY_THREAD     UINT32_MAX
+
+struct expand_options {
+    const char *trace;
+    const char *process;
+    uint64_t from, count, memory;
+    uint32_t thread;
+    bool csv, json;
+};
+
+static const struct option_row expand_rows[] = {
+    {OPTION_TEXT, 0, "trace", "FILE", "the trace, which must be given",
+     offsetof(struct expand_options, trace), NULL},
+    {OPTION_NUMBER, 0, "thread", "N", "this thread only, 0 is the first",
+     offsetof(struct expand_options, thread), NULL},
+    {OPTION_TEXT, 0, "process", "ID", "the process, where the graph has several",
+     offsetof(struct expand_options, process), NULL},
+    {OPTION_COUNT, 0, "from", "N", "begin with edge N of each thread's trace, 0 is the first",
+     offsetof(struct expand_options, from), NULL},
+    {OPTION_COUNT, 'n', "count", "N", "stop N edges further on",
+     offsetof(struct expand_options, count), NULL},
+    {OPTION_BYTES, 0, "memory", "SIZE", "use no more for the transition table of the trace (1G)",
+     offsetof(struct expand_options, memory), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct expand_options, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object a line", offsetof(struct expand_options, json),
+     NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+struct expansion {
+    const struct expand_options *options;
+    struct view view;
+    struct trace_file file;
+    struct output *output;
+    enum view_form form;
+    uint32_t thread; /* that is being read */
+    uint64_t last;   /* the first edge that is not wanted any more */
+};
+
+/* --- lines ----------------------------------------------------------------------------------- */
+
+/* An edge, ready to be printed. */
+struct line {
+    uint64_t index;
+    uint32_t edge; /* its number in the graph */
+    const char *type;
+    bool known; /* it leads to a block, of which there is */
+    struct names_place place;
+};
+
+/* A character as it may stand in that form; at most six of them. */
+static size_t put_character(char *to, enum view_form form, unsigned char c)
+{
+    if (form == VIEW_JSON && (c < 0x20 || c == 0x7f))
+        return (size_t)sprintf(to, "\\u%04x", c);
+    size_t size = 0;
+    if (form == VIEW_JSON && (c == '"' || c == '\\'))
+        to[size++] = '\\';
+    if (form == VIEW_CSV && c == '"')
+        to[size++] = '"';
+    to[size++] = form == VIEW_TEXT && (c < 0x20 || c == 0x7f) ? '?' : (char)c;
+    return size;
+}
+
+/* A symbol's name, cut at the end of a character. */
+static size_t put_symbol(char *to, enum view_form form, const char *symbol)
+{
+    size_t length = strlen(symbol);
+    size_t size = 0;
+    if (length > SYMBOL_MAX)
+        for (length = SYMBOL_MAX; length > 0 && ((unsigned char)symbol[length] & 0xc0) == 0x80;)
+            length--;
+    for (size_t i = 0; i < length; i++)
+        size += put_character(to + size, form, (unsigned char)symbol[i]);
+    return size;
+}
+
+static size_t put_text(char *to, const struct expansion *expansion, const struct line *line)
+{
+    const struct dcfg_edges *edges = &expansion->view.process->edges;
+    size_t size = (size_t)sprintf(
+        to, "%6" PRIu32 " %12" PRIu64 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-29s",
+        expansion->thread, line->index, edges->ids[line->edge], edges->sources[line->edge],
+        edges->targets[line->edge], line->type);
+    if (line->known)
+        size += (size_t)sprintf(to + size, " 0x%08" PRIx64, line->place.address);
+    if (line->known && line->place.symbol) {
+        to[size++] = ' ';
+        to[size++] = ' ';
+        size += put_symbol(to + size, VIEW_TEXT, line->place.symbol);
+        if (line->place.symbol_offset > 0)
+            size += (size_t)sprintf(to + size, "+0x%" PRIx64, line->place.symbol_offset);
+    }
+    while (to[size - 1] == ' ')
+        size--;
+    return size;
+}
+
+static size_t put_csv(char *to, const struct expansion *expansion, const struct line *line)
+{
+    const struct dcfg_edges *edges = &expansion->view.process->edges;
+    size_t size =
+        (size_t)sprintf(to, "%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,",
+                        expansion->thread, line->index, edges->ids[line->edge],
+                        edges->sources[line->edge], edges->targets[line->edge], line->type);
+    if (line->known)
+        size += (size_t)sprintf(to + size, "0x%" PRIx64, line->place.address);
+    to[size++] = ',';
+    if (line->known && line->place.symbol) {
+        to[size++] = '"';
+        size += put_symbol(to + size, VIEW_CSV, line->place.symbol);
+        to[size++] = '"';
+        size += (size_t)sprintf(to + size, ",%" PRIu64, line->place.symbol_offset);
+    } else {
+        to[size++] = ',';
+    }
+    return size;
+}
+
+static size_t put_json(char *to, const struct expansion *expansion, const struct line *line)
+{
+    const struct dcfg_edges *edges = &expansion->view.process->edges;
+    size_t size =
+        (size_t)sprintf(to,
+                        "{\"thread\":%" PRIu32 ",\"index\":%" PRIu64 ",\"edge\":%" PRIu32
+                        ",\"source\":%" PRIu32 ",\"target\":%" PRIu32 ",\"type\":\"%s\"",
+                        expansion->thread, line->index, edges->ids[line->edge],
+                        edges->sources[line->edge], edges->targets[line->edge], line->type);
+    if (line->known)
+        size += (size_t)sprintf(to + size, ",\"address\":\"0x%" PRIx64 "\"", line->place.address);
+    if (line->known && line->place.symbol) {
+        size += (size_t)sprintf(to + size, ",\"symbol\":\"");
+        size += put_symbol(to + size, VIEW_JSON, line->place.symbol);
+        size +=
+            (size_t)sprintf(to + size, "\",\"symbol_offset\":%" PRIu64, line->place.symbol_offset);
+    }
+    to[size++] = '}';
+    return size;
+}
+
+static int print_heading(struct expansion *expansion, struct bt_error *error)
+{
+    char *to = output_reserve(expansion->output, LINE_MAX_BYTES, error);
+    if (!to)
+        return error->code;
+    if (expansion->form == VIEW_TEXT)
+        output_filled(expansion->output,
+                      (size_t)sprintf(to, "%6s %12s %8s %8s %8s  %-29s %-10s  %s\n", "THREAD",
+                                      "INDEX", "EDGE", "SOURCE", "TARGET", "TYPE", "TO", "SYMBOL"));
+    else if (expansion->form == VIEW_CSV)
+        output_filled(expansion->output,
+                      (size_t)sprintf(to, "thread,index,edge,source,target,type,address,symbol,"
+                                          "symbol_offset\n"));
+    return 0;
+}
+
+static int print_edge(struct expansion *expansion, uint64_t index, uint32_t id,
+                      struct bt_error *error)
+{
+    const struct dcfg_process *process = expansion->view.process;
+    struct line line = {.index = index, .edge = dcfg_find_edge(process, id)};
+    if (line.edge == DCFG_NONE)
+        return bt_fail(error, BT_DATA,
+                       "%s: edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
+                       ", is not in %s: do they belong together?",
+                       text_reader_name(expansion->file.text), id, index, expansion->thread,
+                       expansion->view.path);
+    uint32_t block = dcfg_find_block(process, process->edges.targets[line.edge]);
+    line.known = block != DCFG_NONE;
+    if (line.known)
+        names_of_block(expansion->view.names, block, &line.place);
+    line.type = dcfg_edge_type_name((enum dcfg_edge_type)process->edges.types[line.edge]);
+    if (!line.type)
+        line.type = "OTHER";
+    char *to = output_reserve(expansion->output, LINE_MAX_BYTES, error);
+    if (!to)
+        return error->code;
+    size_t size = expansion->form == VIEW_JSON  ? put_json(to, expansion, &line)
+                  : expansion->form == VIEW_CSV ? put_csv(to, expansion, &line)
+                                                : put_text(to, expansion, &line);
+    to[size++] = '\n';
+    output_filled(expansion->output, size);
+    return 0;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+/* A failure of the trace's reader. */
+static int reader_failed(const struct expansion *expansion, struct bt_error *error)
+{
+    *error = expansion->file.error;
+    return error->code;
+}
+
+/* The edges of a chunk, of which the first is number first of the thread. */
+static int expand_chunk(struct expansion *expansion, uint64_t first, struct bt_error *error)
+{
+    uint32_t ids[EDGES_AT_ONCE];
+    uint64_t index = first;
+    long count;
+    while (index < expansion->last &&
+           (count = dcfg_trace_reader_edges(expansion->file.reader, ids, EDGES_AT_ONCE)) != 0) {
+        if (count < 0)
+            return reader_failed(expansion, error);
+        for (long i = 0; i < count && index < expansion->last; i++, index++) {
+            int result =
+                index >= expansion->options->from ? print_edge(expansion, index, ids[i], error) : 0;
+            if (result < 0)
+                return result;
+        }
+    }
+    return 0;
+}
+
+/* Chunks that are not wanted are passed over without being decoded. */
+static int expand_thread(struct expansion *expansion, struct bt_error *error)
+{
+    struct dcfg_trace_chunk chunk;
+    uint64_t index = 0;
+    int result = 0;
+    while (index < expansion->last &&
+           (result = dcfg_trace_reader_chunk(expansion->file.reader, &chunk)) > 0) {
+        uint64_t end = saturating_add(index, chunk.edges);
+        if (end > expansion->options->from)
+            result = expand_chunk(expansion, index, error);
+        if (result < 0)
+            return result;
+        index = end;
+    }
+    return result < 0 ? reader_failed(expansion, error) : 0;
+}
+
+static int expand_process(struct expansion *expansion, struct bt_error *error)
+{
+    uint32_t wanted = expansion->options->thread;
+    bool found = false;
+    int result;
+    while ((result = dcfg_trace_reader_thread(expansion->file.reader, &expansion->thread)) > 0) {
+        if (wanted != ANY_THREAD && expansion->thread != wanted)
+            continue;
+        found = true;
+        result = expand_thread(expansion, error);
+        if (result < 0)
+            return result;
+        if (wanted != ANY_THREAD)
+            return 0; /* the rest of the file does not matter */
+    }
+    if (result < 0)
+        return reader_failed(expansion, error);
+    if (!found && wanted != ANY_THREAD)
+        return bt_fail(error, BT_USAGE, "%s: there is no thread %" PRIu32 " in process %" PRIu64,
+                       text_reader_name(expansion->file.text), wanted, expansion->view.process->id);
+    return 0;
+}
+
+/* To the process of the graph in the trace. */
+static int expand_trace(struct expansion *expansion, struct bt_error *error)
+{
+    uint64_t id;
+    int result;
+    while ((result = dcfg_trace_reader_process(expansion->file.reader, &id)) > 0)
+        if (id == expansion->view.process->id)
+            return expand_process(expansion, error);
+    if (result < 0)
+        return reader_failed(expansion, error);
+    return bt_fail(error, BT_DATA,
+                   "%s: there is no process %" PRIu64
+                   ", which is the graph's: do they belong together?",
+                   text_reader_name(expansion->file.text), expansion->view.process->id);
+}
+
+static int expand(struct expansion *expansion, const char *path, struct bt_error *error)
+{
+    const struct expand_options *options = expansion->options;
+    int result = view_open(&expansion->view, path, options->process, error);
+    if (result < 0)
+        return result;
+    expansion->output = output_new(STDOUT_FILENO, "standard output", error);
+    if (!expansion->output)
+        return error->code;
+    result =
+        trace_file_open(&expansion->file, options->trace, options->memory, false, false, error);
+    if (result == 0)
+        result = print_heading(expansion, error);
+    if (result == 0)
+        result = expand_trace(expansion, error);
+    struct bt_error ignored; /* what was read is printed, whatever came then */
+    int flushed = output_flush(expansion->output, result == 0 ? error : &ignored);
+    return result == 0 ? flushed : result;
+}
+
+static int expand_main(struct invocation *call)
+{
+    struct expand_options options = {
+        .count = UINT64_MAX, .memory = (uint64_t)1 << 30, .thread = ANY_THREAD};
+    struct bt_error error = {0};
+    int status;
+    struct expansion expansion = {.options = &options};
+    if (!command_options(call, &options, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    if (!options.trace)
+        return command_usage(call, "--trace FILE is missing");
+    if (strcmp(options.trace, "-") == 0 && strcmp(call->arguments[0], "-") == 0)
+        return command_usage(call, "the graph and the trace cannot both be standard input");
+    if (view_choose_form(&expansion.form, options.csv, options.json, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    expansion.last = saturating_add(options.from, options.count);
+    int result = expand(&expansion, call->arguments[0], &error);
+    trace_file_close(&expansion.file);
+    output_free(expansion.output);
+    view_close(&expansion.view);
+    return result < 0 && result != BT_CLOSED ? command_failure(&error) : STATUS_GOOD;
+}
+
+const struct command dcfg_expand_command = {
+    .name = "expand",
+    .operands = "FILE",
+    .summary = "the edges of a trace, one by one",
+    .details =
+        "Prints the edges that threads took, in their order: the edge and its nodes, what it is, "
+        "and\n"
+        "the address and symbol of the block that it leads to. Chunks of the trace that are not\n"
+        "wanted are passed over.",
+    .options = expand_rows,
+    .run = expand_main,
+    .group = NULL};

@@ -1,0 +1,131 @@
+#include "tools/dcfg/graph/build.h"
+
+#include "tools/dcfg/graph/assemble.h"
+#include "tools/dcfg/graph/build_trace.h"
+
+#include <stdlib.h>
+
+/* A capture knows processors, not processes: there is one, which has all of them as its threads. */
+#define PROCESS_ID 1u
+
+/* What has no file. */
+#define UNKNOWN_IMAGE "unknown"
+
+struct build {
+    struct sink sink; /* of executed instructions */
+    struct build_settings settings;
+    struct fetch_stream *stream;
+    struct flow *flow;
+    struct flow_graph graph;
+    struct build_trace *trace; /* in the second pass */
+    struct build_counts counts;
+};
+
+static int take_instructions(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct build *build = (struct build *)sink;
+    return build->trace ? build_trace_put(build->trace, batch, error)
+                        : flow_put(build->flow, batch, error);
+}
+
+static const struct sink_operations operations = {take_instructions, NULL};
+
+struct build *build_new(const struct build_settings *settings, struct bt_error *error)
+{
+    struct build *build = calloc(1, sizeof *build);
+    if (!build) {
+        bt_fail(error, BT_MEMORY, "no memory for the graph");
+        return NULL;
+    }
+    build->sink.operations = &operations;
+    build->settings = *settings;
+    build->flow = flow_new(settings->memory_max, error);
+    if (build->flow)
+        build->stream = fetch_stream_new(settings->fetch, settings->images, &build->sink, error);
+    if (build->stream)
+        return build;
+    build_free(build);
+    return NULL;
+}
+
+void build_free(struct build *build)
+{
+    if (!build)
+        return;
+    build_trace_free(build->trace);
+    fetch_stream_free(build->stream);
+    flow_free(build->flow);
+    free(build);
+}
+
+void build_file(struct build *build, const struct capture_info *info)
+{
+    fetch_stream_file(build->stream, info);
+}
+
+int build_put(struct build *build, const struct batch *batch, struct bt_error *error)
+{
+    return fetch_stream_put(build->stream, batch, error);
+}
+
+static void count(struct build *build)
+{
+    struct fetch_stream_counts stream = fetch_stream_counts(build->stream);
+    build->counts.records = stream.records;
+    build->counts.holes = stream.holes;
+    build->counts.fetch = fetch_stream_kind(build->stream);
+    build->counts.bus = stream.bus;
+    build->counts.instructions = flow_fetches(build->flow);
+    build->counts.fetches = stream.bus.chunks > 0 ? stream.bus.chunks : build->counts.instructions;
+}
+
+int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error)
+{
+    const struct assemble_settings settings = {.process_id = PROCESS_ID,
+                                               .unknown = UNKNOWN_IMAGE,
+                                               .memory_max = build->settings.memory_max};
+    int result = fetch_stream_end(build->stream, error);
+    if (result != 0)
+        return result;
+    count(build);
+    if (build->counts.fetches == 0)
+        return bt_fail(error, BT_DATA,
+                       "there is no instruction fetch in %s: a control-flow graph needs a capture "
+                       "whose filter lets fetches pass",
+                       build->counts.records > 0 ? "these records" : "an empty capture");
+    edge_types_end_blocks(build->flow, build->settings.images, &build->counts.matches);
+    result = flow_finish(build->flow, &build->graph, error);
+    if (result == 0)
+        result = assemble_dcfg(graph, &build->graph, build->settings.images, &settings, error);
+    return result;
+}
+
+int build_trace_begin(struct build *build, struct text_writer *writer, struct bt_error *error)
+{
+    struct fetch_stream *again =
+        fetch_stream_new(build->counts.fetch, build->settings.images, &build->sink, error);
+    if (!again)
+        return BT_MEMORY;
+    fetch_stream_free(build->stream);
+    build->stream = again;
+    struct bt_error failed = {.code = BT_MEMORY};
+    build->trace = build_trace_new(build->flow, &build->graph, PROCESS_ID,
+                                   build->settings.chunk_edges, writer, &failed);
+    if (!build->trace && error)
+        *error = failed;
+    return build->trace ? 0 : failed.code;
+}
+
+int build_trace_end(struct build *build, struct bt_error *error)
+{
+    int result = fetch_stream_end(build->stream, error);
+    if (result == 0)
+        result = build_trace_finish(build->trace, error);
+    build->counts.edges = build_trace_edges(build->trace);
+    return result;
+}
+
+struct build_counts build_counts(const struct build *build)
+{
+    return build->counts;
+}

@@ -1,0 +1,35 @@
+/*
+ * The trace of a stream of fetches whose graph is made: walks through the graph once more and
+ * writes the edges.
+ *
+ * What was lost breaks a thread's chunks: the first edge that ends behind a loss begins a chunk.
+ * PRECEDING_INSTR_COUNT goes on there as if nothing were missing, as the graph's counts do: how
+ * many instructions of the thread were lost is not known.
+ */
+#ifndef TOOLS_DCFG_GRAPH_BUILD_TRACE_H
+#define TOOLS_DCFG_GRAPH_BUILD_TRACE_H
+
+#include "formats/record/sink.h"
+#include "formats/text/text_writer.h"
+#include "tools/dcfg/graph/flow.h"
+
+struct build_trace;
+
+/* Begins; flow, graph and writer stay the caller's. chunk_edges: 0 for a default. NULL and *error
+ * on failure. */
+struct build_trace *build_trace_new(struct flow *flow, const struct flow_graph *graph,
+                                    uint64_t process_id, uint32_t chunk_edges,
+                                    struct text_writer *writer, struct bt_error *error);
+void build_trace_free(struct build_trace *trace);
+
+/* The same batches as the graph was made of. 0, BT_DATA if they are not, BT_MEMORY, or what the
+ * writer says. */
+int build_trace_put(struct build_trace *trace, const struct batch *batch, struct bt_error *error);
+
+/* Ends the stream, and the document. As build_trace_put. */
+int build_trace_finish(struct build_trace *trace, struct bt_error *error);
+
+/* Edges so far. */
+uint64_t build_trace_edges(const struct build_trace *trace);
+
+#endif

@@ -1,0 +1,331 @@
+#include "tools/dcfg/graph/call_graph.h"
+
+#include "formats/base/saturating.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* What makes a block part of a function: the start of its routine's symbol, or of its routine. */
+struct member {
+    uint64_t start;
+    uint64_t offset; /* the block's own */
+    uint32_t image, block;
+    bool symbol;
+};
+
+static int compare_members(const void *left, const void *right)
+{
+    const struct member *a = left;
+    const struct member *b = right;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->symbol != b->symbol)
+        return a->symbol ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
+    return a->block < b->block ? -1 : 1;
+}
+
+static bool is_same_function(const struct member *a, const struct member *b)
+{
+    return a->image == b->image && a->start == b->start && a->symbol == b->symbol;
+}
+
+static struct member member_of(const struct profile *profile, const struct names *names,
+                               uint32_t block)
+{
+    const struct dcfg_process *process = profile->process;
+    uint32_t routine = profile->routine_of[block];
+    uint32_t entry =
+        routine == DCFG_NONE ? block : dcfg_find_block(process, process->routines[routine].entry);
+    struct names_place place;
+    names_of_block(names, entry, &place);
+    return (struct member){.start = place.image_offset - (place.symbol ? place.symbol_offset : 0),
+                           .offset = process->blocks[block].offset,
+                           .image = dcfg_image_of_block(process, entry),
+                           .block = block,
+                           .symbol = place.symbol != NULL};
+}
+
+static bool is_entry(const struct profile *profile, uint32_t block)
+{
+    uint32_t routine = profile->routine_of[block];
+    return routine != DCFG_NONE &&
+           profile->process->routines[routine].entry == profile->process->blocks[block].id;
+}
+
+/* Numbers the functions and gives them their blocks. */
+static void make_functions(struct call_graph *graph, const struct profile *profile,
+                           const struct names *names, struct member *members)
+{
+    uint32_t count = profile->process->block_count;
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = member_of(profile, names, i);
+    if (count > 0)
+        qsort(members, count, sizeof *members, compare_members);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t block = members[i].block;
+        if (i == 0 || !is_same_function(&members[i - 1], &members[i])) {
+            graph->functions[graph->function_count] = (struct call_function){.entry = block};
+            graph->first_block[graph->function_count++] = i;
+        }
+        struct call_function *function = &graph->functions[graph->function_count - 1];
+        if (is_entry(profile, block) && !is_entry(profile, function->entry))
+            function->entry = block;
+        function->self = saturating_add(function->self, profile->instructions[block]);
+        graph->blocks[i] = block;
+        graph->function_of[block] = graph->function_count - 1;
+    }
+    graph->first_block[graph->function_count] = count;
+}
+
+/* --- calls ----------------------------------------------------------------------------------- */
+
+/* The call that an edge is. False if it is none. */
+static bool call_of(const struct call_graph *graph, const struct dcfg_process *process,
+                    uint32_t edge, struct call *call)
+{
+    enum dcfg_edge_type type = process->edges.types[edge];
+    call->source = dcfg_find_block(process, process->edges.sources[edge]);
+    call->target = dcfg_find_block(process, process->edges.targets[edge]);
+    if (call->source == DCFG_NONE || call->target == DCFG_NONE || dcfg_edge_type_is_bypass(type) ||
+        type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
+        type == DCFG_EDGE_CONTEXT_CHANGE_RETURN)
+        return false;
+    call->caller = graph->function_of[call->source];
+    call->callee = graph->function_of[call->target];
+    call->cost = 0;
+    call->count = dcfg_edge_total(process, edge);
+    bool is_call = dcfg_edge_type_is_call(type) || type == DCFG_EDGE_SYSTEM_CALL ||
+                   type == DCFG_EDGE_CONTEXT_CHANGE;
+    return call->count > 0 && (is_call || call->caller != call->callee);
+}
+
+static void make_calls(struct call_graph *graph, const struct dcfg_process *process)
+{
+    struct call call;
+    uint32_t *first = graph->first_call;
+    for (uint32_t e = 0; e < process->edges.count; e++)
+        if (call_of(graph, process, e, &call)) {
+            first[call.caller]++;
+            graph->call_count++;
+        }
+    /* where each function's end, until they are put there from behind */
+    for (uint32_t f = 1; f <= graph->function_count; f++)
+        first[f] += first[f - 1];
+    for (uint32_t e = process->edges.count; e-- > 0;)
+        if (call_of(graph, process, e, &call))
+            graph->calls[--first[call.caller]] = call;
+}
+
+/* --- what calls cost ------------------------------------------------------------------------- */
+
+/* A circle of functions that call each other, or one function. */
+struct circle {
+    uint64_t cost;
+    uint64_t called; /* from elsewhere, in all */
+    uint64_t shared; /* so many of these have their share */
+};
+
+/* Tarjan's search for circles, callees before callers. */
+struct search {
+    struct call_graph *graph;
+    uint32_t *order;     /* by function: when it was found, from 1 on */
+    uint32_t *low;       /* the earliest that it leads to */
+    uint32_t *circle_of; /* by function, NONE: not known yet */
+    uint32_t *next_call;
+    uint32_t *open; /* functions whose circle is not known yet */
+    uint32_t *path;
+    struct circle *circles;
+    uint32_t found, circle_count, open_count, depth;
+};
+
+static void enter(struct search *search, uint32_t function)
+{
+    search->order[function] = search->low[function] = ++search->found;
+    search->next_call[function] = search->graph->first_call[function];
+    search->open[search->open_count++] = function;
+    search->path[search->depth++] = function;
+}
+
+static void lower(uint32_t *low, uint32_t value)
+{
+    if (value < *low)
+        *low = value;
+}
+
+static void leave(struct search *search)
+{
+    uint32_t function = search->path[--search->depth];
+    if (search->depth > 0)
+        lower(&search->low[search->path[search->depth - 1]], search->low[function]);
+    if (search->low[function] != search->order[function])
+        return;
+    uint32_t member;
+    do {
+        member = search->open[--search->open_count];
+        search->circle_of[member] = search->circle_count;
+    } while (member != function);
+    search->circle_count++;
+}
+
+static void find_circles(struct search *search)
+{
+    const struct call_graph *graph = search->graph;
+    memset(search->circle_of, 0xff, graph->function_count * sizeof *search->circle_of);
+    for (uint32_t root = 0; root < graph->function_count; root++) {
+        if (search->order[root] == 0)
+            enter(search, root);
+        while (search->depth > 0) {
+            uint32_t at = search->path[search->depth - 1];
+            if (search->next_call[at] == graph->first_call[at + 1]) {
+                leave(search);
+                continue;
+            }
+            uint32_t callee = graph->calls[search->next_call[at]++].callee;
+            if (search->order[callee] == 0)
+                enter(search, callee);
+            else if (search->circle_of[callee] == NONE)
+                lower(&search->low[at], search->order[callee]);
+        }
+    }
+}
+
+static uint64_t part_of(uint64_t cost, uint64_t part, uint64_t whole)
+{
+    return part >= whole ? cost
+                         : (uint64_t)((long double)cost * (long double)part / (long double)whole);
+}
+
+/* Sums of rounded shares are what is shared. */
+static uint64_t take_share(struct circle *circle, uint64_t count)
+{
+    uint64_t before = part_of(circle->cost, circle->shared, circle->called);
+    if (circle->shared == 0)
+        before = 0;
+    circle->shared = saturating_add(circle->shared, count);
+    return part_of(circle->cost, circle->shared, circle->called) - before;
+}
+
+static void count_calls(struct search *search, const struct dcfg_process *process)
+{
+    const struct call_graph *graph = search->graph;
+    for (uint32_t f = 0; f < graph->function_count; f++) {
+        struct circle *circle = &search->circles[search->circle_of[f]];
+        circle->cost = saturating_add(circle->cost, graph->functions[f].self);
+    }
+    for (uint32_t c = 0; c < graph->call_count; c++) {
+        const struct call *call = &graph->calls[c];
+        struct circle *circle = &search->circles[search->circle_of[call->callee]];
+        if (search->circle_of[call->caller] != search->circle_of[call->callee])
+            circle->called = saturating_add(circle->called, call->count);
+    }
+    /* what a thread begins with costs nobody */
+    for (uint32_t e = 0; e < process->edges.count; e++) {
+        uint32_t target = dcfg_find_block(process, process->edges.targets[e]);
+        if (target == DCFG_NONE || dcfg_find_block(process, process->edges.sources[e]) != DCFG_NONE)
+            continue;
+        struct circle *circle = &search->circles[search->circle_of[graph->function_of[target]]];
+        uint64_t count = dcfg_edge_total(process, e);
+        circle->called = saturating_add(circle->called, count);
+        circle->shared = saturating_add(circle->shared, count);
+    }
+}
+
+/* Gives each call its cost: functions in order of their circles, callees first. */
+static void share_costs(struct search *search)
+{
+    struct call_graph *graph = search->graph;
+    uint32_t *sorted = search->open; /* by circle */
+    uint32_t *first = search->low;   /* by circle: where its functions begin */
+    memset(first, 0, ((size_t)graph->function_count + 1) * sizeof *first);
+    for (uint32_t f = 0; f < graph->function_count; f++)
+        first[search->circle_of[f]]++;
+    for (uint32_t c = 1; c <= search->circle_count; c++)
+        first[c] += first[c - 1];
+    for (uint32_t f = graph->function_count; f-- > 0;)
+        sorted[--first[search->circle_of[f]]] = f;
+    for (uint32_t i = 0; i < graph->function_count; i++) {
+        uint32_t number = search->circle_of[sorted[i]];
+        struct circle *circle = &search->circles[number];
+        for (uint32_t c = graph->first_call[sorted[i]]; c < graph->first_call[sorted[i] + 1]; c++) {
+            struct call *call = &graph->calls[c];
+            uint32_t other = search->circle_of[call->callee];
+            if (other == number)
+                continue;
+            call->cost = take_share(&search->circles[other], call->count);
+            circle->cost = saturating_add(circle->cost, call->cost);
+        }
+    }
+    for (uint32_t f = 0; f < graph->function_count; f++)
+        graph->functions[f].inclusive = search->circles[search->circle_of[f]].cost;
+}
+
+static int make_costs(struct call_graph *graph, const struct dcfg_process *process)
+{
+    size_t count = (size_t)graph->function_count + 1;
+    struct search search = {.graph = graph};
+    uint32_t *numbers = calloc(count * 6, sizeof *numbers);
+    search.circles = calloc(count, sizeof *search.circles);
+    bool good = numbers && search.circles;
+    if (good) {
+        search.order = numbers;
+        search.low = numbers + count;
+        search.circle_of = numbers + 2 * count;
+        search.next_call = numbers + 3 * count;
+        search.open = numbers + 4 * count;
+        search.path = numbers + 5 * count;
+        find_circles(&search);
+        count_calls(&search, process);
+        share_costs(&search);
+    }
+    free(numbers);
+    free(search.circles);
+    return good ? 0 : BT_MEMORY;
+}
+
+/* --- all together ---------------------------------------------------------------------------- */
+
+int call_graph_make(struct call_graph *graph, const struct profile *profile,
+                    const struct names *names, struct bt_error *error)
+{
+    size_t blocks = (size_t)profile->process->block_count + 1;
+    *graph = (struct call_graph){.function_count = 0};
+    graph->functions = calloc(blocks, sizeof *graph->functions);
+    graph->function_of = calloc(blocks, sizeof *graph->function_of);
+    graph->blocks = calloc(blocks, sizeof *graph->blocks);
+    graph->first_block = calloc(blocks, sizeof *graph->first_block);
+    graph->first_call = calloc(blocks, sizeof *graph->first_call);
+    graph->calls = calloc((size_t)profile->process->edges.count + 1, sizeof *graph->calls);
+    struct member *members = calloc(blocks, sizeof *members);
+    int result = BT_MEMORY;
+    if (graph->functions && graph->function_of && graph->blocks && graph->first_block &&
+        graph->first_call && graph->calls && members) {
+        make_functions(graph, profile, names, members);
+        make_calls(graph, profile->process);
+        result = make_costs(graph, profile->process);
+    }
+    free(members);
+    if (result < 0) {
+        call_graph_clear(graph);
+        bt_fail(error, result, "no memory for the calls between %u blocks",
+                profile->process->block_count);
+    }
+    return result;
+}
+
+void call_graph_clear(struct call_graph *graph)
+{
+    free(graph->functions);
+    free(graph->function_of);
+    free(graph->blocks);
+    free(graph->first_block);
+    free(graph->first_call);
+    free(graph->calls);
+    *graph = (struct call_graph){.function_count = 0};
+}

@@ -1,0 +1,105 @@
+/* What the parts of check.h share: failures, and a process as arrays of numbers. */
+#ifndef TOOLS_DCFG_GRAPH_CHECK_INTERNAL_H
+#define TOOLS_DCFG_GRAPH_CHECK_INTERNAL_H
+
+#include "tools/dcfg/graph/check.h"
+
+struct check {
+    struct check_settings settings;
+    struct check_failure *failures;
+    size_t kept, capacity;
+    uint64_t kept_max; /* for now: the graph's failures leave room for the trace's */
+    uint64_t total;
+    struct check_summary summary;
+};
+
+/* Where a failure is. */
+enum check_place_kind {
+    CHECK_AT_PATH,    /* text */
+    CHECK_AT_TOP,     /* text[number] of the document */
+    CHECK_AT_PROCESS, /* text of the process */
+    CHECK_AT_ROW,     /* text[number] of the process, which is a table */
+    CHECK_AT_THREAD,  /* INSTR_COUNT_PER_THREAD[number] */
+    CHECK_AT_SYMBOL,
+    CHECK_AT_LINE,
+    CHECK_AT_BLOCK,
+    CHECK_AT_ROUTINE,
+    CHECK_AT_NODE, /* of a routine */
+    CHECK_AT_LOOP  /* of a routine */
+};
+
+struct check_place {
+    enum check_place_kind kind;
+    const struct dcfg_process *process;
+    const char *text;
+    uint32_t number; /* in the process's arrays; a routine's where there is a part */
+    uint32_t part;
+};
+
+void check_fail(struct check *check, enum check_rule rule, const struct check_place *place,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* An edge's row. */
+void check_fail_edge(struct check *check, enum check_rule rule, const struct dcfg_process *process,
+                     uint32_t edge, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* How often threads took edges, the edges of each thread together and in order. */
+struct check_counts {
+    uint64_t *first; /* by thread, and one more: in edges and counts */
+    uint32_t *edges;
+    uint64_t *counts;
+};
+
+/* A process, its edges between numbered nodes: blocks, and the special ones behind them. */
+struct check_process {
+    const struct dcfg_process *process;
+    uint32_t blocks; /* and so the number of START */
+    uint32_t nodes;
+    uint32_t *sources, *targets; /* by edge: nodes */
+    uint32_t *image_of;          /* by block */
+    uint32_t *first_out;         /* by node, and one more: in out */
+    uint32_t *out;               /* edges */
+    struct check_counts counts;
+};
+
+#define CHECK_SPECIAL_NODES 3u
+
+static inline uint32_t check_start(const struct check_process *view)
+{
+    return view->blocks;
+}
+
+static inline uint32_t check_end(const struct check_process *view)
+{
+    return view->blocks + 1;
+}
+
+static inline uint64_t check_address(const struct check_process *view, uint32_t block)
+{
+    return view->process->images[view->image_of[block]].load_address +
+           view->process->blocks[block].offset;
+}
+
+/* 0 for special nodes. */
+static inline uint32_t check_instructions_of(const struct check_process *view, uint32_t node)
+{
+    return node < view->blocks ? view->process->blocks[node].instructions : 0;
+}
+
+/* The id of a node, as the file has it. */
+uint32_t check_node_id(const struct check_process *view, uint32_t node);
+
+/* 0 or BT_MEMORY; check_process_clear in any case. */
+int check_process_make(struct check_process *view, const struct dcfg_process *process,
+                       const struct check_settings *settings, struct bt_error *error);
+void check_process_clear(struct check_process *view);
+
+/* --- the parts: 0 or BT_MEMORY --- */
+
+void check_top(struct check *check, const struct dcfg *graph);
+int check_tables(struct check *check, const struct check_process *view, struct bt_error *error);
+int check_edges(struct check *check, const struct check_process *view, struct bt_error *error);
+int check_flow(struct check *check, const struct check_process *view, struct bt_error *error);
+int check_routines(struct check *check, const struct check_process *view, struct bt_error *error);
+
+#endif

@@ -1,0 +1,146 @@
+#include "tools/dcfg/graph/find_routine.h"
+
+#include "tools/common/edit_distance.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED     4u /* so many are named in a message */
+#define NAME_SHOW 60 /* bytes of a name in a message */
+
+/* How well a routine fits a name, the best last. */
+enum fit { FIT_NONE, FIT_WITHIN, FIT_EXACT };
+
+static bool is_offset(const char *text, uint64_t offset)
+{
+    char wanted[24];
+    snprintf(wanted, sizeof wanted, "+0x%" PRIx64, offset);
+    return strcmp(text, wanted) == 0;
+}
+
+static enum fit fit(const struct names_place *place, const char *name, uint64_t address,
+                    bool is_address)
+{
+    if (is_address)
+        return place->address == address ? FIT_EXACT : FIT_NONE;
+    if (!place->symbol)
+        return FIT_NONE;
+    size_t length = strlen(place->symbol);
+    if (strncmp(name, place->symbol, length) != 0)
+        return FIT_NONE;
+    if (name[length] == 0)
+        return place->symbol_offset == 0 ? FIT_EXACT : FIT_WITHIN;
+    return is_offset(name + length, place->symbol_offset) ? FIT_EXACT : FIT_NONE;
+}
+
+/* --- what there is instead ------------------------------------------------------------------- */
+
+struct near {
+    uint32_t routine;
+    size_t distance;
+};
+
+/* 1 for a name that holds the one asked for; more than most is not near. */
+static size_t distance(const char *name, const char *symbol, size_t most)
+{
+    size_t longer = strnlen(symbol, EDIT_DISTANCE_BYTES);
+    size_t shorter = strnlen(name, EDIT_DISTANCE_BYTES);
+    if (*name && strstr(symbol, name))
+        return 1;
+    size_t difference = longer > shorter ? longer - shorter : shorter - longer;
+    return difference > most ? difference : edit_distance(name, symbol);
+}
+
+/* The nearest names first. */
+static unsigned find_near(struct near near[NAMED], const struct dcfg_process *process,
+                          const struct names *names, const char *name)
+{
+    unsigned found = 0;
+    size_t most = strnlen(name, EDIT_DISTANCE_BYTES) / 3 + 1; /* farther is another name */
+    for (uint32_t i = 0; i < process->routine_count; i++) {
+        struct names_place place;
+        names_of_routine(names, i, &place);
+        size_t now = place.symbol ? distance(name, place.symbol, most) : SIZE_MAX;
+        if (now > most || (found == NAMED && now >= near[NAMED - 1].distance))
+            continue;
+        unsigned at = found < NAMED ? found++ : NAMED - 1;
+        for (; at > 0 && near[at - 1].distance > now; at--)
+            near[at] = near[at - 1];
+        near[at] = (struct near){.routine = i, .distance = now};
+    }
+    return found;
+}
+
+static void append(char text[360], const struct names_place *place, bool first)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, 360 - used, "%s%.*s", first ? "" : ", ", NAME_SHOW,
+             place->symbol ? place->symbol : "");
+    used = strlen(text);
+    if (place->symbol_offset > 0)
+        snprintf(text + used, 360 - used, "+0x%" PRIx64, place->symbol_offset);
+    used = strlen(text);
+    snprintf(text + used, 360 - used, " (0x%" PRIx64 ")", place->address);
+}
+
+static int unknown(const struct dcfg_process *process, const struct names *names, const char *name,
+                   struct bt_error *error)
+{
+    struct near near[NAMED];
+    char list[360] = "";
+    unsigned found = find_near(near, process, names, name);
+    for (unsigned i = 0; i < found; i++) {
+        struct names_place place;
+        names_of_routine(names, near[i].routine, &place);
+        append(list, &place, i == 0);
+    }
+    if (process->routine_count == 0)
+        return bt_fail(error, BT_USAGE, "there are no routines in this graph");
+    if (found == 0)
+        return bt_fail(error, BT_USAGE, "no routine is called '%.*s', nor anything like it",
+                       NAME_SHOW, name);
+    return bt_fail(error, BT_USAGE, "no routine is called '%.*s'; near it: %s", NAME_SHOW, name,
+                   list);
+}
+
+static int ambiguous(const struct dcfg_process *process, const struct names *names,
+                     const char *name, enum fit wanted, uint32_t count, struct bt_error *error)
+{
+    char list[360] = "";
+    unsigned named = 0;
+    for (uint32_t i = 0; i < process->routine_count && named < NAMED; i++) {
+        struct names_place place;
+        names_of_routine(names, i, &place);
+        if (fit(&place, name, 0, false) == wanted)
+            append(list, &place, named++ == 0);
+    }
+    return bt_fail(error, BT_USAGE, "%" PRIu32 " routines are called '%.*s', say which: %s%s",
+                   count, NAME_SHOW, name, list, count > named ? ", ..." : "");
+}
+
+int find_routine(uint32_t *routine, const struct dcfg_process *process, const struct names *names,
+                 const char *name, struct bt_error *error)
+{
+    uint32_t counts[FIT_EXACT + 1] = {0};
+    uint32_t last[FIT_EXACT + 1] = {0};
+    char *end;
+    uint64_t address = strtoull(name, &end, 0);
+    bool is_address = name[0] >= '0' && name[0] <= '9' && *end == 0;
+    for (uint32_t i = 0; i < process->routine_count; i++) {
+        struct names_place place;
+        names_of_routine(names, i, &place);
+        enum fit now = fit(&place, name, address, is_address);
+        counts[now]++;
+        last[now] = i;
+    }
+    enum fit best = counts[FIT_EXACT] > 0 ? FIT_EXACT : FIT_WITHIN;
+    if (counts[best] == 0)
+        return unknown(process, names, name, error);
+    if (counts[best] > 1 && !is_address)
+        return ambiguous(process, names, name, best, counts[best], error);
+    *routine = last[best];
+    return 0;
+}

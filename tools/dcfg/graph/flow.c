@@ -1,0 +1,148 @@
+/* The way of each thread through its instructions. */
+#include "tools/dcfg/graph/flow_internal.h"
+
+#include <stdlib.h>
+
+static void give_back(struct flow *flow)
+{
+    free(flow->instructions);
+    free(flow->edges);
+    free(flow->more);
+    free(flow->lines);
+    free(flow->edge_table);
+    free(flow->blocks);
+    free(flow->graph_edges);
+    free(flow->counts);
+    free(flow->block_of);
+    free(flow->first_of);
+    free(flow->last_of);
+    free(flow->fall_of);
+    free(flow->graph_edge);
+    free(flow);
+}
+
+void flow_free(struct flow *flow)
+{
+    if (flow)
+        give_back(flow);
+}
+
+struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
+{
+    enum { INSTRUCTIONS = 1024, SLOTS = 1024 };
+    struct flow *flow = calloc(1, sizeof *flow);
+    if (!flow) {
+        bt_fail(error, BT_MEMORY, "no memory for the graph");
+        return NULL;
+    }
+    flow->memory_max = memory_max;
+    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+        flow->threads[i].lost_at = UINT64_MAX;
+    flow->instructions = flow_resize(flow, NULL, 0, INSTRUCTIONS, sizeof *flow->instructions);
+    if (flow->instructions)
+        flow->lines = flow_resize(flow, NULL, 0, SLOTS, sizeof *flow->lines);
+    if (!flow->lines) {
+        if (error)
+            *error = flow->broken;
+        give_back(flow);
+        return NULL;
+    }
+    flow->instruction_capacity = INSTRUCTIONS;
+    flow->instruction_count = FIRST_INSTRUCTION;
+    flow->line_slots = SLOTS;
+    return flow;
+}
+
+/* What comes next does not follow what was last. */
+static void interrupt(struct flow *flow)
+{
+    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+        flow->threads[i].lost_at = flow->threads[i].seen;
+}
+
+/* The thread's instruction is not the next one of its run: finds or makes it, and the way there. */
+static int step(struct flow *flow, struct flow_thread *thread, const struct record *record)
+{
+    uint32_t source = thread->at;
+    bool lost = source != START_INSTRUCTION && thread->lost_at == thread->seen;
+    if (source == START_INSTRUCTION) {
+        thread->number = (uint8_t)flow->thread_count++;
+        thread->room = thread->room_end = 0;
+    }
+    uint32_t target;
+    uint32_t found = flow_find_edge(flow, source, record, &target);
+    if (found != 0) {
+        struct edge *edge = &flow->edges[found];
+        edge->known |= !lost;
+        if (edge->thread == thread->number)
+            edge->count++;
+        else if (flow_count_other(flow, edge, thread->number) != 0)
+            return flow->broken.code;
+    } else {
+        if (target == 0) {
+            bool run = !lost && flow_sequential(&flow->instructions[source], record->address);
+            if (flow_add_instruction(flow, thread, record, run) != 0)
+                return flow->broken.code;
+            target = thread->room - 1;
+        }
+        if (!(target == source + 1 && flow->instructions[target].tag & TAG_RUN) &&
+            flow_add_edge(flow, source, target, thread->number, !lost) != 0)
+            return flow->broken.code;
+    }
+    if (flow->first_instruction == 0)
+        flow->first_instruction = target;
+    thread->at = target;
+    thread->seen++;
+    return 0;
+}
+
+int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error)
+{
+    if (flow->broken.code == 0 && batch_tells(batch))
+        interrupt(flow);
+    const struct instruction *instructions = flow->instructions;
+    for (size_t i = 0; i < batch->count && flow->broken.code == 0; i++) {
+        const struct record *record = &batch->records[i];
+        if (record->type != REQUEST_FETCH)
+            continue;
+        struct flow_thread *thread = &flow->threads[record->processor];
+        const struct instruction *next = &instructions[thread->at + 1];
+        if (next->address == record->address &&
+            (next->tag & TAG_PLAIN) == (TAG_USED | TAG_RUN | record->size)) {
+            thread->at++;
+            thread->seen++;
+        } else {
+            step(flow, thread, record);
+            instructions = flow->instructions;
+        }
+    }
+    if (flow->broken.code != 0 && error)
+        *error = flow->broken;
+    return flow->broken.code;
+}
+
+uint64_t flow_fetches(const struct flow *flow)
+{
+    uint64_t fetches = 0;
+    for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
+        fetches += flow->threads[i].seen;
+    return fetches;
+}
+
+bool flow_next_instruction(const struct flow *flow, uint32_t *at, uint32_t *address, uint8_t *size)
+{
+    uint32_t i = *at < FIRST_INSTRUCTION ? FIRST_INSTRUCTION : *at + 1;
+    while (i < flow->instruction_count && !(flow->instructions[i].tag & TAG_USED))
+        i++;
+    if (i >= flow->instruction_count)
+        return false;
+    *at = i;
+    *address = flow->instructions[i].address;
+    *size = (uint8_t)flow->instructions[i].tag;
+    return true;
+}
+
+void flow_end_block(struct flow *flow, uint32_t at)
+{
+    flow->instructions[at].tag |= TAG_CUT;
+}

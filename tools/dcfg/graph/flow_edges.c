@@ -1,0 +1,333 @@
+/* Instructions by address and edges by their ends: the tables behind the rings. */
+#include "tools/dcfg/graph/flow_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_STEPS                                                                                 \
+    4u /* edges of a source that are looked through; those with more are in a table */
+#define FIRST_SLOTS 1024u /* of the table of edges */
+#define LINE_BYTES  32u   /* of memory; each run is found by its first instruction in each line */
+#define INDEX_MAX   0x7ffffff0u /* ids of the graph have 31 bits (section 1.2.3) */
+
+void *flow_resize(struct flow *flow, void *array, size_t have, size_t wanted, size_t size)
+{
+    uint64_t more = (uint64_t)(wanted - have) * size;
+    void *grown = NULL;
+    if (more > flow->memory_max - flow->memory) {
+        bt_fail(&flow->broken, BT_MEMORY,
+                "the graph needs more than the %llu MiB of memory it may have",
+                (unsigned long long)(flow->memory_max >> 20));
+        return NULL;
+    }
+    if (wanted <= SIZE_MAX / size)
+        grown = realloc(array, wanted * size);
+    if (!grown) {
+        bt_fail(&flow->broken, BT_MEMORY, "no memory for the graph");
+        return NULL;
+    }
+    flow->memory += more;
+    memset((char *)grown + have * size, 0, (wanted - have) * size);
+    return grown;
+}
+
+/* As flow_resize, by half, of an array whose capacity is *capacity. Returns NULL for failure. */
+static void *grow(struct flow *flow, void *array, uint32_t *capacity, uint32_t needed, size_t size)
+{
+    if (needed > INDEX_MAX) {
+        bt_fail(&flow->broken, BT_MEMORY, "the graph has more than 2^31 elements");
+        return NULL;
+    }
+    uint64_t wanted = (uint64_t)*capacity + *capacity / 2 + 1024;
+    if (wanted > INDEX_MAX)
+        wanted = INDEX_MAX;
+    void *grown = flow_resize(flow, array, *capacity, wanted, size);
+    if (grown)
+        *capacity = (uint32_t)wanted;
+    return grown;
+}
+
+/* Mixes the bits of a key (the finalizer of MurmurHash3). */
+static uint64_t mix(uint64_t key)
+{
+    key ^= key >> 33;
+    key *= 0xff51afd7ed558ccdu;
+    key ^= key >> 33;
+    key *= 0xc4ceb9fe1a85ec53u;
+    return key ^ key >> 33;
+}
+
+/* --- instructions by address and size --- */
+
+/* Where a line of memory is in the table, or would be. */
+static uint32_t line_slot(const struct flow *flow, uint32_t line)
+{
+    return (uint32_t)mix(line) & (flow->line_slots - 1);
+}
+
+/* Looks for the instruction in its run, from the run's first one in the same line on. */
+static uint32_t find_in_run(const struct flow *flow, uint32_t i, const struct record *record)
+{
+    const struct instruction *instructions = flow->instructions;
+    do {
+        if (flow_is(&instructions[i], record))
+            return i;
+        i++;
+    } while ((instructions[i].tag & TAG_RUN) && instructions[i].address <= record->address);
+    return 0;
+}
+
+uint32_t flow_find_instruction(const struct flow *flow, const struct record *record)
+{
+    uint32_t line = record->address / LINE_BYTES;
+    uint32_t slot = line_slot(flow, line);
+    for (; flow->lines[slot].instruction != 0; slot = (slot + 1) & (flow->line_slots - 1)) {
+        if (flow->lines[slot].line != line)
+            continue;
+        uint32_t found = find_in_run(flow, flow->lines[slot].instruction, record);
+        if (found != 0)
+            return found;
+    }
+    return 0;
+}
+
+static void put_line(struct flow *flow, struct line line)
+{
+    uint32_t slot = line_slot(flow, line.line);
+    while (flow->lines[slot].instruction != 0)
+        slot = (slot + 1) & (flow->line_slots - 1);
+    flow->lines[slot] = line;
+}
+
+/* Makes an instruction that starts a run, or a run's part in another line, one that is found. */
+static int add_line(struct flow *flow, uint32_t instruction)
+{
+    if (flow->line_count >= flow->line_slots / 2) {
+        uint32_t slots = flow->line_slots * 2;
+        struct line *had = flow->lines;
+        struct line *lines = flow_resize(flow, NULL, 0, slots, sizeof *lines);
+        if (!lines)
+            return flow->broken.code;
+        flow->lines = lines;
+        flow->line_slots = slots;
+        for (uint32_t i = 0; i < slots / 2; i++)
+            if (had[i].instruction != 0)
+                put_line(flow, had[i]);
+        flow->memory -= (uint64_t)(slots / 2) * sizeof *had;
+        free(had);
+    }
+    flow->line_count++;
+    put_line(flow, (struct line){.line = flow->instructions[instruction].address / LINE_BYTES,
+                                 .instruction = instruction});
+    return 0;
+}
+
+/* A place in the array for a thread's next new instruction, behind its last one if that can be. */
+static int find_room(struct flow *flow, struct flow_thread *thread)
+{
+    enum { ROOM = 32 };
+    if (thread->room < thread->room_end)
+        return 0;
+    /* one more than there are is looked at */
+    if (flow->instruction_count + ROOM + 1 > flow->instruction_capacity) {
+        void *grown = grow(flow, flow->instructions, &flow->instruction_capacity,
+                           flow->instruction_count + ROOM + 1, sizeof *flow->instructions);
+        if (!grown)
+            return flow->broken.code;
+        flow->instructions = grown;
+    }
+    if (thread->room_end != flow->instruction_count)
+        thread->room = flow->instruction_count;
+    flow->instruction_count += ROOM;
+    thread->room_end = flow->instruction_count;
+    return 0;
+}
+
+int flow_add_instruction(struct flow *flow, struct flow_thread *thread, const struct record *record,
+                         bool run)
+{
+    if (find_room(flow, thread) != 0)
+        return flow->broken.code;
+    uint32_t made = thread->room++;
+    run = run && made == thread->at + 1;
+    flow->instructions[made] = (struct instruction){
+        .address = record->address,
+        .tag = (uint16_t)(record->size | TAG_USED | (run ? TAG_RUN : 0u)),
+    };
+    if (run && flow->instructions[made - 1].address / LINE_BYTES == record->address / LINE_BYTES)
+        return 0;
+    return add_line(flow, made);
+}
+
+/* --- edges by source and target --- */
+
+static uint32_t edge_slot(const struct flow *flow, uint32_t source, uint32_t target)
+{
+    return (uint32_t)mix((uint64_t)source << 32 | target) & (flow->edge_slots - 1);
+}
+
+static void table_put_edge(struct flow *flow, uint32_t edge)
+{
+    uint32_t slot = edge_slot(flow, flow->edges[edge].source, flow->edges[edge].target);
+    while (flow->edge_table[slot] != 0)
+        slot = (slot + 1) & (flow->edge_slots - 1);
+    flow->edge_table[slot] = edge;
+    flow->edges_in_table++;
+}
+
+static int table_add_edge(struct flow *flow, uint32_t edge)
+{
+    if (flow->edges_in_table >= flow->edge_slots / 2) {
+        uint32_t had_slots = flow->edge_slots;
+        uint32_t *had = flow->edge_table;
+        uint32_t slots = had_slots ? had_slots * 2 : FIRST_SLOTS;
+        uint32_t *table = flow_resize(flow, NULL, 0, slots, sizeof *table);
+        if (!table)
+            return flow->broken.code;
+        flow->edge_table = table;
+        flow->edge_slots = slots;
+        flow->edges_in_table = 0;
+        for (uint32_t i = 0; i < had_slots; i++)
+            if (had[i] != 0)
+                table_put_edge(flow, had[i]);
+        flow->memory -= (uint64_t)had_slots * sizeof *had;
+        free(had);
+    }
+    table_put_edge(flow, edge);
+    return 0;
+}
+
+static uint32_t table_find_edge(const struct flow *flow, uint32_t source, uint32_t target)
+{
+    if (flow->edge_slots == 0)
+        return 0;
+    uint32_t slot = edge_slot(flow, source, target);
+    uint32_t found;
+    while ((found = flow->edge_table[slot]) != 0 &&
+           (flow->edges[found].source != source || flow->edges[found].target != target))
+        slot = (slot + 1) & (flow->edge_slots - 1);
+    return found;
+}
+
+uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record *record,
+                        uint32_t *target)
+{
+    uint32_t last = flow->instructions[source].edge;
+    uint32_t edge = last;
+    for (uint32_t steps = 0; edge != 0 && steps < RING_STEPS; steps++) {
+        if (flow_is(&flow->instructions[flow->edges[edge].target], record)) {
+            flow->instructions[source].edge = edge;
+            *target = flow->edges[edge].target;
+            return edge;
+        }
+        edge = flow->edges[edge].next;
+        if (edge == last)
+            edge = 0; /* those were all */
+    }
+    *target = flow_find_instruction(flow, record);
+    if (edge == 0 || *target == 0)
+        return 0;
+    edge = table_find_edge(flow, source, *target);
+    if (edge != 0)
+        flow->instructions[source].edge = edge;
+    return edge;
+}
+
+/* Puts a new edge into its source's ring; sources with many are in the table too. */
+static int link_edge(struct flow *flow, uint32_t edge)
+{
+    struct edge *edges = flow->edges;
+    struct instruction *source = &flow->instructions[edges[edge].source];
+    uint32_t last = source->edge;
+    source->edge = edge;
+    edges[edge].next = edge;
+    if (last == 0)
+        return 0;
+    edges[edge].next = edges[last].next;
+    edges[last].next = edge;
+    uint32_t degree = 1;
+    for (uint32_t e = edges[edge].next; e != edge && degree <= RING_STEPS + 1; e = edges[e].next)
+        degree++;
+    if (degree <= RING_STEPS)
+        return 0;
+    if (degree > RING_STEPS + 1)
+        return table_add_edge(flow, edge);
+    uint32_t e = edge;
+    do {
+        if (table_add_edge(flow, e) != 0)
+            return flow->broken.code;
+        e = edges[e].next;
+    } while (e != edge);
+    return 0;
+}
+
+int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t thread, bool known)
+{
+    if (flow->edge_count >= flow->edge_capacity) {
+        void *grown = grow(flow, flow->edges, &flow->edge_capacity, flow->edge_count + 1,
+                           sizeof *flow->edges);
+        if (!grown)
+            return flow->broken.code;
+        flow->edges = grown;
+    }
+    if (flow->edge_count == 0)
+        flow->edge_count = 1; /* 0 is none */
+    uint32_t made = flow->edge_count++;
+    flow->edges[made] = (struct edge){
+        .count = 1, .source = source, .target = target, .thread = (uint8_t)thread, .known = known};
+    return link_edge(flow, made);
+}
+
+/* --- counts --- */
+
+/* Makes the rows of counts long enough for all threads. */
+static int widen_rows(struct flow *flow)
+{
+    uint32_t had = flow->stride;
+    uint32_t stride = had ? had : 2;
+    while (stride < flow->thread_count)
+        stride *= 2;
+    if (stride == had)
+        return 0;
+    flow->stride = stride;
+    if (flow->more_capacity == 0)
+        return 0;
+    uint64_t *rows = flow_resize(flow, flow->more, (size_t)flow->more_capacity * had,
+                                 (size_t)flow->more_capacity * stride, sizeof *rows);
+    if (!rows) {
+        flow->stride = had;
+        return flow->broken.code;
+    }
+    flow->more = rows;
+    /* from the last to the first: no row is overwritten before it has moved */
+    for (size_t row = flow->more_count; row-- > 0;) {
+        memmove(rows + row * stride, rows + row * had, had * sizeof *rows);
+        memset(rows + row * stride + had, 0, (stride - had) * sizeof *rows);
+    }
+    return 0;
+}
+
+static int add_row(struct flow *flow, struct edge *edge)
+{
+    if (flow->more_count == 0)
+        flow->more_count = 1; /* 0 is none */
+    if (flow->more_count >= flow->more_capacity) {
+        uint32_t wanted = flow->more_capacity + flow->more_capacity / 2 + 64;
+        uint64_t *rows = flow_resize(flow, flow->more, (size_t)flow->more_capacity * flow->stride,
+                                     (size_t)wanted * flow->stride, sizeof *rows);
+        if (!rows)
+            return flow->broken.code;
+        flow->more = rows;
+        flow->more_capacity = wanted;
+    }
+    edge->more = flow->more_count++;
+    return 0;
+}
+
+int flow_count_other(struct flow *flow, struct edge *edge, uint32_t thread)
+{
+    if (widen_rows(flow) != 0 || (edge->more == 0 && add_row(flow, edge) != 0))
+        return flow->broken.code;
+    flow->more[(size_t)edge->more * flow->stride + thread]++;
+    return 0;
+}

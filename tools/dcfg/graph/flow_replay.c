@@ -1,0 +1,98 @@
+/* The same stream again, over the finished graph. */
+#include "tools/dcfg/graph/flow_internal.h"
+
+#include <stdlib.h>
+
+struct flow_replay {
+    struct flow *flow;
+    uint32_t at[FLOW_THREADS_MAX];     /* by processor: the instruction fetched last */
+    uint32_t number[FLOW_THREADS_MAX]; /* and the thread's place in the graph */
+};
+
+struct flow_replay *flow_replay_new(struct flow *flow, struct bt_error *error)
+{
+    struct flow_replay *replay = calloc(1, sizeof *replay);
+    if (!replay) {
+        bt_fail(error, BT_MEMORY, "no memory for the walk through the graph");
+        return NULL;
+    }
+    replay->flow = flow;
+    for (uint32_t t = 0; t < flow->thread_count; t++)
+        replay->number[flow->processors[t]] = t;
+    return replay;
+}
+
+void flow_replay_free(struct flow_replay *replay)
+{
+    free(replay);
+}
+
+/*
+ * Goes to the instruction that record fetches when that is not simply the next of the block.
+ * Returns the edge of the graph, FLOW_NO_EDGE for one inside a block; *found is false if the graph
+ * has no such way.
+ */
+static uint32_t leave(struct flow *flow, uint32_t *at, const struct record *record, bool *found)
+{
+    const struct instruction *next = &flow->instructions[*at + 1];
+    *found = true;
+    if ((next->tag & TAG_RUN) && flow_is(next, record))
+        return flow->fall_of[flow->block_of[(*at)++]];
+    uint32_t edge = flow_find_edge(flow, *at, record, at);
+    *found = edge != 0;
+    return edge != 0 ? flow->graph_edge[edge] : FLOW_NO_EDGE;
+}
+
+int flow_replay_put(struct flow_replay *replay, const struct batch *batch, struct flow_step *steps,
+                    size_t *count, struct bt_error *error)
+{
+    struct flow *flow = replay->flow;
+    *count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct record *record = &batch->records[i];
+        if (record->type != REQUEST_FETCH)
+            continue;
+        uint32_t *at = &replay->at[record->processor];
+        const struct instruction *next = &flow->instructions[*at + 1];
+        if (next->address == record->address &&
+            (next->tag & (TAG_PLAIN | TAG_LEADER)) == (TAG_USED | TAG_RUN | record->size)) {
+            ++*at;
+            continue;
+        }
+        bool found;
+        uint32_t edge = leave(flow, at, record, &found);
+        if (!found)
+            return bt_fail(error, BT_DATA,
+                           "the fetch of processor %u at 0x%x is not in the graph: this is not the "
+                           "trace that it was made of",
+                           record->processor, record->address);
+        if (edge != FLOW_NO_EDGE)
+            steps[(*count)++] =
+                (struct flow_step){.thread = replay->number[record->processor], .edge = edge};
+    }
+    return 0;
+}
+
+int flow_replay_end(struct flow_replay *replay, struct flow_step *steps, size_t *count,
+                    struct bt_error *error)
+{
+    struct flow *flow = replay->flow;
+    *count = 0;
+    for (uint32_t t = 0; t < flow->thread_count; t++) {
+        uint32_t at = replay->at[flow->processors[t]];
+        uint32_t first = flow->instructions[at].edge;
+        uint32_t edge = first;
+        while (edge != 0 && flow->edges[edge].target != END_INSTRUCTION) {
+            edge = flow->edges[edge].next;
+            if (edge == first)
+                edge = 0;
+        }
+        if (at == START_INSTRUCTION || edge == 0)
+            return bt_fail(error, BT_DATA,
+                           "processor %u does not end where it did when the graph was made: this "
+                           "is not the trace that it was made of",
+                           flow->processors[t]);
+        steps[(*count)++] = (struct flow_step){.thread = t, .edge = flow->graph_edge[edge]};
+    }
+    return 0;
+}

@@ -1,0 +1,189 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/saturating.h"
+#include "tools/dcfg/graph/loop_counts.h"
+#include "tools/dcfg/view_command.h"
+
+#include <stdlib.h>
+
+struct loops_settings {
+    const char *sort;
+    const char *process;
+    uint64_t top;
+    bool csv, json;
+};
+
+static const struct option_row loops_options[] = {
+    {OPTION_TEXT, 0, "sort", "BY", "instructions (the default), count of iterations, or addr",
+     offsetof(struct loops_settings, sort), NULL},
+    {OPTION_COUNT, 0, "top", "N", "the first N only", offsetof(struct loops_settings, top), NULL},
+    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+     offsetof(struct loops_settings, process), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct loops_settings, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct loops_settings, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+enum loops_order { BY_INSTRUCTIONS, BY_COUNT, BY_ADDRESS };
+static const char *const orders[] = {"instructions", "count", "addr", NULL};
+
+struct row {
+    uint64_t key, address;
+    uint32_t loop, depth;
+};
+
+struct listing {
+    const struct view *view;
+    struct loop_count *counts;
+    struct row *rows;
+};
+
+/* Each time through the head is an iteration. */
+static uint64_t iterations(const struct loop_count *count)
+{
+    return saturating_add(count->entries, count->back);
+}
+
+static uint32_t head_of(const struct dcfg_process *process, uint32_t loop)
+{
+    return dcfg_find_block(process, process->loops[loop].head);
+}
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+/* Larger keys first, then by address, outer loops first. */
+static int compare_rows(const void *left, const void *right)
+{
+    const struct row *a = left;
+    const struct row *b = right;
+    if (a->key != b->key)
+        return a->key > b->key ? -1 : 1;
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
+    return a->loop < b->loop ? -1 : 1;
+}
+
+static void sort_loops(struct listing *listing, enum loops_order order)
+{
+    const struct dcfg_process *process = listing->view->process;
+    for (uint32_t i = 0; i < process->loop_count; i++) {
+        const struct loop_count *count = &listing->counts[i];
+        uint64_t key = order == BY_INSTRUCTIONS ? count->instructions
+                       : order == BY_COUNT      ? iterations(count)
+                                                : 0;
+        listing->rows[i] = (struct row){.key = key,
+                                        .address = dcfg_block_address(process, head_of(process, i)),
+                                        .loop = i,
+                                        .depth = count->depth};
+    }
+    if (process->loop_count > 0)
+        qsort(listing->rows, process->loop_count, sizeof *listing->rows, compare_rows);
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+static const struct table_column columns[] = {{"INSTRUCTIONS", "instructions", TABLE_COUNT},
+                                              {"SHARE", "share", TABLE_SHARE},
+                                              {"ENTRIES", "entries", TABLE_COUNT},
+                                              {"ITERATIONS", "iterations", TABLE_COUNT},
+                                              {"PER ENTRY", "per_entry", TABLE_REAL},
+                                              {"BACK EDGES", "back_edges", TABLE_COUNT},
+                                              {"BLOCKS", "blocks", TABLE_COUNT},
+                                              {"DEPTH", "depth", TABLE_COUNT},
+                                              {"HEAD", "head", TABLE_ADDRESS},
+                                              {"PARENT", "parent", TABLE_ADDRESS},
+                                              {"ROUTINE", "routine", TABLE_TEXT},
+                                              {"SYMBOL", NULL, TABLE_SYMBOL},
+                                              {NULL, "symbol", TABLE_TEXT},
+                                              {"SOURCE", NULL, TABLE_LINE},
+                                              {NULL, "file", TABLE_TEXT},
+                                              {NULL, "line", TABLE_COUNT}};
+
+static void fill_row(void *argument, size_t number, struct table_cell *cells)
+{
+    const struct listing *listing = argument;
+    const struct view *view = listing->view;
+    const struct dcfg_process *process = view->process;
+    uint32_t loop = listing->rows[number].loop;
+    const struct loop_count *count = &listing->counts[loop];
+    struct names_place routine;
+    struct names_place place;
+    names_of_routine(view->names, count->routine, &routine);
+    names_of_block(view->names, head_of(process, loop), &place);
+    uint64_t all = iterations(count);
+    cells[0].number = count->instructions;
+    cells[1].real = profile_share(count->instructions, view->profile.total);
+    cells[2].number = count->entries;
+    cells[3].number = all;
+    cells[4] = (struct table_cell){.real = profile_share(all, count->entries),
+                                   .none = count->entries == 0};
+    cells[5].number = process->loops[loop].back_edges.count;
+    cells[6].number = process->loops[loop].nodes.count;
+    cells[7].number = count->depth;
+    cells[8].number = place.address;
+    cells[9].none = count->parent == DCFG_NONE;
+    if (!cells[9].none)
+        cells[9].number = dcfg_block_address(process, head_of(process, count->parent));
+    cells[10].text = routine.symbol;
+    cells[11] = cells[12] =
+        (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
+    cells[13] = cells[14] = (struct table_cell){.text = place.file, .number = place.line};
+    cells[15] = (struct table_cell){.number = place.line, .none = !place.file};
+}
+
+static int print_loops(const struct view *view, enum loops_order order, uint64_t top,
+                       enum view_form form, struct bt_error *error)
+{
+    size_t count = view->process->loop_count;
+    struct listing listing = {.view = view};
+    struct table table = {.columns = columns,
+                          .column_count = sizeof columns / sizeof columns[0],
+                          .rows = top < count ? (size_t)top : count,
+                          .row = fill_row,
+                          .argument = &listing};
+    int result = BT_MEMORY;
+    listing.counts = loop_counts_make(&view->profile, error);
+    listing.rows = malloc((count + 1) * sizeof *listing.rows);
+    if (listing.counts && listing.rows) {
+        sort_loops(&listing, order);
+        result = view_print(view, form, &table, "loops", "loop_count", count);
+    }
+    free(listing.counts);
+    free(listing.rows);
+    return result < 0 ? bt_fail(error, result, "no memory for a list of %zu loops", count) : 0;
+}
+
+static int loops_main(struct invocation *call)
+{
+    struct loops_settings settings = {.sort = "instructions", .top = UINT64_MAX};
+    struct bt_error error = {0};
+    int status;
+    enum view_form form;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    int order = view_choose("sort", settings.sort, orders, &error);
+    if (order < 0 || view_choose_form(&form, settings.csv, settings.json, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct view view;
+    int result = view_open(&view, call->arguments[0], settings.process, &error);
+    if (result == 0)
+        result = print_loops(&view, (enum loops_order)order, settings.top, form, &error);
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+}
+
+const struct command dcfg_loops_command = {
+    .name = "loops",
+    .operands = "FILE",
+    .summary = "the loops: how often entered, iterations, nesting",
+    .details =
+        "Lists the loops of a graph, those with most instructions first: executed in their blocks\n"
+        "and those of the loops within, not in what they call. Entries come to the head from\n"
+        "outside; each time through the head is an iteration.",
+    .options = loops_options,
+    .run = loops_main,
+    .group = NULL};

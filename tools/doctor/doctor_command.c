@@ -1,0 +1,148 @@
+#include "tools/common/commands.h"
+
+#include "driver/boards.h"
+#include "tools/common/json_report.h"
+#include "tools/doctor/checks.h"
+
+#include <string.h>
+
+#define MEGABYTES_USUAL 32u
+#define MEGABYTES_MAX   1000000u
+
+struct doctor_settings {
+    bool json;
+    bool no_self_test;
+    uint32_t megabytes;
+};
+
+static const struct option_row doctor_options[] = {
+    {OPTION_NUMBER, 0, "self-test", "MB", "size of the test pattern, 32 unless given",
+     offsetof(struct doctor_settings, megabytes), NULL},
+    {OPTION_FLAG, 0, "no-self-test", NULL, "ask who the board is, but do not measure its link",
+     offsetof(struct doctor_settings, no_self_test), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct doctor_settings, json), NULL},
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Opens a board and looks at its link. */
+static void try_link(struct findings *findings, const char *specification,
+                     const struct doctor_settings *settings)
+{
+    struct stream *stream;
+    struct bt_error error = {0};
+    if (boards_open(&stream, specification, &error) < 0)
+        findings_add(findings, FINDING_PROBLEM, "open", "", "%s", error.message);
+    else
+        check_link(findings, stream, settings->no_self_test ? 0 : settings->megabytes);
+}
+
+/* options are what named names, NULL where the user named no board. */
+static void examine_usb(struct findings *findings, const struct ftdi_options *options,
+                        const char *named, const struct doctor_settings *settings)
+{
+    struct ftdi_diagnoses found;
+    struct bt_error error = {0};
+    char channel = options ? options->channel : 'A';
+    if (ftdi_diagnosis_list(&found, options, "", &error) < 0) {
+        findings_subject(findings, "machine", "");
+        findings_add(findings, FINDING_PROBLEM, "usb",
+                     "see that the kernel has a USB driver and /dev/bus/usb is there", "%s",
+                     error.message);
+        return;
+    }
+    check_machine(findings, &found, "");
+    for (size_t i = 0; i < found.count; i++) {
+        /* what the user named may say more, such as the channel; if it means one board only */
+        const char *specification =
+            named && found.count == 1 ? named : found.boards[i].specification;
+        if (check_board(findings, &found, i, channel, ""))
+            try_link(findings, specification, settings);
+    }
+    ftdi_diagnoses_free(&found);
+}
+
+static int print_json(const struct findings *findings)
+{
+    struct json_put *json = json_report_begin(stdout);
+    if (!json)
+        return command_no_memory();
+    json_count(json, "problems", findings->problems);
+    json_count(json, "warnings", findings->warnings);
+    json_array(json, "findings");
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct finding *finding = &findings->all[i];
+        json_put_object(json);
+        json_text(json, "subject", finding->subject);
+        json_text(json, "check", finding->check);
+        json_text(json, "level", findings_level_name(finding->level));
+        json_text(json, "finding", finding->text);
+        json_text(json, "advice", finding->advice);
+        json_put_object_end(json);
+    }
+    json_put_array_end(json);
+    json_report_end(json);
+    return findings->incomplete ? command_no_memory() : STATUS_GOOD;
+}
+
+static void print_summary(const struct findings *findings)
+{
+    if (findings->problems == 0 && findings->warnings == 0)
+        puts("All is well.");
+    else
+        printf("%zu problem%s, %zu warning%s.\n", findings->problems,
+               findings->problems == 1 ? "" : "s", findings->warnings,
+               findings->warnings == 1 ? "" : "s");
+}
+
+/* board may be NULL: all that are plugged in. It makes sense. */
+static int examine(const char *board, const struct doctor_settings *settings)
+{
+    struct findings findings = {.out = settings->json ? NULL : stdout};
+    struct ftdi_options options;
+    int status = STATUS_GOOD;
+    if (board && strncmp(board, "ftdi", 4) == 0) {
+        (void)ftdi_options_parse(&options, board[4] ? board + 5 : "", NULL);
+        examine_usb(&findings, &options, board, settings);
+    } else if (board) {
+        findings_subject(&findings, board, "");
+        try_link(&findings, board, settings);
+    } else {
+        examine_usb(&findings, NULL, NULL, settings);
+    }
+    if (settings->json)
+        status = print_json(&findings);
+    else
+        print_summary(&findings);
+    if (status == STATUS_GOOD && findings.problems > 0)
+        status = STATUS_DATA;
+    findings_free(&findings);
+    return status;
+}
+
+static int doctor_main(struct invocation *call)
+{
+    struct doctor_settings settings = {.megabytes = MEGABYTES_USUAL};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count > 1)
+        return command_usage(call, "unexpected '%.60s'", call->arguments[1]);
+    if (settings.megabytes == 0 || settings.megabytes > MEGABYTES_MAX)
+        return command_usage(call, "--self-test takes 1 to %u", MEGABYTES_MAX);
+    const char *board = call->count == 1 ? call->arguments[0] : NULL;
+    if (board && boards_check(board, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    return examine(board, &settings);
+}
+
+const struct command doctor_command = {
+    .name = "doctor",
+    .operands = "[BOARD]",
+    .summary = "find out why a board cannot be used, and how good its link is",
+    .details =
+        "Examines the board that is named as --board does, or all that are plugged in: USB,\n"
+        "udev rules, permission, drivers, port, EEPROM, protocol; measures the link with a\n"
+        "test pattern. A board that is in use is left alone.",
+    .options = doctor_options,
+    .run = doctor_main,
+    .group = NULL};

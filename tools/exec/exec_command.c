@@ -1,0 +1,443 @@
+#include "tools/common/commands.h"
+
+#include "capture/exec/kernel/process.h"
+#include "capture/file_list.h"
+#include "formats/base/quantity.h"
+#include "formats/record/filter_text.h"
+#include "tools/capture/capture_options.h"
+#include "tools/common/own_stream.h"
+#include "tools/common/words.h"
+#include "tools/exec/exec_code.h"
+#include "tools/exec/exec_program.h"
+#include "tools/exec/exec_supervise.h"
+#include "tools/symbols/exec_symbol.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* --- options --------------------------------------------------------------------------------- */
+
+/* Whether it is a place at all; where it is, the program's process finds out. */
+static int take_place(const char **place, const char *argument, struct bt_error *error)
+{
+    struct exec_symbol symbol;
+    if (strlen(argument) >= EXEC_PLACE_BYTES)
+        return bt_fail(error, BT_USAGE, "the place's name is too long");
+    int result = exec_symbol_parse(&symbol, argument, error);
+    if (result == 0)
+        exec_symbol_clear(&symbol);
+    *place = argument;
+    return result;
+}
+
+static int take_from(void *settings, const char *argument, struct bt_error *error)
+{
+    return take_place(&((struct exec_settings *)settings)->from, argument, error);
+}
+
+static int take_until(void *settings, const char *argument, struct bt_error *error)
+{
+    return take_place(&((struct exec_settings *)settings)->until, argument, error);
+}
+
+static int take_calls(void *settings, const char *argument, struct bt_error *error)
+{
+    return take_place(&((struct exec_settings *)settings)->calls, argument, error);
+}
+
+/* ON/OFF, instructions. */
+static int take_sample(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_settings *exec = settings;
+    char on[32];
+    const char *slash = strchr(argument, '/');
+    size_t length = slash ? (size_t)(slash - argument) : 0;
+    if (length == 0 || length >= sizeof on)
+        return bt_fail(error, BT_USAGE, "\"%.60s\" should be ON/OFF, such as 1M/99M", argument);
+    memcpy(on, argument, length);
+    on[length] = '\0';
+    if (quantity_count(&exec->on, on, error) < 0 ||
+        quantity_count(&exec->off, slash + 1, error) < 0)
+        return error->code;
+    if (exec->on == 0 || exec->off == 0 || exec->on > UINT64_MAX / 2 || exec->off > UINT64_MAX / 2)
+        return bt_fail(error, BT_USAGE, "\"%.60s\" should be two counts, each at least 1",
+                       argument);
+    return 0;
+}
+
+static int take_code(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_code code;
+    if (strlen(argument) >= EXEC_PLACE_BYTES)
+        return bt_fail(error, BT_USAGE, "the place's name is too long");
+    int result = exec_code_parse(&code, argument, error);
+    if (result == 0)
+        exec_code_clear(&code);
+    ((struct exec_settings *)settings)->code = argument;
+    return result;
+}
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct exec_settings *exec = settings;
+    exec->filter = argument;
+    return filter_parse(&exec->records, argument, error);
+}
+
+static int take_threads(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "one", "each", error);
+    if (choice < 0)
+        return choice;
+    ((struct exec_settings *)settings)->each = choice == 1;
+    return 0;
+}
+
+static int take_packing(void *settings, const char *argument, struct bt_error *error)
+{
+    int choice = capture_option_choose(argument, "plain", "delta", error);
+    if (choice < 0)
+        return choice;
+    ((struct exec_settings *)settings)->session.packing = choice == 0 ? WIRE_PLAIN : WIRE_DELTA;
+    ((struct exec_settings *)settings)->packing = true;
+    return 0;
+}
+
+#define OPTION(member) offsetof(struct exec_settings, member)
+
+static const struct option_row exec_rows[] = {
+    {OPTION_CALL, 'o', "output", "PREFIX",
+     "files are PREFIX_00001_20261120T224500Z.byu.gz; the program's name unless given", 0,
+     capture_option_output},
+    {OPTION_POSITIVE, 0, "limit", "N", "capture N instructions, and no more", OPTION(limit), NULL},
+    {OPTION_COUNT, 0, "skip", "N", "leave the first N instructions out", OPTION(skip), NULL},
+    {OPTION_CALL, 0, "from", "PLACE",
+     "begin at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0, take_from},
+    {OPTION_CALL, 0, "until", "PLACE", "end where the program comes there", 0, take_until},
+    {OPTION_FLAG, 0, "repeat", NULL, "begin at --from again, and end at --until again",
+     OPTION(repeats), NULL},
+    {OPTION_CALL, 0, "calls", "FUNCTION", "every call of the function, up to its return", 0,
+     take_calls},
+    {OPTION_FLAG, 0, "markers", NULL,
+     "what is between BUSTAP_BEGIN and BUSTAP_END of bustap/mark.h", OPTION(markers), NULL},
+    {OPTION_CALL, 0, "sample", "ON/OFF",
+     "capture ON instructions, leave OFF out, and so on: 1M/99M", 0, take_sample},
+    {OPTION_FLAG, 0, "exit", NULL, "end the program, too, where the capture ends", OPTION(ends),
+     NULL},
+    {OPTION_FLAG, 0, "only-fetch", NULL, "instructions alone", OPTION(only_fetch), NULL},
+    {OPTION_FLAG, 0, "only-data", NULL, "reads and writes alone", OPTION(only_data), NULL},
+    {OPTION_CALL, 0, "only-code", "WHERE",
+     "instructions of FUNCTION, module:FILE or 0xLOW-0xHIGH alone, with their reads and writes", 0,
+     take_code},
+    {OPTION_CALL, 'f', "filter", "EXPR",
+     "of those, only what matches: 'type=MEMREAD and address=0x1000-0x1fff'", 0, take_filter},
+    {OPTION_CALL, 0, "threads", "WHAT",
+     "in one capture (the default), or each in its own, later ones in those of ended ones: one, "
+     "each",
+     0, take_threads},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(quantum), NULL},
+    {OPTION_FLAG, 0, "follow", NULL, "capture child processes, too, and what they execute",
+     OPTION(follow), NULL},
+    {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",
+     OPTION(board), NULL},
+    {OPTION_CALL, 0, "packing", "FORM",
+     "records on the link from the board: plain, or delta (the default)", 0, take_packing},
+    {OPTION_FLAG, 0, "append", NULL, "the prefix may have files of other captures: add to them",
+     OPTION(capture.append), NULL},
+    {OPTION_CALL, 'r', "rotate", "RULE",
+     "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
+    {OPTION_NUMBER, 'k', "keep", "N", "keep the prefix's last N files, remove older ones",
+     OPTION(capture.keep), NULL},
+    {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
+     OPTION(capture.workers), NULL},
+    {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
+     capture_option_queue},
+    {OPTION_CALL, 0, "engine", "NAME",
+     "compress with programs (the default), records, isa-l or zlib", 0, capture_option_engine},
+    {OPTION_CALL, 0, "level", "N", "compression level: zlib 1 to 9, isa-l 0 to 3; 0 alone: none", 0,
+     capture_option_level},
+    {OPTION_CALL, 0, "disk-full", "WHAT",
+     "with a full disk: end (the default), or wait: lose, count, and go on with room", 0,
+     capture_option_disk_full},
+    {OPTION_FILE, 0, "modules", "FILE",
+     "write down the files that code was from, as 'bustap dcfg build --image' takes them",
+     OPTION(modules), NULL},
+    {OPTION_FILE, 0, "summary", "FILE", "write the summary as one JSON object, too",
+     OPTION(summary), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* One call. */
+struct run {
+    struct exec_settings *settings;
+    char path[EXEC_PROGRAM_BYTES];
+    struct exec_child child;
+    struct exec_outputs outputs;
+    sigset_t mask; /* before */
+};
+
+/* The program has its own. True: somebody at a terminal sees nothing of the program there. */
+static bool let_go_of_streams(void)
+{
+    bool watched = !isatty(STDOUT_FILENO);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+        close(null);
+    }
+    return watched;
+}
+
+static struct exec_orders orders_of(const struct exec_settings *settings)
+{
+    struct exec_orders orders = {.only_fetch = settings->only_fetch,
+                                 .only_data = settings->only_data,
+                                 .each = settings->each,
+                                 .ends = settings->ends,
+                                 .quiet = settings->quiet,
+                                 .skip = settings->skip,
+                                 .limit = settings->limit,
+                                 .on = settings->on,
+                                 .off = settings->off,
+                                 .repeats = settings->repeats,
+                                 .calls = settings->calls != NULL,
+                                 .markers = settings->markers,
+                                 .filters = settings->filter != NULL,
+                                 .filter = settings->records,
+                                 .quantum = settings->quantum};
+    if (settings->from || settings->calls)
+        strcpy(orders.from, settings->calls ? settings->calls : settings->from);
+    if (settings->until)
+        strcpy(orders.until, settings->until);
+    if (settings->code)
+        strcpy(orders.code, settings->code);
+    return orders;
+}
+
+/* The first process and its thread have the first lane. */
+static int make_lanes(struct run *run, struct bt_error *error)
+{
+    const struct exec_orders orders = orders_of(run->settings);
+    struct exec_user user = {.process = 0};
+    run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
+    if (!run->outputs.lanes)
+        return BT_MEMORY;
+    words_command(user.command, sizeof user.command, run->settings->arguments);
+    user.process = exec_lanes_count_process(run->outputs.lanes);
+    user.alive.number = getpid(); /* until there is another */
+    return exec_lanes_claim(run->outputs.lanes, &user, false) == 0
+               ? 0
+               : bt_fail(error, BT_MEMORY, "no lane for a program");
+}
+
+/* Without -o: the last part of the program's name, in the current folder. */
+static int choose_prefix(struct exec_settings *settings, const char *program,
+                         struct bt_error *error)
+{
+    struct capture_settings *capture = &settings->capture;
+    int result = 0;
+    if (!capture->prefix[0])
+        result = capture_option_output(capture, words_file_name(program), error);
+    if (result == 0 && !capture->append)
+        result = file_list_check_unused(capture->prefix, settings->follow || settings->each, error);
+    return result;
+}
+
+static int check_outputs(const struct run *run, struct bt_error *error)
+{
+    const struct exec_settings *settings = run->settings;
+    const struct own_output own[] = {
+        {.path = settings->modules, .what = settings->modules ? "the modules" : NULL},
+        {.path = settings->summary, .what = settings->summary ? "the summary" : NULL}};
+    return own_stream_check(own, 2, run->path, error);
+}
+
+static int open_summary(struct run *run, struct bt_error *error)
+{
+    const char *path = run->settings->summary;
+    run->outputs.summary = path ? own_stream_open(path, error) : NULL;
+    return run->outputs.summary || !path ? 0 : error->code;
+}
+
+/* Those that have come so far do to bustap what they would have done to the program: nothing of it
+ * has run, no file is there yet, and its process ends with this one. */
+static void let_signals_through(const struct run *run)
+{
+    sigset_t all;
+    sigprocmask(SIG_SETMASK, &run->mask, &all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+static int begin(struct run *run, struct bt_error *error)
+{
+    struct exec_settings *settings = run->settings;
+    const struct exec_program program = {.path = run->path,
+                                         .arguments = settings->arguments,
+                                         .environment = settings->environment,
+                                         .modules = settings->modules,
+                                         .follows = settings->follow};
+    int result = exec_program_find(run->path, settings->arguments[0], error);
+    if (result == 0)
+        result = choose_prefix(settings, run->path, error);
+    if (result == 0)
+        result = check_outputs(run, error);
+    if (result == 0)
+        result = make_lanes(run, error);
+    if (result == 0)
+        result = exec_child_new(&run->child, &program, run->outputs.lanes, 0, &run->mask, error);
+    if (result < 0)
+        return result;
+    let_signals_through(run);
+    result = open_summary(run, error);
+    if (result == 0)
+        result = capture_report_begin(&run->outputs.report, settings->quiet, error);
+    if (result == 0)
+        result = exec_outputs_open(&run->outputs, 0, error);
+    if (result == 0 && run->outputs.summary)
+        result = own_stream_empty(run->outputs.summary, settings->summary, error);
+    if (result < 0) {
+        exec_child_abandon(&run->child);
+        return result;
+    }
+    exec_lanes_set_process(run->outputs.lanes, 0, run->child.process);
+    if (!let_go_of_streams())
+        run->outputs.report.wanted = false;
+    exec_child_go(&run->child);
+    return 0;
+}
+
+/* The program's status, or ours where the program has nothing to complain of. */
+static int attend(struct run *run)
+{
+    int wait_status = exec_attend(&run->child, &run->outputs);
+    struct bt_error error;
+    if (run->outputs.summary && fclose(run->outputs.summary) != 0) {
+        bt_fail_errno(&error, "cannot write %s", run->settings->summary);
+        run->outputs.status = command_failure(&error);
+    }
+    if (exec_lanes_missed(run->outputs.lanes) && run->outputs.status == 0)
+        run->outputs.status = STATUS_DATA;
+    if (line_queue_errno(run->outputs.report.lines) && run->outputs.status == 0 &&
+        fcntl(STDERR_FILENO, F_GETFD) >= 0)
+        run->outputs.status = STATUS_IO; /* where the summary was to be read */
+    int program = exec_end_as(wait_status);
+    return program != 0 ? program : run->outputs.status;
+}
+
+static int run_program(struct exec_settings *settings)
+{
+    struct run *run = calloc(1, sizeof *run);
+    struct bt_error error;
+    sigset_t all;
+    int status;
+    if (!run)
+        return command_no_memory();
+    run->settings = settings;
+    run->outputs.settings = settings;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &run->mask);
+    if (begin(run, &error) < 0) {
+        status = exec_program_failure(&error);
+        if (run->outputs.summary)
+            fclose(run->outputs.summary);
+    } else {
+        status = attend(run);
+    }
+    capture_report_end(&run->outputs.report, 0);
+    sigprocmask(SIG_SETMASK, &run->mask, NULL);
+    exec_lanes_free(run->outputs.lanes);
+    free(run);
+    return status;
+}
+
+/* Programs repeat themselves more than buses do. */
+static void choose_engine(struct capture_settings *capture)
+{
+    if (capture->engine == DEFLATE_BEST && capture->level <= 0)
+        capture->engine = DEFLATE_PROGRAMS;
+}
+
+static int check_regions(const struct exec_settings *settings, struct bt_error *error)
+{
+    bool places = settings->from || settings->until;
+    if (settings->repeats && !(settings->from && settings->until))
+        return bt_fail(error, BT_USAGE, "--repeat needs --from and --until");
+    if ((settings->calls && (places || settings->markers)) || (settings->markers && places))
+        return bt_fail(error, BT_USAGE,
+                       "--calls, --markers and --from or --until exclude each other");
+    if (settings->board &&
+        (settings->repeats || settings->calls || settings->markers || settings->off > 0))
+        return bt_fail(error, BT_USAGE,
+                       "--board excludes --repeat, --calls, --markers and --sample: a bus has no "
+                       "way to tell a gap");
+    return 0;
+}
+
+/* What goes together. */
+static int check_together(const struct exec_settings *settings, struct bt_error *error)
+{
+    const struct capture_settings *capture = &settings->capture;
+    bool rotates = capture->rotate_bytes || capture->rotate_ns || capture->rotate_every_ns;
+    if (settings->only_fetch && settings->only_data)
+        return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
+    if (settings->packing && !settings->board)
+        return bt_fail(error, BT_USAGE, "--packing needs --board");
+    if (settings->ends && !settings->limit && !settings->until)
+        return bt_fail(error, BT_USAGE, "--exit needs --limit or --until");
+    if (check_regions(settings, error) < 0)
+        return error->code;
+    if (capture->keep && !rotates && !capture->append)
+        return bt_fail(error, BT_USAGE, "--keep needs --rotate or --append");
+    return 0;
+}
+
+static int exec_main(struct invocation *call)
+{
+    struct exec_settings *settings = calloc(1, sizeof *settings);
+    struct bt_error error;
+    int status;
+    if (!settings)
+        return command_no_memory();
+    if (call->count > 1 && strcmp(call->arguments[1], EXEC_INSIDE) == 0)
+        exec_inside_main(call->count - 1, call->arguments + 1);
+    settings->capture = capture_settings_default();
+    settings->session = session_settings_default();
+    settings->quantum = PROCESS_QUANTUM;
+    settings->environment = (const char *const *)environ;
+    if (!command_options(call, settings, &status))
+        goto out;
+    settings->arguments = (const char *const *)call->arguments;
+    choose_engine(&settings->capture);
+    if (call->count == 0)
+        status = command_usage(call, "PROGRAM is missing");
+    else if (check_together(settings, &error) < 0)
+        status = command_usage(call, "%s", error.message);
+    else
+        status = run_program(settings);
+out:
+    free(settings);
+    return status;
+}
+
+const struct command exec_command = {
+    .name = "exec",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "run a program, and capture its references",
+    .details = "Runs a program of x86-64 Linux and captures what it fetches, reads and writes, "
+               "instruction by\n"
+               "instruction: processors are its threads, ticks its instructions. The program's "
+               "streams, exit\n"
+               "status and signals are its own. Without -- options end where PROGRAM begins.",
+    .options = exec_rows,
+    .run = exec_main,
+    .group = NULL};

@@ -1,0 +1,307 @@
+#define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS, F_DUPFD_CLOEXEC */
+#include "tools/exec/exec_lanes.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE           4096u
+#define NOTES          32u
+#define NOTE_TRIES     1000 /* a millisecond apart */
+#define MILLISECOND_NS 1000000
+
+#define TAKER EXEC_LANES /* the byte that it locks; users lock their lanes' */
+
+enum state { FREE, CLAIMED, USED };
+
+struct lane {
+    _Atomic uint32_t state;
+    struct exec_user user;
+    _Atomic uint64_t switches;
+};
+
+struct note {
+    _Atomic uint32_t state;
+    char text[EXEC_NOTE_BYTES];
+};
+
+/* What is shared: this, and after it the rings. */
+struct shared {
+    struct exec_orders orders;
+    _Atomic uint32_t processes, missed;
+    struct lane lanes[EXEC_LANES];
+    struct note notes[NOTES];
+};
+
+struct exec_lanes {
+    int descriptor;
+    struct alive taker; /* of all, as far as the calling process is it */
+    struct shared *shared;
+};
+
+/* --- who is there ---
+ *
+ * A byte of the descriptor's file is locked: the kernel unlocks it when its process ends. Numbers
+ * of processes say nothing in another namespace. */
+
+static bool set_lock(const struct exec_lanes *lanes, unsigned byte, short type)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return lanes->descriptor >= 0 && fcntl(lanes->descriptor, F_SETLK, &lock) == 0;
+}
+
+static bool is_locked(const struct exec_lanes *lanes, unsigned byte)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return fcntl(lanes->descriptor, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+bool exec_lanes_alive(const struct exec_lanes *lanes, int lane, const struct exec_user *user)
+{
+    return user->held ? is_locked(lanes, (unsigned)lane) : alive_still(&user->alive);
+}
+
+bool exec_lanes_taken(const void *context)
+{
+    const struct exec_lanes *lanes = context;
+    return lanes->descriptor >= 0 ? is_locked(lanes, TAKER) : alive_still(&lanes->taker);
+}
+
+/* --- all of them --- */
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static size_t all_bytes(void)
+{
+    return round_up(sizeof(struct shared)) + EXEC_LANES * round_up(record_ring_bytes());
+}
+
+/* descriptor < 0: memory that only children share. */
+static struct exec_lanes *map(int descriptor, struct bt_error *error)
+{
+    int flags = MAP_SHARED | MAP_NORESERVE | (descriptor < 0 ? MAP_ANONYMOUS : 0);
+    struct exec_lanes *lanes = calloc(1, sizeof *lanes);
+    void *memory = mmap(NULL, all_bytes(), PROT_READ | PROT_WRITE, flags, descriptor, 0);
+    if (!lanes || memory == MAP_FAILED) {
+        bt_fail_errno(error, "no memory for a program's records");
+        free(lanes);
+        return NULL;
+    }
+    lanes->descriptor = descriptor;
+    lanes->shared = memory;
+    return lanes;
+}
+
+struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error)
+{
+    return map(descriptor, error);
+}
+
+/* Memory that another program can be given. A limit to the size of files counts here, too, though
+ * there is none. */
+static int make_descriptor(struct bt_error *error)
+{
+    struct rlimit before, most;
+    int descriptor = memfd_create("bustap", MFD_CLOEXEC);
+    getrlimit(RLIMIT_FSIZE, &before);
+    most = (struct rlimit){before.rlim_max, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &most);
+    bool made = descriptor >= 0 && ftruncate(descriptor, (off_t)all_bytes()) == 0;
+    if (!made)
+        bt_fail_errno(error, "no memory for the records of programs that are followed");
+    setrlimit(RLIMIT_FSIZE, &before);
+    if (made || descriptor < 0)
+        return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+struct exec_lanes *exec_lanes_new(const struct exec_orders *orders, bool for_programs,
+                                  struct bt_error *error)
+{
+    int descriptor = for_programs ? make_descriptor(error) : -1;
+    if (for_programs && descriptor < 0)
+        return NULL;
+    struct exec_lanes *lanes = map(descriptor, error);
+    if (!lanes) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return NULL;
+    }
+    lanes->shared->orders = *orders;
+    lanes->taker = alive_process(getpid());
+    set_lock(lanes, TAKER, F_WRLCK);
+    for (int i = 0; i < (int)EXEC_LANES; i++)
+        record_ring_at(exec_lanes_ring(lanes, i), &lanes->taker);
+    return lanes;
+}
+
+void exec_lanes_free(struct exec_lanes *lanes)
+{
+    if (!lanes)
+        return;
+    munmap(lanes->shared, all_bytes());
+    if (lanes->descriptor >= 0)
+        close(lanes->descriptor);
+    free(lanes);
+}
+
+const struct exec_orders *exec_lanes_orders(const struct exec_lanes *lanes)
+{
+    return &lanes->shared->orders;
+}
+
+int exec_lanes_keep(struct exec_lanes *lanes, int lowest, struct bt_error *error)
+{
+    int own = lanes->descriptor;
+    int kept = own == lowest ? own : fcntl(own, F_DUPFD_CLOEXEC, lowest);
+    if (kept < 0)
+        return bt_fail_errno(error, "no descriptor is left to follow programs with");
+    if (own != kept)
+        close(own);
+    fcntl(kept, F_SETFD, FD_CLOEXEC);
+    return lanes->descriptor = kept;
+}
+
+uint32_t exec_lanes_count_process(struct exec_lanes *lanes)
+{
+    return atomic_fetch_add(&lanes->shared->processes, 1);
+}
+
+void exec_lanes_miss(struct exec_lanes *lanes)
+{
+    atomic_fetch_add(&lanes->shared->missed, 1);
+}
+
+uint32_t exec_lanes_missed(const struct exec_lanes *lanes)
+{
+    return atomic_load(&lanes->shared->missed);
+}
+
+static struct note *free_note(struct exec_lanes *lanes)
+{
+    for (unsigned i = 0; i < NOTES; i++) {
+        uint32_t expected = FREE;
+        if (atomic_compare_exchange_strong(&lanes->shared->notes[i].state, &expected, CLAIMED))
+            return &lanes->shared->notes[i];
+    }
+    return NULL;
+}
+
+void exec_lanes_note(struct exec_lanes *lanes, const char *format, ...)
+{
+    const struct timespec moment = {0, MILLISECOND_NS};
+    struct note *note = free_note(lanes);
+    va_list arguments;
+    for (int i = 0; !note && i < NOTE_TRIES; i++) {
+        nanosleep(&moment, NULL);
+        note = free_note(lanes);
+    }
+    if (!note)
+        return;
+    va_start(arguments, format);
+    vsnprintf(note->text, sizeof note->text, format, arguments);
+    va_end(arguments);
+    atomic_store(&note->state, USED);
+}
+
+bool exec_lanes_take_note(struct exec_lanes *lanes, char *note)
+{
+    for (unsigned i = 0; i < NOTES; i++) {
+        struct note *at = &lanes->shared->notes[i];
+        if (atomic_load(&at->state) != USED)
+            continue;
+        memcpy(note, at->text, EXEC_NOTE_BYTES);
+        note[EXEC_NOTE_BYTES - 1] = '\0';
+        atomic_store(&at->state, FREE);
+        return true;
+    }
+    return false;
+}
+
+int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds)
+{
+    for (int i = 0; i < (int)EXEC_LANES; i++) {
+        struct lane *lane = &lanes->shared->lanes[i];
+        uint32_t expected = FREE;
+        if (!atomic_compare_exchange_strong(&lane->state, &expected, CLAIMED))
+            continue;
+        lane->user = *user;
+        lane->user.held = holds && set_lock(lanes, (unsigned)i, F_WRLCK);
+        atomic_store(&lane->switches, 0);
+        atomic_store(&lane->state, USED);
+        return i;
+    }
+    return -1;
+}
+
+void exec_lanes_set_process(struct exec_lanes *lanes, int lane, pid_t process)
+{
+    lanes->shared->lanes[lane].user.alive = alive_process(process);
+}
+
+struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
+{
+    uint8_t *first = (uint8_t *)lanes->shared + round_up(sizeof(struct shared));
+    return (struct record_ring *)(void *)(first + (size_t)lane * round_up(record_ring_bytes()));
+}
+
+bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
+{
+    const struct lane *at = &lanes->shared->lanes[lane];
+    if (atomic_load(&at->state) != USED)
+        return false;
+    *user = at->user;
+    return true;
+}
+
+bool exec_lanes_any_over(struct exec_lanes *lanes, uint32_t process)
+{
+    struct exec_user user;
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++)
+        if (exec_lanes_used(lanes, lane, &user) && user.process != process &&
+            (record_ring_has_ended(exec_lanes_ring(lanes, lane)) ||
+             !exec_lanes_alive(lanes, lane, &user)))
+            return true;
+    return false;
+}
+
+void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
+{
+    struct exec_user user;
+    for (int lane = 0; lane < (int)EXEC_LANES; lane++)
+        if (exec_lanes_used(lanes, lane, &user) && user.process == process) {
+            record_ring_end(exec_lanes_ring(lanes, lane));
+            set_lock(lanes, (unsigned)lane, F_UNLCK);
+        }
+}
+
+void exec_lanes_set_switches(struct exec_lanes *lanes, uint32_t process, uint64_t switches)
+{
+    for (int i = 0; i < (int)EXEC_LANES; i++) {
+        struct lane *lane = &lanes->shared->lanes[i];
+        if (atomic_load(&lane->state) == USED && lane->user.process == process)
+            atomic_store(&lane->switches, switches);
+    }
+}
+
+uint64_t exec_lanes_switches(const struct exec_lanes *lanes, int lane)
+{
+    return atomic_load(&lanes->shared->lanes[lane].switches);
+}
+
+void exec_lanes_release(struct exec_lanes *lanes, int lane)
+{
+    record_ring_at(exec_lanes_ring(lanes, lane), &lanes->taker);
+    atomic_store(&lanes->shared->lanes[lane].state, FREE);
+}

@@ -1,0 +1,64 @@
+#define _DEFAULT_SOURCE /* S_ISVTX and the like */
+#include "tools/exec/exec_program.h"
+
+#include "tools/common/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_DEFAULT "/bin:/usr/bin" /* where PATH is not set */
+
+static bool is_program(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
+           faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+/* The first folder that has it; an empty one is the current folder. */
+static bool search(char *path, const char *name)
+{
+    const char *folders = getenv("PATH");
+    for (const char *at = folders ? folders : PATH_DEFAULT;; at++) {
+        size_t length = strcspn(at, ":");
+        int bytes = snprintf(path, EXEC_PROGRAM_BYTES, "%.*s%s%s", (int)length, at,
+                             length > 0 ? "/" : "./", name);
+        if (bytes > 0 && (size_t)bytes < EXEC_PROGRAM_BYTES && is_program(path))
+            return true;
+        at += length;
+        if (*at == '\0')
+            return false;
+    }
+}
+
+int exec_program_find(char *path, const char *name, struct bt_error *error)
+{
+    if (!*name)
+        return bt_fail(error, BT_USAGE, "the program's name is empty");
+    if (strlen(name) >= EXEC_PROGRAM_BYTES)
+        return bt_fail(error, BT_USAGE, "the program's name is too long");
+    if (strchr(name, '/')) {
+        strcpy(path, name);
+        struct stat status;
+        if (stat(path, &status) != 0) {
+            bt_fail_errno(error, "%s", path);
+            return error->code = BT_USAGE;
+        }
+    } else if (!search(path, name)) {
+        return bt_fail(error, BT_USAGE, "%s: there is no such program in the folders of PATH",
+                       name);
+    }
+    return 0;
+}
+
+int exec_program_failure(const struct bt_error *error)
+{
+    int status = command_failure(error);
+    return status < STATUS_USAGE ? STATUS_USAGE : status;
+}

@@ -1,0 +1,19 @@
+/* Which file a program's name means. */
+#ifndef TOOLS_EXEC_EXEC_PROGRAM_H
+#define TOOLS_EXEC_EXEC_PROGRAM_H
+
+#include "formats/base/error.h"
+
+#define EXEC_PROGRAM_BYTES 4096u
+
+/*
+ * As a shell finds it: a name with a slash is a path, any other is looked for in the folders of
+ * PATH. 0; or BT_USAGE: there is none; path has room for EXEC_PROGRAM_BYTES.
+ */
+int exec_program_find(char *path, const char *name, struct bt_error *error);
+
+/* Tells that a program could not begin, and why. The exit status: 2 or 3, never one that says what
+ * is wrong with data. */
+int exec_program_failure(const struct bt_error *error);
+
+#endif

@@ -1,0 +1,113 @@
+#define _GNU_SOURCE /* SI_KERNEL */
+#include "tools/exec/exec_supervise.h"
+
+#include "tools/common/command.h"
+#include "tools/exec/exec_stop.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LOOK_NS       100000000 /* the live line is renewed so often, at least */
+#define LAST_WORDS_MS 500       /* for who reads standard error, once a signal came */
+#define FINISH_NS     2000000   /* and so often it is looked whether all is written */
+
+/* Of what we write ourselves: a limit of files' sizes, a reader that went away. */
+static bool is_our_own(const siginfo_t *info)
+{
+    return (info->si_signo == SIGXFSZ || info->si_signo == SIGPIPE) && info->si_pid == getpid();
+}
+
+/* A terminal sends its signals to the program, too; those that somebody sent came here alone. */
+static bool is_for_program(const siginfo_t *info, pid_t program)
+{
+    bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
+    return sent && info->si_pid != program && info->si_signo != SIGCHLD && !is_our_own(info);
+}
+
+/* True: the child has ended; how, nobody knows any more if somebody else has waited for it. */
+static bool has_ended(pid_t process, int *status)
+{
+    pid_t waited;
+    while ((waited = waitpid(process, status, WNOHANG | WUNTRACED)) == process) {
+        if (!WIFSTOPPED(*status))
+            return true;
+        exec_stop_too(process, WSTOPSIG(*status));
+    }
+    if (waited == 0 || errno != ECHILD)
+        return false;
+    *status = STATUS_IO << 8;
+    return true;
+}
+
+/* Looks after the captures for a moment; a signal that comes ends it. */
+static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseconds)
+{
+    const struct timespec time = {0, (long)nanoseconds};
+    sigset_t all;
+    sigfillset(&all);
+    bool came = sigtimedwait(&all, info, &time) > 0;
+    if (outputs->captures[0]) {
+        capture_report_notes(&outputs->report, outputs->captures[0]);
+        capture_report_live(&outputs->report, outputs->captures[0]);
+    }
+    return came;
+}
+
+/* Somebody may have enough of what goes on after the program's end. */
+static bool is_enough(const siginfo_t *info)
+{
+    return info->si_signo != SIGCHLD && !is_our_own(info);
+}
+
+/* What is still to be written, and read on standard error, and children that are followed. */
+static void finish(struct exec_outputs *outputs)
+{
+    siginfo_t info;
+    bool enough = false;
+    while (exec_outputs_look(outputs))
+        if (look(outputs, &info, FINISH_NS) && is_enough(&info)) {
+            exec_outputs_stop(outputs);
+            enough = true;
+        }
+    uint32_t missed = exec_lanes_missed(outputs->lanes);
+    if (missed > 0 && !outputs->settings->quiet)
+        capture_report_say(&outputs->report, "%u %s not captured", (unsigned)missed,
+                           missed == 1 ? "process or program was" : "processes or programs were");
+    capture_report_clear(&outputs->report);
+    while (!enough && !line_queue_wait(outputs->report.lines, 0))
+        enough = look(outputs, &info, FINISH_NS) && is_enough(&info);
+    line_queue_wait(outputs->report.lines, LAST_WORDS_MS);
+}
+
+int exec_attend(const struct exec_child *child, struct exec_outputs *outputs)
+{
+    siginfo_t info;
+    int status = 0;
+    while (!has_ended(child->process, &status)) {
+        if (look(outputs, &info, LOOK_NS) && is_for_program(&info, child->process))
+            kill(child->process, info.si_signo);
+        exec_outputs_look(outputs);
+    }
+    exec_outputs_end_process(outputs, child->process);
+    finish(outputs);
+    return status;
+}
+
+int exec_end_as(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+    const struct rlimit none = {0, 0};
+    sigset_t mask;
+    int number = WTERMSIG(wait_status);
+    setrlimit(RLIMIT_CORE, &none); /* the program's is enough */
+    signal(number, SIG_DFL);
+    sigemptyset(&mask);
+    sigaddset(&mask, number);
+    sigprocmask(SIG_UNBLOCK, &mask, NULL);
+    raise(number);
+    return 128 + number;
+}

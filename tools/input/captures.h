@@ -1,0 +1,66 @@
+/* The files of a study's trace, in the order in which they are to be read. */
+#ifndef TOOLS_INPUT_CAPTURES_H
+#define TOOLS_INPUT_CAPTURES_H
+
+#include "formats/base/error.h"
+#include "formats/record/capture_info.h"
+
+#include <stdbool.h>
+
+struct captures {
+    const char **paths;
+    int count;
+};
+
+struct captures_settings {
+    const char *again; /* what reads the files twice ("a trace"), which standard input and pipes
+                          cannot be; NULL: nothing does */
+    bool concatenate;  /* several traces are studied as one, one after the other */
+};
+
+/* The row of that for the table of a command's options (tools/common/options.h). */
+#define CAPTURES_CONCATENATE_OPTION(type, member)                                                  \
+    {                                                                                              \
+        OPTION_FLAG, 0, "concatenate", NULL, "study several traces as one, one after the other",   \
+            offsetof(type, member), NULL                                                           \
+    }
+
+/*
+ * Puts the files in order: those of a capture together and by their numbers, captures as they were
+ * given; what has no header stays where it is, and is a trace of its own. BT_USAGE, which names
+ * them, where there are several traces, unless concatenate says so. What comes through a pipe shows
+ * its header later: captures_join judges it then. 0, BT_USAGE, BT_IO, BT_DATA or BT_MEMORY;
+ * captures_free in any case.
+ */
+int captures_order(struct captures *captures, int count, char **paths,
+                   const struct captures_settings *settings, struct bt_error *error);
+void captures_free(struct captures *captures);
+
+/*
+ * Names a trace for people: its first path, how many files it has, its board and when it started,
+ * or that it has no header (info all zero). Text is cut at size. Returns text.
+ */
+#define CAPTURES_NAME_BYTES 200u
+char *captures_name(char *text, size_t size, const char *path, const struct capture_info *info,
+                    uint64_t files);
+
+/* The file read last, for captures_join. All zero before the first. */
+struct captures_seam {
+    const char *path;
+    struct capture_info info; /* all zero where it has no header */
+};
+
+/*
+ * Goes on to the file that begins with header info (NULL for none) in path, which stays the
+ * caller's. 1 where it continues the capture read before, 0 where it begins a trace. BT_USAGE where
+ * that is another trace and concatenate does not say so.
+ */
+int captures_join(struct captures_seam *seam, const struct capture_info *info, const char *path,
+                  bool concatenate, struct bt_error *error);
+
+/* Whether two files, one after the other, may be neighbours in a capture. 0, or BT_DATA: files are
+ * missing between them, or both hold the same file of it. */
+int captures_check_numbers(const struct captures_seam *before, const struct captures_seam *next,
+                           struct bt_error *error);
+
+#endif

@@ -1,0 +1,271 @@
+#include "tools/input/trace_check.h"
+
+#include "formats/base/saturating.h"
+#include "formats/capture/capture_file.h"
+#include "tools/input/trace_rules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of so many contradictions of a file the places are told. */
+#define TOLD_MAX 10u
+
+/* A sink that checks and counts. */
+struct check_sink {
+    struct sink sink;
+    struct trace_set *set;
+    size_t first;            /* of the set's files, the first in this path */
+    struct trace_file *file; /* that is being read, NULL before the first */
+    const char *path;
+    struct trace_reader *reader;
+    struct transfer *transfer;
+    struct tally *tally;
+    uint64_t offset;      /* where the file begins */
+    uint64_t damaged;     /* of transfer, what is not yet counted for a file */
+    uint64_t notes;       /* likewise */
+    struct bt_error full; /* no room for another file; code 0: there was */
+};
+
+/* What has been told since the file began is about it. */
+static void end_file(struct check_sink *check, uint64_t offset)
+{
+    struct trace_file *file = check->file;
+    if (!file)
+        return;
+    file->bytes = offset - check->offset;
+    file->empty = trace_reader_empty(check->reader);
+    file->damaged = check->transfer->damaged - check->damaged;
+    file->notes = check->transfer->notes - check->notes;
+    check->damaged = check->transfer->damaged;
+    check->notes = check->transfer->notes;
+    check->offset = offset;
+}
+
+struct trace_gap trace_check_gap(const struct batch *batch)
+{
+    return (struct trace_gap){.gap = batch->gap,
+                              .tick = batch->first_tick,
+                              .lost = loss_total(&batch->lost),
+                              .host_time_ns = batch->host_time_ns};
+}
+
+struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error)
+{
+    if (set->count == set->capacity) {
+        size_t capacity = set->capacity ? 2 * set->capacity : 16;
+        struct trace_file *files = realloc(set->files, capacity * sizeof *files);
+        if (!files) {
+            bt_fail(error, BT_MEMORY, "no memory for %zu files", capacity);
+            return NULL;
+        }
+        set->files = files;
+        set->capacity = capacity;
+    }
+    struct trace_file *file = &set->files[set->count++];
+    memset(file, 0, sizeof *file);
+    file->path = path;
+    return file;
+}
+
+/* Another file begins; info is NULL where it has no header. False where there is no room for it. */
+static bool begin_file(struct check_sink *check, const struct capture_info *info)
+{
+    struct trace_file *file = NULL;
+    if (check->full.code)
+        return false;
+    end_file(check, trace_reader_offset(check->reader));
+    if (check->set->count - check->first >= TRACE_FILES_MAX)
+        bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one behind the other",
+                check->path, TRACE_FILES_MAX);
+    else
+        file = trace_check_add(check->set, check->path, &check->full);
+    if (!file)
+        return false;
+    file->opened = true;
+    file->kind = trace_reader_kind(check->reader);
+    if (info)
+        file->info = *info;
+    file->end_index = file->info.first_index;
+    file->offset = check->offset;
+    check->file = file;
+    return true;
+}
+
+/* Sees to it that there is a file; what stands behind a closing member belongs to another one. */
+static bool continue_file(struct check_sink *check)
+{
+    if (!check->file)
+        return begin_file(check, source_info(trace_reader_source(check->reader)));
+    return check->file->closed ? begin_file(check, NULL) : !check->full.code;
+}
+
+/* Tells a contradiction in the member at the reader's place. */
+static void contradict(struct check_sink *check, const struct bt_error *error)
+{
+    struct trace_file *file = check->file;
+    struct bt_error told;
+    uint64_t offset = trace_reader_offset(check->reader);
+    if (file->contradictions++ == 0)
+        snprintf(file->contradiction, sizeof file->contradiction, "offset %" PRIu64 ": %.190s",
+                 offset, error->message);
+    if (file->contradictions > TOLD_MAX)
+        return;
+    bt_fail(&told, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
+            error->message,
+            file->contradictions == TOLD_MAX ? "; no more contradictions are told" : "");
+    transfer_tell(check->transfer, &told);
+}
+
+/* Whether the batch's place follows on the last one's: true unless something is missing or twice.
+ */
+static bool check_index(struct trace_file *file, const struct batch *batch)
+{
+    uint64_t start = batch->first_index - loss_total(&batch->lost);
+    bool follows = start == file->end_index;
+    if (start > file->end_index)
+        file->missing += start - file->end_index;
+    file->misplaced += start < file->end_index;
+    file->end_index = batch->first_index + batch->count;
+    return follows;
+}
+
+static void count_gap(struct trace_file *file, const struct batch *batch)
+{
+    file->chosen_gaps += batch->gap.chosen + (uint64_t)batch->parts;
+    if (batch->gap.milliseconds == 0)
+        return;
+    if (file->gaps < TRACE_GAPS_MAX)
+        file->gap_places[file->gaps] = trace_check_gap(batch);
+    file->gaps++;
+    file->uncounted_gaps += batch->gap.uncounted;
+    file->gap_ms = saturating_add(file->gap_ms, batch->gap.milliseconds);
+}
+
+/* Counts a batch of any trace. */
+static void count_batch(struct trace_file *file, const struct batch *batch)
+{
+    if (batch->count > 0) {
+        if (file->records == 0)
+            file->first_tick = batch->first_tick;
+        file->last_tick = batch->last_tick;
+    }
+    file->records += batch->count;
+    loss_add(&file->lost, &batch->lost);
+    count_gap(file, batch);
+}
+
+/* A data member of a capture, whole. */
+static void take_data(struct check_sink *check, const struct batch *batch)
+{
+    struct trace_file *file = check->file;
+    struct bt_error error;
+    bool torn = !check_index(file, batch);
+    if (trace_rules_data(file, batch, torn, &error) < 0)
+        contradict(check, &error);
+    count_batch(file, batch);
+}
+
+static int check_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct check_sink *check = (struct check_sink *)sink;
+    if (!continue_file(check)) {
+        *error = check->full;
+        return error->code;
+    }
+    if (check->file->kind != TRACE_CAPTURE)
+        count_batch(check->file, batch);
+    if (check->tally)
+        tally_add(check->tally, batch->records, batch->count);
+    return 0;
+}
+
+static int check_close(struct sink *sink, struct bt_error *error)
+{
+    (void)sink;
+    (void)error;
+    return 0;
+}
+
+static const struct sink_operations check_operations = {check_put, check_close};
+
+/* What the closing member tells beyond the blocks: losses behind the last one. */
+static void add_losses_behind(struct trace_file *file)
+{
+    const struct capture_totals *totals = &file->totals;
+    uint64_t told = 0;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        if (totals->file_lost[stage] > file->lost.count[stage]) {
+            told = saturating_add(told, totals->file_lost[stage] - file->lost.count[stage]);
+            file->lost.count[stage] = totals->file_lost[stage];
+        }
+    /* a loss that a damaged block told of stands in the middle, and is no longer missing there */
+    uint64_t behind = totals->end_index - file->end_index;
+    if (totals->end_index < file->end_index)
+        file->misplaced++;
+    else if (behind > told)
+        file->missing += behind - told;
+    else
+        file->missing -= told - behind < file->missing ? told - behind : file->missing;
+    file->end_index = totals->end_index;
+}
+
+static void take_closing(struct check_sink *check, const struct capture_totals *totals)
+{
+    struct trace_file *file = check->file;
+    struct bt_error error;
+    bool torn =
+        file->missing > 0 || file->misplaced > 0 || check->transfer->damaged != check->damaged;
+    file->closed = true;
+    file->totals = *totals;
+    file->closing_offset = trace_reader_offset(check->reader);
+    if (trace_rules_closing(file, torn, &error) < 0)
+        contradict(check, &error);
+    add_losses_behind(file);
+}
+
+static void check_member(void *context, const struct capture_member *member)
+{
+    struct check_sink *check = context;
+    struct bt_error error;
+    if (member->kind == CAPTURE_MEMBER_HEADER) {
+        if (begin_file(check, &member->info) && trace_rules_header(check->file, &error) < 0)
+            contradict(check, &error);
+        return;
+    }
+    if (!continue_file(check))
+        return;
+    if (member->kind == CAPTURE_MEMBER_DATA)
+        take_data(check, &member->batch);
+    else
+        take_closing(check, &member->totals);
+}
+
+int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
+                struct tally *tally, struct bt_error *error)
+{
+    struct check_sink check = {.sink = {&check_operations},
+                               .set = set,
+                               .first = set->count,
+                               .path = strcmp(path, "-") == 0 ? "standard input" : path,
+                               .transfer = transfer,
+                               .tally = tally,
+                               .damaged = transfer->damaged,
+                               .notes = transfer->notes};
+    struct trace_reader *reader = check.reader = transfer_open(transfer, path);
+    if (!reader) /* a file too, of which nothing is known */
+        return trace_check_add(set, check.path, error) ? 0 : BT_MEMORY;
+    trace_reader_watch_all(reader, check_member, &check);
+    int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
+    if (result == 0 && !check.file)
+        begin_file(&check, source_info(trace_reader_source(reader)));
+    end_file(&check,
+             trace_reader_size(reader) ? trace_reader_size(reader) : trace_reader_offset(reader));
+    if (result == 0 && check.full.code) {
+        *error = check.full;
+        result = error->code;
+    }
+    source_close(trace_reader_source(reader));
+    return result;
+}

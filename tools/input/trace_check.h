@@ -1,0 +1,92 @@
+/* Reads traces from beginning to end and keeps what info and verify want to know of them. */
+#ifndef TOOLS_INPUT_TRACE_CHECK_H
+#define TOOLS_INPUT_TRACE_CHECK_H
+
+#include "formats/base/named_fields.h"
+#include "tools/input/tally.h"
+#include "tools/input/transfer.h"
+
+/* Capture files that may stand one behind the other in what one path names. */
+#define TRACE_FILES_MAX 65536u
+
+/* A time for which nobody heard the source. */
+struct trace_gap {
+    struct gap gap;
+    uint64_t tick;        /* of what came behind it; where nothing did, the last one known */
+    uint64_t lost;        /* requests that are told as lost with it */
+    int64_t host_time_ns; /* when the first record behind it arrived; 0 if unknown */
+};
+
+/* Of so many gaps of a file the places are kept; the rest is only counted. */
+#define TRACE_GAPS_MAX 16u
+
+/* How the ticks of a file's data members follow one another; all zero before the first. */
+struct trace_order {
+    bool data;  /* there is a data member */
+    bool known; /* tick is, even if there is none: 0 where the capture begins */
+    bool exact; /* tick is that of a record, and nothing is missing after it */
+    bool timed; /* the first data member begins with a record, and nothing is missing before it */
+    bool lost;  /* the first data member tells a loss, */
+    bool lost_behind;    /* the closing member one that no data member tells */
+    uint64_t first_tick; /* of the first data member */
+    uint64_t lost_tick;  /* the first one of its loss */
+    uint64_t tick;       /* last tick of the last data member */
+    uint32_t first_time; /* with timed: of the first record */
+};
+
+#define TRACE_REASON_BYTES 224u
+
+/* One file, read. */
+struct trace_file {
+    const char *path; /* for messages; several files may stand one behind the other in it */
+    enum trace_kind kind;
+    bool opened;              /* false: nothing below is known */
+    bool empty;               /* it has no byte, decompressed */
+    bool closed;              /* totals is its closing member */
+    struct capture_info info; /* zero where it has no header */
+    struct capture_totals totals;
+    uint64_t bytes;     /* of the file */
+    uint64_t records;   /* read */
+    struct loss lost;   /* told by its blocks */
+    uint64_t missing;   /* requests that are neither records nor told as lost: damage */
+    uint64_t misplaced; /* blocks that begin before the one in front has ended */
+    uint64_t end_index; /* behind the last record or loss */
+    struct trace_order order;
+    char contradiction[TRACE_REASON_BYTES]; /* the first, with its offset; empty: there is none */
+    uint64_t contradictions;                /* in how many members */
+    uint64_t offset, closing_offset;        /* of its header and of its closing member */
+    uint64_t first_tick, last_tick;
+    uint64_t damaged; /* places the reader told as damaged */
+    uint64_t notes;   /* and as odd */
+    uint64_t gaps;
+    uint64_t uncounted_gaps; /* of those, where nobody knows what passed meanwhile */
+    uint64_t gap_ms;         /* all gaps together; saturates */
+    uint64_t chosen_gaps; /* not among `gaps`: places where a program's user left something out */
+    struct trace_gap gap_places[TRACE_GAPS_MAX];
+    uint64_t later_files; /* of captures to the same prefix that began later (trace_rings.h), */
+    uint32_t later_keep;  /* and the smallest ring of these; 0: they have none */
+};
+
+/* Files that have been read. */
+struct NAMED_FIELDS trace_set {
+    struct trace_file *files;
+    size_t count;
+    size_t capacity;
+};
+
+/* The gap in front of a batch. */
+struct trace_gap trace_check_gap(const struct batch *batch);
+
+/* Appends a file of which nothing but the path is known, which stays the caller's. NULL and *error
+ * on failure; it may move the others. */
+struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error);
+
+/*
+ * Reads path and appends to set each file that is in it, at least one; what is wrong is told
+ * through transfer. Counts into tally unless that is NULL. 0, or a negative code where no more can
+ * be done.
+ */
+int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
+                struct tally *tally, struct bt_error *error);
+
+#endif

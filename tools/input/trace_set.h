@@ -1,0 +1,48 @@
+/* Files that have been read, put together to captures, and what can be said of each of those. */
+#ifndef TOOLS_INPUT_TRACE_SET_H
+#define TOOLS_INPUT_TRACE_SET_H
+
+#include "tools/input/trace_check.h"
+
+/* Reads all paths into set, and sorts it: captures together, their files by number. 0 or a negative
+ * code; *set is freed with trace_set_free in any case. */
+int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
+                   struct transfer *transfer, struct tally *tally, struct bt_error *error);
+void trace_set_free(struct trace_set *set);
+
+/* Puts captures together and their files in order. */
+void trace_set_sort(struct trace_set *set);
+
+/* "files 2 to 4 are missing": those of a capture from number first to the one before next. Returns
+ * false, and leaves text alone, where there are none. */
+#define TRACE_SET_MISSING_BYTES 48u
+bool trace_set_missing(char *text, uint32_t first, uint32_t next);
+
+/* The files from `first` on that belong to one capture: how many. 0 at the end. */
+size_t trace_set_capture(const struct trace_set *set, size_t first);
+
+/* What is known of one capture from its files. */
+struct trace_verdict {
+    bool
+        complete; /* every record that was delivered is there: nothing but told losses is missing */
+    char why[384]; /* else: the first reason why not */
+    uint64_t files;
+    uint64_t records;
+    uint64_t lost[LOSS_STAGES];
+    uint64_t gaps;        /* times that the board was away, */
+    uint64_t gap_ms;      /* in all */
+    uint64_t chosen_gaps; /* besides: places where a program's user left something out */
+    uint64_t bytes;
+    uint64_t first_tick, last_tick; /* 0 where there are no records */
+    uint32_t removed_files;         /* a ring has removed files 1 to this */
+    uint32_t ring;                  /* that keeps so many, */
+    uint64_t removed;               /* with so many records and losses in them, */
+    uint64_t removed_lost;          /* of which so many losses, by the last closing member */
+    const struct trace_file *last;  /* with the final closing member, NULL if that is not there */
+};
+
+/* Judges the capture of count files. A trace that is no capture is complete if all of it could be
+ * read. */
+void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count);
+
+#endif

@@ -1,0 +1,184 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/power.h"
+#include "tools/mrc/job.h"
+#include "tools/mrc/mrc_options.h"
+#include "tools/mrc/mrc_report.h"
+#include "tools/mrc/mrc_report_plot.h"
+#include "tools/mrc/sample.h"
+
+#include <string.h>
+
+struct mrc_settings {
+    struct job job;
+    bool csv, json, split;
+    bool windows, working_set, reuse_time;
+    uint32_t sets, points, threads;
+    const char *plot, *plot_format;
+    struct figure_output picture;
+};
+
+static int take_lines(void *settings, const char *argument, struct bt_error *error)
+{
+    return mrc_options_lines(&((struct mrc_settings *)settings)->job, argument, error);
+}
+
+static int take_by(void *settings, const char *argument, struct bt_error *error)
+{
+    return mrc_options_by(&((struct mrc_settings *)settings)->job.settings, argument, error);
+}
+
+static int take_sample(void *settings, const char *argument, struct bt_error *error)
+{
+    return mrc_options_sample(&((struct mrc_settings *)settings)->job.settings, argument, error);
+}
+
+static int take_window(void *settings, const char *argument, struct bt_error *error)
+{
+    struct mrc_settings *mrc = settings;
+    mrc->windows = true;
+    return mrc_options_window(&mrc->job, argument, error);
+}
+
+static int take_working_set(void *settings, const char *argument, struct bt_error *error)
+{
+    struct mrc_settings *mrc = settings;
+    mrc->working_set = true;
+    mrc->job.settings.kind = BANK_WINDOWS;
+    return mrc_options_window(&mrc->job, argument, error);
+}
+
+static int take_reuse_time(void *settings, const char *argument, struct bt_error *error)
+{
+    struct mrc_settings *mrc = settings;
+    mrc->reuse_time = true;
+    mrc->job.settings.kind = BANK_TIMES;
+    mrc->job.settings.ticks = strcmp(argument, "ticks") == 0;
+    if (!mrc->job.settings.ticks && strcmp(argument, "references") != 0)
+        return bt_fail(error, BT_USAGE, "'%.40s' is not references, nor ticks", argument);
+    return 0;
+}
+
+static const struct option_row mrc_options[] = {
+    {OPTION_CALL, 'l', "line", "LIST", "sizes of lines in bytes: 64, or several: 32,64,128", 0,
+     take_lines},
+    {OPTION_CALL, 0, "by", "LIST",
+     "processor: each with caches of its own; kind: counted by kind of request", 0, take_by},
+    {OPTION_FLAG, 0, "split", NULL, "instructions and data have caches of their own",
+     offsetof(struct mrc_settings, split), NULL},
+    {OPTION_NUMBER, 0, "sets", "N", "caches of N sets, by their associativity",
+     offsetof(struct mrc_settings, sets), NULL},
+    {OPTION_CALL, 'w', "window", "W",
+     "a curve for each window of time: 10ms, 1M (requests), 1Mticks", 0, take_window},
+    {OPTION_CALL, 0, "sample", "R", "follow this share of the lines: 0.01, 1%, 1/100", 0,
+     take_sample},
+    {OPTION_CALL, 0, "working-set", "W", "instead: how many lines each window references", 0,
+     take_working_set},
+    {OPTION_CALL, 0, "reuse-time", "UNIT",
+     "instead: how much later lines are referenced again, in references or ticks", 0,
+     take_reuse_time},
+    {OPTION_NUMBER, 0, "points", "N",
+     "sizes for each power of two: 1, 2, 4 or 8; in CSV and JSON, all without this",
+     offsetof(struct mrc_settings, points), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
+     offsetof(struct mrc_settings, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct mrc_settings, json), NULL},
+    {OPTION_TEXT, 0, "plot", "FILE", "draw it too: .svg or .png",
+     offsetof(struct mrc_settings, plot), NULL},
+    {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
+     offsetof(struct mrc_settings, plot_format), NULL},
+    {OPTION_NUMBER, 'j', "threads", "N", "study the trace in so many parts at a time",
+     offsetof(struct mrc_settings, threads), NULL},
+    RECORD_INPUT_OPTIONS(struct mrc_settings, job.input),
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* What is wrong with the options, if anything. */
+static int check(const struct mrc_settings *mrc, struct bt_error *error)
+{
+    if (mrc->csv && mrc->json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    if (mrc->working_set && (mrc->windows || mrc->reuse_time))
+        return bt_fail(error, BT_USAGE,
+                       "--working-set excludes --%s: it has windows of its own, and no times",
+                       mrc->windows ? "window" : "reuse-time");
+    if (mrc->points > 8 || (mrc->points != 0 && !power_is(mrc->points)))
+        return bt_fail(error, BT_USAGE, "--points: 1, 2, 4 or 8");
+    if (mrc->threads > JOB_THREADS_MAX)
+        return bt_fail(error, BT_USAGE, "--threads: at most %u", JOB_THREADS_MAX);
+    return mrc_options_check(&mrc->job, error);
+}
+
+static int print(const struct mrc_settings *mrc, struct bt_error *error)
+{
+    const struct job *job = &mrc->job;
+    const bool all = mrc->points == 0 && (mrc->csv || mrc->json);
+    const struct mrc_report report = {.studies = (const struct study *const *)job->studies,
+                                      .count = job->line_count,
+                                      .window = job->window,
+                                      .clock_hz = job->clock_hz,
+                                      .steps = all           ? 0
+                                               : mrc->points ? mrc->points
+                                                             : 1};
+    int result = mrc->csv    ? mrc_report_csv(&report, error)
+                 : mrc->json ? mrc_report_json(&report, error)
+                             : mrc_report_text(&report, error);
+    if (result == 0 && mrc->plot)
+        result = mrc_report_plot(&report, &mrc->picture, error);
+    return result;
+}
+
+/* Runs the job; the exit status. */
+static int run(struct mrc_settings *mrc)
+{
+    struct job *job = &mrc->job;
+    struct bt_error error;
+    if (cluster_join(&job->cluster, &error) < 0)
+        return command_failure(&error);
+    int result = job_run(job, &error);
+    int status = result < 0 ? command_failure(&error) : job->status;
+    if (status < STATUS_USAGE)
+        status = cluster_status(job->cluster, status);
+    if (result == 0 && cluster_rank(job->cluster) == 0 && print(mrc, &error) < 0)
+        status = command_failure(&error);
+    cluster_leave(job->cluster, status);
+    job_free(job);
+    return status;
+}
+
+static int mrc_main(struct invocation *call)
+{
+    struct mrc_settings settings = {.sets = 1,
+                                    .job = {.line_bytes = {64},
+                                            .line_count = 1,
+                                            .input = {.quiet_output = true, .count = UINT64_MAX},
+                                            .settings.sample = SAMPLE_ALL}};
+    struct job *job = &settings.job;
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    job->path_count = call->count;
+    job->paths = call->arguments;
+    job->threads = settings.threads;
+    job->settings.sets = settings.sets;
+    job->settings.split = settings.split;
+    if (check(&settings, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    if (settings.plot &&
+        figure_output_prepare(&settings.picture, settings.plot, settings.plot_format, call->count,
+                              call->arguments, &error) < 0)
+        return error.code == BT_USAGE ? command_usage(call, "--plot: %s", error.message)
+                                      : command_failure(&error);
+    return run(&settings);
+}
+
+const struct command mrc_command = {
+    .name = "mrc",
+    .operands = "[FILE...]",
+    .summary = "miss-ratio curves: what LRU caches of every size would miss",
+    .details = "Reads traces, several as one, and prints how many of their references miss in an "
+               "LRU cache\n"
+               "of each size. Without FILE, or where it is -, standard input is read.",
+    .options = mrc_options,
+    .run = mrc_main,
+    .group = NULL};

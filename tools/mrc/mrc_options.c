@@ -1,0 +1,119 @@
+#include "tools/mrc/mrc_options.h"
+
+#include "formats/base/power.h"
+#include "formats/base/quantity.h"
+#include "tools/mrc/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD_BYTES 32u
+
+/* Copies the next word of a list with commas; returns what follows it, NULL at the end. */
+static const char *next_word(char word[WORD_BYTES], const char *text)
+{
+    const size_t size = strcspn(text, ",");
+    const size_t some = size < WORD_BYTES ? size : WORD_BYTES - 1;
+    memcpy(word, text, some);
+    word[some] = 0;
+    return text[size] ? text + size + 1 : NULL;
+}
+
+int mrc_options_lines(struct job *job, const char *text, struct bt_error *error)
+{
+    job->line_count = 0;
+    for (const char *rest = text; rest;) {
+        char word[WORD_BYTES];
+        uint64_t bytes = 0;
+        rest = next_word(word, rest);
+        if (quantity_bytes(&bytes, word, error) < 0)
+            return error->code;
+        if (bytes > STUDY_LINE_BYTES_MAX || !power_is(bytes))
+            return bt_fail(error, BT_USAGE,
+                           "%s is no size of a line; powers of two from 1 to 1M are", word);
+        for (unsigned i = 0; i < job->line_count; i++)
+            if (job->line_bytes[i] == bytes)
+                return bt_fail(error, BT_USAGE, "%s is given twice", word);
+        if (job->line_count == JOB_LINES_MAX)
+            return bt_fail(error, BT_USAGE, "at most %u sizes", JOB_LINES_MAX);
+        job->line_bytes[job->line_count++] = (uint32_t)bytes;
+    }
+    return 0;
+}
+
+int mrc_options_window(struct job *job, const char *text, struct bt_error *error)
+{
+    struct window *window = &job->settings.window;
+    const size_t size = strlen(text);
+    const size_t tail = strlen("ticks");
+    char word[WORD_BYTES];
+    job->window_ns = 0;
+    window->unit = WINDOW_REQUESTS;
+    if (size > tail && size < WORD_BYTES && strcmp(text + size - tail, "ticks") == 0) {
+        memcpy(word, text, size - tail);
+        word[size - tail] = 0;
+        window->unit = WINDOW_TICKS;
+        text = word;
+    }
+    if (quantity_count(&window->length, text, error) == 0 && window->length > 0)
+        return 0;
+    if (window->unit == WINDOW_REQUESTS && text[strcspn(text, "smhdu")] != 0 &&
+        quantity_duration(&job->window_ns, text, error) == 0 && job->window_ns > 0)
+        return 0;
+    return bt_fail(error, BT_USAGE,
+                   "'%.40s' is no window of time: 10ms is one, and 1M (requests), 1Mticks", text);
+}
+
+int mrc_options_by(struct study_settings *settings, const char *text, struct bt_error *error)
+{
+    for (const char *rest = text; rest;) {
+        char word[WORD_BYTES];
+        rest = next_word(word, rest);
+        if (strcmp(word, "processor") == 0)
+            settings->by_processor = true;
+        else if (strcmp(word, "kind") == 0)
+            settings->by_kind = true;
+        else
+            return bt_fail(error, BT_USAGE, "'%s' is not processor, nor kind", word);
+    }
+    return 0;
+}
+
+int mrc_options_sample(struct study_settings *settings, const char *text, struct bt_error *error)
+{
+    char *end = NULL;
+    double rate = strtod(text, &end);
+    if (*end == '/') {
+        const double divisor = strtod(end + 1, &end);
+        rate = divisor > 0 ? rate / divisor : 0;
+    } else if (*end == '%') {
+        rate /= 100;
+        end++;
+    }
+    const double limit = rate * (double)SAMPLE_ALL;
+    if (end == text || *end || !isfinite(limit) || limit < 1 || limit > (double)SAMPLE_ALL)
+        return bt_fail(error, BT_USAGE, "'%.40s' is no share of the lines; 0.01, 1%% and 1/100 are",
+                       text);
+    settings->sample = (uint64_t)limit;
+    return 0;
+}
+
+int mrc_options_check(const struct job *job, struct bt_error *error)
+{
+    const struct study_settings *settings = &job->settings;
+    const uint32_t sets = settings->sets;
+    const bool windows = settings->window.unit != WINDOW_NONE || job->window_ns > 0;
+    if (sets > BANK_SETS_MAX || !power_is(sets))
+        return bt_fail(error, BT_USAGE,
+                       "--sets: %u is no number of sets; powers of two up to %u are", sets,
+                       BANK_SETS_MAX);
+    if (sets > 1 && settings->kind != BANK_DISTANCES)
+        return bt_fail(error, BT_USAGE,
+                       "--sets is for miss ratios, not for --working-set nor --reuse-time");
+    if (settings->sample < SAMPLE_ALL && (settings->kind != BANK_DISTANCES || sets > 1 || windows))
+        return bt_fail(error, BT_USAGE,
+                       "--sample is for miss ratios of whole traces and fully associative caches: "
+                       "not with --sets, --window, --working-set or --reuse-time");
+    return 0;
+}

@@ -1,0 +1,334 @@
+#include "tools/mrc/mrc_report_plot.h"
+
+#include "formats/base/grow.h"
+#include "tools/common/words.h"
+#include "tools/mrc/buckets.h"
+#include "tools/mrc/curve.h"
+#include "tools/mrc/sample.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STEPS      8u /* sizes drawn for each power of two */
+#define NAME_BYTES 96u
+#define SIZES_MAX  6u /* of caches, drawn over windows of time */
+
+/* One line of the picture, while it is made. */
+struct line {
+    char name[NAME_BYTES];
+    double *x, *y;
+    double *low, *high; /* of a sample: the interval around each y; else NULL */
+    size_t count;
+    size_t x_capacity, y_capacity, low_capacity, high_capacity;
+};
+
+struct picture {
+    struct line lines[REPORT_PLOT_SERIES_MAX];
+    size_t count;
+    bool more; /* lines were left out */
+};
+
+static void free_picture(struct picture *picture)
+{
+    for (size_t i = 0; i < REPORT_PLOT_SERIES_MAX; i++) {
+        free(picture->lines[i].x);
+        free(picture->lines[i].y);
+        free(picture->lines[i].low);
+        free(picture->lines[i].high);
+    }
+    free(picture);
+}
+
+/* Puts a number behind the count ones that there are. */
+static int add_number(double **numbers, size_t *capacity, size_t count, double number,
+                      struct bt_error *error)
+{
+    double *grown = grow_array(*numbers, capacity, count + 1, sizeof *grown);
+    if (!grown)
+        return bt_fail(error, BT_MEMORY, "no memory for a picture");
+    grown[count] = number;
+    *numbers = grown;
+    return 0;
+}
+
+static int add_point(struct line *line, double x, double y, struct bt_error *error)
+{
+    int result = add_number(&line->x, &line->x_capacity, line->count, x, error);
+    if (result == 0)
+        result = add_number(&line->y, &line->y_capacity, line->count, y, error);
+    line->count += result == 0;
+    return result;
+}
+
+/* Gives the last point of a line its interval; all points have one, or none. */
+static int add_interval(struct line *line, const struct curve_interval *interval,
+                        struct bt_error *error)
+{
+    size_t last = line->count - 1;
+    int result = add_number(&line->low, &line->low_capacity, last, interval->low, error);
+    if (result == 0)
+        result = add_number(&line->high, &line->high_capacity, last, interval->high, error);
+    return result;
+}
+
+/* Begins a line named after its series; NULL where there are too many. */
+static struct line *add_line(struct picture *picture, const struct mrc_report *report,
+                             unsigned study, unsigned number, const char *more)
+{
+    const struct study_settings *settings = report_settings(report, study);
+    const struct series_name name = study_series_name(settings, number);
+    char processor[24] = "";
+    picture->more = picture->more || picture->count == REPORT_PLOT_SERIES_MAX;
+    if (picture->more)
+        return NULL;
+    struct line *line = &picture->lines[picture->count++];
+    if (name.processor >= 0)
+        snprintf(processor, sizeof processor, ", processor %d", name.processor);
+    snprintf(line->name, NAME_BYTES, "%" PRIu32 " B lines%s%s%s%s%s%s", settings->line_bytes,
+             processor, name.cache ? ", " : "", name.cache ? name.cache : "", name.kind ? ", " : "",
+             name.kind ? name.kind : "", more);
+    return line;
+}
+
+static int draw_curve(struct picture *picture, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
+{
+    const struct study_settings *settings = report_settings(report, study);
+    const double unit = (double)settings->line_bytes * settings->sets;
+    struct line *line = add_line(picture, report, study, number, "");
+    struct curve curve;
+    int result = 0;
+    if (!line)
+        return 0;
+    if (curve_init(&curve, study_series(report->studies[study], number), settings, error) < 0)
+        return error->code;
+    for (uint64_t size = 1; size != 0 && result == 0; size = curve_next(&curve, size, STEPS)) {
+        const struct curve_interval interval = curve_interval(&curve, size);
+        result = add_point(line, (double)size * unit,
+                           curve_ratio(&curve, curve_misses(&curve, size)), error);
+        if (result == 0 && settings->sample < SAMPLE_ALL)
+            result = add_interval(line, &interval, error);
+    }
+    curve_free(&curve);
+    return result;
+}
+
+/* Where a window is on the time axis: seconds where the clock is known. */
+static double window_time(const struct mrc_report *report, const struct series *series,
+                          size_t window)
+{
+    const double from = (double)(series->first_window + window) * (double)report->window.length;
+    const bool seconds = report->window.unit == WINDOW_TICKS && report->clock_hz > 0;
+    return seconds ? from / (double)report->clock_hz : from;
+}
+
+/* The miss ratio of one size of cache over windows. */
+static int draw_size(struct line *line, const struct mrc_report *report,
+                     const struct series *series, uint64_t lines, struct bt_error *error)
+{
+    int result = 0;
+    for (size_t i = 0; i < series->window_count && result == 0; i++) {
+        struct curve curve;
+        if (curve_init_window(&curve, series->windows + i * (BUCKETS_DISTANCE + 1), error) < 0)
+            return error->code;
+        if (curve.references > 0)
+            result = add_point(line, window_time(report, series, i),
+                               curve_ratio(&curve, curve_misses(&curve, lines)), error);
+        curve_free(&curve);
+    }
+    return result;
+}
+
+/* The largest distance in any window, as a power of two above it. */
+static uint64_t largest_size(const struct series *series)
+{
+    uint64_t size = 1;
+    for (size_t i = 0; i < series->window_count; i++)
+        for (uint32_t bucket = 0; bucket < BUCKETS_DISTANCE; bucket++)
+            while (series->windows[i * (BUCKETS_DISTANCE + 1) + bucket] > 0 &&
+                   size <= buckets_first(bucket))
+                size *= 2;
+    return size;
+}
+
+static int draw_sizes(struct picture *picture, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
+{
+    const struct study_settings *settings = report_settings(report, study);
+    const struct series *series = study_series(report->studies[study], number);
+    uint64_t size = largest_size(series);
+    for (unsigned i = 0; i < SIZES_MAX && size > 0; i++, size /= 4) {
+        char text[WORDS_SIZE_BYTES];
+        char more[WORDS_SIZE_BYTES + 16];
+        words_size(text, (double)(size * settings->sets * settings->line_bytes));
+        snprintf(more, sizeof more, ", %s cache", text);
+        struct line *line = add_line(picture, report, study, number, more);
+        if (line && draw_size(line, report, series, size, error) < 0)
+            return error->code;
+    }
+    return 0;
+}
+
+static int draw_working_set(struct picture *picture, const struct mrc_report *report,
+                            unsigned study, unsigned number, struct bt_error *error)
+{
+    const struct study_settings *settings = report_settings(report, study);
+    const struct series *series = study_series(report->studies[study], number);
+    const unsigned columns = study_buckets(settings) + 1;
+    struct line *line = add_line(picture, report, study, number, "");
+    int result = 0;
+    for (size_t i = 0; line && i < series->window_count && result == 0; i++)
+        result = add_point(line, window_time(report, series, i),
+                           (double)series->windows[i * columns + BANK_FIRST] * settings->line_bytes,
+                           error);
+    return result;
+}
+
+/* How many references come back within each time, of all windows together. */
+static int draw_times(struct picture *picture, const struct mrc_report *report, unsigned study,
+                      unsigned number, struct bt_error *error)
+{
+    const struct series *series = study_series(report->studies[study], number);
+    struct line *line = add_line(picture, report, study, number, "");
+    uint64_t counts[BUCKETS_TIME + 1] = {0};
+    uint64_t all = 0;
+    uint64_t below = 0;
+    int result = 0;
+    for (size_t i = 0; i < series->window_count * (BUCKETS_TIME + 1); i++) {
+        counts[i % (BUCKETS_TIME + 1)] += series->windows[i];
+        all += series->windows[i];
+    }
+    for (uint32_t bucket = 0; line && bucket < BUCKETS_TIME && result == 0; bucket++) {
+        below += counts[bucket];
+        if (counts[bucket] > 0)
+            result = add_point(
+                line, (double)buckets_first(bucket + 1 < BUCKETS_TIME ? bucket + 1 : bucket),
+                (double)below / (double)all, error);
+    }
+    return result;
+}
+
+static int draw_series(void *argument, const struct mrc_report *report, unsigned study,
+                       unsigned number, struct bt_error *error)
+{
+    switch (report_settings(report, study)->kind) {
+    case BANK_WINDOWS:
+        return draw_working_set(argument, report, study, number, error);
+    case BANK_TIMES:
+        return draw_times(argument, report, study, number, error);
+    default:
+        return report->window.unit == WINDOW_NONE
+                   ? draw_curve(argument, report, study, number, error)
+                   : draw_sizes(argument, report, study, number, error);
+    }
+}
+
+/* Draws all curves on to where the last one ends: they stay as they are there. */
+static int lengthen(struct picture *picture, struct bt_error *error)
+{
+    double last = 0;
+    int result = 0;
+    for (size_t i = 0; i < picture->count; i++) {
+        const struct line *line = &picture->lines[i];
+        last = line->count > 0 && line->x[line->count - 1] > last ? line->x[line->count - 1] : last;
+    }
+    for (size_t i = 0; i < picture->count && result == 0; i++) {
+        struct line *line = &picture->lines[i];
+        const size_t end = line->count - 1;
+        if (line->count == 0 || line->x[end] >= last)
+            continue;
+        result = add_point(line, last, line->y[end], error);
+        if (result == 0 && line->low)
+            result = add_interval(
+                line, &(struct curve_interval){.low = line->low[end], .high = line->high[end]},
+                error);
+    }
+    return result;
+}
+
+/* --- what is written around it --- */
+
+static void name_axes(const struct mrc_report *report, struct figure_panel *panel)
+{
+    const struct study_settings *settings = report_settings(report, 0);
+    const bool seconds = report->window.unit == WINDOW_TICKS && report->clock_hz > 0;
+    panel->y = (struct figure_axis){.label = "miss ratio", .unit = FIGURE_SHARE, .to = 1};
+    panel->x = (struct figure_axis){.label = seconds                               ? "time"
+                                             : report->window.unit == WINDOW_TICKS ? "tick"
+                                                                                   : "request",
+                                    .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER};
+    if (settings->kind == BANK_WINDOWS)
+        panel->y =
+            (struct figure_axis){.label = "bytes referenced in a window", .unit = FIGURE_BYTES};
+    if (settings->kind == BANK_TIMES) {
+        panel->y.label = "referenced again within";
+        panel->x = (struct figure_axis){.label = settings->ticks ? "ticks" : "references",
+                                        .scale = FIGURE_LOG10,
+                                        .unit = FIGURE_NUMBER};
+    } else if (settings->kind == BANK_DISTANCES && report->window.unit == WINDOW_NONE) {
+        panel->x =
+            (struct figure_axis){.label = "cache size", .scale = FIGURE_LOG2, .unit = FIGURE_BYTES};
+    }
+}
+
+static void write_titles(const struct mrc_report *report, const struct picture *picture,
+                         char *title, char *subtitle, size_t size)
+{
+    static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of LRU caches",
+                                         [BANK_TIMES] = "Reuse times",
+                                         [BANK_WINDOWS] = "Working set"};
+    const struct study_settings *settings = report_settings(report, 0);
+    char sets[48] = "";
+    char sample[96] = "";
+    if (settings->sets > 1)
+        snprintf(sets, sizeof sets, ", %" PRIu32 " sets", settings->sets);
+    if (settings->sample < SAMPLE_ALL)
+        snprintf(sample, sizeof sample,
+                 ", from %.4g %% of the lines; shaded: 95 %% confidence intervals",
+                 100 * (double)settings->sample / (double)SAMPLE_ALL);
+    snprintf(title, size, "%s%s", titles[settings->kind], sets);
+    snprintf(subtitle, size, "%" PRIu64 " requests%s%s", study_totals(report->studies[0])->requests,
+             sample, picture->more ? "; not all curves are drawn" : "");
+}
+
+static int write_picture(const struct mrc_report *report, const struct picture *picture,
+                         const struct figure_output *output, struct bt_error *error)
+{
+    struct figure_series series[REPORT_PLOT_SERIES_MAX] = {{.name = NULL}};
+    struct figure_panel panel = {.series = series, .series_count = picture->count};
+    char title[160];
+    char subtitle[160];
+    const bool steps =
+        report_settings(report, 0)->kind == BANK_DISTANCES && report->window.unit == WINDOW_NONE;
+    for (size_t i = 0; i < picture->count; i++)
+        series[i] = (struct figure_series){.name = picture->lines[i].name,
+                                           .look = steps ? FIGURE_STEPS : FIGURE_LINE,
+                                           .x = picture->lines[i].x,
+                                           .y = picture->lines[i].y,
+                                           .low = picture->lines[i].low,
+                                           .high = picture->lines[i].high,
+                                           .count = picture->lines[i].count};
+    name_axes(report, &panel);
+    write_titles(report, picture, title, subtitle, sizeof title);
+    const struct figure figure = {
+        .title = title, .subtitle = subtitle, .panels = &panel, .panel_count = 1};
+    return figure_write(&figure, output, error);
+}
+
+int mrc_report_plot(const struct mrc_report *report, const struct figure_output *output,
+                    struct bt_error *error)
+{
+    struct picture *picture = calloc(1, sizeof *picture);
+    if (!picture)
+        return bt_fail(error, BT_MEMORY, "no memory for a picture");
+    int result = report_each(report, draw_series, picture, error);
+    const bool curves =
+        report_settings(report, 0)->kind == BANK_DISTANCES && report->window.unit == WINDOW_NONE;
+    if (result == 0 && curves)
+        result = lengthen(picture, error);
+    if (result == 0)
+        result = write_picture(report, picture, output, error);
+    free_picture(picture);
+    return result;
+}

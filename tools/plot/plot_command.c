@@ -1,0 +1,228 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/power.h"
+#include "formats/base/quantity.h"
+#include "formats/record/filter_text.h"
+#include "tools/input/record_input.h"
+#include "tools/plot/plot_study.h"
+#include "tools/plot/sharing.h"
+#include "tools/plot/time_bins.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_DEFAULT   64u
+#define MEMORY_DEFAULT (UINT64_C(2) << 30)
+#define TITLE_BYTES    256u
+
+struct plot_settings {
+    const char *of, *output, *format, *title;
+    bool csv, json, filtered;
+    struct filter filter;
+    uint32_t width, height, bins;
+    struct study_settings study;
+    struct record_input_settings input;
+};
+
+static int take_filter(void *settings, const char *argument, struct bt_error *error)
+{
+    struct plot_settings *plot = settings;
+    plot->filtered = true;
+    return filter_parse(&plot->filter, argument, error);
+}
+
+static int take_address(struct plot_settings *plot, uint32_t *address, const char *argument,
+                        struct bt_error *error)
+{
+    uint64_t number;
+    if (quantity_count(&number, argument, NULL) < 0 || number > UINT32_MAX)
+        return bt_fail(error, BT_USAGE, "'%.40s' is no address: a number up to 0xffffffff",
+                       argument);
+    *address = (uint32_t)number;
+    plot->study.whole = true;
+    return 0;
+}
+
+static int take_from(void *settings, const char *argument, struct bt_error *error)
+{
+    struct plot_settings *plot = settings;
+    return take_address(plot, &plot->study.from, argument, error);
+}
+
+static int take_to(void *settings, const char *argument, struct bt_error *error)
+{
+    struct plot_settings *plot = settings;
+    return take_address(plot, &plot->study.to, argument, error);
+}
+
+static int take_line(void *settings, const char *argument, struct bt_error *error)
+{
+    struct study_settings *study = &((struct plot_settings *)settings)->study;
+    uint64_t size;
+    if (quantity_bytes(&size, argument, error) < 0)
+        return BT_USAGE;
+    if (size < SHARING_LINE_MIN || size > SHARING_LINE_MAX || !power_is(size))
+        return bt_fail(error, BT_USAGE, "a line has a power of two of bytes, %u to %u",
+                       SHARING_LINE_MIN, SHARING_LINE_MAX);
+    if (study->line_count == STUDY_LINES_MAX)
+        return bt_fail(error, BT_USAGE, "at most %u sizes of lines fit a picture", STUDY_LINES_MAX);
+    study->lines[study->line_count++] = (uint32_t)size;
+    return 0;
+}
+
+static const struct option_row plot_options[] = {
+    {OPTION_TEXT, 0, "of", "WHAT", "addresses over time (the default), mix of requests, or sharing",
+     offsetof(struct plot_settings, of), NULL},
+    {OPTION_TEXT, 'o', "output", "OUT", "the picture, .svg or .png, or - for standard output",
+     offsetof(struct plot_settings, output), NULL},
+    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png, where OUT's name does not tell",
+     offsetof(struct plot_settings, format), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "print the data of the picture, comma separated",
+     offsetof(struct plot_settings, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "print the data of the picture as one JSON object",
+     offsetof(struct plot_settings, json), NULL},
+    {OPTION_CALL, 'f', "filter", "EXPR", "only what matches: 'type=FETCH and processor=0'", 0,
+     take_filter},
+    {OPTION_CALL, 0, "from-address", "N", "addresses: from this one on, used or not", 0, take_from},
+    {OPTION_CALL, 0, "to-address", "N", "addresses: up to this one, used or not", 0, take_to},
+    {OPTION_CALL, 0, "line", "SIZE", "sharing: of lines of so many bytes (64); may repeat", 0,
+     take_line},
+    {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most so many bins (500, mix 200)",
+     offsetof(struct plot_settings, bins), NULL},
+    {OPTION_NUMBER, 0, "width", "PIXELS", "of the picture (1200)",
+     offsetof(struct plot_settings, width), NULL},
+    {OPTION_NUMBER, 0, "height", "PIXELS", "of the picture (800)",
+     offsetof(struct plot_settings, height), NULL},
+    {OPTION_TEXT, 0, "title", "TEXT", "above the picture, instead of the capture's name",
+     offsetof(struct plot_settings, title), NULL},
+    {OPTION_BYTES, 0, "memory", "SIZE", "sharing: for the lines, instead of 2G",
+     offsetof(struct plot_settings, study.memory), NULL},
+    RECORD_INPUT_OPTIONS(struct plot_settings, input),
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+static const struct study *const studies[] = {&study_addresses, &study_mix, &study_sharing, NULL};
+
+/* The names of the captures' files, without folders. */
+static void make_title(char title[TITLE_BYTES], const struct invocation *call)
+{
+    const char *path = call->count > 0 ? call->arguments[0] : "-";
+    const char *slash = strrchr(path, '/');
+    if (slash && slash[1])
+        path = slash + 1;
+    if (strcmp(path, "-") == 0)
+        path = "standard input";
+    if (call->count > 1)
+        snprintf(title, TITLE_BYTES, "%.200s and %d more", path, call->count - 1);
+    else
+        snprintf(title, TITLE_BYTES, "%.250s", path);
+}
+
+/* Has the study take all that the captures hold. */
+static int feed(const struct study *study, void *state, struct record_input *input,
+                struct bt_error *error)
+{
+    const struct batch *batch;
+    int result;
+    while ((result = record_input_next(input, &batch, error)) == 1) {
+        result = study->put(state, batch, record_input_info(input), error);
+        if (result < 0)
+            return result;
+    }
+    return result;
+}
+
+static int run(const struct study *study, const struct plot_settings *settings,
+               const struct invocation *call)
+{
+    struct record_input *input = NULL;
+    struct bt_error error = {0};
+    void *state = study->begin(&settings->study, &error);
+    int result = state ? 0 : error.code;
+    struct record_input_settings reading = settings->input;
+    reading.gap_note = "what was left out takes no time in the picture";
+    if (result == 0)
+        result = record_input_open(&input, call->count, call->arguments, &reading, &error);
+    if (result == 0)
+        result = feed(study, state, input, &error);
+    int status = record_input_close(input);
+    if (result == 0)
+        result = study->finish(state, &error);
+    study->free(state);
+    if (result < 0 && result != BT_CLOSED) /* a reader that has seen enough */
+        return command_failure(&error);
+    return status;
+}
+
+/* What cannot be asked for. Returns NULL where all is well. */
+static const char *find_mistake(const struct plot_settings *settings)
+{
+    if (!settings->output && !settings->csv && !settings->json)
+        return "-o OUT is missing, or --csv or --json";
+    if (settings->csv && settings->json)
+        return "--csv and --json exclude each other";
+    if (settings->output && strcmp(settings->output, "-") == 0 && (settings->csv || settings->json))
+        return "standard output takes one of picture and data";
+    if (settings->bins != 0 && (settings->bins < TIME_BINS_MIN || settings->bins > TIME_BINS_MAX))
+        return "--bins is a number from 2 to 8192";
+    if (settings->study.from > settings->study.to)
+        return "--from-address is above --to-address";
+    return NULL;
+}
+
+static int plot_main(struct invocation *call)
+{
+    struct plot_settings settings = {.of = "addresses",
+                                     .width = FIGURE_WIDTH,
+                                     .height = FIGURE_HEIGHT,
+                                     .study = {.to = UINT32_MAX, .memory = MEMORY_DEFAULT},
+                                     .input = {.quiet_output = true, .count = UINT64_MAX}};
+    struct figure_output output;
+    struct bt_error error;
+    char title[TITLE_BYTES];
+    int status;
+    size_t of = 0;
+    if (!command_options(call, &settings, &status))
+        return status;
+    while (studies[of] && strcmp(studies[of]->name, settings.of) != 0)
+        of++;
+    if (!studies[of])
+        return command_usage(call, "--of is addresses, mix or sharing");
+    const char *mistake = find_mistake(&settings);
+    if (mistake)
+        return command_usage(call, "%s", mistake);
+    if (settings.output) {
+        int result = figure_size_check(settings.width, settings.height, &error);
+        if (result == 0)
+            result = figure_output_prepare(&output, settings.output, settings.format, call->count,
+                                           call->arguments, &error);
+        if (result < 0)
+            return command_failure(&error);
+        settings.study.output = &output;
+    }
+    make_title(title, call);
+    settings.study.title = settings.title ? settings.title : title;
+    settings.study.bins = settings.bins;
+    settings.study.filter = settings.filtered ? &settings.filter : NULL;
+    settings.study.width = settings.width;
+    settings.study.height = settings.height;
+    settings.study.form = settings.csv ? STUDY_CSV : settings.json ? STUDY_JSON : STUDY_NO_DATA;
+    if (settings.study.line_count == 0)
+        settings.study.lines[settings.study.line_count++] = LINE_DEFAULT;
+    return run(studies[of], &settings, call);
+}
+
+const struct command plot_command = {
+    .name = "plot",
+    .operands = "[FILE...]",
+    .summary = "draw traces: addresses over time, mix of requests, sharing",
+    .details =
+        "Draws a picture of captures and other traces, or prints its data: which addresses were "
+        "used\n"
+        "when; requests by type over time; or which lines of memory processors have in common.\n"
+        "The files of a capture may be given in any order. Without FILE, or where it is -, "
+        "standard\n"
+        "input is read. Pictures are drawn by gnuplot.",
+    .options = plot_options,
+    .run = plot_main,
+    .group = NULL};

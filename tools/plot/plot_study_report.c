@@ -1,0 +1,89 @@
+#include "tools/plot/plot_study_report.h"
+
+#include "formats/base/quantity.h"
+#include "tools/common/json_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t study_report_bins(const struct study_settings *settings, size_t usual)
+{
+    size_t suitable = usual * settings->width / FIGURE_WIDTH;
+    if (settings->bins > 0)
+        return settings->bins;
+    return suitable < TIME_BINS_MIN ? TIME_BINS_MIN : suitable;
+}
+
+struct figure_axis study_report_time_axis(const struct time_bins *time)
+{
+    bool seconds = time->clock_hz > 0;
+    size_t count = time_bins_count(time);
+    return (struct figure_axis){.label = seconds ? "time since the first request"
+                                                 : "ticks since the first request",
+                                .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
+                                .from = 0,
+                                .to = time_bins_place(time, count > 0 ? count : 1)};
+}
+
+struct figure_interval *study_report_missing(const struct time_bins *time, size_t more,
+                                             size_t *count, struct bt_error *error)
+{
+    struct time_missing missing;
+    struct figure_interval *intervals = calloc(time->limit + more, sizeof *intervals);
+    *count = 0;
+    if (!intervals) {
+        bt_fail(error, BT_MEMORY, "no memory for a figure");
+        return NULL;
+    }
+    for (size_t bin = 0; time_bins_missing(time, bin, &missing); bin = missing.last + 1)
+        intervals[(*count)++] =
+            (struct figure_interval){.from = time_bins_place(time, missing.first),
+                                     .to = time_bins_place(time, missing.last + 1)};
+    return intervals;
+}
+
+void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, const char *what,
+                           uint64_t lost, uint64_t gaps)
+{
+    char number[QUANTITY_TEXT_BYTES];
+    int size = snprintf(text, STUDY_REPORT_SUBTITLE, "%s %s", quantity_text(number, counted), what);
+    if (lost > 0 && size < (int)STUDY_REPORT_SUBTITLE)
+        size += snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; %s %s lost",
+                         quantity_text(number, lost), lost == 1 ? "was" : "were");
+    if (gaps > 0 && size < (int)STUDY_REPORT_SUBTITLE)
+        snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; the board was away %s%s",
+                 gaps == 1 ? "once" : quantity_text(number, gaps), gaps == 1 ? "" : " times");
+}
+
+void study_report_time_json(struct json_put *json, const struct time_bins *time)
+{
+    size_t count = time_bins_count(time);
+    if (time->clock_hz > 0)
+        json_count(json, "clock_hz", time->clock_hz);
+    else
+        json_null(json, "clock_hz");
+    json_count(json, "first_tick", time->origin);
+    json_count(json, "last_tick", time->end);
+    json_count(json, "bins", count);
+    json_count(json, "bin_ticks", UINT64_C(1) << time->shift);
+    json_count(json, "lost", time->lost);
+    json_count(json, "gaps", time->gaps);
+}
+
+int study_report_data(enum study_form form, const struct table *table, const char *key,
+                      void (*members)(struct json_put *json, void *argument),
+                      struct bt_error *error)
+{
+    if (form == STUDY_CSV)
+        table_print_csv(table, stdout);
+    if (form != STUDY_JSON)
+        return 0;
+    struct json_put *json = json_report_begin(stdout);
+    if (!json)
+        return bt_fail(error, BT_MEMORY, "no memory for JSON");
+    if (members)
+        members(json, table->argument);
+    table_json(table, key, json);
+    json_report_end(json);
+    return 0;
+}

@@ -1,0 +1,333 @@
+#define _GNU_SOURCE /* strsignal */
+#include "tools/common/commands.h"
+
+#include "capture/exec/kernel/process.h"
+#include "formats/base/printable.h"
+#include "formats/base/standard_streams.h"
+#include "tools/common/own_stream.h"
+#include "tools/exec/exec_program.h"
+#include "tools/profile/profile_callgrind.h"
+#include "tools/profile/profile_report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS_FOR_PEOPLE 10u
+#define TOP_USUAL       (UINT64_MAX - 1) /* not given */
+
+extern char **environ;
+
+struct profile_settings {
+    struct profile_report report;
+    const char *output, *callgrind;
+    bool raw_names;
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static int take_by(void *context, const char *argument, struct bt_error *error)
+{
+    struct profile_report *report = &((struct profile_settings *)context)->report;
+    report->by_count = 0;
+    for (const char *at = argument;; at++) {
+        size_t length = strcspn(at, ",");
+        unsigned by = 0;
+        while (by < PROFILE_BYS && (strlen(profile_by_name((enum profile_by)by)) != length ||
+                                    strncmp(profile_by_name((enum profile_by)by), at, length) != 0))
+            by++;
+        if (by == PROFILE_BYS)
+            return bt_fail(error, BT_USAGE, "'%.*s' is not function, line, block or module",
+                           (int)(length < 40 ? length : 40), at);
+        for (unsigned i = 0; i < report->by_count; i++)
+            if (report->by[i] == by)
+                return bt_fail(error, BT_USAGE, "'%.40s' names one table twice", argument);
+        report->by[report->by_count++] = by;
+        at += length;
+        if (*at == '\0')
+            return 0;
+    }
+}
+
+#define OPTION(member) offsetof(struct profile_settings, member)
+
+static const struct option_row profile_options[] = {
+    {OPTION_CALL, 0, "by", "LIST", "tables: function, line, block, module; the first three", 0,
+     take_by},
+    {OPTION_COUNT, 0, "top", "N",
+     "rows of each table, 0: all; 10 unless given, and all in CSV and JSON", OPTION(report.top),
+     NULL},
+    {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
+    {OPTION_FLAG, 0, "threads", NULL,
+     "each thread apart; later ones have the numbers of ended ones", OPTION(report.threads), NULL},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(report.quantum), NULL},
+    {OPTION_FLAG, 0, "raw-names", NULL, "C++ names as symbols have them", OPTION(raw_names), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
+     OPTION(report.csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(report.json), NULL},
+    {OPTION_FILE, 'o', "output", "FILE", "where the tables go; standard error", OPTION(output),
+     NULL},
+    {OPTION_FILE, 0, "callgrind", "FILE", "write callgrind's format, too: for KCachegrind",
+     OPTION(callgrind), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+/* Without --by, lines are left out where none is known. */
+static int check(struct profile_report *report, struct bt_error *error)
+{
+    static const unsigned usual[] = {PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_BLOCK};
+    if (report->csv && report->json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    if (report->csv && report->by_count > 1)
+        return bt_fail(error, BT_USAGE, "--csv prints one table: choose it with --by");
+    report->usual = report->by_count == 0;
+    for (unsigned i = 0; report->usual && i < 3; i++)
+        report->by[i] = usual[i];
+    if (report->by_count == 0)
+        report->by_count = report->csv ? 1 : 3;
+    if (report->top == TOP_USUAL)
+        report->top = report->csv || report->json ? 0 : ROWS_FOR_PEOPLE;
+    if (report->top == 0)
+        report->top = UINT64_MAX;
+    return 0;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+/* Files of ours that are open while the program runs: it must not find them in its way, and may
+ * close its standard error before we have written there. */
+struct outputs {
+    FILE *report, *callgrind;
+};
+
+static int open_outputs(struct outputs *outputs, const struct profile_settings *settings,
+                        const char *program, struct bt_error *error)
+{
+    const struct own_output own[] = {
+        {.path = settings->output, .what = "the tables"},
+        {.path = settings->callgrind, .what = settings->callgrind ? "callgrind's format" : NULL}};
+    if (own_stream_check(own, 2, program, error) < 0)
+        return error->code;
+    outputs->report = settings->output ? own_stream_open(settings->output, error)
+                                       : own_stream_on(STDERR_FILENO, error);
+    if (outputs->report && settings->callgrind)
+        outputs->callgrind = own_stream_open(settings->callgrind, error);
+    return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
+}
+
+/* What is written next takes the place of what is there. */
+static int empty_outputs(const struct outputs *outputs, const struct profile_settings *settings,
+                         struct bt_error *error)
+{
+    int result = 0;
+    if (settings->output)
+        result = own_stream_empty(outputs->report, settings->output, error);
+    if (result == 0 && outputs->callgrind)
+        result = own_stream_empty(outputs->callgrind, settings->callgrind, error);
+    return result;
+}
+
+static void close_outputs(struct outputs *outputs)
+{
+    if (outputs->report)
+        fclose(outputs->report);
+    if (outputs->callgrind)
+        fclose(outputs->callgrind);
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* One call. */
+struct run {
+    struct profile_settings *settings;
+    const char *const *arguments; /* of the program, its name first */
+    char path[EXEC_PROGRAM_BYTES];
+    struct functions *functions;
+    struct profiler *profiler;
+    struct process *process;
+    struct outputs outputs;
+    FILE *messages; /* standard error, out of the program's reach; NULL: it is closed */
+    bool is_child, written;
+};
+
+static void tell_functions(void *context, const struct modules *modules)
+{
+    functions_set_modules(((struct run *)context)->functions, modules);
+}
+
+/* A child is not what was asked for, and need not be traced. */
+static void let_go(void *context, bool shares_files)
+{
+    (void)shares_files;
+    struct run *run = context;
+    run->is_child = true;
+    profiler_stop(run->profiler);
+    process_close(run->process);
+}
+
+static void describe_end(const struct process_end *end, char *text, size_t size)
+{
+    if (end->ending == PROCESS_KILLED)
+        snprintf(text, size, "signal %d (%s)", end->value, strsignal(end->value));
+    else
+        snprintf(text, size, "exit status %d", end->value);
+}
+
+/* Completes a file; result is that of printing to it. 0, or the code of what has failed, which is
+ * reported. */
+static int finish_output(const struct run *run, FILE *file, const char *name, int result,
+                         struct bt_error *error)
+{
+    errno = 0;
+    if (result == 0 && (fflush(file) != 0 || ferror(file)))
+        result = bt_fail_errno(error, "cannot write %s", name ? name : "standard error");
+    if (result < 0)
+        own_stream_say(run->messages, "%s", error->message);
+    return result;
+}
+
+/* ended: how. Outputs are written whole, again if need be, and each whatever becomes of the other.
+ * 0, or the code of what has failed, which is told. */
+static int write_report(struct run *run, const char *ended)
+{
+    struct bt_error error;
+    struct profile_report *report = &run->settings->report;
+    report->functions = run->functions;
+    report->profiler = run->profiler;
+    report->program = run->arguments[0];
+    report->ended = ended;
+    report->switches = process_switches(run->process);
+    if (run->written && empty_outputs(&run->outputs, run->settings, &error) < 0) {
+        own_stream_say(run->messages, "%s", error.message);
+        return error.code;
+    }
+    run->written = true;
+    profiler_settle(run->profiler);
+    if (!run->settings->raw_names)
+        functions_demangle(run->functions);
+    int result = finish_output(run, run->outputs.report, run->settings->output,
+                               profile_report_print(report, run->outputs.report, &error), &error);
+    FILE *callgrind = run->outputs.callgrind;
+    if (callgrind) {
+        int other = finish_output(run, callgrind, run->settings->callgrind,
+                                  profile_callgrind_write(report, callgrind, &error), &error);
+        result = result < 0 ? result : other;
+    }
+    functions_print_refused(run->functions, run->messages);
+    return result;
+}
+
+/* Another program takes the place of the one that was asked for, and it is no more counted. If it
+ * cannot, after all, the profile goes on, and is written again at the end. */
+static void conclude(void *context, const char *path)
+{
+    struct run *run = context;
+    char ended[120];
+    if (run->is_child)
+        return;
+    snprintf(ended, sizeof ended, "executes %.80s, which is not counted", *path ? path : "another");
+    write_report(run, ended);
+}
+
+/* Everything that can fail before anything of the program has run. */
+static int begin(struct run *run, struct bt_error *error)
+{
+    struct bt_error unheard; /* there may be no standard error */
+    int result = exec_program_find(run->path, run->arguments[0], error);
+    if (result == 0)
+        result = open_outputs(&run->outputs, run->settings, run->path, error);
+    if (result < 0)
+        return result;
+    run->messages = own_stream_on(STDERR_FILENO, &unheard);
+    run->functions = functions_new();
+    run->profiler = run->functions ? profiler_new(run->functions, error) : NULL;
+    if (!run->profiler)
+        return bt_fail(error, BT_MEMORY, "no memory for a profile");
+    const struct process_settings settings = {
+        .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
+        .quantum = run->settings->report.quantum,
+        .start = {.environment = (const char *const *)environ},
+        .take = profiler_take,
+        .take_context = run->profiler,
+        .forked = let_go,
+        .forked_context = run,
+        .loaded = tell_functions,
+        .loaded_context = run,
+        .executing = conclude,
+        .executing_context = run,
+        .notice = own_stream_notice,
+        .notice_context = run->messages};
+    run->process = process_new(run->path, run->arguments, &settings, error);
+    if (!run->process)
+        return error->code;
+    result = process_hide(run->process, fileno(run->outputs.report), error);
+    if (result == 0 && run->messages)
+        result = process_hide(run->process, fileno(run->messages), error);
+    if (result == 0 && run->outputs.callgrind)
+        result = process_hide(run->process, fileno(run->outputs.callgrind), error);
+    return result < 0 ? result : empty_outputs(&run->outputs, run->settings, error);
+}
+
+/* Goes on as the program, and ends as it does; with a status of ours only where the program has
+ * none of its own to tell. */
+_Noreturn static void go(struct run *run)
+{
+    struct bt_error error = {0};
+    struct process_end end;
+    char ended[80];
+    standard_streams_let_go();
+    int result = process_run(run->process, &end, &error);
+    signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
+    signal(SIGXFSZ, SIG_IGN);
+    if (result < 0 && !end.is_child) {
+        own_stream_say(run->messages, "%s: %s", PRINTABLE(run->path), error.message);
+        end = (struct process_end){
+            .ending = PROCESS_EXITED, .value = bt_exit_status(result), .is_child = false};
+    }
+    describe_end(&end, ended, sizeof ended);
+    result = end.is_child ? 0 : write_report(run, ended);
+    if (result < 0 && end.ending == PROCESS_EXITED && end.value == 0)
+        end.value = bt_exit_status(result);
+    process_exit(&end);
+}
+
+static int profile_main(struct invocation *call)
+{
+    struct profile_settings settings = {.report = {.top = TOP_USUAL, .quantum = PROCESS_QUANTUM}};
+    struct run run = {.settings = &settings};
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "PROGRAM is missing");
+    if (check(&settings.report, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    run.arguments = (const char *const *)call->arguments;
+    command_restore_signals();
+    if (begin(&run, &error) == 0)
+        go(&run);
+    process_free(run.process);
+    profiler_free(run.profiler);
+    functions_free(run.functions);
+    close_outputs(&run.outputs);
+    if (run.messages)
+        fclose(run.messages);
+    return exec_program_failure(&error);
+}
+
+const struct command profile_command = {
+    .name = "profile",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "run a program, and count its instructions by function and line",
+    .details = "Runs a program and counts every instruction that it executes, by function, with "
+               "calls and\n"
+               "what they cost, by source line, block and module. The program's streams, signals "
+               "and exit\n"
+               "status are as without.",
+    .options = profile_options,
+    .run = profile_main,
+    .group = NULL};

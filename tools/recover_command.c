@@ -1,0 +1,441 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/clock.h"
+#include "formats/base/new_file.h"
+#include "formats/base/printable.h"
+#include "formats/capture/capture_writer.h"
+#include "tools/common/overwrite.h"
+#include "tools/input/transfer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct recover_settings {
+    const char *output;
+    bool force;
+    struct transfer_reading reading;
+};
+
+static const struct option_row recover_options[] = {
+    {OPTION_TEXT, 'o', "output", "OUT", "the new file; - is standard output",
+     offsetof(struct recover_settings, output), NULL},
+    {OPTION_FLAG, 0, "force", NULL, "replace OUT if it is there",
+     offsetof(struct recover_settings, force), NULL},
+    TRANSFER_READING_OPTIONS(struct recover_settings, reading),
+    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+
+/* Of all files that stand one behind the other. */
+struct recover_sums {
+    uint64_t files;
+    uint64_t blocks;
+    uint64_t records;
+    uint64_t missing;   /* found missing by us */
+    uint64_t left_out;  /* records that stood twice, */
+    uint64_t misplaced; /* or in the wrong order, so that they are in no place now */
+};
+
+/* Writes what is put into it as new capture files, one behind the other; holes as losses. */
+struct recover_sink {
+    struct sink sink;
+    struct trace_reader *reader;
+    int file;
+    const char *name; /* its */
+    struct deflate_encoder *encoder;
+    uint8_t *member;
+    struct recover_sums sums;
+    struct bt_error failed; /* to write, between two batches; code 0: it has not */
+    /* the capture file that is being written */
+    struct capture_writer *writer; /* NULL before the first */
+    struct capture_info info;
+    struct capture_totals closing; /* the closing member it had, */
+    bool closed;                   /* if that has been met */
+    bool ended;                    /* what comes is of another file, unless a header says not */
+    uint64_t end_index;            /* behind what was written */
+    uint64_t last_tick;
+    struct loss lost; /* told by the blocks and by us */
+    uint64_t missing; /* of that, found missing by us */
+};
+
+/* A new file, with the header that was read, or one made up where there was none. */
+static int begin_file(struct recover_sink *recover, const struct capture_info *info,
+                      uint64_t first_index, struct bt_error *error)
+{
+    if (!capture_info_same_capture(info, &recover->info))
+        recover->last_tick = 0;
+    recover->info = *info;
+    if (!capture_info_has_id(info)) {
+        recover->info.first_index = first_index;
+        recover->info.file_number = 1;
+    }
+    recover->closed = recover->ended = false;
+    recover->end_index = recover->info.first_index;
+    memset(&recover->lost, 0, sizeof recover->lost);
+    recover->missing = 0;
+    recover->sums.files++;
+    recover->writer = capture_writer_new(recover->file, recover->name, &recover->info, error);
+    return recover->writer ? 0 : error->code;
+}
+
+/* What is missing in front of the batch becomes a loss at its place. */
+static void mark_hole(struct recover_sink *recover, struct batch *batch, uint64_t start)
+{
+    struct loss hole = {.first_tick = recover->last_tick};
+    hole.last_tick = loss_total(&batch->lost) > 0 ? batch->lost.first_tick : batch->first_tick;
+    if (hole.last_tick < hole.first_tick)
+        hole.last_tick = hole.first_tick;
+    hole.count[LOSS_DISK] = start - recover->end_index;
+    recover->missing += hole.count[LOSS_DISK];
+    loss_add(&batch->lost, &hole);
+}
+
+/*
+ * Losses that the closing member told and no block did, then what is missing behind the last block,
+ * go to totals->file_lost, which capture_writer_close adds to what the blocks told.
+ */
+static void close_hole(struct recover_sink *recover, struct capture_totals *totals,
+                       const struct capture_totals *was)
+{
+    uint64_t behind = was->end_index > recover->end_index ? was->end_index - recover->end_index : 0;
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        uint64_t told = was->file_lost[stage];
+        uint64_t more = told > recover->lost.count[stage] ? told - recover->lost.count[stage] : 0;
+        totals->file_lost[stage] = more < behind ? more : behind;
+        behind -= totals->file_lost[stage];
+    }
+    totals->file_lost[LOSS_DISK] += behind;
+    recover->missing += behind;
+}
+
+/* Takes at most *excess off *count, and that off *excess. */
+static void take_off(uint64_t *count, uint64_t *excess)
+{
+    uint64_t step = *count < *excess ? *count : *excess;
+    *count -= step;
+    *excess -= step;
+}
+
+/*
+ * What the capture had in front of the file, by its closing member, goes to totals. Where that
+ * member is of a later file, whose header is gone, part of it is in the file: first_index says how
+ * much is not.
+ */
+static void take_before(const struct recover_sink *recover, struct capture_totals *totals,
+                        const struct capture_totals *was)
+{
+    uint64_t sum = totals->capture_records =
+        was->capture_records -
+        (was->file_records < was->capture_records ? was->file_records : was->capture_records);
+    for (int stage = 0; stage < LOSS_STAGES; stage++) {
+        uint64_t lost = was->capture_lost[stage];
+        totals->capture_lost[stage] =
+            lost - (was->file_lost[stage] < lost ? was->file_lost[stage] : lost);
+        sum += totals->capture_lost[stage];
+    }
+    uint64_t first = recover->info.first_index;
+    uint64_t excess = sum > first ? sum - first : 0;
+    take_off(&totals->capture_records, &excess);
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        take_off(&totals->capture_lost[stage], &excess);
+}
+
+/* The totals of the new file, from those of the old one where it had any. */
+static void make_totals(struct recover_sink *recover, struct capture_totals *totals)
+{
+    const struct capture_totals *was = recover->closed ? &recover->closing : NULL;
+    uint64_t records = capture_writer_records(recover->writer);
+    *totals = (struct capture_totals){.end = CAPTURE_END_RECOVERED,
+                                      .ended_ns = clock_realtime_ns(),
+                                      .last_tick = recover->last_tick};
+    if (was) {
+        totals->final = was->final;
+        totals->source = was->source;
+        totals->after_stop = was->after_stop;
+        totals->ended_ns = was->ended_ns;
+        totals->last_tick = was->last_tick;
+        take_before(recover, totals, was);
+        close_hole(recover, totals, was);
+    }
+    totals->capture_records += records;
+    for (int stage = 0; stage < LOSS_STAGES; stage++)
+        totals->capture_lost[stage] += recover->lost.count[stage] + totals->file_lost[stage];
+}
+
+/* Whether next is the header of the file behind the one that is being written. */
+static bool is_next_file(const struct recover_sink *recover, const struct capture_info *next)
+{
+    return capture_info_same_capture(&recover->info, next) &&
+           next->file_number == recover->info.file_number + 1;
+}
+
+/* Closes the file that is being written. next: the header that follows, NULL if none does. */
+static int end_file(struct recover_sink *recover, const struct capture_info *next,
+                    struct bt_error *error)
+{
+    struct capture_totals totals;
+    make_totals(recover, &totals);
+    /* without its own closing member, the next file's header tells how far it went */
+    if (!recover->closed && next && is_next_file(recover, next) &&
+        next->first_index > recover->end_index) {
+        uint64_t behind = next->first_index - recover->end_index;
+        totals.file_lost[LOSS_DISK] = behind;
+        totals.capture_lost[LOSS_DISK] += behind;
+        recover->missing += behind;
+    }
+    uint64_t records = capture_writer_records(recover->writer);
+    snprintf(totals.message, sizeof totals.message,
+             "recovered: %" PRIu64 " records saved, %" PRIu64 " requests missing", records,
+             recover->missing);
+    int result = capture_writer_close(recover->writer, &totals, error);
+    capture_writer_free(recover->writer);
+    recover->writer = NULL;
+    recover->sums.records += records;
+    recover->sums.missing += recover->missing;
+    return result;
+}
+
+/* Members without records: they tell where a capture file ends and the next one begins. */
+static void recover_member(void *context, const struct capture_member *member)
+{
+    struct recover_sink *recover = context;
+    struct bt_error *error = &recover->failed;
+    if (error->code)
+        return;
+    if (member->kind == CAPTURE_MEMBER_CLOSING) {
+        recover->closing = member->totals;
+        recover->closed = recover->ended = true;
+        return;
+    }
+    const struct capture_info *info = &member->info;
+    int result = 0;
+    bool same = recover->writer && recover->info.file_number == info->file_number &&
+                capture_info_same_capture(&recover->info, info);
+    if (same) {
+        /* a copy: what it has in front of end_index stood twice */
+        recover->ended = false;
+        return;
+    }
+    if (recover->writer)
+        result = end_file(recover, info, error);
+    if (result == 0)
+        result = begin_file(recover, info, info->first_index, error);
+    if (result == 0)
+        error->code = 0;
+}
+
+/* Sees to it that there is a file for a block that begins with request start. 0 or negative. */
+static int continue_file(struct recover_sink *recover, uint64_t start, struct bt_error *error)
+{
+    static const struct capture_info no_header = {.file_number = 0};
+    if (recover->failed.code) {
+        *error = recover->failed;
+        return error->code;
+    }
+    if (!recover->writer)
+        return begin_file(recover, source_info(trace_reader_source(recover->reader)), start, error);
+    if (!recover->ended)
+        return 0;
+    /* behind a closing member another file begins, whose header is gone */
+    if (start == recover->end_index) {
+        recover->closed = recover->ended = false;
+        return 0;
+    }
+    int result = end_file(recover, NULL, error);
+    return result < 0 ? result : begin_file(recover, &no_header, start, error);
+}
+
+static int recover_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    struct recover_sink *recover = (struct recover_sink *)sink;
+    uint64_t start = batch->first_index - loss_total(&batch->lost);
+    if (continue_file(recover, start, error) < 0)
+        return error->code;
+    if (start < recover->end_index) {
+        /* Without a hole so far, all up to end_index has been written. */
+        bool twice =
+            recover->missing == 0 && batch->first_index + batch->count <= recover->end_index;
+        *(twice ? &recover->sums.left_out : &recover->sums.misplaced) += batch->count;
+        return 0;
+    }
+    struct batch block = *batch;
+    if (start > recover->end_index)
+        mark_hole(recover, &block, start);
+    size_t size;
+    int result = capture_put_data_member(recover->encoder, &block, recover->member,
+                                         capture_data_member_bound(block.count), &size, error);
+    if (result == 0)
+        result = capture_writer_put(recover->writer, recover->member, size, &block, error);
+    if (result < 0)
+        return result;
+    recover->sums.blocks++;
+    recover->end_index = batch->first_index + batch->count;
+    recover->last_tick = batch->last_tick;
+    loss_add(&recover->lost, &block.lost);
+    return 0;
+}
+
+static int recover_close(struct sink *sink, struct bt_error *error)
+{
+    struct recover_sink *recover = (struct recover_sink *)sink;
+    int result = 0;
+    if (recover->failed.code || !recover->writer)
+        result = continue_file(recover, 0, error);
+    return result < 0 ? result : end_file(recover, NULL, error);
+}
+
+static const struct sink_operations recover_operations = {recover_put, recover_close};
+
+static int make_sink(struct recover_sink *recover, struct bt_error *error)
+{
+    recover->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
+    if (!recover->encoder)
+        return error->code;
+    recover->member = malloc(capture_data_member_bound(CAPTURE_MEMBER_RECORDS_MAX));
+    return recover->member ? 0 : bt_fail(error, BT_MEMORY, "no memory for a block");
+}
+
+static void free_sink(struct recover_sink *recover)
+{
+    capture_writer_free(recover->writer);
+    deflate_encoder_free(recover->encoder);
+    free(recover->member);
+}
+
+static void tell_result(const struct recover_sink *recover, const char *output)
+{
+    const struct recover_sums *sums = &recover->sums;
+    fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", PRINTABLE(output),
+            sums->records, sums->blocks, sums->blocks == 1 ? "block" : "blocks");
+    if (sums->files > 1)
+        fprintf(stderr, " of %" PRIu64 " files", sums->files);
+    fputs(" saved", stderr);
+    if (sums->missing > 0)
+        fprintf(stderr, "; %" PRIu64 " requests are missing, and marked as lost by the disk",
+                sums->missing);
+    if (sums->left_out > 0)
+        fprintf(stderr, "; %" PRIu64 " records that stood twice are left out", sums->left_out);
+    if (sums->misplaced > 0)
+        fprintf(stderr, "; %" PRIu64 " records of blocks in the wrong order are NOT saved",
+                sums->misplaced);
+    fputc('\n', stderr);
+}
+
+/* Whether all there was has been saved: damage is told, but nothing but the end was missing. */
+static bool saved_all(const struct recover_sink *recover, const struct transfer *transfer)
+{
+    bool unclosed = !trace_reader_closing(recover->reader);
+    return unclosed && transfer->damaged == 1 && recover->sums.missing == 0 &&
+           trace_reader_kind(recover->reader) == TRACE_CAPTURE;
+}
+
+/* Brings the new file to the disk and gives it its name. 0 or negative. */
+static int complete(struct new_file *file, struct bt_error *error)
+{
+    int result = new_file_synchronise(file, error);
+    return result < 0 ? result : new_file_commit(file, error);
+}
+
+/* Reads all of path into file, NULL for standard output. Returns the exit status. */
+static int recover_into(const char *path, const struct transfer_reading *reading,
+                        struct new_file *file, const char *output)
+{
+    struct recover_sink recover = {.sink = {&recover_operations},
+                                   .file = file ? new_file_descriptor(file) : STDOUT_FILENO,
+                                   .name = output};
+    struct transfer transfer;
+    struct bt_error error;
+    int result = transfer_begin(&transfer, reading, true, &error);
+    if (result < 0)
+        return command_failure(&error);
+    recover.reader = transfer_open(&transfer, path);
+    if (!recover.reader)
+        goto out;
+    trace_reader_watch(recover.reader, recover_member, &recover);
+    trace_reader_keep_parts(recover.reader);
+    result = make_sink(&recover, &error);
+    if (result == 0)
+        result = transfer_pull(&transfer, recover.reader, path, &recover.sink, NULL, &error);
+    if (result == 0)
+        result = sink_close(&recover.sink, &error);
+    progress_clear(&transfer.progress);
+    if (result == 0 && file && transfer.status <= STATUS_DATA)
+        result = complete(file, &error);
+    if (result == 0) {
+        tell_result(&recover, output);
+        if (transfer.status == STATUS_DATA && saved_all(&recover, &transfer))
+            transfer.status = 0;
+        bool nothing =
+            recover.sums.blocks == 0 && trace_reader_kind(recover.reader) != TRACE_CAPTURE;
+        if (transfer.status == 0 && (nothing || recover.sums.misplaced > 0))
+            transfer.status = STATUS_DATA;
+    } else {
+        transfer_tell(&transfer, &error);
+    }
+    free_sink(&recover);
+    source_close(trace_reader_source(recover.reader));
+out:
+    transfer_end(&transfer);
+    return transfer.status;
+}
+
+/* Begins the new file. What has the name OUT stays as it is until the new file is complete. */
+static struct new_file *begin_output(const struct recover_settings *settings,
+                                     struct bt_error *error)
+{
+    struct stat there;
+    const char *output = settings->output;
+    bool taken = lstat(output, &there) == 0;
+    if (taken && !settings->force) {
+        bt_fail(error, BT_IO, "%s is there already; --force replaces it", output);
+        return NULL;
+    }
+    if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {
+        bt_fail(error, BT_IO,
+                "%s is no regular file and is not replaced; -o - writes to standard output",
+                output);
+        return NULL;
+    }
+    return new_file_begin(output, settings->force ? NEW_FILE_REPLACES : NEW_FILE_ONLY, error);
+}
+
+static int recover_to_file(const char *path, const struct recover_settings *settings)
+{
+    struct bt_error error;
+    struct new_file *file = begin_output(settings, &error);
+    if (!file)
+        return command_failure(&error);
+    int status = recover_into(path, &settings->reading, file, settings->output);
+    new_file_free(file);
+    return status;
+}
+
+static int recover_main(struct invocation *call)
+{
+    struct recover_settings settings = {.output = NULL};
+    int status;
+    if (!command_options(call, &settings, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, call->count == 0 ? "FILE is missing" : "one FILE at a time");
+    if (!settings.output)
+        return command_usage(call, "-o OUT is missing");
+    struct bt_error error;
+    if (overwrite_check(settings.output, 1, call->arguments, "the recovered file", &error) < 0)
+        return command_failure(&error);
+    if (strcmp(settings.output, "-") == 0)
+        return recover_into(call->arguments[0], &settings.reading, NULL, "standard output");
+    return recover_to_file(call->arguments[0], &settings);
+}
+
+const struct command recover_command = {
+    .name = "recover",
+    .operands = "FILE -o OUT",
+    .summary = "save all whole blocks of a damaged or unfinished file",
+    .details = "Writes every whole block of FILE into OUT, a new capture file with header and "
+               "closing block.\n"
+               "What is missing in between is marked as lost at its place. FILE is not changed.",
+    .options = recover_options,
+    .run = recover_main,
+    .group = NULL};

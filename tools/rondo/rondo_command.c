@@ -1,0 +1,447 @@
+#include "tools/common/commands.h"
+
+#include "formats/base/quantity.h"
+#include "formats/base/standard_streams.h"
+#include "tools/common/own_stream.h"
+#include "tools/exec/exec_program.h"
+#include "tools/rondo/rondo_report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define DEPTH_MAX 1000000u
+#define TOP_ROWS  20u
+#define TOP_USUAL UINT32_MAX /* not given */
+
+struct rondo {
+    struct front_end_settings front_end;
+    const char *names[FRONT_END_PREDICTORS_MAX];
+    const char *follow;
+    const char *wrong_path_name;
+    const char *output; /* NULL: standard error */
+    uint64_t skip, limit, quantum;
+    uint32_t depth, top;
+    bool json, csv, store_buffer;
+
+    const char *const *arguments;
+    FILE *messages; /* standard error, where the program neither sees nor closes it */
+    FILE *report;   /* that, or a file */
+    struct aria *aria;
+    struct front_end *engine;
+    struct wrong_path *wrong_path;
+    struct rondo_results results;
+    bool is_child; /* that the program forked: it is not what was asked for */
+    bool told;     /* there is a report already */
+};
+
+/* --- options --------------------------------------------------------------------------------- */
+
+static int take_predictor(void *settings, const char *argument, struct bt_error *error)
+{
+    struct rondo *rondo = settings;
+    const size_t count = rondo->front_end.predictor_count;
+    if (count == FRONT_END_PREDICTORS_MAX)
+        return bt_fail(error, BT_USAGE, "%u predictors are enough at a time",
+                       FRONT_END_PREDICTORS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rondo->names[i], argument) == 0)
+            return bt_fail(error, BT_USAGE, "'%.60s' is there already", argument);
+    int result = predictor_settings_read(&rondo->front_end.predictors[count], argument, error);
+    if (result == 0)
+        rondo->names[rondo->front_end.predictor_count++] = argument;
+    return result;
+}
+
+/* "4096:4" */
+static int take_pair(uint32_t *first, uint32_t *second, const char *argument,
+                     struct bt_error *error)
+{
+    char text[64];
+    uint64_t values[2];
+    const char *colon = strchr(argument, ':');
+    if (!colon || strlen(argument) >= sizeof text)
+        return bt_fail(error, BT_USAGE, "can be two numbers with a colon between, not '%.40s'",
+                       argument);
+    snprintf(text, sizeof text, "%.*s", (int)(colon - argument), argument);
+    int result = quantity_bytes(&values[0], text, error);
+    if (result == 0)
+        result = quantity_bytes(&values[1], colon + 1, error);
+    if (result == 0 && (values[0] == 0 || values[1] == 0))
+        result = bt_fail(error, BT_USAGE, "'%.40s' has a number that is not above 0", argument);
+    if (result == 0 && (values[0] > UINT32_MAX || values[1] > UINT32_MAX))
+        result = bt_fail(error, BT_USAGE, "'%.40s' is too large", argument);
+    if (result < 0)
+        return result;
+    *first = (uint32_t)values[0];
+    *second = (uint32_t)values[1];
+    return 0;
+}
+
+static int take_buffer(void *settings, const char *argument, struct bt_error *error)
+{
+    struct targets_settings *targets = &((struct rondo *)settings)->front_end.targets;
+    targets->buffer_entries = 0;
+    if (strcmp(argument, "none") == 0)
+        return 0;
+    int result = take_pair(&targets->buffer_entries, &targets->buffer_ways, argument, error);
+    return result < 0 ? result : targets_check(targets, error);
+}
+
+static int take_cache(void *settings, const char *argument, struct bt_error *error)
+{
+    struct targets_settings *targets = &((struct rondo *)settings)->front_end.targets;
+    int result = take_pair(&targets->cache_entries, &targets->cache_histories, argument, error);
+    return result < 0 ? result : targets_check(targets, error);
+}
+
+#define OPTION(member) offsetof(struct rondo, member)
+
+static const struct option_row rondo_options[] = {
+    {OPTION_CALL, 'p', "predictor", "SPEC",
+     "taken, not-taken, backward, bimodal, gshare, local, tournament, tage, perceptron; "
+     "parameters behind a colon, as in tage:tables=7,history=5..130; may repeat",
+     0, take_predictor},
+    {OPTION_TEXT, 0, "follow-predictor", "SPEC",
+     "whose wrong paths are followed; the first one unless given", OPTION(follow), NULL},
+    {OPTION_NUMBER, 0, "return-stack", "N", "places of the return stack; 16 unless given",
+     OPTION(front_end.targets.return_stack), NULL},
+    {OPTION_CALL, 0, "target-buffer", "N:WAYS",
+     "entries of the target buffer, or none; 4096:4 unless given", 0, take_buffer},
+    {OPTION_CALL, 0, "target-cache", "N:TARGETS",
+     "entries of a target cache: indirect jumps by the last so many of their targets", 0,
+     take_cache},
+    {OPTION_NUMBER, 'd', "depth", "N",
+     "instructions that a wrong path is followed for; 64 unless given, 0: none is", OPTION(depth),
+     NULL},
+    {OPTION_FILE, 'w', "wrong-path", "FILE", "write what wrong paths reference as a capture",
+     OPTION(wrong_path_name), NULL},
+    {OPTION_FLAG, 0, "store-buffer", NULL, "loads of wrong paths see what these paths have stored",
+     OPTION(store_buffer), NULL},
+    {OPTION_COUNT, 0, "skip", "N", "instructions to run first, without predicting", OPTION(skip),
+     NULL},
+    {OPTION_POSITIVE, 0, "limit", "N",
+     "predict for so many instructions; the program then runs on to its end", OPTION(limit), NULL},
+    {OPTION_POSITIVE, 0, "quantum", "N",
+     "instructions of a thread before the next one has its turn; 10000 unless given",
+     OPTION(quantum), NULL},
+    {OPTION_FLAG, 'b', "by-branch", NULL, "branch by branch, the most mispredicted first",
+     OPTION(front_end.by_branch), NULL},
+    {OPTION_NUMBER, 0, "top", "N", "so many branches; 20 unless given, 0: all", OPTION(top), NULL},
+    {OPTION_FLAG, 0, "csv", NULL,
+     "one table as comma separated values: predictors, or branches with --by-branch", OPTION(csv),
+     NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(json), NULL},
+    {OPTION_FILE, 'o', "output", "FILE", "write the report there, not to standard error",
+     OPTION(output), NULL},
+    {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
+
+/* --- what is said is checked and completed --------------------------------------------------- */
+
+/* By what was written, else by the kind's name. */
+static int find_followed(struct rondo *rondo, struct bt_error *error)
+{
+    struct front_end_settings *settings = &rondo->front_end;
+    for (size_t i = 0; rondo->follow && i < settings->predictor_count; i++)
+        if (strcmp(rondo->names[i], rondo->follow) == 0) {
+            settings->followed = i;
+            return 0;
+        }
+    for (size_t i = 0; rondo->follow && i < settings->predictor_count; i++)
+        if (strcmp(predictor_kind_name(settings->predictors[i].kind), rondo->follow) == 0) {
+            settings->followed = i;
+            return 0;
+        }
+    return rondo->follow ? bt_fail(error, BT_USAGE, "--follow-predictor: '%.60s' is none of them",
+                                   rondo->follow)
+                         : 0;
+}
+
+static int complete(struct rondo *rondo, struct bt_error *error)
+{
+    static const char *const usual[] = {"tage",  "perceptron", "tournament", "gshare",
+                                        "local", "bimodal",    "backward"};
+    int result = 0;
+    if (rondo->front_end.predictor_count == 0)
+        for (size_t i = 0; result == 0 && i < sizeof usual / sizeof *usual; i++)
+            result = take_predictor(rondo, usual[i], error);
+    if (result < 0)
+        return result;
+    if (rondo->top != TOP_USUAL && !rondo->front_end.by_branch)
+        return bt_fail(error, BT_USAGE, "--top needs --by-branch");
+    if (rondo->top == TOP_USUAL)
+        rondo->top = TOP_ROWS;
+    if (rondo->csv && rondo->json)
+        return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
+    if (rondo->wrong_path_name && rondo->depth == 0)
+        return bt_fail(error, BT_USAGE, "--wrong-path needs a --depth above 0");
+    if (rondo->store_buffer && rondo->depth == 0)
+        return bt_fail(error, BT_USAGE, "--store-buffer needs a --depth above 0");
+    if (rondo->depth > DEPTH_MAX)
+        return bt_fail(error, BT_USAGE, "--depth: at most %u", DEPTH_MAX);
+    result = targets_check(&rondo->front_end.targets, error);
+    return result < 0 ? bt_fail_within(error, "--return-stack") : find_followed(rondo, error);
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+/* Somebody at a terminal sees nothing of the program there. */
+static bool is_watched(void)
+{
+    return isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+}
+
+static int open_outputs(struct rondo *rondo, const char *program, struct bt_error *error)
+{
+    const char *path = rondo->wrong_path_name;
+    const struct own_output own[] = {{.path = rondo->output, .what = "the report"},
+                                     {.path = path, .what = path ? "wrong paths" : NULL}};
+    struct bt_error unheard; /* there may be no standard error */
+    rondo->messages = own_stream_on(STDERR_FILENO, &unheard);
+    if (own_stream_check(own, 2, program, error) < 0)
+        return error->code;
+    rondo->report = rondo->output ? own_stream_open(rondo->output, error) : rondo->messages;
+    return rondo->report || !rondo->output ? 0 : error->code;
+}
+
+/* What is there is not lost for a program that cannot be executed. */
+static int begin_outputs(struct rondo *rondo, struct bt_error *error)
+{
+    const char *path = rondo->wrong_path_name;
+    if (path && wrong_path_new(&rondo->wrong_path, path, rondo->arguments, error) < 0)
+        return error->code;
+    return rondo->output ? own_stream_empty(rondo->report, rondo->output, error) : 0;
+}
+
+/* What is ours alone; -1 in the place of what is not there. */
+static void descriptors(const struct rondo *rondo, int list[3])
+{
+    list[0] = rondo->messages ? fileno(rondo->messages) : -1;
+    list[1] = rondo->report && rondo->report != rondo->messages ? fileno(rondo->report) : -1;
+    list[2] = rondo->wrong_path ? wrong_path_file(rondo->wrong_path) : -1;
+}
+
+/* The program's child has no use for them. */
+static void let_go(void *context, bool shares_files)
+{
+    struct rondo *rondo = context;
+    int list[3];
+    rondo->is_child = true;
+    descriptors(rondo, list);
+    for (unsigned i = 0; i < 3 && !shares_files; i++)
+        if (list[i] >= 0)
+            close(list[i]);
+}
+
+static int hide(struct rondo *rondo, struct bt_error *error)
+{
+    int list[3], result = 0;
+    descriptors(rondo, list);
+    for (unsigned i = 0; i < 3 && result == 0; i++)
+        if (list[i] >= 0)
+            result = aria_hide(rondo->aria, list[i], error);
+    return result;
+}
+
+/* The file has the last report alone. */
+static int print_report(struct rondo *rondo, struct bt_error *error)
+{
+    struct rondo_report report = {.settings = &rondo->front_end,
+                                  .names = rondo->names,
+                                  .totals = front_end_totals(rondo->engine),
+                                  .results = &rondo->results,
+                                  .depth = rondo->depth,
+                                  .store_buffer = rondo->store_buffer,
+                                  .quantum = rondo->quantum,
+                                  .switches = aria_switches(rondo->aria),
+                                  .branches = front_end_branches(rondo->engine),
+                                  .top = rondo->top};
+    if (!rondo->report)
+        return bt_fail(error, BT_IO, "there is no standard error for the report");
+    if (rondo->told && rondo->output && own_stream_empty(rondo->report, rondo->output, error) < 0)
+        return error->code;
+    rondo->told = true;
+    if (report.branches) {
+        report.functions = functions_new();
+        if (!report.functions)
+            return bt_fail(error, BT_MEMORY, "no memory for the names of code");
+        functions_set_modules(report.functions, aria_modules(rondo->aria));
+    }
+    int result = rondo->json  ? rondo_report_json(&report, rondo->report, error)
+                 : rondo->csv ? rondo_report_csv(&report, rondo->report, error)
+                              : rondo_report_text(&report, rondo->report, error);
+    if (report.functions)
+        functions_print_refused(report.functions, rondo->messages);
+    functions_free(report.functions);
+    if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
+        return bt_fail_errno(error, "cannot write %s",
+                             rondo->output ? rondo->output : "standard error");
+    return result;
+}
+
+static int print(struct rondo *rondo, struct bt_error *error)
+{
+    struct own_signals signals;
+    own_stream_hold(&signals);
+    int result = print_report(rondo, error);
+    own_stream_release(&signals);
+    return result;
+}
+
+/* The exit status for it. */
+static int complain(const struct rondo *rondo, const struct bt_error *error)
+{
+    own_stream_say(rondo->messages, "%s", error->message);
+    return bt_exit_status(error->code);
+}
+
+static void tell_notice(void *context, const char *what)
+{
+    const struct rondo *rondo = context;
+    if (!rondo->is_child)
+        own_stream_notice(rondo->messages, what);
+}
+
+/* Another program takes the place of the one that was asked for. If it cannot, after all, there
+ * will be another report, with nothing more of wrong paths in their capture. */
+static void conclude(void *context, const char *path)
+{
+    struct rondo *rondo = context;
+    struct bt_error error;
+    if (rondo->is_child)
+        return;
+    snprintf(rondo->results.executed, sizeof rondo->results.executed, "%s",
+             *path ? path : "another program");
+    if (rondo->wrong_path && wrong_path_close(rondo->wrong_path, CAPTURE_END_SOURCE, &error) < 0)
+        complain(rondo, &error);
+    if (print(rondo, &error) < 0)
+        complain(rondo, &error);
+    rondo->results.executed[0] = '\0';
+}
+
+/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+static int begin(struct rondo *rondo, struct bt_error *error)
+{
+    char path[EXEC_PROGRAM_BYTES];
+    const struct aria_settings settings = {.start.environment = (const char *const *)environ,
+                                           .quantum = rondo->quantum,
+                                           .only_fetches = rondo->depth == 0,
+                                           .store_buffer = rondo->store_buffer,
+                                           .forked = let_go,
+                                           .forked_context = rondo,
+                                           .executing = conclude,
+                                           .executing_context = rondo,
+                                           .notice = tell_notice,
+                                           .notice_context = rondo};
+    int result = exec_program_find(path, rondo->arguments[0], error);
+    if (result < 0)
+        return result;
+    rondo->engine = front_end_new(&rondo->front_end, error);
+    if (!rondo->engine)
+        return BT_MEMORY;
+    result = open_outputs(rondo, path, error);
+    if (result < 0)
+        return result;
+    command_restore_signals();
+    rondo->aria = aria_new(path, rondo->arguments, &settings, error);
+    if (!rondo->aria)
+        return BT_USAGE;
+    result = begin_outputs(rondo, error);
+    return result == 0 ? hide(rondo, error) : result;
+}
+
+/* Runs it, and tells. Our status, 0 if there is nothing to complain of. */
+static int run(struct rondo *rondo, struct process_end *end)
+{
+    const struct rondo_run_settings settings = {.skip = rondo->skip,
+                                                .limit = rondo->limit,
+                                                .depth = rondo->depth,
+                                                .wrong_path = rondo->wrong_path,
+                                                .progress = is_watched() ? rondo->messages : NULL};
+    struct rondo_results *results = &rondo->results;
+    struct bt_error error;
+    int status = 0;
+    standard_streams_let_go();
+    if (rondo_run(rondo->aria, rondo->engine, &settings, results, &error) < 0) {
+        bt_fail_within(&error, "%s", rondo->arguments[0]);
+        status = complain(rondo, &error);
+    }
+    *end = results->end;
+    if (results->error.code != 0)
+        status = complain(rondo, &results->error);
+    else if (rondo->wrong_path &&
+             wrong_path_close(rondo->wrong_path,
+                              results->limited ? CAPTURE_END_LIMIT : CAPTURE_END_SOURCE,
+                              &error) < 0)
+        status = complain(rondo, &error);
+    if (print(rondo, &error) < 0)
+        status = complain(rondo, &error);
+    return status;
+}
+
+static void clear(struct rondo *rondo)
+{
+    aria_free(rondo->aria);
+    wrong_path_free(rondo->wrong_path);
+    front_end_free(rondo->engine);
+    if (rondo->report && rondo->report != rondo->messages)
+        fclose(rondo->report);
+    if (rondo->messages)
+        fclose(rondo->messages);
+}
+
+/* Ends as the program did, if it has anything to say by that. */
+static int run_program(struct rondo *rondo)
+{
+    struct process_end end = {.ending = PROCESS_UNABLE};
+    struct bt_error error;
+    int status;
+    bool ran = begin(rondo, &error) == 0;
+    if (ran) {
+        status = run(rondo, &end);
+    } else {
+        status = exec_program_failure(&error);
+    }
+    clear(rondo);
+    if (!ran || end.ending == PROCESS_UNABLE)
+        return status;
+    if (end.ending == PROCESS_KILLED || end.value != 0)
+        process_exit(&end);
+    return status;
+}
+
+static int rondo_main(struct invocation *call)
+{
+    struct rondo rondo = {
+        .front_end.targets = {.return_stack = 16, .buffer_entries = 4096, .buffer_ways = 4},
+        .depth = 64,
+        .quantum = PROCESS_QUANTUM,
+        .top = TOP_USUAL};
+    struct bt_error error;
+    int status;
+    if (!command_options(call, &rondo, &status))
+        return status;
+    if (call->count == 0)
+        return command_usage(call, "PROGRAM is missing");
+    rondo.arguments = (const char *const *)call->arguments;
+    if (complete(&rondo, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    return run_program(&rondo);
+}
+
+const struct command rondo_command = {
+    .name = "rondo",
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .summary = "try branch predictors on a program",
+    .details =
+        "Runs a program of x86-64 Linux, has branch predictors guess where each of its branches "
+        "goes,\n"
+        "and tells how often they were wrong. What one of them predicts wrongly is executed for a\n"
+        "while, too, without any effect. The program's streams, exit status and signals are its "
+        "own.\n"
+        "Without -- options end where PROGRAM begins.",
+    .options = rondo_options,
+    .run = rondo_main,
+    .group = NULL};

@@ -1,0 +1,288 @@
+#define _DEFAULT_SOURCE /* off64_t, which libelf's header needs */
+
+#include "tools/symbols/images.h"
+
+#include "formats/base/printable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE         4096u
+#define SEGMENTS_MAX 64u
+
+static void image_clear(struct image *image)
+{
+    for (size_t i = 0; i < image->segment_count; i++)
+        free(image->segments[i].bytes);
+    free(image->segments);
+    free(image->path);
+    debug_file_clear(&image->debug);
+}
+
+struct images *images_new(struct bt_error *error)
+{
+    struct images *images = calloc(1, sizeof *images);
+    if (!images) {
+        bt_fail(error, BT_MEMORY, "no memory for images");
+        return NULL;
+    }
+    ZydisDecoderInit(&images->decoder32, ZYDIS_MACHINE_MODE_LEGACY_32, ZYDIS_STACK_WIDTH_32);
+    ZydisDecoderInit(&images->decoder64, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    return images;
+}
+
+void images_free(struct images *images)
+{
+    if (!images)
+        return;
+    for (uint32_t i = 0; i < images->count; i++)
+        image_clear(&images->images[i]);
+    free(images->images);
+    free(images);
+}
+
+/* --- "FILE@ADDRESS" --- */
+
+/* Cuts an address off the end of path, if it has one. */
+static bool split_specification(char *path, uint64_t *address)
+{
+    char *at = strrchr(path, '@');
+    char *end;
+    if (!at || at == path || at[1] < '0' || at[1] > '9')
+        return false;
+    errno = 0;
+    *address = strtoull(at + 1, &end, 0);
+    if (errno != 0 || *end != '\0')
+        return false;
+    *at = '\0';
+    return true;
+}
+
+/* --- the file --- */
+
+/* The pages that the file wants in memory, from the first to behind the last. */
+static int measure(Elf *elf, size_t headers, uint64_t *first, uint64_t *end, struct bt_error *error)
+{
+    *first = UINT64_MAX;
+    *end = 0;
+    for (size_t i = 0; i < headers; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD || header.p_memsz == 0)
+            continue;
+        if (header.p_vaddr > UINT64_MAX - header.p_memsz)
+            return bt_fail(error, BT_DATA, "program header %zu is too long for memory", i);
+        if (header.p_vaddr < *first)
+            *first = header.p_vaddr;
+        if (header.p_vaddr + header.p_memsz > *end)
+            *end = header.p_vaddr + header.p_memsz;
+    }
+    if (*end == 0)
+        return bt_fail(error, BT_DATA, "nothing in it is loaded into memory");
+    *first -= *first % PAGE;
+    return 0;
+}
+
+static int read_segment(struct image *image, Elf *elf, const GElf_Phdr *header,
+                        struct bt_error *error)
+{
+    struct image_segment *segment = &image->segments[image->segment_count];
+    uint64_t size = header->p_filesz < header->p_memsz ? header->p_filesz : header->p_memsz;
+    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header->p_offset, size, ELF_T_BYTE);
+    if (!data || data->d_size < size)
+        return bt_fail(error, BT_DATA, "the file ends before its code does");
+    segment->bytes = malloc(size);
+    if (!segment->bytes)
+        return bt_fail(error, BT_MEMORY, "no memory for its code");
+    memcpy(segment->bytes, data->d_buf, size);
+    segment->address = header->p_vaddr + image->bias;
+    segment->size = size;
+    image->segment_count++;
+    return 0;
+}
+
+static int read_code(struct image *image, Elf *elf, size_t headers, struct bt_error *error)
+{
+    image->segments = calloc(SEGMENTS_MAX, sizeof *image->segments);
+    if (!image->segments)
+        return bt_fail(error, BT_MEMORY, "no memory for its code");
+    for (size_t i = 0; i < headers; i++) {
+        GElf_Phdr header;
+        if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+            !(header.p_flags & PF_X) || header.p_filesz == 0)
+            continue;
+        if (image->segment_count == SEGMENTS_MAX)
+            return bt_fail(error, BT_DATA, "more than %u pieces of code", SEGMENTS_MAX);
+        int result = read_segment(image, elf, &header, error);
+        if (result != 0)
+            return result;
+    }
+    if (image->segment_count == 0)
+        return bt_fail(error, BT_DATA, "nothing in it can be executed");
+    return 0;
+}
+
+static int check_machine(const GElf_Ehdr *header, struct bt_error *error)
+{
+    if (header->e_machine != EM_386 && header->e_machine != EM_X86_64)
+        return bt_fail(error, BT_USAGE, "is not for x86");
+    if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+        return bt_fail(error, BT_USAGE, "is neither an executable nor a shared object");
+    return 0;
+}
+
+/* Where the image was: as the file says, or from *wanted on. */
+static int place(struct image *image, uint64_t first, uint64_t end, bool anywhere,
+                 const uint64_t *wanted, struct bt_error *error)
+{
+    if (!wanted && anywhere)
+        return bt_fail(error, BT_USAGE,
+                       "can be loaded anywhere: say where it was, as FILE@ADDRESS");
+    image->load_address = wanted ? *wanted : first;
+    image->bias = image->load_address - first;
+    image->size = end - first;
+    if (image->load_address > UINT64_MAX - image->size)
+        return bt_fail(error, BT_USAGE, "does not fit into memory at 0x%llx",
+                       (unsigned long long)image->load_address);
+    if (image->load_address > UINT32_MAX)
+        return bt_fail(error, BT_USAGE,
+                       "is at 0x%llx, and captures hold addresses of 32 bits: say where it was, as "
+                       "FILE@ADDRESS",
+                       (unsigned long long)image->load_address);
+    return 0;
+}
+
+static int read_image(struct image *image, Elf *elf, const uint64_t *wanted, struct bt_error *error)
+{
+    GElf_Ehdr header;
+    size_t headers;
+    uint64_t first;
+    uint64_t end;
+    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+        elf_getphdrnum(elf, &headers) != 0)
+        return bt_fail(error, BT_DATA, "is no ELF file");
+    image->bits = header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
+    int result = check_machine(&header, error);
+    if (result == 0)
+        result = measure(elf, headers, &first, &end, error);
+    if (result == 0)
+        result = place(image, first, end, header.e_type == ET_DYN, wanted, error);
+    if (result == 0)
+        result = read_code(image, elf, headers, error);
+    return result;
+}
+
+static int open_image(struct image *image, const uint64_t *wanted, struct bt_error *error)
+{
+    int file = open(image->path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return bt_fail_errno(error, "cannot be opened");
+    elf_version(EV_CURRENT);
+    Elf *elf = elf_begin(file, ELF_C_READ, NULL);
+    int result =
+        elf ? read_image(image, elf, wanted, error) : bt_fail(error, BT_DATA, "is no ELF file");
+    if (result == 0) {
+        char cache[DEBUG_FOLDER_BYTES];
+        const struct debug_folders folders = debug_folders_usual(cache);
+        image->debug = debug_file_find(elf, image->path, &folders);
+    }
+    elf_end(elf);
+    close(file);
+    return result;
+}
+
+/* --- the set --- */
+
+/* Puts an image in its place by address. */
+static int insert(struct images *images, const struct image *image, struct bt_error *error)
+{
+    uint32_t place = 0;
+    while (place < images->count && images->images[place].load_address < image->load_address)
+        place++;
+    const struct image *before = place > 0 ? &images->images[place - 1] : NULL;
+    const struct image *behind = place < images->count ? &images->images[place] : NULL;
+    if (before && before->load_address + before->size > image->load_address)
+        return bt_fail(error, BT_USAGE, "overlaps %s", before->path);
+    if (behind && image->load_address + image->size > behind->load_address)
+        return bt_fail(error, BT_USAGE, "overlaps %s", behind->path);
+    struct image *larger = realloc(images->images, (images->count + 1) * sizeof *images->images);
+    if (!larger)
+        return bt_fail(error, BT_MEMORY, "no memory for images");
+    memmove(larger + place + 1, larger + place, (images->count - place) * sizeof *larger);
+    larger[place] = *image;
+    images->images = larger;
+    images->count++;
+    return 0;
+}
+
+int images_add(struct images *images, const char *specification, struct bt_error *error)
+{
+    struct image image = {.path = strdup(specification)};
+    uint64_t address;
+    if (images->count == IMAGE_COUNT_MAX)
+        return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
+    if (!image.path)
+        return bt_fail(error, BT_MEMORY, "no memory for images");
+    bool placed = split_specification(image.path, &address);
+    int result = open_image(&image, placed ? &address : NULL, error);
+    if (result == 0)
+        result = insert(images, &image, error);
+    if (result != 0) {
+        bt_fail_within(error, "%s", image.path);
+        image_clear(&image);
+    }
+    return result;
+}
+
+void images_print_refused(const struct images *images, FILE *out)
+{
+    for (uint32_t i = 0; i < images_count(images); i++)
+        if (images->images[i].debug.refused)
+            fprintf(out, "bustap: %s\n", PRINTABLE(images->images[i].debug.refused));
+}
+
+uint32_t images_count(const struct images *images)
+{
+    return images ? images->count : 0;
+}
+
+const struct image *images_get(const struct images *images, uint32_t number)
+{
+    return &images->images[number];
+}
+
+uint32_t images_find(const struct images *images, uint64_t address)
+{
+    uint32_t low = 0;
+    uint32_t high = images_count(images);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct image *image = &images->images[middle];
+        if (address < image->load_address)
+            high = middle;
+        else if (address - image->load_address >= image->size)
+            low = middle + 1;
+        else
+            return middle;
+    }
+    return IMAGE_NONE;
+}
+
+const uint8_t *images_code(const struct images *images, uint64_t address, size_t *size)
+{
+    uint32_t number = images_find(images, address);
+    if (number == IMAGE_NONE)
+        return NULL;
+    const struct image *image = &images->images[number];
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct image_segment *segment = &image->segments[i];
+        if (address - segment->address < segment->size) {
+            *size = (size_t)(segment->size - (address - segment->address));
+            return segment->bytes + (address - segment->address);
+        }
+    }
+    return NULL;
+}

@@ -139,7 +139,7 @@ help:
 	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert, bustapd once'
 	@echo 'make check-processor CPU=Haswell-noTSX TESTS=...  tests on another processor, in QEMU'
 	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30), and all stressors of stress-ng'
-	@echo 'make lint       warnings as errors, clang-format, cppcheck, the layer rule'
+	@echo 'make lint       warnings as errors, clang-format, cppcheck, rooms and circles of files, names, phrases'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
 	@echo 'make bench      benchmarks, with peers in the same run; make bench-lab: through USB, in QEMU'
 	@echo 'make firmware   link the board firmware for riscv32 and check its size'

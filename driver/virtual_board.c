@@ -1,6 +1,6 @@
 #include "driver/virtual_board.h"
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "formats/base/thread.h"
 
 #include <pthread.h>

@@ -20,7 +20,7 @@ struct board_frame {
     uint8_t bytes[WIRE_FRAME_HEADER + BOARD_PAYLOAD_MAX + WIRE_FRAME_TRAILER];
 };
 
-struct board; /* complete in firmware/board_internal.h, so that it can be placed without a heap */
+struct board; /* complete in firmware/board_state.h, so that it can be placed without a heap */
 
 /*
  * Makes a board of the memory at *board. frames (frame_count >= 4) is its queue; identity, bus and

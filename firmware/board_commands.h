@@ -2,7 +2,7 @@
 #ifndef FIRMWARE_BOARD_COMMANDS_H
 #define FIRMWARE_BOARD_COMMANDS_H
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 
 /* The configuration of a board that was never given one. */
 struct wire_configuration board_commands_default(void);

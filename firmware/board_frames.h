@@ -2,7 +2,7 @@
 #ifndef FIRMWARE_BOARD_FRAMES_H
 #define FIRMWARE_BOARD_FRAMES_H
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 
 /* The board's time: ticks since it was armed last. */
 uint64_t board_frames_tick(const struct board *board);

@@ -3,7 +3,7 @@
 #ifndef FIRMWARE_BOARD_RECORDS_H
 #define FIRMWARE_BOARD_RECORDS_H
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 
 /* Starts a session's counting: its first request is the next phase from now on. */
 void board_records_reset(struct board *board);

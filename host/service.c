@@ -4,7 +4,7 @@
 #include "capture/status_json.h"
 #include "formats/base/clock.h"
 #include "formats/text/json_members.h"
-#include "host/command.h"
+#include "host/control_command.h"
 #include "host/hotplug.h"
 #include "host/runner.h"
 

@@ -1,5 +1,5 @@
 /* The board's main: the same board as on a host, between memory-mapped FIFOs. */
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "firmware/riscv/registers.h"
 
 #ifndef BOARD_QUEUE_FRAMES

@@ -8,7 +8,7 @@
 #ifndef FORMATS_DCFG_EDGE_DICTIONARY_H
 #define FORMATS_DCFG_EDGE_DICTIONARY_H
 
-#include "formats/dcfg/edge_text.h"
+#include "formats/dcfg/edge_text_internal.h"
 
 struct edge_dictionary;
 

@@ -3,7 +3,7 @@
 #include "formats/base/grow.h"
 #include "formats/base/spool.h"
 #include "formats/dcfg/edge_codes.h"
-#include "formats/dcfg/edge_text.h"
+#include "formats/dcfg/edge_text_internal.h"
 #include "formats/dcfg/phrase_learner.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "formats/dcfg/edge_text.h"
+#include "formats/dcfg/edge_text_internal.h"
 
 #include "formats/base/grow.h"
 #include "formats/base/saturating.h"

@@ -1,4 +1,4 @@
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "firmware/virtual/virtual_bus.h"
 #include "tests/suites.h"
 #include "tests/support/files.h"

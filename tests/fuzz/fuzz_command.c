@@ -1,5 +1,5 @@
 /* Requests to the daemon: any octets are a command or a sentence. */
-#include "host/command.h"
+#include "host/control_command.h"
 
 #include <stdint.h>
 #include <stdlib.h>

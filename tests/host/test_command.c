@@ -1,4 +1,4 @@
-#include "host/command.h"
+#include "host/control_command.h"
 #include "tests/suites.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "tests/lab/lab_board.h"
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "formats/base/clock.h"
 
 #include <stdio.h>

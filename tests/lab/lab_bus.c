@@ -1,6 +1,6 @@
 #include "tests/lab/lab_bus.h"
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "firmware/p6.h"
 #include "formats/base/clock.h"
 

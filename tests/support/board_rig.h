@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_BOARD_RIG_H
 #define TESTS_SUPPORT_BOARD_RIG_H
 
-#include "firmware/board_internal.h"
+#include "firmware/board_state.h"
 #include "formats/wire/wire_reader.h"
 
 #define BOARD_RIG_FRAMES_MAX 32u

@@ -4,7 +4,7 @@
 
 #include "capture/exec/aria/aria.h"
 #include "capture/exec/aria/store_buffer.h"
-#include "capture/exec/kernel/process_internal.h"
+#include "capture/exec/kernel/process_state.h"
 #include "capture/exec/translate/vector_state.h"
 
 struct aria {

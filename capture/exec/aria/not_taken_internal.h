@@ -4,7 +4,7 @@
 
 #include "capture/exec/aria/aria_internal.h"
 #include "capture/exec/aria/not_taken.h"
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 #include "formats/base/named_fields.h"
 
 #define NOT_TAKEN_HASH       16384u

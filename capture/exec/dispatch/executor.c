@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 
 #include "capture/exec/dispatch/mark_of.h"
 #include "capture/exec/dispatch/trampoline.h"

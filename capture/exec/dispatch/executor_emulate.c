@@ -1,6 +1,6 @@
 /* What blocks end with because it cannot be done where they are: it has to do with the registers
  * that are ours, fs and gs, or it fails in ways that translated code does not. */
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/far_branch.h"
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/dispatch/trap.h"

@@ -1,7 +1,7 @@
 /* The program's trap flag: a signal behind each instruction that begins with it set. Such
  * instructions are blocks of their own, without the flag; only popf is let set the processor's own
  * one, and is brought out by the trap that follows (exec_signal()). */
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/trap.h"
 
 #include <Zydis/Zydis.h>

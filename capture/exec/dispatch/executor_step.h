@@ -5,7 +5,7 @@
 #ifndef CAPTURE_EXEC_DISPATCH_EXECUTOR_STEP_H
 #define CAPTURE_EXEC_DISPATCH_EXECUTOR_STEP_H
 
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/translate/vector_state.h"
 

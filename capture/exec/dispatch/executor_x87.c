@@ -1,6 +1,6 @@
 /* The address of x87's last instruction, which is one in the code cache as far as the processor
  * knows. */
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* registers in ucontext_t */
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/dispatch/trap.h"
 

@@ -1,6 +1,6 @@
 #include "capture/exec/dispatch/trampoline.h"
 
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 
 /*
  * In assembler, because every register has its meaning here. The program's stack is never used:

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* clone, syscall */
 #include "capture/exec/kernel/process_thread.h"
 
-#include "capture/exec/dispatch/executor_internal.h"
+#include "capture/exec/dispatch/executor_state.h"
 
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/kernel/kernel_clone.h"

@@ -13,7 +13,7 @@
 #define CAPTURE_EXEC_KERNEL_PROCESS_THREAD_H
 
 #include "capture/exec/kernel/process_host.h"
-#include "capture/exec/kernel/process_internal.h"
+#include "capture/exec/kernel/process_state.h"
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
 /* What becomes of instructions that are never executed. */
 #include "capture/exec/dispatch/far_branch.h"
 #include "capture/exec/dispatch/trap.h"
-#include "capture/exec/kernel/process_internal.h"
+#include "capture/exec/kernel/process_state.h"
 #include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"
 #include "capture/exec/translate/emit.h"

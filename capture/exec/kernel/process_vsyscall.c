@@ -3,7 +3,7 @@
  * them; the kernel does them where it is called (arch/x86/entry/vsyscall/vsyscall_64.c), and so is
  * it done here, where the kernel has the page. */
 #include "capture/exec/dispatch/trap.h"
-#include "capture/exec/kernel/process_internal.h"
+#include "capture/exec/kernel/process_state.h"
 #include "capture/exec/memory/maps.h"
 #include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"

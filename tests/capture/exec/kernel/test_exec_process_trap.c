@@ -2,7 +2,7 @@
 /* Instructions that are never executed, which may be others, or gone, by the time it is asked what
  * becomes of them: other processes can change code behind our back. */
 #include "capture/exec/dispatch/trap.h"
-#include "capture/exec/kernel/process_internal.h"
+#include "capture/exec/kernel/process_state.h"
 #include "tests/suites.h"
 
 #include <signal.h>

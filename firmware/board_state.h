@@ -1,7 +1,7 @@
 /* All that a board knows, so that its memory can be placed without a heap. Private to firmware/,
  * but for its size. */
-#ifndef FIRMWARE_BOARD_INTERNAL_H
-#define FIRMWARE_BOARD_INTERNAL_H
+#ifndef FIRMWARE_BOARD_STATE_H
+#define FIRMWARE_BOARD_STATE_H
 
 #include "firmware/board.h"
 #include "firmware/board_queue.h"

@@ -1,6 +1,6 @@
 /* What the parts of capture/exec/process, and capture/exec/aria on top, share; for nobody else. */
-#ifndef CAPTURE_EXEC_KERNEL_PROCESS_INTERNAL_H
-#define CAPTURE_EXEC_KERNEL_PROCESS_INTERNAL_H
+#ifndef CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
+#define CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 
 #include "capture/exec/kernel/process.h"
 #include "capture/exec/kernel/signals.h"

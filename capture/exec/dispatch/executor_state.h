@@ -1,6 +1,6 @@
 /* What the executor and its signal handler share. */
-#ifndef CAPTURE_EXEC_DISPATCH_EXECUTOR_INTERNAL_H
-#define CAPTURE_EXEC_DISPATCH_EXECUTOR_INTERNAL_H
+#ifndef CAPTURE_EXEC_DISPATCH_EXECUTOR_STATE_H
+#define CAPTURE_EXEC_DISPATCH_EXECUTOR_STATE_H
 
 #include "capture/exec/dispatch/executor.h"
 

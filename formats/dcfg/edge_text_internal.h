@@ -7,8 +7,8 @@
  * White space, as the specification has it in examples, is skipped. Of the two characters that the
  * specification names for 63, '-' and '.', both are read, and also plain Base64's '/'.
  */
-#ifndef FORMATS_DCFG_EDGE_TEXT_H
-#define FORMATS_DCFG_EDGE_TEXT_H
+#ifndef FORMATS_DCFG_EDGE_TEXT_INTERNAL_H
+#define FORMATS_DCFG_EDGE_TEXT_INTERNAL_H
 
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"

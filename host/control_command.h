@@ -1,6 +1,6 @@
 /* One request of a client, as capture/control_protocol.h describes it. */
-#ifndef HOST_COMMAND_H
-#define HOST_COMMAND_H
+#ifndef HOST_CONTROL_COMMAND_H
+#define HOST_CONTROL_COMMAND_H
 
 #include "formats/base/error.h"
 

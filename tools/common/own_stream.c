@@ -57,6 +57,18 @@ int own_stream_empty(FILE *stream, const char *path, struct bt_error *error)
     return errno == EINVAL ? 0 : bt_fail_errno(error, "cannot empty %s", path);
 }
 
+int own_stream_finish(FILE *stream, const char *name, struct bt_error *error)
+{
+    errno = 0;
+    if (fflush(stream) == 0 && !ferror(stream))
+        return 0;
+    if (errno == 0 && fputc('\n', stream) != EOF)
+        fflush(
+            stream); /* the stream knows that a write failed, but not why: the next one says it */
+    return errno ? bt_fail_errno(error, "cannot write %s", name)
+                 : bt_fail(error, BT_IO, "cannot write %s", name);
+}
+
 FILE *own_stream_on(int descriptor, struct bt_error *error)
 {
     int high = out_of_the_way(descriptor);

@@ -9,7 +9,6 @@
 #include "tools/profile/profile_callgrind.h"
 #include "tools/profile/profile_report.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,9 +180,8 @@ static void describe_end(const struct process_end *end, char *text, size_t size)
 static int finish_output(const struct run *run, FILE *file, const char *name, int result,
                          struct bt_error *error)
 {
-    errno = 0;
-    if (result == 0 && (fflush(file) != 0 || ferror(file)))
-        result = bt_fail_errno(error, "cannot write %s", name ? name : "standard error");
+    if (result == 0)
+        result = own_stream_finish(file, name ? name : "standard error", error);
     if (result < 0)
         own_stream_say(run->messages, "%s", error->message);
     return result;

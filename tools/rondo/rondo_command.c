@@ -275,10 +275,9 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
     if (report.functions)
         functions_print_refused(report.functions, rondo->messages);
     functions_free(report.functions);
-    if (result == 0 && (fflush(rondo->report) != 0 || ferror(rondo->report)))
-        return bt_fail_errno(error, "cannot write %s",
-                             rondo->output ? rondo->output : "standard error");
-    return result;
+    return result < 0 ? result
+                      : own_stream_finish(rondo->report,
+                                          rondo->output ? rondo->output : "standard error", error);
 }
 
 static int print(struct rondo *rondo, struct bt_error *error)

@@ -222,8 +222,9 @@ static int bench_program(const char *name, const char *const *arguments)
     bool parallel = name[0] == '2'; /* "2all": with a thread for the records */
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
-    struct process_settings settings = {.put = put,
-                                        .put_context = &consumer,
+    static const struct process_operations operations = {.put = put};
+    struct process_settings settings = {.operations = &operations,
+                                        .context = &consumer,
                                         .start = {.environment = (const char *const *)environ}};
     struct process_end end;
     size_t way = 0;

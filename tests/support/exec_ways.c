@@ -39,14 +39,15 @@ static int take_entries(void *context, struct trace_expander *expander, const ui
 static void run_translated(const char *const *arguments, int way)
 {
     enum exec_trace trace = way < 3 ? (enum exec_trace)way : EXEC_TRACE_ALL;
+    static const struct process_operations records = {.put = take};
+    static const struct process_operations entries = {.put = take, .take = take_entries};
     uint64_t instructions = 0;
     struct process_settings settings = {.trace = trace,
                                         .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
                                         .parallel = way == 4,
                                         .start = {.environment = exec_ways_environment},
-                                        .put = take,
-                                        .take = way == 3 ? take_entries : NULL,
-                                        .put_context = &instructions};
+                                        .operations = way == 3 ? &entries : &records,
+                                        .context = &instructions};
     struct bt_error error = {.message = ""};
     struct process_end end = {.ending = PROCESS_UNABLE};
     struct process *process = process_new(arguments[0], arguments, &settings, &error);

@@ -96,7 +96,7 @@ void own_stream_say(FILE *stream, const char *format, ...)
     own_stream_release(&signals);
 }
 
-void own_stream_notice(void *stream, const char *what)
+void own_stream_notice(FILE *stream, const char *what)
 {
     own_stream_say(stream, "the program %s", what);
 }

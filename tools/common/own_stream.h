@@ -36,8 +36,8 @@ FILE *own_stream_on(int descriptor, struct bt_error *error);
  * Does nothing where stream is NULL. */
 void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* process_settings' notice: the same of what the program has done. */
-void own_stream_notice(void *stream, const char *what);
+/* For process_operations.notice: the same, of what the program has done. */
+void own_stream_notice(FILE *stream, const char *what);
 
 #define OWN_OUTPUTS_MAX 2
 

@@ -437,6 +437,27 @@ static void ended(struct exec_inside *inside)
     end_rings(inside);
 }
 
+static void notice(void *context, const char *what)
+{
+    own_stream_notice(((struct exec_inside *)context)->messages, what);
+}
+
+static const struct process_operations alone = {.put = put,
+                                                .gap = note_gap,
+                                                .forked = forked,
+                                                .executing = tell_executing,
+                                                .loaded = loaded,
+                                                .notice = notice};
+
+static const struct process_operations following = {.put = put,
+                                                    .gap = note_gap,
+                                                    .forked = forked,
+                                                    .execute = execute,
+                                                    .check = check,
+                                                    .execute_failed = execute_failed,
+                                                    .loaded = loaded,
+                                                    .notice = notice};
+
 static int load(struct exec_inside *inside, const struct exec_program *program,
                 struct bt_error *error)
 {
@@ -460,21 +481,8 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .file = program->file,
                                               .quantum = orders->quantum,
                                               .start = {.environment = program->environment},
-                                              .put = put,
-                                              .put_context = inside,
-                                              .gap = note_gap,
-                                              .forked = forked,
-                                              .forked_context = inside,
-                                              .execute = inside->follows ? execute : NULL,
-                                              .check = check,
-                                              .execute_failed = execute_failed,
-                                              .execute_context = inside,
-                                              .executing = inside->follows ? NULL : tell_executing,
-                                              .executing_context = inside,
-                                              .loaded = loaded,
-                                              .loaded_context = inside,
-                                              .notice = own_stream_notice,
-                                              .notice_context = inside->messages};
+                                              .operations = inside->follows ? &following : &alone,
+                                              .context = inside};
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || check_places(inside, error) < 0)
         return error->code;

@@ -230,6 +230,24 @@ static void conclude(void *context, const char *path)
     write_report(run, ended);
 }
 
+static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
+                size_t count, const struct block *part, unsigned instructions)
+{
+    struct run *run = context;
+    return profiler_take(run->profiler, expander, entries, count, part, instructions);
+}
+
+static void notice(void *context, const char *what)
+{
+    own_stream_notice(((struct run *)context)->messages, what);
+}
+
+static const struct process_operations operations = {.take = take,
+                                                     .forked = let_go,
+                                                     .executing = conclude,
+                                                     .loaded = tell_functions,
+                                                     .notice = notice};
+
 /* Everything that can fail before anything of the program has run. */
 static int begin(struct run *run, struct bt_error *error)
 {
@@ -248,16 +266,8 @@ static int begin(struct run *run, struct bt_error *error)
         .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
         .quantum = run->settings->report.quantum,
         .start = {.environment = (const char *const *)environ},
-        .take = profiler_take,
-        .take_context = run->profiler,
-        .forked = let_go,
-        .forked_context = run,
-        .loaded = tell_functions,
-        .loaded_context = run,
-        .executing = conclude,
-        .executing_context = run,
-        .notice = own_stream_notice,
-        .notice_context = run->messages};
+        .operations = &operations,
+        .context = run};
     run->process = process_new(run->path, run->arguments, &settings, error);
     if (!run->process)
         return error->code;

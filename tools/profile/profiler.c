@@ -522,10 +522,10 @@ static int take_part(struct profiler *profiler, struct thread *thread,
     return execute(profiler, thread, known);
 }
 
-int profiler_take(void *context, struct trace_expander *expander, const uint32_t *entries,
-                  size_t count, const struct block *part, unsigned instructions)
+int profiler_take(struct profiler *profiler, struct trace_expander *expander,
+                  const uint32_t *entries, size_t count, const struct block *part,
+                  unsigned instructions)
 {
-    struct profiler *profiler = context;
     if (profiler->stopped)
         return 0;
     struct thread *thread = thread_of(profiler, expander->processor);

@@ -75,10 +75,10 @@ struct profiler;
 struct profiler *profiler_new(struct functions *functions, struct bt_error *error);
 void profiler_free(struct profiler *profiler);
 
-/* For process_settings.take: the context is the profiler. Blocks' references are counted if the
- * trace has them. */
-int profiler_take(void *profiler, struct trace_expander *expander, const uint32_t *entries,
-                  size_t count, const struct block *part, unsigned instructions);
+/* For process_operations.take. References of blocks are counted if the trace has them. */
+int profiler_take(struct profiler *profiler, struct trace_expander *expander,
+                  const uint32_t *entries, size_t count, const struct block *part,
+                  unsigned instructions);
 
 /* Takes no more: the process is a child. */
 void profiler_stop(struct profiler *profiler);

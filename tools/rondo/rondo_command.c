@@ -320,6 +320,9 @@ static void conclude(void *context, const char *path)
     rondo->results.executed[0] = '\0';
 }
 
+static const struct aria_operations operations = {
+    .forked = let_go, .executing = conclude, .notice = tell_notice};
+
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
 static int begin(struct rondo *rondo, struct bt_error *error)
 {
@@ -328,12 +331,8 @@ static int begin(struct rondo *rondo, struct bt_error *error)
                                            .quantum = rondo->quantum,
                                            .only_fetches = rondo->depth == 0,
                                            .store_buffer = rondo->store_buffer,
-                                           .forked = let_go,
-                                           .forked_context = rondo,
-                                           .executing = conclude,
-                                           .executing_context = rondo,
-                                           .notice = tell_notice,
-                                           .notice_context = rondo};
+                                           .operations = &operations,
+                                           .context = rondo};
     int result = exec_program_find(path, rondo->arguments[0], error);
     if (result < 0)
         return result;

@@ -66,6 +66,36 @@ static int put(void *context, struct record *records, size_t count)
     return aria_add_records(aria, records, count) ? 0 : BT_MEMORY;
 }
 
+static const struct aria_operations *operations_of(const struct aria *aria)
+{
+    static const struct aria_operations none = {.forked = NULL};
+    return aria->settings.operations ? aria->settings.operations : &none;
+}
+
+static void forked(void *context, bool shares_files)
+{
+    const struct aria *aria = context;
+    if (operations_of(aria)->forked)
+        operations_of(aria)->forked(aria->settings.context, shares_files);
+}
+
+static void executing(void *context, const char *path)
+{
+    const struct aria *aria = context;
+    if (operations_of(aria)->executing)
+        operations_of(aria)->executing(aria->settings.context, path);
+}
+
+static void notice(void *context, const char *what)
+{
+    const struct aria *aria = context;
+    if (operations_of(aria)->notice)
+        operations_of(aria)->notice(aria->settings.context, what);
+}
+
+static const struct process_operations process_operations = {
+    .put = put, .forked = forked, .executing = executing, .notice = notice};
+
 /* --- beginning and end -------------------------------------------------------------------------
  */
 
@@ -90,6 +120,41 @@ static void switching(void *context, struct exec_thread *next)
     next->vector = lent;
 }
 
+static void changed(void *context, uint64_t start, uint64_t end)
+{
+    struct aria *aria = context;
+    if (aria->not_taken)
+        not_taken_invalidate(aria->not_taken, start, end);
+}
+
+/* Where a block has ended before one. */
+static int do_defined(void *context, struct executor_stop *stop, struct bt_error *error)
+{
+    struct aria *aria = context;
+    struct exec_thread *thread = aria->process->thread;
+    struct definitions_done done;
+    struct record records[1 + DEFINE_REFERENCES];
+    if (executor_is_at_limit(aria->process->executor))
+        return 0;
+    definitions_do(aria->definitions, ARIA_TAKEN, &done);
+    if (done.signal != 0) {
+        *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
+                                       .signal = done.signal,
+                                       .code = done.signal == SIGSEGV ? SEGV_MAPERR : SI_KERNEL,
+                                       .fault_address = done.fault_address};
+        return 0;
+    }
+    size_t count = definitions_records(&done, thread->rip, aria->settings.only_fetches, records);
+    set_processor(records, count, (uint8_t)aria_thread(aria));
+    int result = put(aria, records, count);
+    executor_count_one(aria->process->executor);
+    thread->rip += done.size;
+    return result < 0 ? bt_fail(error, result, "the trace was not taken") : 0;
+}
+
+static const struct process_control process_control = {
+    .changed = changed, .switching = switching, .define = do_defined};
+
 static int begin(struct aria *aria, const char *path, const char *const *arguments,
                  struct bt_error *error)
 {
@@ -99,20 +164,14 @@ static int begin(struct aria *aria, const char *path, const char *const *argumen
                                              .cache_bytes = settings->cache_bytes,
                                              .buffer_bytes = settings->buffer_bytes,
                                              .start = settings->start,
-                                             .put = put,
-                                             .put_context = aria,
-                                             .forked = settings->forked,
-                                             .forked_context = settings->forked_context,
-                                             .executing = settings->executing,
-                                             .executing_context = settings->executing_context,
-                                             .notice = settings->notice,
-                                             .notice_context = settings->notice_context};
+                                             .operations = &process_operations,
+                                             .context = aria};
     aria->process = process_new(path, arguments, &process, error);
     if (!aria->process)
         return BT_USAGE;
     vector_layout_init(&aria->layout, aria->process->thread->vector_mask);
-    aria->process->switching_context = aria;
-    aria->process->switching = switching;
+    aria->process->control_context = aria;
+    aria->process->control = &process_control;
     aria->initial = aria_state_of_thread(aria, error);
     if (!aria->initial || !make_room(aria, RECORDS_MIN))
         return bt_fail(error, BT_MEMORY, "no memory to execute a program");
@@ -305,22 +364,13 @@ static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *st
     return result;
 }
 
-static void changed(void *context, uint64_t start, uint64_t end)
-{
-    struct aria *aria = context;
-    not_taken_invalidate(aria->not_taken, start, end);
-}
-
 static int execute_not_taken(struct aria *aria, struct store_buffer *stores, uint64_t limit,
                              struct aria_step *step, struct bt_error *error)
 {
-    if (!aria->not_taken) {
+    if (!aria->not_taken)
         aria->not_taken = not_taken_new(aria, error);
-        if (!aria->not_taken)
-            return BT_MEMORY;
-        aria->process->changed_context = aria;
-        aria->process->changed = changed;
-    }
+    if (!aria->not_taken)
+        return BT_MEMORY;
     aria->stores = stores;
     int result = not_taken_execute(aria->not_taken, limit, step, error);
     aria->stores = NULL;
@@ -442,31 +492,6 @@ void aria_stop_at(struct aria *aria, uint64_t address)
 /* --- new instructions --------------------------------------------------------------------------
  */
 
-/* Where a block has ended before one. */
-static int do_defined(void *context, struct executor_stop *stop, struct bt_error *error)
-{
-    struct aria *aria = context;
-    struct exec_thread *thread = aria->process->thread;
-    struct definitions_done done;
-    struct record records[1 + DEFINE_REFERENCES];
-    if (executor_is_at_limit(aria->process->executor))
-        return 0;
-    definitions_do(aria->definitions, ARIA_TAKEN, &done);
-    if (done.signal != 0) {
-        *stop = (struct executor_stop){.reason = EXECUTOR_FAULT,
-                                       .signal = done.signal,
-                                       .code = done.signal == SIGSEGV ? SEGV_MAPERR : SI_KERNEL,
-                                       .fault_address = done.fault_address};
-        return 0;
-    }
-    size_t count = definitions_records(&done, thread->rip, aria->settings.only_fetches, records);
-    set_processor(records, count, (uint8_t)aria_thread(aria));
-    int result = put(aria, records, count);
-    executor_count_one(aria->process->executor);
-    thread->rip += done.size;
-    return result < 0 ? bt_fail(error, result, "the trace was not taken") : 0;
-}
-
 int aria_define(struct aria *aria, const struct aria_instruction *instruction,
                 struct bt_error *error)
 {
@@ -477,8 +502,6 @@ int aria_define(struct aria *aria, const struct aria_instruction *instruction,
     int result = definitions_add(aria->definitions, instruction, error);
     if (result != 0)
         return result;
-    aria->process->define = do_defined;
-    aria->process->define_context = aria;
     executor_define(aria->process->executor, definitions_find, aria->definitions);
     if (aria->not_taken)
         not_taken_invalidate(aria->not_taken, 0, UINT64_MAX);

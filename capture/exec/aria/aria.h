@@ -98,26 +98,32 @@ struct aria_step {
     struct process_end end;  /* ARIA_EXIT */
 };
 
+/* Callbacks to the control program; members may be NULL. All are called with aria_settings.context.
+ */
+struct aria_operations {
+    /* In a child that the program forked, before it continues: release what belongs to the control
+     * program alone, for example files being written. With shares_files parent and child share
+     * their descriptors. */
+    void (*forked)(void *context, bool shares_files);
+
+    /* Another program is about to replace this one, and the control program with it: process.h. */
+    void (*executing)(void *context, const char *path);
+
+    /* The program has met a limit that only exists under bustap: process.h. */
+    void (*notice)(void *context, const char *what);
+};
+
 struct aria_settings {
     struct start_options start;
-    uint64_t quantum;  /* of a turn, in instructions (process.h); 0: PROCESS_QUANTUM */
+    uint64_t quantum;  /* instructions of a turn (process.h); 0: PROCESS_QUANTUM */
     bool only_fetches; /* no records of reads and writes */
     /* States have a store buffer: stores of not-taken steps go there, and later not-taken steps
      * with the state, or a copy of it, load from there. Stores that would fault leave nothing.
      * Taken steps neither see nor change it; instructions are fetched from memory. */
     bool store_buffer;
-    size_t cache_bytes, buffer_bytes; /* executor.h */
-    /* In a child that the program forked, before it goes on: what is the control program's alone is
-     * to be let go, files being written for example; but with shares_files its descriptors are the
-     * parent's own. NULL: nothing is. */
-    void (*forked)(void *context, bool shares_files);
-    void *forked_context;
-    /* Another program is about to take this one's place, and ours, as process.h has it. */
-    void (*executing)(void *context, const char *path);
-    void *executing_context;
-    /* The program has met a limit that it has here alone, as process.h has it. */
-    void (*notice)(void *context, const char *what);
-    void *notice_context;
+    size_t cache_bytes, buffer_bytes;         /* executor.h */
+    const struct aria_operations *operations; /* owned by the caller; NULL: none */
+    void *context;                            /* of all operations */
 };
 
 /*

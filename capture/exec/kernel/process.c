@@ -50,8 +50,8 @@ static void gone(void *context, uint64_t start, uint64_t end)
 {
     struct process *process = context;
     executor_invalidate(process->executor, start, end);
-    if (process->changed)
-        process->changed(process->changed_context, start, end);
+    if (process->control)
+        process->control->changed(process->control_context, start, end);
 }
 
 static bool mend(void *context, uint64_t address, uint32_t access)
@@ -65,7 +65,7 @@ static int put(void *context, struct record *records, size_t count)
     struct process *process = context;
     if (process->shares)
         return 0;
-    return process->settings.put(process->settings.put_context, records, count);
+    return process->operations->put(process->settings.context, records, count);
 }
 
 static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
@@ -74,14 +74,14 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
     struct process *process = context;
     if (process->shares)
         return 0;
-    return process->settings.take(process->settings.take_context, expander, entries, count, part,
-                                  instructions);
+    return process->operations->take(process->settings.context, expander, entries, count, part,
+                                     instructions);
 }
 
 static void tell_loaded(struct process *process)
 {
-    if (process->settings.loaded && !process->shares)
-        process->settings.loaded(process->settings.loaded_context, process->modules);
+    if (process->operations->loaded && !process->shares)
+        process->operations->loaded(process->settings.context, process->modules);
 }
 
 /* --- beginning and end -------------------------------------------------------------------------
@@ -100,9 +100,9 @@ static int make_parts(struct process *process, const struct start *start, struct
         .readable = process_readable,
         .unseen = unseen,
         .readable_context = process,
-        .put = process->settings.put ? put : NULL,
+        .put = process->operations->put ? put : NULL,
         .put_context = process,
-        .take = process->settings.take ? take : NULL,
+        .take = process->operations->take ? take : NULL,
         .take_context = process,
         .mend = mend,
         .mend_context = process,
@@ -114,9 +114,8 @@ static int make_parts(struct process *process, const struct start *start, struct
     process->calls = system_calls_new(process->space, process->load, start, error);
     if (!process->calls)
         return BT_MEMORY;
-    if (process->settings.notice)
-        system_calls_notice(process->calls, process->settings.notice,
-                            process->settings.notice_context);
+    if (process->operations->notice)
+        system_calls_notice(process->calls, process->operations->notice, process->settings.context);
     return 0;
 }
 
@@ -148,12 +147,14 @@ static int load(struct process *process, const char *path, const char *const *ar
 struct process *process_new(const char *path, const char *const *arguments,
                             const struct process_settings *settings, struct bt_error *error)
 {
+    static const struct process_operations none = {.put = NULL};
     struct process *process = calloc(1, sizeof *process);
     if (!process) {
         bt_fail(error, BT_MEMORY, "no memory for a program");
         return NULL;
     }
     process->settings = *settings;
+    process->operations = settings->operations ? settings->operations : &none;
     if (load(process, path, arguments, error) != 0) {
         process_free(process);
         return NULL;
@@ -348,7 +349,7 @@ static void raise_if(struct process *process, struct executor_stop *stop)
 
 static int define(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
-    int result = process->define(process->define_context, stop, error);
+    int result = process->control->define(process->control_context, stop, error);
     if (result == 0)
         raise_if(process, stop);
     return result;

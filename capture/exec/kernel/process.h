@@ -71,57 +71,67 @@ struct NAMED_FIELDS process_end {
     bool is_child; /* this is a child that fork made, not the process that began */
 };
 
-struct process_settings {
-    enum exec_trace trace;
-    bool stepping; /* leaves translated code after each branch: executor.h */
-    bool parallel; /* puts in a thread of its own, which blocks all signals; in
-                      children that fork made, in theirs */
-    struct process_window window;
-    uint64_t quantum;                 /* instructions of a turn, where there are several threads; 0:
-                                         PROCESS_QUANTUM */
-    size_t cache_bytes, buffer_bytes; /* executor.h */
-    const char *file; /* to be opened in the place of the program's path; NULL: that itself */
-    struct start_options start;
-    executor_put_function *put; /* may be NULL without a trace; BT_CLOSED closes the window */
-    void *put_context;
-    /* What is put next does not follow on what was put before: of one processor, or (-1) of any.
-     * With put's context. NULL: nobody wants to know. */
+/*
+ * Callbacks of a process to its owner. A member may be NULL: the event is ignored. All of them are
+ * called with process_settings.context, and in the thread that runs the process, except that with
+ * process_settings.parallel put() and take() run in the thread that puts records.
+ */
+struct process_operations {
+    /* Receives records; may be NULL without a trace. BT_CLOSED closes the window. */
+    executor_put_function *put;
+
+    /* Receives trace entries instead of records: trace_expand.h. NULL: put() receives records. */
+    trace_take_function *take;
+
+    /* The next record does not follow the previous one: of one processor, or (-1) of any. */
     void (*gap)(void *context, int processor);
-    trace_take_function *take; /* trace_expand.h; in put's place; NULL: put */
-    void *take_context;
-    /* In a child that fork made, before it goes on: what is the parent's alone is to be let go,
-     * files being written for example; but with shares_files its descriptors are the parent's own.
-     * NULL: nothing is. */
+
+    /* In a child that fork made, before it continues: release what belongs to the parent alone, for
+     * example files being written. With shares_files parent and child share their descriptors. */
     void (*forked)(void *context, bool shares_files);
-    void *forked_context;
+
     /*
-     * Another program takes the place of the process, or of a child that shares its memory: what to
-     * execute it with. `execute` fills in leading arguments, at most PROCESS_LEADING of them, with
-     * which PROCESS_OWN_PATH executes the program; the program's arguments follow them. It returns
-     * how many, or 0: the program is executed as it is, untranslated. `check` is then called with
-     * all arguments, and the environment: whether it can go that way; if not, the program is
-     * executed as it is. `execute_failed`: that was not possible in spite of it; `failure` says
-     * why. Nothing is called for an execve that fails. NULL, all three: programs are executed as
-     * they are.
+     * The process, or a child that shares its memory, executes another program. `execute` fills in
+     * at most PROCESS_LEADING leading arguments with which PROCESS_OWN_PATH executes that program;
+     * the program's own arguments follow them. It returns their number, or 0: the program is
+     * executed untranslated. `check` then receives all arguments and the environment and returns
+     * whether the program can be executed in this way; if not, it is executed untranslated.
+     * `execute_failed`: the execve failed nevertheless, with the errno in `failure`. None is called
+     * for an execve of the program that fails. All three are NULL, or none: without them programs
+     * are executed untranslated.
      */
     size_t (*execute)(void *context, const struct process_execution *execution,
                       const char **leading);
     bool (*check)(void *context, const struct process_execution *execution, char *const *arguments,
                   char *const *environment);
     void (*execute_failed)(void *context, const struct process_execution *execution);
-    void *execute_context;
-    /* Files with code have come or gone: before the first instruction, and after system calls,
-     * before anything there is executed. NULL: nobody wants to know. */
-    void (*loaded)(void *context, const struct modules *modules);
-    void *loaded_context;
-    /* Another program takes this one's place: its path, as process_execution has it. Not in vfork's
-     * children, and not for an execve that fails. */
+
+    /* Another program replaces this one; `path` as in process_execution. Not called in children of
+     * vfork, nor for an execve that fails. */
     void (*executing)(void *context, const char *path);
-    void *executing_context;
-    /* The program has met a limit that it has here alone: `what` it did and what helps, as a
-     * sentence without its subject. Once for each such limit. NULL: nobody wants to know. */
+
+    /* Files with code were mapped or unmapped: called before the first instruction, and after
+     * system calls before any of that code is executed. */
+    void (*loaded)(void *context, const struct modules *modules);
+
+    /* The program has met a limit that only exists under bustap: `what` it did and what helps, a
+     * sentence without its subject. Called once for each kind of limit. */
     void (*notice)(void *context, const char *what);
-    void *notice_context;
+};
+
+struct process_settings {
+    enum exec_trace trace;
+    bool stepping; /* leaves translated code after each branch: executor.h */
+    bool parallel; /* puts records in a separate thread, which blocks all
+                      signals; children that fork made have one as well */
+    struct process_window window;
+    uint64_t quantum;                 /* instructions of a turn where there are several threads;
+                                         0: PROCESS_QUANTUM */
+    size_t cache_bytes, buffer_bytes; /* executor.h */
+    const char *file;                 /* opened instead of the program's path; NULL: the path */
+    struct start_options start;
+    const struct process_operations *operations; /* owned by the caller; NULL: none */
+    void *context;                               /* of all operations */
 };
 
 /*

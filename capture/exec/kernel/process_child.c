@@ -124,8 +124,8 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
     signals_forked(process->signals);
     begin_child(process, arguments);
     signals_resume(process->signals);
-    if (process->settings.forked)
-        process->settings.forked(process->settings.forked_context, arguments->flags & CLONE_FILES);
+    if (process->operations->forked)
+        process->operations->forked(process->settings.context, arguments->flags & CLONE_FILES);
     return 0;
 }
 

@@ -109,17 +109,18 @@ static char **all_arguments(struct process *process, uint64_t given, const char 
  * freed if that fails after all; NULL: the program is executed as it is. */
 static char **lead(struct process *process, struct calling *calling)
 {
-    const struct process_settings *settings = &process->settings;
+    const struct process_operations *operations = process->operations;
+    void *context = process->settings.context;
     struct process_execution *execution = &calling->execution;
     const char *leading[PROCESS_LEADING];
     unshare(CLONE_FILES); /* as the kernel does then: what is opened here is not a parent's */
     execution->file = open_file(calling);
     execution->failure = errno;
-    size_t count = settings->execute(settings->execute_context, execution, leading);
+    size_t count = operations->execute(context, execution, leading);
     if (count == 0)
         return NULL;
     char **all = all_arguments(process, argument_list(calling), leading, count);
-    if (all && settings->check(settings->execute_context, execution, all, variables(calling)))
+    if (all && operations->check(context, execution, all, variables(calling)))
         return all;
     free(all);
     return NULL;
@@ -139,14 +140,13 @@ static int64_t execute_unled(struct process *process, const struct calling *call
 
 static int64_t execute_led(struct process *process, struct calling *calling, char **led)
 {
-    const struct process_settings *settings = &process->settings;
     const uint64_t arguments[6] = {(uintptr_t)PROCESS_OWN_PATH, (uintptr_t)led,
                                    (uintptr_t)variables(calling)};
     int64_t result = exec_system_call(&process->thread->interrupt, SYS_execve, arguments);
     if (result == EXEC_SYSTEM_CALL_AGAIN)
         return result;
     calling->execution.failure = (int)-result;
-    settings->execute_failed(settings->execute_context, &calling->execution);
+    process->operations->execute_failed(process->settings.context, &calling->execution);
     return execute_unled(process, calling, true);
 }
 
@@ -154,14 +154,14 @@ static int64_t execute_led(struct process *process, struct calling *calling, cha
  * ours would end the other program. */
 static int64_t execute(struct process *process, struct calling *calling)
 {
-    const struct process_settings *settings = &process->settings;
+    const struct process_operations *operations = process->operations;
     if (!process_thread_hold(process))
         return EXEC_SYSTEM_CALL_AGAIN;
     executor_flush(process->executor);
     bool succeeds = find_path(process, calling) && will_succeed(calling);
-    if (succeeds && settings->executing && !process->shares)
-        settings->executing(settings->executing_context, calling->path);
-    char **led = succeeds && settings->execute ? lead(process, calling) : NULL;
+    if (succeeds && operations->executing && !process->shares)
+        operations->executing(process->settings.context, calling->path);
+    char **led = succeeds && operations->execute ? lead(process, calling) : NULL;
     signals_retire(process->signals);
     int64_t result =
         led ? execute_led(process, calling, led) : execute_unled(process, calling, succeeds);

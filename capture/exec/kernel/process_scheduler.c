@@ -46,8 +46,8 @@ void process_turn_count_limits(struct process *process)
 void process_turn_use(struct process *process, struct process_thread *thread)
 {
     struct process_threads *threads = process->threads;
-    if (process->switching && thread->thread != process->thread)
-        process->switching(process->switching_context, thread->thread);
+    if (process->control && thread->thread != process->thread)
+        process->control->switching(process->control_context, thread->thread);
     threads->current = thread;
     process->thread = thread->thread;
     process->signals = thread->signals;

@@ -9,8 +9,20 @@
 
 struct process_threads;
 
+/* Callbacks to a control program's engine (capture/exec/aria). All are present. */
+struct process_control {
+    /* Translated code in this range has changed or was unmapped. */
+    void (*changed)(void *context, uint64_t start, uint64_t end);
+    /* Another thread is about to replace process->thread. */
+    void (*switching)(void *context, struct exec_thread *next);
+    /* Executes an instruction that executor_define() has reported, or turns *stop into its fault.
+     */
+    int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
+};
+
 struct process {
     struct process_settings settings;
+    const struct process_operations *operations; /* settings.operations, or an empty table */
     struct space *space;
     struct load *load;
     struct modules *modules;
@@ -19,19 +31,10 @@ struct process {
     struct executor *executor;
     struct signals *signals; /* these two: of the thread whose turn it is */
     struct process_threads *threads;
-    struct bt_error *error; /* of process_run, */
-    int result;             /* and what it returns */
-    /* code that was translated is not the same any more, or gone; NULL: nobody else wants to know
-     */
-    void (*changed)(void *context, uint64_t start, uint64_t end);
-    void *changed_context;
-    /* Another thread is about to be the current one, in the place of *thread. NULL: nobody wants to
-     * know. */
-    void (*switching)(void *context, struct exec_thread *next);
-    void *switching_context;
-    /* Does an instruction that executor_define() has told of; or makes *stop its fault. */
-    int (*define)(void *context, struct executor_stop *stop, struct bt_error *error);
-    void *define_context;
+    struct bt_error *error;                /* of process_run, */
+    int result;                            /* and what it returns */
+    const struct process_control *control; /* NULL without a control program */
+    void *control_context;
     bool is_child;
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;

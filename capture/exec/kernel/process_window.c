@@ -64,9 +64,9 @@ static void tell_gap(struct process *process)
 {
     const struct process_window *window = &process->settings.window;
     bool own = window->calls && window->off == 0;
-    if (process->settings.gap)
-        process->settings.gap(process->settings.put_context,
-                              own ? process_thread_self(process)->processor : -1);
+    if (process->operations->gap)
+        process->operations->gap(process->settings.context,
+                                 own ? process_thread_self(process)->processor : -1);
 }
 
 void process_window_apply(struct process *process)

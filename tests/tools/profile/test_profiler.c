@@ -118,6 +118,8 @@ static void run(void *context)
 {
     const struct call *call = context;
     static const char *const environment[] = {"LC_ALL=C", NULL};
+    static const struct process_operations operations = {
+        .put = put, .take = take, .loaded = loaded};
     struct bt_error error = {.message = ""};
     struct process_end end;
     struct twin twin = {.functions = functions_new(),
@@ -127,12 +129,8 @@ static void run(void *context)
                                         .buffer_bytes = 65536,
                                         .cache_bytes = 256 << 10, /* so that it is flushed */
                                         .start = {.environment = environment},
-                                        .put = put,
-                                        .put_context = &twin,
-                                        .take = take,
-                                        .take_context = &twin,
-                                        .loaded = loaded,
-                                        .loaded_context = &twin};
+                                        .operations = &operations,
+                                        .context = &twin};
     struct process *process =
         process_new(call->path, (const char *const[]){call->path, NULL}, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0)

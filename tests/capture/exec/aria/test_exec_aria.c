@@ -61,11 +61,12 @@ _Noreturn static void fail(const char *what, const struct bt_error *error)
 
 static void run_freely(const struct run *run)
 {
+    static const struct process_operations operations = {.put = take};
     struct process_settings settings = {
         .trace = EXEC_TRACE_ALL,
         .start = {.environment = environment, .random = random_bytes},
-        .put = take,
-        .put_context = run->sum};
+        .operations = &operations,
+        .context = run->sum};
     struct bt_error error = {.message = ""};
     struct process_end end = {.ending = PROCESS_UNABLE};
     struct process *process = process_new(run->arguments[0], run->arguments, &settings, &error);

@@ -41,12 +41,13 @@ static int take_shares(void *context, struct record *records, size_t count)
 static void count_shares(void *context)
 {
     const char *program = context;
+    static const struct process_operations operations = {.put = take_shares};
     struct share share = {.instructions = {0}};
     const char *const arguments[] = {program, "c", NULL};
     struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
                                         .start = {.environment = exec_ways_environment},
-                                        .put = take_shares,
-                                        .put_context = &share};
+                                        .operations = &operations,
+                                        .context = &share};
     struct bt_error error;
     struct process_end end;
     struct process *process = process_new(program, arguments, &settings, &error);

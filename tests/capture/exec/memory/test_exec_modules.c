@@ -28,11 +28,12 @@ static void count_loaded(void *context, const struct modules *modules)
 static void run(const char *const *arguments, FILE *out)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
+    static const struct process_operations operations = {.loaded = count_loaded};
     struct told told = {0};
     struct process_settings settings = {.trace = EXEC_TRACE_NONE,
                                         .start = {.environment = environment},
-                                        .loaded = count_loaded,
-                                        .loaded_context = &told};
+                                        .operations = &operations,
+                                        .context = &told};
     struct bt_error error = {.message = ""};
     struct process_end end;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);

@@ -24,8 +24,8 @@ FILE *own_stream_open(const char *path, struct bt_error *error);
  */
 int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
 
-/* Writes out what a report's stream holds. name is for the message. 0, or BT_IO with the reason, also
- * where an earlier write has failed. */
+/* Writes out what a report's stream holds. name is for the message. 0, or BT_IO with the reason,
+ * also where an earlier write has failed. */
 int own_stream_finish(FILE *stream, const char *name, struct bt_error *error);
 
 /* Another stream to what is open already: standard error, which the program may close. NULL with

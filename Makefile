@@ -1,6 +1,6 @@
 # bustap. `make help` lists what can be made.
 #
-# CC=clang and SANITIZE=1 build into folders of their own, so that builds never mix.
+# CC=clang, SANITIZE=1, NO_ISAL=1 and MODE=debug|coverage build into separate folders, so that builds never mix.
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -16,7 +16,7 @@ VERSION := 0.1.0
 
 compiler := $(notdir $(firstword $(CC)))
 ifndef BUILD
-BUILD := build$(if $(filter-out gcc,$(compiler)),/$(compiler))$(if $(SANITIZE),/sanitize)
+BUILD := build$(if $(filter-out gcc,$(compiler)),/$(compiler))$(if $(SANITIZE),/sanitize)$(if $(NO_ISAL),/no-isal)$(addprefix /,$(MODE))
 endif
 
 # --- flags -----------------------------------------------------------------------------------------
@@ -24,6 +24,11 @@ endif
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings \
             -Wvla -Wundef -Wformat=2
 CPPFLAGS += -I. -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DBUSTAP_VERSION='"$(VERSION)"'
+ifeq ($(MODE),debug)
+CFLAGS   ?= -O0 -g3
+else ifeq ($(MODE),coverage)
+CFLAGS   ?= -O0 -g --coverage -fprofile-update=atomic
+endif
 CFLAGS   ?= -O2 -g
 BASE_CFLAGS := -std=c11 $(WARNINGS) $(if $(WERROR),-Werror) -pthread -fstack-protector-strong
 ifdef SANITIZE
@@ -124,6 +129,22 @@ include doc/install.mk
 
 # --- the rest --------------------------------------------------------------------------------------
 
+# The same programs for a debugger.
+.PHONY: debug
+debug:
+	@$(MAKE) --no-print-directory MODE=debug all
+
+# The command that compiles each file, for clangd and other tools.
+COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
+            $(TEST_PARTS) $(wildcard $(foreach d,bench e2e e2e/step failpoints fuzz lab,tests/$(d)/*.c))
+compile_commands.json: export COMMAND = $(CC) $(CPPFLAGS) -I$(BUILD) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -c
+compile_commands.json: $(MESSAGES:=.h) force
+	@printf '%s\n' $(sort $(COMPILED)) | awk -v folder='$(CURDIR)' ' \
+	    BEGIN { command = ENVIRON["COMMAND"]; gsub(/["\\]/, "\\\\&", command); print "[" } \
+	    { printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s %s\"}", \
+	        (NR > 1 ? ",\n" : ""), folder, $$0, command, $$0 } \
+	    END { print "\n]" }' >$@
+
 .PHONY: clean help packages-build
 packages-build:
 	@.ci/packages build
@@ -134,12 +155,15 @@ clean:
 help:
 	@echo 'make            build bustap, b2a and bustapd (CC=clang, SANITIZE=1, NO_ISAL=1, MPI=1)'
 	@echo 'make demo       capture from a virtual board, show, verify; graph of a program; installs what it lacks'
-	@echo 'make check      all tests; installs what it lacks'
+	@echo 'make check      all tests; installs missing packages; build/tests/progress says how far it is'
 	@echo 'make check-lab  the USB laboratory: real USB stack in QEMU; make soak: 30 minutes of faults'
 	@echo 'make soak-faults  fails every system call and allocation of capture, recover, convert, bustapd once'
 	@echo 'make check-processor CPU=Haswell-noTSX TESTS=...  tests on another processor, in QEMU'
 	@echo 'make soak-exec  real programs under bustap exec for SOAK_MINUTES (30), and all stressors of stress-ng'
 	@echo 'make lint       warnings as errors, clang-format, cppcheck, rooms and circles of files, names, phrases'
+	@echo 'make debug      the programs with -O0 -g3, in build/debug'
+	@echo 'make coverage   lines that the tests execute, by room, in build/coverage (COVERAGE_TESTS=...: some tests)'
+	@echo 'make compile_commands.json  for clangd'
 	@echo 'make fuzz       run every fuzzer for FUZZ_SECONDS (60) each'
 	@echo 'make bench      benchmarks, with peers in the same run; make bench-lab: through USB, in QEMU'
 	@echo 'make firmware   link the board firmware for riscv32 and check its size'

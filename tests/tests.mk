@@ -9,7 +9,6 @@ PARTS := $(call objects,$(TEST_PARTS))
 $(BUILD)/tests/unit: $(call objects,$(UNIT_TESTS)) $(PARTS) $(BUILD)/libhost.a $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link) -lcunit
 
-# Needs little of all this.
 STEP_PARTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/e2e/step/*.c)))
 $(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $(BUILD)/libformats.a
 	$(call quiet,LINK,$@)$(link)
@@ -17,7 +16,7 @@ $(BUILD)/tests/e2e/single_step: $(BUILD)/tests/e2e/single_step.o $(STEP_PARTS) $
 $(BUILD)/tests/e2e/%: $(BUILD)/tests/e2e/%.o $(PARTS) $(BUILD)/libtools.a $(LAYERS)
 	$(call quiet,LINK,$@)$(link)
 
-# The programs once more: their calls that may fail pass tests/failpoints/failpoints.c.
+# The programs with calls that may fail wrapped by tests/failpoints/failpoints.c.
 FAILPOINTS := $(BUILD)/tests/failpoints
 $(FAILPOINTS)/wrap: tests/failpoints/failpoints.c
 	@mkdir -p $(@D)
@@ -98,13 +97,24 @@ check:
 	@.ci/packages build check firmware mpi
 	@$(MAKE) --no-print-directory check-run
 
-# The program for mpirun is tested where Open MPI is there, and no sanitizer that calls its leaks ours.
+# The program for mpirun is tested if Open MPI is installed, and without sanitizers: Open MPI itself leaks memory.
 HAVE_MPI := $(if $(SANITIZE)$(FUZZING),,$(shell $(PKG_CONFIG) --exists ompi-c 2>/dev/null && echo 1))
 
 tests: all $(if $(HAVE_MPI),$(BUILD)/mpi/bustap) $(BUILD)/tests/unit $(FAILPOINTS)/bustap $(FAILPOINTS)/bustapd $(FUZZ_REPLAYS) $(E2E_TOOLS)
 
 check-run: tests
 	@BUILD=$(BUILD) tests/run
+
+# Executed lines by room. COVERAGE_TESTS are patterns of tests/run; without one, all tests run.
+COVERAGE_TESTS ?=
+.PHONY: coverage coverage-run
+coverage:
+	@.ci/packages build check mpi coverage
+	@$(MAKE) --no-print-directory MODE=coverage coverage-run
+coverage-run: tests
+	@find $(BUILD) -name '*.gcda' -delete
+	-@BUILD=$(BUILD) tests/run $(COVERAGE_TESTS)
+	@BUILD=$(BUILD) tests/coverage
 
 .PHONY: fuzz fuzz-run fuzz-build
 fuzz:

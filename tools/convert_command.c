@@ -6,7 +6,6 @@
 #include "formats/foreign/trace_format.h"
 #include "tools/common/overwrite.h"
 #include "tools/input/record_input.h"
-#include "tools/input/transfer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +58,7 @@ static const struct option_row convert_options[] = {
      offsetof(struct convert_settings, output), NULL},
     {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name of IN tells",
      offsetof(struct convert_settings, from), NULL},
-    TRANSFER_READING_OPTIONS(struct convert_settings, input.reading),
+    BYU_READING_OPTIONS(struct convert_settings, input.trace.reading),
     CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
     {OPTION_CALL, 'p', "processor", "N", "only requests of this one", 0, take_processor},
     {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
@@ -181,14 +180,14 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
 }
 
 /* The status to end with. */
-static int convert(struct conversion *conversion, const struct transfer_paths *paths)
+static int convert(struct conversion *conversion, const struct input_paths *paths)
 {
     const struct convert_settings *settings = conversion->settings;
     struct record_input_settings input = settings->input;
-    input.from = settings->from;
+    input.trace.from = settings->from;
     input.quiet_output = strcmp(settings->output, "-") != 0;
     input.count = UINT64_MAX;
-    input.foreign = settings->options;
+    input.trace.foreign = settings->options;
     struct bt_error error;
     int result =
         overwrite_check(settings->output, paths->count, paths->paths, "what is converted", &error);
@@ -222,8 +221,8 @@ static int convert_main(struct invocation *call)
         return command_usage(call, "%s", error.message);
     if (settings.options.sizes && !(conversion.format->choices & TRACE_FORMAT_SIZES))
         return command_usage(call, "--sizes is for din: %s has one form", conversion.format->name);
-    struct transfer_paths paths;
-    transfer_take_paths(&paths, call->count, call->arguments);
+    struct input_paths paths;
+    input_paths_take(&paths, call->count, call->arguments);
     return convert(&conversion, &paths);
 }
 

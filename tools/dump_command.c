@@ -18,8 +18,8 @@
 
 struct dump_settings {
     bool csv, json;
-    struct transfer_reading reading;
-    uint64_t from, count;
+    struct input_trace_settings reading;
+    uint64_t skip, count;
     bool filtered;
     struct filter filter;
 };
@@ -36,20 +36,19 @@ static const struct option_row dump_options[] = {
      offsetof(struct dump_settings, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object a line", offsetof(struct dump_settings, json),
      NULL},
-    {OPTION_COUNT, 0, "from", "N", "begin with record N of the files together, 0 is the first",
-     offsetof(struct dump_settings, from), NULL},
-    {OPTION_COUNT, 'n', "count", "N", "stop N records further on",
+    {OPTION_COUNT, 0, "skip", "N", "skip the first N records of the files together",
+     offsetof(struct dump_settings, skip), NULL},
+    {OPTION_COUNT, 'n', "count", "N", "print at most N records after them",
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, only what matches: 'type=FETCH and processor=0'", 0, take_filter},
-    TRANSFER_READING_OPTIONS(struct dump_settings, reading),
+    INPUT_TRACE_OPTIONS(struct dump_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Prints records. */
-struct dump_sink {
-    struct sink sink;
+struct dump {
     struct output *output;
-    struct transfer transfer;
+    struct input_report report;
     enum record_text form;
     bool filtered;
     struct filter filter;
@@ -62,8 +61,8 @@ struct dump_sink {
 };
 
 /* Prints records[0] to [count - 1], which follow one another. */
-static int dump_run(struct dump_sink *dump, const struct record *records, size_t count,
-                    uint64_t index, uint64_t tick, struct bt_error *error)
+static int dump_run(struct dump *dump, const struct record *records, size_t count, uint64_t index,
+                    uint64_t tick, struct bt_error *error)
 {
     while (count > 0) {
         size_t some = count < DUMP_RECORDS ? count : DUMP_RECORDS;
@@ -84,7 +83,7 @@ static int dump_run(struct dump_sink *dump, const struct record *records, size_t
 }
 
 /* Prints those records of a batch that pass the filter, run by run. */
-static int dump_matching(struct dump_sink *dump, const struct batch *batch, struct bt_error *error)
+static int dump_matching(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
     uint64_t tick = batch->first_tick;
     size_t i = 0;
@@ -108,13 +107,13 @@ static int dump_matching(struct dump_sink *dump, const struct batch *batch, stru
 }
 
 /* Everything in front of it has been printed. */
-static void tell_gap(struct dump_sink *dump, const struct batch *batch)
+static void tell_gap(struct dump *dump, const struct batch *batch)
 {
     const struct trace_gap place = trace_check_gap(batch);
     char text[GAPS_SENTENCE_BYTES];
     if (!place.gap.chosen && place.gap.milliseconds == 0)
         return;
-    progress_clear(&dump->transfer.progress);
+    progress_clear(&dump->report.progress);
     if (place.gap.chosen)
         fprintf(stderr,
                 "bustap: %s: instructions before record %" PRIu64 " were left out (chosen)\n",
@@ -124,9 +123,8 @@ static void tell_gap(struct dump_sink *dump, const struct batch *batch)
     fprintf(stderr, "bustap: %s: %s\n", PRINTABLE(dump->path), gaps_sentence(text, &place));
 }
 
-static int dump_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
-    struct dump_sink *dump = (struct dump_sink *)sink;
     tell_gap(dump, batch);
     if (loss_total(&batch->lost) > 0) {
         loss_add(&dump->lost, &batch->lost);
@@ -139,15 +137,7 @@ static int dump_put(struct sink *sink, const struct batch *batch, struct bt_erro
     return result < 0 ? result : output_flush(dump->output, error);
 }
 
-static int dump_close(struct sink *sink, struct bt_error *error)
-{
-    struct dump_sink *dump = (struct dump_sink *)sink;
-    return output_flush(dump->output, error);
-}
-
-static const struct sink_operations dump_operations = {dump_put, dump_close};
-
-static void tell_losses(struct dump_sink *dump, const char *path)
+static void tell_losses(struct dump *dump, const char *path)
 {
     if (dump->places > 0)
         fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " %s\n",
@@ -158,7 +148,7 @@ static void tell_losses(struct dump_sink *dump, const char *path)
 }
 
 /* Remembers which file of a capture was met. */
-static void note_header(struct dump_sink *dump, const struct capture_info *info)
+static void note_header(struct dump *dump, const struct capture_info *info)
 {
     if (!capture_info_has_id(info) || dump->files.count - dump->first >= TRACE_FILES_MAX)
         return;
@@ -169,14 +159,8 @@ static void note_header(struct dump_sink *dump, const struct capture_info *info)
     file->info = *info;
 }
 
-static void dump_member(void *context, const struct capture_member *member)
-{
-    if (member->kind == CAPTURE_MEMBER_HEADER)
-        note_header(context, &member->info);
-}
-
 /* Files of a capture that are missing between those that were there. */
-static void tell_missing(struct dump_sink *dump)
+static void tell_missing(struct dump *dump)
 {
     const struct trace_file *files = dump->files.files;
     struct bt_error error;
@@ -185,34 +169,51 @@ static void tell_missing(struct dump_sink *dump)
         const struct captures_seam before = {.path = files[i - 1].path, .info = files[i - 1].info};
         const struct captures_seam next = {.path = files[i].path, .info = files[i].info};
         if (captures_check_numbers(&before, &next, &error) < 0)
-            transfer_tell(&dump->transfer, &error);
+            input_report_error(&dump->report, &error);
     }
 }
 
-/* Prints one file; *from and *left count down over all files. */
-static int dump_file(struct dump_sink *dump, const char *path, uint64_t *from, uint64_t *left,
+/* Prints the records of the input. 0, or why they could not be printed: trouble with the input is
+ * reported. *left counts down. */
+static int dump_input(struct dump *dump, struct record_input *input, uint64_t *left,
+                      struct bt_error *error)
+{
+    const struct batch *batch;
+    struct bt_error broken;
+    int more;
+    while ((more = record_input_next(input, &batch, &broken)) > 0) {
+        if (more == RECORD_INPUT_FILE) {
+            note_header(dump, record_input_info(input));
+            continue;
+        }
+        *left -= batch->count;
+        if (dump_batch(dump, batch, error) < 0)
+            return error->code;
+    }
+    if (more < 0)
+        input_report_error(&dump->report, &broken);
+    return 0;
+}
+
+/* Prints one file; settings->skip and settings->count count down over all files. */
+static int dump_file(struct dump *dump, char *path, struct record_input_settings *settings,
                      struct bt_error *error)
 {
-    struct transfer *transfer = &dump->transfer;
-    struct trace_reader *reader = transfer_open(transfer, path);
-    if (!reader)
-        return 0;
-    dump->path = strcmp(path, "-") == 0 ? "standard input" : path;
+    struct record_input *input;
+    dump->path = record_input_name(path);
     dump->first = dump->files.count;
-    note_header(dump, source_info(trace_reader_source(reader)));
-    trace_reader_watch(reader, dump_member, dump);
-    if (*from > 0) {
-        if (trace_reader_seek(reader, *from, error) < 0)
-            transfer_tell(transfer, error);
-        *from -= trace_reader_position(reader) < *from ? trace_reader_position(reader) : *from;
-    }
-    int result = transfer_pull(transfer, reader, path, &dump->sink, left, error);
-    source_close(trace_reader_source(reader));
+    int result = record_input_open(&input, 1, &path, settings, error);
+    if (result < 0)
+        return result;
+    result = dump_input(dump, input, &settings->count, error);
+    if (result == 0)
+        settings->first = record_input_to_skip(input);
+    record_input_close(input);
     tell_losses(dump, path);
     return result;
 }
 
-static int dump_heading(struct dump_sink *dump, struct bt_error *error)
+static int dump_heading(struct dump *dump, struct bt_error *error)
 {
     const char *heading = record_text_heading(dump->form);
     char *out = output_reserve(dump->output, strlen(heading), error);
@@ -223,29 +224,30 @@ static int dump_heading(struct dump_sink *dump, struct bt_error *error)
     return 0;
 }
 
-static int dump_files(struct dump_sink *dump, const struct dump_settings *settings,
-                      const struct transfer_paths *paths, struct bt_error *error)
+static int dump_files(struct dump *dump, const struct dump_settings *settings,
+                      const struct input_paths *paths, struct bt_error *error)
 {
-    struct transfer *transfer = &dump->transfer;
-    int result = transfer_begin(transfer, &settings->reading, false, error);
-    if (result < 0)
-        return command_failure(error);
-    uint64_t from = settings->from;
-    uint64_t left = settings->count;
-    result = dump_heading(dump, error);
-    for (int i = 0; i < paths->count && left > 0 && result == 0; i++)
-        result = dump_file(dump, paths->paths[i], &from, &left, error);
+    struct record_input_settings reading = {.trace = settings->reading,
+                                            .as_stored = true,
+                                            .headers = true,
+                                            .report = &dump->report,
+                                            .first = settings->skip,
+                                            .count = settings->count};
+    input_report_begin(&dump->report, false);
+    int result = dump_heading(dump, error);
+    for (int i = 0; i < paths->count && reading.count > 0 && result == 0; i++)
+        result = dump_file(dump, paths->paths[i], &reading, error);
     if (result == 0)
-        result = sink_close(&dump->sink, error);
-    /* of what was not wanted to the end, nobody knows what would have come */
-    if (result == 0 && left > 0)
+        result = output_flush(dump->output, error);
+    /* once the count is reached, the files after it are not known */
+    if (result == 0 && reading.count > 0)
         tell_missing(dump);
     if (dump->full.code)
-        transfer_tell(transfer, &dump->full);
+        input_report_error(&dump->report, &dump->full);
     if (result < 0 && result != BT_CLOSED)
-        transfer_tell(transfer, error);
-    transfer_end(transfer);
-    return transfer->status;
+        input_report_error(&dump->report, error);
+    input_report_end(&dump->report);
+    return dump->report.status;
 }
 
 static int dump_main(struct invocation *call)
@@ -257,17 +259,18 @@ static int dump_main(struct invocation *call)
         return status;
     if (settings.csv && settings.json)
         return command_usage(call, "--csv and --json exclude each other");
-    struct dump_sink dump = {.sink.operations = &dump_operations,
-                             .form = settings.csv    ? RECORD_TEXT_CSV
-                                     : settings.json ? RECORD_TEXT_JSON
-                                                     : RECORD_TEXT_B2A,
-                             .filtered = settings.filtered,
-                             .filter = settings.filter};
+    if (input_trace_check(&settings.reading, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct dump dump = {.form = settings.csv    ? RECORD_TEXT_CSV
+                                : settings.json ? RECORD_TEXT_JSON
+                                                : RECORD_TEXT_B2A,
+                        .filtered = settings.filtered,
+                        .filter = settings.filter};
     dump.output = output_new(STDOUT_FILENO, "standard output", &error);
     if (!dump.output)
         return command_failure(&error);
-    struct transfer_paths paths;
-    transfer_take_paths(&paths, call->count, call->arguments);
+    struct input_paths paths;
+    input_paths_take(&paths, call->count, call->arguments);
     status = dump_files(&dump, &settings, &paths, &error);
     output_free(dump.output);
     trace_set_free(&dump.files);
@@ -278,9 +281,9 @@ const struct command dump_command = {
     .name = "dump",
     .operands = "[FILE...]",
     .summary = "print records as text (as b2a does), CSV or JSON lines",
-    .details =
-        "Prints the records of traces: capture files, raw BYU records, either of them gzipped.\n"
-        "Without FILE, or where it is -, standard input is read.",
+    .details = "Prints the records of captures, raw BYU records and traces of other programs\n"
+               "(bustap-convert(1) lists the formats).\n"
+               "Without FILE, or where it is -, standard input is read.",
     .options = dump_options,
     .run = dump_main,
     .group = NULL};

@@ -12,12 +12,12 @@
 
 struct info_settings {
     bool json;
-    struct transfer_reading reading;
+    struct input_trace_settings reading;
 };
 
 static const struct option_row info_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct info_settings, json), NULL},
-    TRANSFER_READING_OPTIONS(struct info_settings, reading),
+    INPUT_TRACE_OPTIONS(struct info_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* All that was read, summed up. */
@@ -335,33 +335,34 @@ static void print_text(const struct summary *summary)
 static int info_main(struct invocation *call)
 {
     struct info_settings settings = {.json = false};
-    struct transfer transfer;
+    struct input_report report;
     struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct summary summary = {.captures = 0};
     struct bt_error error;
     int status;
     if (!command_options(call, &settings, &status))
         return status;
-    if (transfer_begin(&transfer, &settings.reading, true, &error) < 0)
-        return command_failure(&error);
-    struct transfer_paths paths;
-    transfer_take_paths(&paths, call->count, call->arguments);
-    if (trace_set_read(&set, &paths, &transfer, &summary.tally, &error) < 0) {
-        transfer_tell(&transfer, &error);
+    if (input_trace_check(&settings.reading, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    struct input_paths paths;
+    input_report_begin(&report, true);
+    input_paths_take(&paths, call->count, call->arguments);
+    if (trace_set_read(&set, &paths, &settings.reading, &report, &summary.tally, &error) < 0) {
+        input_report_error(&report, &error);
     } else {
         summarise(&summary, &set);
-        progress_clear(&transfer.progress);
+        progress_clear(&report.progress);
         if (!settings.json)
             print_text(&summary);
         else if (print_json(&summary) < 0)
-            transfer.status = command_no_memory();
+            report.status = command_no_memory();
         /* A trace without header has nothing to be complete by: its stray bytes are no error. */
-        if (summary.lacking && transfer.status == 0)
-            transfer.status = STATUS_DATA;
+        if (summary.lacking && report.status == 0)
+            report.status = STATUS_DATA;
     }
     trace_set_free(&set);
-    transfer_end(&transfer);
-    return transfer.status;
+    input_report_end(&report);
+    return report.status;
 }
 
 const struct command info_command = {

@@ -5,7 +5,7 @@
 #include "formats/base/printable.h"
 #include "formats/capture/capture_writer.h"
 #include "tools/common/overwrite.h"
-#include "tools/input/transfer.h"
+#include "tools/input/record_input.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct recover_settings {
     const char *output;
     bool force;
-    struct transfer_reading reading;
+    struct byu_reading reading;
 };
 
 static const struct option_row recover_options[] = {
@@ -24,7 +24,7 @@ static const struct option_row recover_options[] = {
      offsetof(struct recover_settings, output), NULL},
     {OPTION_FLAG, 0, "force", NULL, "replace OUT if it is there",
      offsetof(struct recover_settings, force), NULL},
-    TRANSFER_READING_OPTIONS(struct recover_settings, reading),
+    BYU_READING_OPTIONS(struct recover_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Of all files that stand one behind the other. */
@@ -38,8 +38,7 @@ struct recover_sums {
 };
 
 /* Writes what is put into it as new capture files, one behind the other; holes as losses. */
-struct recover_sink {
-    struct sink sink;
+struct recover {
     struct trace_reader *reader;
     int file;
     const char *name; /* its */
@@ -60,7 +59,7 @@ struct recover_sink {
 };
 
 /* A new file, with the header that was read, or one made up where there was none. */
-static int begin_file(struct recover_sink *recover, const struct capture_info *info,
+static int begin_file(struct recover *recover, const struct capture_info *info,
                       uint64_t first_index, struct bt_error *error)
 {
     if (!capture_info_same_capture(info, &recover->info))
@@ -80,7 +79,7 @@ static int begin_file(struct recover_sink *recover, const struct capture_info *i
 }
 
 /* What is missing in front of the batch becomes a loss at its place. */
-static void mark_hole(struct recover_sink *recover, struct batch *batch, uint64_t start)
+static void mark_hole(struct recover *recover, struct batch *batch, uint64_t start)
 {
     struct loss hole = {.first_tick = recover->last_tick};
     hole.last_tick = loss_total(&batch->lost) > 0 ? batch->lost.first_tick : batch->first_tick;
@@ -95,7 +94,7 @@ static void mark_hole(struct recover_sink *recover, struct batch *batch, uint64_
  * Losses that the closing member told and no block did, then what is missing behind the last block,
  * go to totals->file_lost, which capture_writer_close adds to what the blocks told.
  */
-static void close_hole(struct recover_sink *recover, struct capture_totals *totals,
+static void close_hole(struct recover *recover, struct capture_totals *totals,
                        const struct capture_totals *was)
 {
     uint64_t behind = was->end_index > recover->end_index ? was->end_index - recover->end_index : 0;
@@ -122,7 +121,7 @@ static void take_off(uint64_t *count, uint64_t *excess)
  * member is of a later file, whose header is gone, part of it is in the file: first_index says how
  * much is not.
  */
-static void take_before(const struct recover_sink *recover, struct capture_totals *totals,
+static void take_before(const struct recover *recover, struct capture_totals *totals,
                         const struct capture_totals *was)
 {
     uint64_t sum = totals->capture_records =
@@ -142,7 +141,7 @@ static void take_before(const struct recover_sink *recover, struct capture_total
 }
 
 /* The totals of the new file, from those of the old one where it had any. */
-static void make_totals(struct recover_sink *recover, struct capture_totals *totals)
+static void make_totals(struct recover *recover, struct capture_totals *totals)
 {
     const struct capture_totals *was = recover->closed ? &recover->closing : NULL;
     uint64_t records = capture_writer_records(recover->writer);
@@ -164,14 +163,14 @@ static void make_totals(struct recover_sink *recover, struct capture_totals *tot
 }
 
 /* Whether next is the header of the file behind the one that is being written. */
-static bool is_next_file(const struct recover_sink *recover, const struct capture_info *next)
+static bool is_next_file(const struct recover *recover, const struct capture_info *next)
 {
     return capture_info_same_capture(&recover->info, next) &&
            next->file_number == recover->info.file_number + 1;
 }
 
 /* Closes the file that is being written. next: the header that follows, NULL if none does. */
-static int end_file(struct recover_sink *recover, const struct capture_info *next,
+static int end_file(struct recover *recover, const struct capture_info *next,
                     struct bt_error *error)
 {
     struct capture_totals totals;
@@ -199,7 +198,7 @@ static int end_file(struct recover_sink *recover, const struct capture_info *nex
 /* Members without records: they tell where a capture file ends and the next one begins. */
 static void recover_member(void *context, const struct capture_member *member)
 {
-    struct recover_sink *recover = context;
+    struct recover *recover = context;
     struct bt_error *error = &recover->failed;
     if (error->code)
         return;
@@ -226,7 +225,7 @@ static void recover_member(void *context, const struct capture_member *member)
 }
 
 /* Sees to it that there is a file for a block that begins with request start. 0 or negative. */
-static int continue_file(struct recover_sink *recover, uint64_t start, struct bt_error *error)
+static int continue_file(struct recover *recover, uint64_t start, struct bt_error *error)
 {
     static const struct capture_info no_header = {.file_number = 0};
     if (recover->failed.code) {
@@ -246,9 +245,8 @@ static int continue_file(struct recover_sink *recover, uint64_t start, struct bt
     return result < 0 ? result : begin_file(recover, &no_header, start, error);
 }
 
-static int recover_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+static int recover_put(struct recover *recover, const struct batch *batch, struct bt_error *error)
 {
-    struct recover_sink *recover = (struct recover_sink *)sink;
     uint64_t start = batch->first_index - loss_total(&batch->lost);
     if (continue_file(recover, start, error) < 0)
         return error->code;
@@ -276,18 +274,15 @@ static int recover_put(struct sink *sink, const struct batch *batch, struct bt_e
     return 0;
 }
 
-static int recover_close(struct sink *sink, struct bt_error *error)
+static int recover_close(struct recover *recover, struct bt_error *error)
 {
-    struct recover_sink *recover = (struct recover_sink *)sink;
     int result = 0;
     if (recover->failed.code || !recover->writer)
         result = continue_file(recover, 0, error);
     return result < 0 ? result : end_file(recover, NULL, error);
 }
 
-static const struct sink_operations recover_operations = {recover_put, recover_close};
-
-static int make_sink(struct recover_sink *recover, struct bt_error *error)
+static int make_encoder(struct recover *recover, struct bt_error *error)
 {
     recover->encoder = deflate_encoder_new(DEFLATE_BEST, -1, error);
     if (!recover->encoder)
@@ -296,14 +291,14 @@ static int make_sink(struct recover_sink *recover, struct bt_error *error)
     return recover->member ? 0 : bt_fail(error, BT_MEMORY, "no memory for a block");
 }
 
-static void free_sink(struct recover_sink *recover)
+static void free_writers(struct recover *recover)
 {
     capture_writer_free(recover->writer);
     deflate_encoder_free(recover->encoder);
     free(recover->member);
 }
 
-static void tell_result(const struct recover_sink *recover, const char *output)
+static void tell_result(const struct recover *recover, const char *output)
 {
     const struct recover_sums *sums = &recover->sums;
     fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", PRINTABLE(output),
@@ -323,10 +318,10 @@ static void tell_result(const struct recover_sink *recover, const char *output)
 }
 
 /* Whether all there was has been saved: damage is told, but nothing but the end was missing. */
-static bool saved_all(const struct recover_sink *recover, const struct transfer *transfer)
+static bool saved_all(const struct recover *recover, const struct input_report *report)
 {
     bool unclosed = !trace_reader_closing(recover->reader);
-    return unclosed && transfer->damaged == 1 && recover->sums.missing == 0 &&
+    return unclosed && report->damaged == 1 && recover->sums.missing == 0 &&
            trace_reader_kind(recover->reader) == TRACE_CAPTURE;
 }
 
@@ -337,47 +332,76 @@ static int complete(struct new_file *file, struct bt_error *error)
     return result < 0 ? result : new_file_commit(file, error);
 }
 
-/* Reads all of path into file, NULL for standard output. Returns the exit status. */
-static int recover_into(const char *path, const struct transfer_reading *reading,
-                        struct new_file *file, const char *output)
+/* Reads the file to its end and closes the new one. What is wrong with the input is reported. */
+static int recover_all(struct recover *recover, struct record_input *input,
+                       struct input_report *report, struct bt_error *error)
 {
-    struct recover_sink recover = {.sink = {&recover_operations},
-                                   .file = file ? new_file_descriptor(file) : STDOUT_FILENO,
-                                   .name = output};
-    struct transfer transfer;
+    const struct batch *batch;
+    struct bt_error broken;
+    int more;
+    while ((more = record_input_next(input, &batch, &broken)) == 1)
+        if (recover_put(recover, batch, error) < 0)
+            return error->code;
+    if (more < 0)
+        input_report_error(report, &broken);
+    return recover_close(recover, error);
+}
+
+/* Reports the result and settles the exit status. */
+static void finish(const struct recover *recover, struct input_report *report, const char *output)
+{
+    bool nothing = recover->sums.blocks == 0 && trace_reader_kind(recover->reader) != TRACE_CAPTURE;
+    tell_result(recover, output);
+    if (report->status == STATUS_DATA && saved_all(recover, report))
+        report->status = 0;
+    if (report->status == 0 && (nothing || recover->sums.misplaced > 0))
+        report->status = STATUS_DATA;
+}
+
+/* Reads all of input into file, NULL for standard output. */
+static void recover_input(struct record_input *input, struct input_report *report,
+                          struct new_file *file, const char *output)
+{
+    struct recover recover = {.file = file ? new_file_descriptor(file) : STDOUT_FILENO,
+                              .name = output,
+                              .reader = record_input_trace(input)->reader};
     struct bt_error error;
-    int result = transfer_begin(&transfer, reading, true, &error);
-    if (result < 0)
-        return command_failure(&error);
-    recover.reader = transfer_open(&transfer, path);
-    if (!recover.reader)
-        goto out;
     trace_reader_watch(recover.reader, recover_member, &recover);
     trace_reader_keep_parts(recover.reader);
-    result = make_sink(&recover, &error);
+    int result = make_encoder(&recover, &error);
     if (result == 0)
-        result = transfer_pull(&transfer, recover.reader, path, &recover.sink, NULL, &error);
-    if (result == 0)
-        result = sink_close(&recover.sink, &error);
-    progress_clear(&transfer.progress);
-    if (result == 0 && file && transfer.status <= STATUS_DATA)
+        result = recover_all(&recover, input, report, &error);
+    progress_clear(&report->progress);
+    if (result == 0 && file && report->status <= STATUS_DATA)
         result = complete(file, &error);
-    if (result == 0) {
-        tell_result(&recover, output);
-        if (transfer.status == STATUS_DATA && saved_all(&recover, &transfer))
-            transfer.status = 0;
-        bool nothing =
-            recover.sums.blocks == 0 && trace_reader_kind(recover.reader) != TRACE_CAPTURE;
-        if (transfer.status == 0 && (nothing || recover.sums.misplaced > 0))
-            transfer.status = STATUS_DATA;
-    } else {
-        transfer_tell(&transfer, &error);
+    if (result == 0)
+        finish(&recover, report, output);
+    else
+        input_report_error(report, &error);
+    free_writers(&recover);
+}
+
+/* Reads all of path into file, NULL for standard output. Returns the exit status. */
+static int recover_into(const char *path, const struct byu_reading *reading, struct new_file *file,
+                        const char *output)
+{
+    struct input_report report;
+    struct record_input *input;
+    struct bt_error error;
+    char *paths[] = {(char *)path};
+    const struct record_input_settings settings = {.trace.reading = *reading,
+                                                   .trace.byu_only = true,
+                                                   .unthreaded = true,
+                                                   .report = &report,
+                                                   .count = UINT64_MAX};
+    input_report_begin(&report, true);
+    if (record_input_open(&input, 1, paths, &settings, &error) < 0) {
+        input_report_error(&report, &error);
+        return report.status;
     }
-    free_sink(&recover);
-    source_close(trace_reader_source(recover.reader));
-out:
-    transfer_end(&transfer);
-    return transfer.status;
+    recover_input(input, &report, file, output);
+    record_input_close(input);
+    return report.status;
 }
 
 /* Begins the new file. What has the name OUT stays as it is until the new file is complete. */

@@ -9,14 +9,14 @@
 
 struct verify_settings {
     bool json, strict;
-    struct transfer_reading reading;
+    struct input_trace_settings reading;
 };
 
 static const struct option_row verify_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct verify_settings, json), NULL},
     {OPTION_FLAG, 0, "strict", NULL, "losses that are accounted for give exit status 1 too",
      offsetof(struct verify_settings, strict), NULL},
-    TRANSFER_READING_OPTIONS(struct verify_settings, reading),
+    BYU_READING_OPTIONS(struct verify_settings, reading.reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* A trace without header cannot be proved complete: nothing says what should be in it. */
@@ -168,8 +168,8 @@ static void json_capture(struct json_put *json, const struct trace_verdict *verd
 }
 
 /* Judges and tells every capture of the set. Returns the exit status. */
-static int report(const struct trace_set *set, const struct verify_settings *settings,
-                  struct json_put *json)
+static int report_captures(const struct trace_set *set, const struct verify_settings *settings,
+                           struct json_put *json)
 {
     int status = 0;
     size_t count;
@@ -193,7 +193,7 @@ static int report_json(const struct trace_set *set, const struct verify_settings
     if (!json)
         return command_no_memory();
     json_array(json, "captures");
-    int status = report(set, settings, json);
+    int status = report_captures(set, settings, json);
     json_put_array_end(json);
     json_bool(json, "good", status == 0);
     json_report_end(json);
@@ -202,8 +202,8 @@ static int report_json(const struct trace_set *set, const struct verify_settings
 
 static int verify_main(struct invocation *call)
 {
-    struct verify_settings settings = {.json = false};
-    struct transfer transfer;
+    struct verify_settings settings = {.reading.byu_only = true};
+    struct input_report report;
     struct trace_set set = {.files = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
     int status;
@@ -211,21 +211,21 @@ static int verify_main(struct invocation *call)
         return status;
     if (call->count == 0)
         return command_usage(call, "FILE is missing");
-    if (transfer_begin(&transfer, &settings.reading, true, &error) < 0)
-        return command_failure(&error);
-    struct transfer_paths paths;
-    transfer_take_paths(&paths, call->count, call->arguments);
-    if (trace_set_read(&set, &paths, &transfer, NULL, &error) < 0) {
-        transfer_tell(&transfer, &error);
+    struct input_paths paths;
+    input_report_begin(&report, true);
+    input_paths_take(&paths, call->count, call->arguments);
+    if (trace_set_read(&set, &paths, &settings.reading, &report, NULL, &error) < 0) {
+        input_report_error(&report, &error);
     } else {
-        progress_clear(&transfer.progress);
-        status = settings.json ? report_json(&set, &settings) : report(&set, &settings, NULL);
-        if (status > transfer.status)
-            transfer.status = status;
+        progress_clear(&report.progress);
+        status =
+            settings.json ? report_json(&set, &settings) : report_captures(&set, &settings, NULL);
+        if (status > report.status)
+            report.status = status;
     }
     trace_set_free(&set);
-    transfer_end(&transfer);
-    return transfer.status;
+    input_report_end(&report);
+    return report.status;
 }
 
 const struct command verify_command = {

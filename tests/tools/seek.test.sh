@@ -1,5 +1,5 @@
 #!/bin/bash
-# --from and --count give exactly those lines of the whole, wherever they begin and in whatever the
+# --skip and --count give exactly those lines of the whole, wherever they begin and in whatever the
 # records come; and a capture is hopped through, not read.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
@@ -14,16 +14,16 @@ bustap dump --csv p_?.byu.gz | tail -n +2 >whole.csv
 for from in 0 1 129 130 131 999 1000 1001 1500 2999 3000 3999 4000 4001 100000; do
     for count in 1 130 700 2500; do
         sed -n "$((from + 1)),$((from + count))p;$((from + count + 1))q" whole >wanted
-        bustap dump --from "$from" --count "$count" p_?.byu.gz | cmp - wanted
-        bustap dump --from "$from" --count "$count" p_1.byu plain_2.gz p_3.byu.gz p_4.byu.gz |
+        bustap dump --skip "$from" --count "$count" p_?.byu.gz | cmp - wanted
+        bustap dump --skip "$from" --count "$count" p_1.byu plain_2.gz p_3.byu.gz p_4.byu.gz |
             cmp - wanted
         sed -n "$((from + 1)),$((from + count))p;$((from + count + 1))q" whole.csv >wanted
-        bustap dump --csv --from "$from" --count "$count" p_?.byu.gz | tail -n +2 | cmp - wanted
+        bustap dump --csv --skip "$from" --count "$count" p_?.byu.gz | tail -n +2 | cmp - wanted
     done
 done
-cat p_1.byu | bustap dump --from 990 - | cmp - <(sed -n '991,1000p' whole)
+cat p_1.byu | bustap dump --skip 990 - | cmp - <(sed -n '991,1000p' whole)
 
 # damage in front of the place does not matter to who hops over it
 size=$(wc -c <p_1.byu.gz)
 printf '\377\377' | dd of=p_1.byu.gz bs=1 seek=$((size / 2)) conv=notrunc 2>dd.log
-bustap dump --from 950 --count 50 p_1.byu.gz 2>told | cmp - <(sed -n '951,1000p' whole)
+bustap dump --skip 950 --count 50 p_1.byu.gz 2>told | cmp - <(sed -n '951,1000p' whole)

@@ -253,7 +253,7 @@ static int cache_main(struct invocation *call)
     if (request.swept && (request.classify || request.image_count > 0))
         return command_usage(call, "a sweep does not tell misses by their reason, nor lines: "
                                    "--sweep excludes --classify and --image");
-    if (request.input.from && !trace_format_find(request.input.from, &error))
+    if (request.input.trace.from && !trace_format_find(request.input.trace.from, &error))
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
     request.text.settings.no_flush |= request.no_flush;

@@ -4,7 +4,8 @@
 #include "formats/dcfg/dcfg_writer.h"
 #include "tools/common/json_report.h"
 #include "tools/dcfg/build_paths.h"
-#include "tools/dcfg/captures_read.h"
+#include "tools/dcfg/graph/build.h"
+#include "tools/input/record_input.h"
 #include "tools/symbols/image.h"
 
 #include <inttypes.h>
@@ -19,8 +20,7 @@ struct request {
     uint32_t chunk;
     uint64_t memory;
     bool json;
-    struct transfer_reading reading;
-    bool concatenate;
+    struct record_input_settings input;
     const char *images[IMAGE_COUNT_MAX];
     uint32_t image_count;
 };
@@ -47,8 +47,7 @@ static const struct option_row build_options[] = {
      offsetof(struct request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "for the graph, instead of 4G",
      offsetof(struct request, memory), NULL},
-    TRANSFER_READING_OPTIONS(struct request, reading),
-    CAPTURES_CONCATENATE_OPTION(struct request, concatenate),
+    RECORD_INPUT_OPTIONS(struct request, input),
     {OPTION_FLAG, 0, "json", NULL, "the summary as one JSON object on standard output",
      offsetof(struct request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -181,15 +180,39 @@ static int add_images(struct images **images, const struct request *request, str
     return result;
 }
 
-static int write_trace(const struct request *request, const struct captures *captures,
-                       struct transfer *transfer, struct build *build, struct bt_error *error)
+/* Reads all captures into the build. 0, what the build returns, or why they cannot be read. */
+static int read_captures(const struct captures *captures,
+                         const struct record_input_settings *settings, struct build *build,
+                         struct bt_error *error)
 {
+    struct record_input *input;
+    const struct batch *batch;
+    int result =
+        record_input_open(&input, captures->count, (char **)captures->paths, settings, error);
+    if (result < 0)
+        return result;
+    int more;
+    while (result == 0 && (more = record_input_next(input, &batch, error)) != 0) {
+        if (more == RECORD_INPUT_FILE)
+            build_file(build, record_input_info(input));
+        else
+            result = more < 0 ? more : build_put(build, batch, error);
+    }
+    record_input_close(input);
+    return result;
+}
+
+static int write_trace(const struct request *request, const struct captures *captures,
+                       struct build *build, struct bt_error *error)
+{
+    struct record_input_settings again = request->input;
     struct text_writer *writer = text_writer_new(request->trace, error);
     if (!writer)
         return error->code;
+    again.again = true;
     int result = build_trace_begin(build, writer, error);
     if (result == 0)
-        result = captures_read(captures, request->concatenate, transfer, build, true, error);
+        result = read_captures(captures, &again, build, error);
     if (result == 0)
         result = build_trace_end(build, error);
     if (result == 0)
@@ -198,19 +221,19 @@ static int write_trace(const struct request *request, const struct captures *cap
     return result;
 }
 
-/* The graph is written last: where the trace cannot be, there is none either. */
+/* The graph is written last: if the trace cannot be written, there is no graph either. */
 static int build_all(const struct request *request, const struct captures *captures,
-                     struct transfer *transfer, struct build *build, struct bt_error *error)
+                     struct build *build, struct bt_error *error)
 {
     struct dcfg *graph = NULL;
-    int result = captures_read(captures, request->concatenate, transfer, build, false, error);
+    int result = read_captures(captures, &request->input, build, error);
     if (result == 0)
         result = build_graph(build, &graph, error);
     if (result == 0 && request->trace)
-        result = write_trace(request, captures, transfer, build, error);
+        result = write_trace(request, captures, build, error);
     if (result == 0)
         result = dcfg_write(graph, request->output, NULL, error);
-    progress_clear(&transfer->progress);
+    progress_clear(&request->input.report->progress);
     if (result == 0) {
         struct build_counts counts = build_counts(build);
         if (!request->json)
@@ -222,17 +245,17 @@ static int build_all(const struct request *request, const struct captures *captu
     return result;
 }
 
-static int run(const struct request *request, enum fetch_kind kind, int count, char **paths)
+static int run(struct request *request, enum fetch_kind kind, int count, char **paths)
 {
     struct bt_error error;
-    struct transfer transfer;
+    struct input_report report;
     struct captures captures = {.paths = NULL, .count = 0};
     struct images *images = NULL;
     struct build *build = NULL;
-    if (transfer_begin(&transfer, &request->reading, true, &error) < 0)
-        return command_failure(&error);
+    input_report_begin(&report, true);
+    request->input.report = &report;
     const struct captures_settings settings = {.again = request->trace ? "a trace" : NULL,
-                                               .concatenate = request->concatenate};
+                                               .concatenate = request->input.concatenate};
     int result = captures_order(&captures, count, paths, &settings, &error);
     if (result == 0)
         result = add_images(&images, request, &error);
@@ -244,20 +267,21 @@ static int run(const struct request *request, enum fetch_kind kind, int count, c
                                                 .memory_max = request->memory,
                                                 .chunk_edges = request->chunk};
         build = build_new(&building, &error);
-        result = build ? build_all(request, &captures, &transfer, build, &error) : BT_MEMORY;
+        result = build ? build_all(request, &captures, build, &error) : BT_MEMORY;
     }
-    if (result != 0 && result != BT_CLOSED) /* a reader that has seen enough */
-        transfer_tell(&transfer, &error);
+    if (result != 0 && result != BT_CLOSED) /* a reader that closed the pipe early */
+        input_report_error(&report, &error);
     build_free(build);
     images_free(images);
     captures_free(&captures);
-    transfer_end(&transfer);
-    return transfer.status;
+    input_report_end(&report);
+    return report.status;
 }
 
 static int build_main(struct invocation *call)
 {
-    struct request request = {.fetch = "auto", .memory = MEMORY_DEFAULT};
+    struct request request = {
+        .fetch = "auto", .memory = MEMORY_DEFAULT, .input = {.headers = true, .count = UINT64_MAX}};
     int status;
     int kind = 0;
     if (!command_options(call, &request, &status))
@@ -266,6 +290,9 @@ static int build_main(struct invocation *call)
         return command_usage(call, "CAPTURE is missing");
     if (!request.output)
         return command_usage(call, "-o OUT is missing");
+    struct bt_error error;
+    if (input_trace_check(&request.input.trace, &error) < 0)
+        return command_usage(call, "%s", error.message);
     while (kinds[kind] && strcmp(kinds[kind], request.fetch) != 0)
         kind++;
     if (!kinds[kind])

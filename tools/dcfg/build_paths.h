@@ -2,7 +2,7 @@
 #ifndef TOOLS_DCFG_BUILD_PATHS_H
 #define TOOLS_DCFG_BUILD_PATHS_H
 
-#include "tools/dcfg/captures_read.h"
+#include "tools/input/captures.h"
 #include "tools/symbols/image.h"
 
 /*

@@ -2,7 +2,6 @@
 
 #include "formats/capture/trace_reader.h"
 #include "tools/common/words.h"
-#include "tools/input/trace_set.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,12 +66,14 @@ static int compare(const void *left, const void *right)
     return a->given < b->given ? -1 : a->given > b->given;
 }
 
-static int order(struct file *files, int count, char **paths, const char *again,
-                 struct bt_error *error)
+static int order(struct file *files, int count, char **paths,
+                 const struct captures_settings *settings, struct bt_error *error)
 {
     for (int i = 0; i < count; i++) {
         files[i] = (struct file){.path = paths[i], .capture = i, .given = i};
-        int result = again ? check_readable_again(paths[i], again, error) : 0;
+        if (settings->as_given)
+            continue;
+        int result = settings->again ? check_readable_again(paths[i], settings->again, error) : 0;
         if (result == 0)
             result = read_header(&files[i], error);
         if (result != 0)
@@ -141,10 +142,10 @@ int captures_order(struct captures *captures, int count, char **paths,
                                   .count = count};
     int result;
     if (files && captures->paths)
-        result = order(files, count, paths, settings->again, error);
+        result = order(files, count, paths, settings, error);
     else
         result = bt_fail(error, BT_MEMORY, "no memory for %d files", count);
-    if (result == 0 && !settings->concatenate)
+    if (result == 0 && !settings->concatenate && !settings->as_given)
         result = check_one(files, count, error);
     for (int i = 0; i < count && result == 0; i++)
         captures->paths[i] = files[i].path;
@@ -175,17 +176,29 @@ int captures_join(struct captures_seam *seam, const struct capture_info *info, c
     return same;
 }
 
+bool captures_missing(char *text, uint32_t first, uint32_t next)
+{
+    if (next <= first)
+        return false;
+    if (next - first == 1)
+        snprintf(text, CAPTURES_MISSING_BYTES, "file %" PRIu32 " is missing", first);
+    else
+        snprintf(text, CAPTURES_MISSING_BYTES, "files %" PRIu32 " to %" PRIu32 " are missing",
+                 first, next - 1);
+    return true;
+}
+
 int captures_check_numbers(const struct captures_seam *before, const struct captures_seam *next,
                            struct bt_error *error)
 {
-    char missing[TRACE_SET_MISSING_BYTES];
+    char missing[CAPTURES_MISSING_BYTES];
     if (!before->path || !capture_info_same_capture(&before->info, &next->info))
         return 0;
     /* a file is joined when it is opened and when its header is read: then path is the same one */
     if (before->path != next->path && before->info.file_number == next->info.file_number)
         return bt_fail(error, BT_DATA, "%.200s and %.200s both hold file %" PRIu32, before->path,
                        next->path, next->info.file_number);
-    if (!trace_set_missing(missing, before->info.file_number + 1, next->info.file_number))
+    if (!captures_missing(missing, before->info.file_number + 1, next->info.file_number))
         return 0;
     if (strcmp(before->path, next->path) == 0)
         return bt_fail(error, BT_DATA, "%.400s: %s", next->path, missing);

@@ -16,6 +16,7 @@ struct captures_settings {
     const char *again; /* what reads the files twice ("a trace"), which standard input and pipes
                           cannot be; NULL: nothing does */
     bool concatenate;  /* several traces are studied as one, one after the other */
+    bool as_given;     /* the order given is kept, no file is opened, several traces are accepted */
 };
 
 /* The row of that for the table of a command's options (tools/common/options.h). */
@@ -57,6 +58,11 @@ struct captures_seam {
  */
 int captures_join(struct captures_seam *seam, const struct capture_info *info, const char *path,
                   bool concatenate, struct bt_error *error);
+
+/* Names the files missing from number first to the one before next, as "files 2 to 4 are missing".
+ * False, with text unchanged, if none is. */
+#define CAPTURES_MISSING_BYTES 48u
+bool captures_missing(char *text, uint32_t first, uint32_t next);
 
 /* Whether two files, one after the other, may be neighbours in a capture. 0, or BT_DATA: files are
  * missing between them, or both hold the same file of it. */

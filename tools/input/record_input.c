@@ -2,9 +2,6 @@
 
 #include "formats/base/thread.h"
 #include "formats/capture/capture_file.h"
-#include "formats/capture/trace_reader.h"
-#include "formats/foreign/trace_format.h"
-#include "tools/common/progress.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,109 +16,106 @@
 /* For how long closing waits for a thread that may be waiting for a pipe. */
 #define CLOSE_WAIT_NS 200000000
 
-/* What the reading thread hands over: a batch, something to tell, or the end. */
+/* The header of a file; known is false if it has none. */
+struct header {
+    bool known;
+    struct capture_info info;
+};
+
+/* An item that the reading side passes on: a batch, a report, the start of files, or the end. */
 struct slot {
     struct batch batch;
-    struct capture_info info; /* of the capture that the batch is of; zero where there is none */
-    bool has_info;
-    int result; /* 1: a batch; BT_DATA, BT_NOTE: something to tell; 0 and others: the end */
+    struct header header;   /* of the capture that the batch belongs to */
+    struct header *started; /* with settings.headers: files that start before the batch */
+    size_t started_count, started_capacity;
+    int result; /* 1: a batch; BT_DATA, BT_NOTE: to be reported; RECORD_INPUT_FILE: nothing but
+                   headers; 0 and others: the end */
     struct bt_error error;
     int path;              /* being read */
     uint64_t offset, size; /* of that file, for progress */
+    uint64_t to_skip;      /* records */
 };
 
 struct record_input {
     struct record_input_settings settings;
-    struct transfer_paths operands;
+    struct input_paths operands;
     struct captures captures;
-    struct transfer transfer; /* telling, progress and the exit status */
+    struct input_report *report; /* settings.report or own_report */
+    struct input_report own_report;
 
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct slot slots[SLOTS];
-    unsigned filled; /* slots that the thread has filled so far, modulo 2^32 */
-    unsigned taken;  /* slots that the study is through with */
+    unsigned filled; /* slots that have been filled so far, modulo 2^32 */
+    unsigned taken;  /* slots that the caller has finished with */
     bool stop;       /* nothing more is wanted */
-    bool finished;   /* the thread touches nothing any more */
+    bool finished;   /* the thread accesses nothing any more */
 
-    bool damaged;  /* what was not told */
-    uint64_t gaps; /* chosen ones, in what was delivered */
+    bool damaged;  /* corruption was held back */
+    uint64_t gaps; /* chosen ones, in the delivered batches */
 
-    struct slot *current; /* what record_input_next gave last */
-    int path;             /* that this is of */
+    struct slot *current;        /* the one that record_input_next returned last */
+    struct slot *pending;        /* filled, with started files to be returned first */
+    size_t delivered;            /* of its started files */
+    const struct header *header; /* of what record_input_next returned last, or NULL */
+    int path;                    /* that it belongs to */
 
-    /* the thread's own */
+    /* the reading side */
+    struct input_trace trace;
+    int next_path; /* index of the path to open after this one */
+    bool at_end;   /* of trace */
+    bool hopped;   /* over the records of trace that are not wanted */
+    bool started;  /* the caller learns that this file has started */
     uint64_t skip, left;
     uint64_t tick_base;        /* added to the ticks of the trace being read */
     uint64_t last_tick;        /* of all so far */
     uint64_t index_base;       /* added to the indexes of the trace being read */
-    uint64_t next_index;       /* behind all so far */
+    uint64_t next_index;       /* after all so far */
     struct captures_seam seam; /* the file that is being read */
     const struct capture_info *info;
+    struct slot *filling;
     struct bt_error met; /* with a header: files are missing, or another trace begins; code 0: no */
 };
 
-/* --- one trace --- */
+/* --- the reading side: files --- */
 
-struct trace {
-    struct source *source;
-    struct trace_reader *reader; /* the same, where the trace is one of ours */
-    int path;
-};
-
-/* How a trace of that format is read, if it is one of ours; a format that was named is that. */
-static unsigned reading_of(const struct record_input_settings *settings,
-                           const struct trace_format *format)
+/* Passes on that a file starts. info: NULL if it has no header. */
+static void start_file(struct record_input *input, const struct capture_info *info)
 {
-    return transfer_flags(&settings->reading) | (settings->from ? TRACE_INSIST : 0u) |
-           (strcmp(format->name, "byu-lp64") == 0 ? TRACE_LP64 : 0u);
-}
-
-static int trace_open(struct trace *trace, const char *path,
-                      const struct record_input_settings *settings, struct bt_error *error)
-{
-    const struct trace_format *format = settings->from ? trace_format_find(settings->from, error)
-                                                       : trace_format_detect(path, error);
-    *trace = (struct trace){.source = NULL};
-    if (!format)
-        return error->code;
-    if (format->decoder)
-        return trace_format_open(&trace->source, format->name, path, &settings->foreign, error);
-    int result = trace_reader_open(&trace->reader, path, reading_of(settings, format), error);
-    if (result == 0)
-        trace->source = trace_reader_source(trace->reader);
-    return result;
-}
-
-/* --- the reading thread --- */
-
-/* The next free slot, once there is one; NULL where nothing more is wanted. */
-static struct slot *next_slot(struct record_input *input)
-{
-    pthread_mutex_lock(&input->mutex);
-    while (!input->stop && input->filled - input->taken == SLOTS)
-        pthread_cond_wait(&input->changed, &input->mutex);
-    bool stop = input->stop;
-    pthread_mutex_unlock(&input->mutex);
-    return stop ? NULL : &input->slots[input->filled % SLOTS];
-}
-
-static void give_slot(struct record_input *input)
-{
-    pthread_mutex_lock(&input->mutex);
-    input->filled++;
-    pthread_cond_broadcast(&input->changed);
-    pthread_mutex_unlock(&input->mutex);
+    struct slot *slot = input->filling;
+    input->started = true;
+    if (!input->settings.headers)
+        return;
+    if (slot->started_count == slot->started_capacity) {
+        size_t capacity = slot->started_capacity ? 2 * slot->started_capacity : 4;
+        struct header *started = realloc(slot->started, capacity * sizeof *started);
+        if (!started) {
+            bt_fail(&input->met, BT_MEMORY, "no memory for %zu headers", capacity);
+            return;
+        }
+        slot->started = started;
+        slot->started_capacity = capacity;
+    }
+    struct header *header = &slot->started[slot->started_count++];
+    header->known = info != NULL;
+    if (info)
+        header->info = *info;
 }
 
 /*
- * Another file begins. Where that is another trace its time and its count of requests go on where
- * the last one ended. What is wrong with it is in input->met.
+ * Begins another file. If it belongs to another trace, ticks and indexes continue where the last
+ * trace ended. Trouble with it is left in input->met.
  */
-static void begin_file(struct record_input *input, const struct capture_info *info,
-                       const char *path)
+static void join_file(struct record_input *input, const struct capture_info *info, const char *path)
 {
+    if (input->settings.as_stored) {
+        input->seam = (struct captures_seam){.path = path};
+        if (info)
+            input->seam.info = *info;
+        input->info = info ? &input->seam.info : NULL;
+        return;
+    }
     const struct captures_seam before = input->seam;
     int same = captures_join(&input->seam, info, path, input->settings.concatenate, &input->met);
     if (same < 0)
@@ -137,9 +131,29 @@ static void begin_file(struct record_input *input, const struct capture_info *in
 static void member_met(void *context, const struct capture_member *member)
 {
     struct record_input *input = context;
-    if (member->kind == CAPTURE_MEMBER_HEADER && input->met.code == 0)
-        begin_file(input, &member->info, input->seam.path);
+    if (member->kind != CAPTURE_MEMBER_HEADER || input->met.code != 0)
+        return;
+    join_file(input, &member->info, input->seam.path);
+    start_file(input, &member->info);
 }
+
+/* Closes the trace that has been read and opens the next one. 0 or a negative code. */
+static int open_next(struct record_input *input, struct bt_error *error)
+{
+    const char *path = input->captures.paths[input->next_path];
+    input_trace_close(&input->trace);
+    input->next_path++;
+    input->at_end = input->started = input->hopped = false;
+    int result = input_trace_open(&input->trace, path, &input->settings.trace, error);
+    if (result != 0 || input->settings.unthreaded)
+        return result;
+    join_file(input, source_info(input->trace.source), path);
+    if (input->trace.reader)
+        trace_reader_watch(input->trace.reader, member_met, input);
+    return 0;
+}
+
+/* --- the reading side: records --- */
 
 static void shift(struct record_input *input, struct batch *batch)
 {
@@ -180,124 +194,120 @@ static void limit_records(struct record_input *input, struct batch *batch)
     input->last_tick = batch->last_tick;
 }
 
-static void describe(struct record_input *input, struct slot *slot, const struct trace *trace)
+/* Hops over records that are not wanted, if the trace can do so. 0 or a negative code. */
+static int hop(struct record_input *input, struct bt_error *error)
 {
-    slot->path = trace->path;
-    slot->offset =
-        trace->reader ? trace_reader_offset(trace->reader) : trace_format_offset(trace->source);
-    slot->size =
-        trace->reader ? trace_reader_size(trace->reader) : trace_format_size(trace->source);
-    slot->has_info = input->info != NULL;
-    if (input->info)
-        slot->info = *input->info;
-}
-
-/* Has the study's side tell something. False: nothing more is wanted. */
-static bool tell(struct record_input *input, const struct trace *trace,
-                 const struct bt_error *error)
-{
-    struct slot *slot = next_slot(input);
-    if (!slot)
-        return false;
-    slot->result = error->code;
-    slot->error = *error;
-    describe(input, slot, trace);
-    give_slot(input);
-    return true;
-}
-
-/* Tells what was met with a header. 0, or why it ends the study. */
-static int tell_met(struct record_input *input, const struct trace *trace, struct bt_error *error)
-{
-    const struct bt_error met = input->met;
-    input->met.code = 0;
-    if (met.code == BT_DATA)
-        (void)tell(input, trace, &met);
-    else if (met.code < 0)
-        *error = met;
-    return met.code == BT_DATA ? 0 : met.code;
-}
-
-/* Reads a trace to its end, or as far as it is wanted. 0, or why it cannot be read on. */
-static int read_source(struct record_input *input, const struct trace *trace,
-                       struct bt_error *error)
-{
-    bool blocks = trace->reader && trace_reader_kind(trace->reader) == TRACE_CAPTURE;
-    size_t piece = blocks ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
-    while (input->left > 0) {
-        struct slot *slot = next_slot(input);
-        if (!slot)
-            return 0;
-        uint64_t wanted = input->skip == 0 ? input->left : piece;
-        slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
-        slot->result = source_next(trace->source, &slot->batch, -1, &slot->error);
-        if (input->met.code == BT_USAGE)
-            return tell_met(input, trace, error);
-        if (slot->result == 1) {
-            shift(input, &slot->batch);
-            skip_records(input, &slot->batch);
-            limit_records(input, &slot->batch);
-            input->left -= slot->batch.count;
-        } else if (slot->result != BT_DATA && slot->result != BT_NOTE) {
-            *error = slot->error;
-            return slot->result;
-        }
-        describe(input, slot, trace);
-        give_slot(input);
-        tell_met(input, trace, error);
-    }
-    return 0;
-}
-
-/* Hops over records that are not wanted. 0, or why the trace cannot be read on. */
-static int hop(struct record_input *input, const struct trace *trace, struct bt_error *error)
-{
-    if (input->skip == 0 || input->settings.keep_ticks || !trace->reader)
+    input->hopped = true;
+    if (input->skip == 0 || input->settings.keep_ticks || !input->trace.reader)
         return 0;
-    int result = trace_reader_seek(trace->reader, input->skip, error);
-    uint64_t passed = trace_reader_position(trace->reader);
+    int result = trace_reader_seek(input->trace.reader, input->skip, error);
+    uint64_t passed = trace_reader_position(input->trace.reader);
     input->skip -= passed < input->skip ? passed : input->skip;
-    if (result == BT_DATA)
-        result = tell(input, trace, error) ? 0 : result;
     return result;
 }
 
-static int read_trace(struct record_input *input, int path, struct bt_error *error)
+/* Reads from the open trace into the slot. Returns what the source returned. */
+static int read_trace(struct record_input *input, struct slot *slot)
 {
-    struct trace trace;
-    int result = trace_open(&trace, input->captures.paths[path], &input->settings, error);
-    if (result != 0)
+    size_t piece = input_trace_has_blocks(&input->trace) ? CAPTURE_BLOCK_RECORDS : RECORDS_RAW;
+    uint64_t wanted = input->skip == 0 ? input->left : piece;
+    slot->batch.capacity = wanted < piece ? (size_t)wanted : piece;
+    int result = source_next(input->trace.source, &slot->batch, -1, &slot->error);
+    input->at_end = result == 0;
+    if (result != 1 || input->met.code == BT_USAGE)
         return result;
-    trace.path = path;
-    begin_file(input, source_info(trace.source), input->captures.paths[path]);
-    if (trace.reader)
-        trace_reader_watch(trace.reader, member_met, input);
-    result = tell_met(input, &trace, error);
-    if (result == 0)
-        result = hop(input, &trace, error);
-    if (result == 0)
-        result = tell_met(input, &trace, error);
-    if (result == 0)
-        result = read_source(input, &trace, error);
-    source_close(trace.source);
+    if (!input->started)
+        start_file(input, input->info);
+    shift(input, &slot->batch);
+    skip_records(input, &slot->batch);
+    limit_records(input, &slot->batch);
+    input->left -= slot->batch.count;
     return result;
+}
+
+/* The result of a slot that is about a pending report. */
+static int take_met(struct record_input *input, struct slot *slot)
+{
+    slot->error = input->met;
+    input->met.code = 0;
+    return slot->error.code;
+}
+
+/* The next result for a slot: as struct slot has it. */
+static int read_next(struct record_input *input, struct slot *slot)
+{
+    for (;;) {
+        if (input->met.code != 0)
+            return take_met(input, slot);
+        if (input->left == 0)
+            return 0;
+        bool open = input->trace.source && !input->at_end;
+        if (!open && input->next_path == input->captures.count)
+            return 0;
+        int result = !open            ? open_next(input, &slot->error)
+                     : !input->hopped ? hop(input, &slot->error)
+                                      : read_trace(input, slot);
+        if (input->met.code == BT_USAGE)
+            return take_met(input, slot);
+        if (result != 0)
+            return result;
+        if (input->at_end && slot->started_count > 0)
+            return RECORD_INPUT_FILE;
+    }
+}
+
+static bool is_end(int result)
+{
+    return result != 1 && result != BT_DATA && result != BT_NOTE && result != RECORD_INPUT_FILE;
+}
+
+/* Fills a slot with what comes next. False at the end. */
+static bool fill_slot(struct record_input *input, struct slot *slot)
+{
+    input->filling = slot;
+    slot->started_count = 0;
+    slot->result = read_next(input, slot);
+    slot->path = input->next_path > 0 ? input->next_path - 1 : 0;
+    slot->to_skip = input->skip;
+    slot->header.known = input->info != NULL;
+    if (input->info)
+        slot->header.info = *input->info;
+    if (input->trace.source) {
+        slot->offset = input_trace_offset(&input->trace);
+        slot->size = input_trace_size(&input->trace);
+    }
+    return !is_end(slot->result);
+}
+
+/* --- the reading thread --- */
+
+/* The next free slot, once there is one; NULL if nothing more is wanted. */
+static struct slot *next_slot(struct record_input *input)
+{
+    pthread_mutex_lock(&input->mutex);
+    while (!input->stop && input->filled - input->taken == SLOTS)
+        pthread_cond_wait(&input->changed, &input->mutex);
+    bool stop = input->stop;
+    pthread_mutex_unlock(&input->mutex);
+    return stop ? NULL : &input->slots[input->filled % SLOTS];
+}
+
+static void give_slot(struct record_input *input)
+{
+    pthread_mutex_lock(&input->mutex);
+    input->filled++;
+    pthread_cond_broadcast(&input->changed);
+    pthread_mutex_unlock(&input->mutex);
 }
 
 static void *read_all(void *argument)
 {
     struct record_input *input = argument;
-    struct bt_error error;
-    int result = 0;
+    struct slot *slot;
+    bool more = true;
     thread_set_name("input");
-    int path = 0;
-    while (path < input->captures.count && result == 0 && input->left > 0)
-        result = read_trace(input, path++, &error);
-    struct slot *slot = next_slot(input);
-    if (slot) {
-        slot->result = result;
-        slot->path = path > 0 ? path - 1 : 0;
-        if (result < 0)
-            slot->error = error;
+    while (more && (slot = next_slot(input))) {
+        more = fill_slot(input, slot);
         give_slot(input);
     }
     pthread_mutex_lock(&input->mutex);
@@ -307,10 +317,26 @@ static void *read_all(void *argument)
     return NULL;
 }
 
-/* --- the study's side --- */
+/* --- the caller's side --- */
 
-static int start_thread(struct record_input *input, struct bt_error *error)
+void input_paths_take(struct input_paths *paths, int count, char **operands)
 {
+    memcpy(paths->dash, "-", sizeof paths->dash);
+    paths->only[0] = paths->dash;
+    paths->count = count > 0 ? count : 1;
+    paths->paths = count > 0 ? operands : paths->only;
+}
+
+const char *record_input_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* Begins to read: in a thread, or, unthreaded, with opening the file. */
+static int start_reading(struct record_input *input, struct bt_error *error)
+{
+    if (input->settings.unthreaded)
+        return open_next(input, error);
     int result = pthread_create(&input->thread, NULL, read_all, input);
     if (result != 0)
         return bt_fail(error, BT_IO, "cannot start a thread: %s", strerror(result));
@@ -319,7 +345,8 @@ static int start_thread(struct record_input *input, struct bt_error *error)
 
 static int make_slots(struct record_input *input, struct bt_error *error)
 {
-    for (unsigned i = 0; i < SLOTS; i++) {
+    unsigned count = input->settings.unthreaded ? 1 : SLOTS;
+    for (unsigned i = 0; i < count; i++) {
         input->slots[i].batch.records = malloc(CAPTURE_BLOCK_RECORDS * sizeof(struct record));
         if (!input->slots[i].batch.records)
             return bt_fail(error, BT_MEMORY, "no memory for %u records", CAPTURE_BLOCK_RECORDS);
@@ -329,8 +356,11 @@ static int make_slots(struct record_input *input, struct bt_error *error)
 
 static void input_free(struct record_input *input)
 {
-    for (unsigned i = 0; i < SLOTS; i++)
+    input_trace_close(&input->trace);
+    for (unsigned i = 0; i < SLOTS; i++) {
         free(input->slots[i].batch.records);
+        free(input->slots[i].started);
+    }
     captures_free(&input->captures);
     pthread_cond_destroy(&input->changed);
     pthread_mutex_destroy(&input->mutex);
@@ -344,23 +374,22 @@ static int input_new(struct record_input **out, int count, char **paths,
     if (!input)
         return bt_fail(error, BT_MEMORY, "no memory for the input");
     input->settings = *settings;
+    input->settings.as_stored |= settings->unthreaded;
     input->skip = settings->first;
     input->left = settings->count;
     pthread_mutex_init(&input->mutex, NULL);
     pthread_cond_init(&input->changed, NULL);
-    transfer_take_paths(&input->operands, count, paths);
-    progress_begin(&input->transfer.progress, settings->quiet_output);
-    input->transfer.progress.wanted &= !settings->silent;
+    input_paths_take(&input->operands, count, paths);
+    input_report_begin(&input->own_report, settings->quiet_output);
+    input->own_report.progress.wanted &= !settings->silent;
+    input->report = settings->report ? settings->report : &input->own_report;
     *out = input;
-    const struct trace_format *from =
-        settings->from ? trace_format_find(settings->from, error) : NULL;
-    if (settings->from && !from)
-        return error->code;
-    if (from && settings->reading.lp64 && from->decoder)
-        return bt_fail(error, BT_USAGE, "--lp64 is for BYU records, and --from says %s",
-                       from->name);
-    const struct captures_settings one = {.concatenate = settings->concatenate};
-    return captures_order(&input->captures, input->operands.count, input->operands.paths, &one,
+    int result = input_trace_check(&settings->trace, error);
+    if (result < 0)
+        return result;
+    const struct captures_settings order = {.concatenate = settings->concatenate,
+                                            .as_given = input->settings.as_stored};
+    return captures_order(&input->captures, input->operands.count, input->operands.paths, &order,
                           error);
 }
 
@@ -372,7 +401,7 @@ int record_input_open(struct record_input **input, int count, char **paths,
     if (result == 0)
         result = make_slots(opened, error);
     if (result == 0)
-        result = start_thread(opened, error);
+        result = start_reading(opened, error);
     if (result == 0)
         *input = opened;
     else if (opened)
@@ -380,9 +409,16 @@ int record_input_open(struct record_input **input, int count, char **paths,
     return result;
 }
 
-/* The slot that the thread fills next, once it is filled. */
+/* The slot to be filled next, once it is filled. */
 static struct slot *take_slot(struct record_input *input)
 {
+    struct slot *slot = &input->slots[0];
+    if (input->settings.unthreaded) {
+        if (!input->finished)
+            input->finished = !fill_slot(input, slot);
+        input->current = NULL;
+        return slot;
+    }
     pthread_mutex_lock(&input->mutex);
     if (input->current) {
         input->current = NULL;
@@ -391,51 +427,87 @@ static struct slot *take_slot(struct record_input *input)
     }
     while (input->filled == input->taken)
         pthread_cond_wait(&input->changed, &input->mutex);
-    struct slot *slot = &input->slots[input->taken % SLOTS];
+    slot = &input->slots[input->taken % SLOTS];
     pthread_mutex_unlock(&input->mutex);
     return slot;
 }
 
-/* What is left to say of the file read so far. */
+/* Reports the rest about the file read so far. */
 static void end_file(struct record_input *input)
 {
     if (input->captures.count > 0)
-        transfer_end_file(&input->transfer, input->captures.paths[input->path]);
+        input_report_end_file(input->report, input->captures.paths[input->path]);
+}
+
+/* Reports what the reader found. */
+static void found(struct record_input *input, const struct bt_error *error)
+{
+    const struct record_input_settings *settings = &input->settings;
+    if (settings->hold_damage && error->code == BT_DATA)
+        input->damaged = true;
+    else if (!settings->silent && !settings->again)
+        input_report_found(input->report, error);
+}
+
+/* Makes the slot the current one; result as of record_input_next, BT_DATA and BT_NOTE included. */
+static int use_slot(struct record_input *input, struct slot *slot, const struct batch **batch,
+                    struct bt_error *error)
+{
+    if (slot->path != input->path)
+        end_file(input);
+    input->path = slot->path;
+    if (is_end(slot->result)) { /* the last slot stays: the next call returns the same */
+        input->header = NULL;
+        end_file(input);
+        if (slot->result < 0)
+            *error = slot->error;
+        return slot->result;
+    }
+    input->current = slot;
+    if (slot->result == 1) {
+        progress_show(&input->report->progress, input->captures.paths[slot->path], slot->offset,
+                      slot->size);
+        *batch = &slot->batch;
+        input->gaps += slot->batch.gap.chosen;
+    } else if (slot->result != RECORD_INPUT_FILE) {
+        found(input, &slot->error);
+    }
+    return slot->result;
 }
 
 int record_input_next(struct record_input *input, const struct batch **batch,
                       struct bt_error *error)
 {
     for (;;) {
-        struct slot *slot = take_slot(input);
-        if (slot->path != input->path)
-            end_file(input);
-        input->path = slot->path;
-        if (slot->result == 1 || slot->result == BT_DATA || slot->result == BT_NOTE)
-            input->current = slot;
-        if (slot->result == 1) {
-            progress_show(&input->transfer.progress, input->captures.paths[slot->path],
-                          slot->offset, slot->size);
-            *batch = &slot->batch;
-            input->gaps += slot->batch.gap.chosen;
-            return 1;
+        struct slot *slot = input->pending ? input->pending : take_slot(input);
+        input->pending = NULL;
+        if (input->delivered < slot->started_count) {
+            input->pending = slot;
+            input->header = &slot->started[input->delivered++];
+            return RECORD_INPUT_FILE;
         }
-        if (!input->current) { /* the last slot stays where it is: asked again, it says the same */
-            end_file(input);
-            if (slot->result < 0)
-                *error = slot->error;
-            return slot->result;
-        }
-        if (input->settings.hold_damage && slot->result == BT_DATA)
-            input->damaged = true;
-        else if (!input->settings.silent)
-            transfer_tell_input(&input->transfer, &slot->error);
+        input->delivered = 0;
+        slot->started_count = 0;
+        input->header = &slot->header;
+        int result = use_slot(input, slot, batch, error);
+        if (result == 1 || !input->current)
+            return result;
     }
 }
 
 const struct capture_info *record_input_info(const struct record_input *input)
 {
-    return input->current && input->current->has_info ? &input->current->info : NULL;
+    return input->header && input->header->known ? &input->header->info : NULL;
+}
+
+uint64_t record_input_to_skip(const struct record_input *input)
+{
+    return input->slots[input->taken % SLOTS].to_skip;
+}
+
+const struct input_trace *record_input_trace(const struct record_input *input)
+{
+    return &input->trace;
 }
 
 int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error)
@@ -450,10 +522,12 @@ int record_input_run(struct record_input *input, struct sink *sink, struct bt_er
     return result;
 }
 
-/* Whether the thread has ended, or does so soon: it may be waiting for a pipe that says nothing. */
-static bool wait_for_thread(struct record_input *input)
+/* Whether the thread has ended, or does so soon: it may be waiting for a silent pipe. */
+static bool thread_ended(struct record_input *input)
 {
     struct timespec until;
+    if (input->settings.unthreaded)
+        return true;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += CLOSE_WAIT_NS;
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -473,16 +547,17 @@ int record_input_close(struct record_input *input)
 {
     if (!input)
         return 0;
-    progress_clear(&input->transfer.progress);
+    progress_clear(&input->report->progress);
     end_file(input);
     if (input->gaps > 0 && input->settings.gap_note && !input->settings.silent)
         fprintf(stderr, "bustap: %" PRIu64 " %s, chosen: %s\n", input->gaps,
                 input->gaps == 1 ? "gap" : "gaps", input->settings.gap_note);
-    int status = input->transfer.status;
+    int status = input->report->status;
     if (input->damaged && status == 0)
         status = 1;
-    if (wait_for_thread(input)) {
-        pthread_join(input->thread, NULL);
+    if (thread_ended(input)) {
+        if (!input->settings.unthreaded)
+            pthread_join(input->thread, NULL);
         input_free(input);
     } else {
         /* it holds the input until it wakes up, or until the process ends */
@@ -511,8 +586,8 @@ static int count_by_reading(struct source *source, uint64_t *records, struct bt_
 static int count_file(const char *path, const struct record_input_settings *settings,
                       uint64_t *records, struct bt_error *error)
 {
-    struct trace trace;
-    int result = trace_open(&trace, path, settings, error);
+    struct input_trace trace;
+    int result = input_trace_open(&trace, path, &settings->trace, error);
     if (result != 0)
         return result;
     if (trace.reader) {
@@ -521,7 +596,7 @@ static int count_file(const char *path, const struct record_input_settings *sett
     } else {
         result = count_by_reading(trace.source, records, error);
     }
-    source_close(trace.source);
+    input_trace_close(&trace);
     return result == BT_DATA ? 0 : result;
 }
 

@@ -12,34 +12,33 @@
 /* Of so many contradictions of a file the places are told. */
 #define TOLD_MAX 10u
 
-/* A sink that checks and counts. */
-struct check_sink {
-    struct sink sink;
+/* Checks and counts the records of a path. */
+struct check {
     struct trace_set *set;
     size_t first;            /* of the set's files, the first in this path */
     struct trace_file *file; /* that is being read, NULL before the first */
     const char *path;
-    struct trace_reader *reader;
-    struct transfer *transfer;
+    const struct input_trace *trace;
+    struct input_report *report;
     struct tally *tally;
     uint64_t offset;      /* where the file begins */
-    uint64_t damaged;     /* of transfer, what is not yet counted for a file */
+    uint64_t damaged;     /* of report, up to the beginning of the file */
     uint64_t notes;       /* likewise */
     struct bt_error full; /* no room for another file; code 0: there was */
 };
 
 /* What has been told since the file began is about it. */
-static void end_file(struct check_sink *check, uint64_t offset)
+static void end_file(struct check *check, uint64_t offset)
 {
     struct trace_file *file = check->file;
     if (!file)
         return;
     file->bytes = offset - check->offset;
-    file->empty = trace_reader_empty(check->reader);
-    file->damaged = check->transfer->damaged - check->damaged;
-    file->notes = check->transfer->notes - check->notes;
-    check->damaged = check->transfer->damaged;
-    check->notes = check->transfer->notes;
+    file->empty = check->trace->reader ? trace_reader_empty(check->trace->reader) : offset == 0;
+    file->damaged = check->report->damaged - check->damaged;
+    file->notes = check->report->notes - check->notes;
+    check->damaged = check->report->damaged;
+    check->notes = check->report->notes;
     check->offset = offset;
 }
 
@@ -70,12 +69,12 @@ struct trace_file *trace_check_add(struct trace_set *set, const char *path, stru
 }
 
 /* Another file begins; info is NULL where it has no header. False where there is no room for it. */
-static bool begin_file(struct check_sink *check, const struct capture_info *info)
+static bool begin_file(struct check *check, const struct capture_info *info)
 {
     struct trace_file *file = NULL;
     if (check->full.code)
         return false;
-    end_file(check, trace_reader_offset(check->reader));
+    end_file(check, input_trace_offset(check->trace));
     if (check->set->count - check->first >= TRACE_FILES_MAX)
         bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one behind the other",
                 check->path, TRACE_FILES_MAX);
@@ -84,7 +83,8 @@ static bool begin_file(struct check_sink *check, const struct capture_info *info
     if (!file)
         return false;
     file->opened = true;
-    file->kind = trace_reader_kind(check->reader);
+    file->foreign = !check->trace->reader;
+    file->kind = file->foreign ? TRACE_RAW : trace_reader_kind(check->trace->reader);
     if (info)
         file->info = *info;
     file->end_index = file->info.first_index;
@@ -94,19 +94,19 @@ static bool begin_file(struct check_sink *check, const struct capture_info *info
 }
 
 /* Sees to it that there is a file; what stands behind a closing member belongs to another one. */
-static bool continue_file(struct check_sink *check)
+static bool continue_file(struct check *check)
 {
     if (!check->file)
-        return begin_file(check, source_info(trace_reader_source(check->reader)));
+        return begin_file(check, source_info(check->trace->source));
     return check->file->closed ? begin_file(check, NULL) : !check->full.code;
 }
 
 /* Tells a contradiction in the member at the reader's place. */
-static void contradict(struct check_sink *check, const struct bt_error *error)
+static void contradict(struct check *check, const struct bt_error *error)
 {
     struct trace_file *file = check->file;
     struct bt_error told;
-    uint64_t offset = trace_reader_offset(check->reader);
+    uint64_t offset = input_trace_offset(check->trace);
     if (file->contradictions++ == 0)
         snprintf(file->contradiction, sizeof file->contradiction, "offset %" PRIu64 ": %.190s",
                  offset, error->message);
@@ -115,7 +115,7 @@ static void contradict(struct check_sink *check, const struct bt_error *error)
     bt_fail(&told, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
             error->message,
             file->contradictions == TOLD_MAX ? "; no more contradictions are told" : "");
-    transfer_tell(check->transfer, &told);
+    input_report_error(check->report, &told);
 }
 
 /* Whether the batch's place follows on the last one's: true unless something is missing or twice.
@@ -157,7 +157,7 @@ static void count_batch(struct trace_file *file, const struct batch *batch)
 }
 
 /* A data member of a capture, whole. */
-static void take_data(struct check_sink *check, const struct batch *batch)
+static void take_data(struct check *check, const struct batch *batch)
 {
     struct trace_file *file = check->file;
     struct bt_error error;
@@ -167,9 +167,9 @@ static void take_data(struct check_sink *check, const struct batch *batch)
     count_batch(file, batch);
 }
 
-static int check_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+/* A batch of any trace. */
+static int check_batch(struct check *check, const struct batch *batch, struct bt_error *error)
 {
-    struct check_sink *check = (struct check_sink *)sink;
     if (!continue_file(check)) {
         *error = check->full;
         return error->code;
@@ -180,15 +180,6 @@ static int check_put(struct sink *sink, const struct batch *batch, struct bt_err
         tally_add(check->tally, batch->records, batch->count);
     return 0;
 }
-
-static int check_close(struct sink *sink, struct bt_error *error)
-{
-    (void)sink;
-    (void)error;
-    return 0;
-}
-
-static const struct sink_operations check_operations = {check_put, check_close};
 
 /* What the closing member tells beyond the blocks: losses behind the last one. */
 static void add_losses_behind(struct trace_file *file)
@@ -211,15 +202,15 @@ static void add_losses_behind(struct trace_file *file)
     file->end_index = totals->end_index;
 }
 
-static void take_closing(struct check_sink *check, const struct capture_totals *totals)
+static void take_closing(struct check *check, const struct capture_totals *totals)
 {
     struct trace_file *file = check->file;
     struct bt_error error;
     bool torn =
-        file->missing > 0 || file->misplaced > 0 || check->transfer->damaged != check->damaged;
+        file->missing > 0 || file->misplaced > 0 || check->report->damaged != check->damaged;
     file->closed = true;
     file->totals = *totals;
-    file->closing_offset = trace_reader_offset(check->reader);
+    file->closing_offset = input_trace_offset(check->trace);
     if (trace_rules_closing(file, torn, &error) < 0)
         contradict(check, &error);
     add_losses_behind(file);
@@ -227,7 +218,7 @@ static void take_closing(struct check_sink *check, const struct capture_totals *
 
 static void check_member(void *context, const struct capture_member *member)
 {
-    struct check_sink *check = context;
+    struct check *check = context;
     struct bt_error error;
     if (member->kind == CAPTURE_MEMBER_HEADER) {
         if (begin_file(check, &member->info) && trace_rules_header(check->file, &error) < 0)
@@ -242,30 +233,51 @@ static void check_member(void *context, const struct capture_member *member)
         take_closing(check, &member->totals);
 }
 
-int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
+/* Reads the trace to its end. 0, or a negative code if no further file can be read. */
+static int check_all(struct check *check, struct record_input *input, struct bt_error *error)
+{
+    const struct batch *batch;
+    struct bt_error broken;
+    int more;
+    if (check->trace->reader)
+        trace_reader_watch_all(check->trace->reader, check_member, check);
+    while ((more = record_input_next(input, &batch, &broken)) == 1)
+        if (check_batch(check, batch, error) < 0)
+            return error->code;
+    if (more < 0)
+        input_report_error(check->report, &broken);
+    if (!check->file)
+        begin_file(check, source_info(check->trace->source));
+    return 0;
+}
+
+int trace_check(struct trace_set *set, const char *path,
+                const struct input_trace_settings *settings, struct input_report *report,
                 struct tally *tally, struct bt_error *error)
 {
-    struct check_sink check = {.sink = {&check_operations},
-                               .set = set,
-                               .first = set->count,
-                               .path = strcmp(path, "-") == 0 ? "standard input" : path,
-                               .transfer = transfer,
-                               .tally = tally,
-                               .damaged = transfer->damaged,
-                               .notes = transfer->notes};
-    struct trace_reader *reader = check.reader = transfer_open(transfer, path);
-    if (!reader) /* a file too, of which nothing is known */
+    struct check check = {.set = set,
+                          .first = set->count,
+                          .path = record_input_name(path),
+                          .report = report,
+                          .tally = tally,
+                          .damaged = report->damaged,
+                          .notes = report->notes};
+    const struct record_input_settings reading = {
+        .trace = *settings, .unthreaded = true, .report = report, .count = UINT64_MAX};
+    char *paths[] = {(char *)path};
+    struct record_input *input;
+    if (record_input_open(&input, 1, paths, &reading, error) < 0) {
+        input_report_error(report, error);
         return trace_check_add(set, check.path, error) ? 0 : BT_MEMORY;
-    trace_reader_watch_all(reader, check_member, &check);
-    int result = transfer_pull(transfer, reader, path, &check.sink, NULL, error);
-    if (result == 0 && !check.file)
-        begin_file(&check, source_info(trace_reader_source(reader)));
-    end_file(&check,
-             trace_reader_size(reader) ? trace_reader_size(reader) : trace_reader_offset(reader));
+    }
+    check.trace = record_input_trace(input);
+    int result = check_all(&check, input, error);
+    uint64_t size = input_trace_size(check.trace);
+    end_file(&check, size ? size : input_trace_offset(check.trace));
     if (result == 0 && check.full.code) {
         *error = check.full;
         result = error->code;
     }
-    source_close(trace_reader_source(reader));
+    record_input_close(input);
     return result;
 }

@@ -3,8 +3,8 @@
 #define TOOLS_INPUT_TRACE_CHECK_H
 
 #include "formats/base/named_fields.h"
+#include "tools/input/record_input.h"
 #include "tools/input/tally.h"
-#include "tools/input/transfer.h"
 
 /* Capture files that may stand one behind the other in what one path names. */
 #define TRACE_FILES_MAX 65536u
@@ -38,8 +38,9 @@ struct trace_order {
 
 /* One file, read. */
 struct trace_file {
-    const char *path; /* for messages; several files may stand one behind the other in it */
-    enum trace_kind kind;
+    const char *path;         /* for messages; several files may stand one behind the other in it */
+    enum trace_kind kind;     /* TRACE_RAW also in another program's format */
+    bool foreign;             /* it is in one */
     bool opened;              /* false: nothing below is known */
     bool empty;               /* it has no byte, decompressed */
     bool closed;              /* totals is its closing member */
@@ -82,11 +83,11 @@ struct trace_gap trace_check_gap(const struct batch *batch);
 struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error);
 
 /*
- * Reads path and appends to set each file that is in it, at least one; what is wrong is told
- * through transfer. Counts into tally unless that is NULL. 0, or a negative code where no more can
- * be done.
+ * Reads path and appends to set each file that it holds, at least one; trouble is reported. Counts
+ * into tally unless that is NULL. 0, or a negative code if no further file can be read.
  */
-int trace_check(struct trace_set *set, const char *path, struct transfer *transfer,
+int trace_check(struct trace_set *set, const char *path,
+                const struct input_trace_settings *settings, struct input_report *report,
                 struct tally *tally, struct bt_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "formats/base/saturating.h"
 #include "tools/common/words.h"
+#include "tools/input/captures.h"
 #include "tools/input/trace_rings.h"
 #include "tools/input/trace_rules.h"
 
@@ -32,12 +33,13 @@ static int compare_files(const void *left, const void *right)
     return strcmp(a->path, b->path);
 }
 
-int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
-                   struct transfer *transfer, struct tally *tally, struct bt_error *error)
+int trace_set_read(struct trace_set *set, const struct input_paths *paths,
+                   const struct input_trace_settings *settings, struct input_report *report,
+                   struct tally *tally, struct bt_error *error)
 {
     memset(set, 0, sizeof *set);
     for (int i = 0; i < paths->count; i++) {
-        int result = trace_check(set, paths->paths[i], transfer, tally, error);
+        int result = trace_check(set, paths->paths[i], settings, report, tally, error);
         if (result < 0)
             return result;
     }
@@ -114,6 +116,8 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
         incomplete(verdict, "%.100s is damaged", path);
     else if (file->misplaced > 0)
         incomplete(verdict, "%.100s has blocks in the wrong order", path);
+    else if (file->foreign && file->notes > 0)
+        incomplete(verdict, "references in %.100s are left out or changed, as reported", path);
     else if (file->kind != TRACE_CAPTURE && file->notes > 0)
         incomplete(verdict, "%.100s has stray bytes behind its records", path);
     else if (file->kind == TRACE_CAPTURE && !has_identity(file))
@@ -127,18 +131,6 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
                    file->totals.file_records, file->records);
 }
 
-bool trace_set_missing(char *text, uint32_t first, uint32_t next)
-{
-    if (next <= first)
-        return false;
-    if (next - first == 1)
-        snprintf(text, TRACE_SET_MISSING_BYTES, "file %" PRIu32 " is missing", first);
-    else
-        snprintf(text, TRACE_SET_MISSING_BYTES, "files %" PRIu32 " to %" PRIu32 " are missing",
-                 first, next - 1);
-    return true;
-}
-
 /* A file and the one behind it; order is that of all files up to it. */
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
                        const struct trace_order *order, const struct trace_file *next)
@@ -146,11 +138,11 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
     struct bt_error error;
     uint32_t number = file->info.file_number;
     uint32_t next_number = next->info.file_number;
-    char missing[TRACE_SET_MISSING_BYTES];
+    char missing[CAPTURES_MISSING_BYTES];
     if (next_number <= number)
         incomplete(verdict, "%.60s and %.60s both hold file %" PRIu32, file->path, next->path,
                    next_number);
-    else if (trace_set_missing(missing, number + 1, next_number))
+    else if (captures_missing(missing, number + 1, next_number))
         incomplete(verdict, "%s", missing);
     else if (file->closed && next->info.first_index != file->totals.end_index)
         incomplete(verdict, "%.60s ends at request %" PRIu64 ", %.60s begins with request %" PRIu64,
@@ -177,8 +169,8 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
     if (keep == 0 || (first->later_keep != 0 && first->later_keep < keep))
         keep = first->later_keep;
     if (keep == 0 || present < keep) {
-        char missing[TRACE_SET_MISSING_BYTES];
-        if (trace_set_missing(missing, 1, number))
+        char missing[CAPTURES_MISSING_BYTES];
+        if (captures_missing(missing, 1, number))
             incomplete(verdict,
                        keep ? "%s, and a ring of %" PRIu32 " has room for more; if later "
                               "captures to the prefix filled it, give their files too"

@@ -6,17 +6,13 @@
 
 /* Reads all paths into set, and sorts it: captures together, their files by number. 0 or a negative
  * code; *set is freed with trace_set_free in any case. */
-int trace_set_read(struct trace_set *set, const struct transfer_paths *paths,
-                   struct transfer *transfer, struct tally *tally, struct bt_error *error);
+int trace_set_read(struct trace_set *set, const struct input_paths *paths,
+                   const struct input_trace_settings *settings, struct input_report *report,
+                   struct tally *tally, struct bt_error *error);
 void trace_set_free(struct trace_set *set);
 
 /* Puts captures together and their files in order. */
 void trace_set_sort(struct trace_set *set);
-
-/* "files 2 to 4 are missing": those of a capture from number first to the one before next. Returns
- * false, and leaves text alone, where there are none. */
-#define TRACE_SET_MISSING_BYTES 48u
-bool trace_set_missing(char *text, uint32_t first, uint32_t next);
 
 /* The files from `first` on that belong to one capture: how many. 0 at the end. */
 size_t trace_set_capture(const struct trace_set *set, size_t first);

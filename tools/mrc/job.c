@@ -283,7 +283,7 @@ static int are_there(const struct job *job, struct bt_error *error)
  * in front of its part. */
 static bool may_divide(const struct job *job)
 {
-    return job->threads > 1 || (job->threads == 0 && !has_ticks(job) && !job->input.from);
+    return job->threads > 1 || (job->threads == 0 && !has_ticks(job) && !job->input.trace.from);
 }
 
 /* How many threads this process divides its share of the records among. */

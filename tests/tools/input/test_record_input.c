@@ -189,7 +189,7 @@ static void test_foreign(void)
     struct test_path *path = test_path_file(text, sizeof text - 1);
     char *paths[] = {(char *)test_path_name(path), (char *)test_path_name(path)};
     struct record_input_settings settings = {
-        .from = "din", .concatenate = true, .count = UINT64_MAX};
+        .trace.from = "din", .concatenate = true, .count = UINT64_MAX};
     struct taken taken = take_all(2, paths, &settings);
     CU_ASSERT_EQUAL_FATAL(taken.count, 6);
     CU_ASSERT_EQUAL(taken.status, 0);
@@ -206,7 +206,7 @@ static void test_foreign(void)
     CU_ASSERT_EQUAL(record_input_count(2, paths, &settings, &counted, &error), 0);
     CU_ASSERT_EQUAL(counted, 6);
     struct record_input *input;
-    settings.from = "dinn";
+    settings.trace.from = "dinn";
     CU_ASSERT_EQUAL(record_input_open(&input, 2, paths, &settings, &error), BT_USAGE);
     test_path_free(path);
 }

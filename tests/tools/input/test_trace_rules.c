@@ -91,23 +91,24 @@ static void change_file(const char *path, const struct change *change)
 /* What verify says of the files, without what is told meanwhile. */
 static void judge(struct trace_verdict *verdict, char *const *paths, int files)
 {
-    struct transfer transfer;
+    const struct input_trace_settings settings = {.byu_only = true};
+    struct input_report report;
     struct trace_set set;
     struct bt_error error;
-    struct transfer_paths names;
-    transfer_take_paths(&names, files, (char **)(uintptr_t)paths);
+    struct input_paths names;
+    input_paths_take(&names, files, (char **)(uintptr_t)paths);
     fflush(stderr);
     int told = dup(STDERR_FILENO);
     int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDERR_FILENO);
-    CU_ASSERT_EQUAL_FATAL(transfer_begin(&transfer, false, true, &error), 0);
-    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &names, &transfer, NULL, &error), 0);
+    input_report_begin(&report, true);
+    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &names, &settings, &report, NULL, &error), 0);
     size_t count = trace_set_capture(&set, 0);
     CU_ASSERT_EQUAL(count, (size_t)files);
     trace_set_judge(verdict, set.files, count);
     verdict->last = NULL;
     trace_set_free(&set);
-    transfer_end(&transfer);
+    input_report_end(&report);
     dup2(told, STDERR_FILENO);
     close(told);
     close(nowhere);

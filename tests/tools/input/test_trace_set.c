@@ -62,20 +62,21 @@ static void judge_all(struct trace_verdict *verdict, const struct trace_set *set
 /* Judges all files; what the readers tell is not printed. */
 static void judge(struct trace_verdict *verdict, const struct set_files *files)
 {
-    struct transfer transfer;
+    const struct input_trace_settings settings = {.byu_only = true};
+    struct input_report report;
     struct bt_error error;
     struct trace_set set;
-    struct transfer_paths paths;
-    transfer_take_paths(&paths, files->count, (char **)(uintptr_t)files->paths);
+    struct input_paths paths;
+    input_paths_take(&paths, files->count, (char **)(uintptr_t)files->paths);
     fflush(stderr);
     int told = dup(STDERR_FILENO);
     int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDERR_FILENO);
-    CU_ASSERT_EQUAL_FATAL(transfer_begin(&transfer, false, true, &error), 0);
-    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &paths, &transfer, NULL, &error), 0);
+    input_report_begin(&report, true);
+    CU_ASSERT_EQUAL_FATAL(trace_set_read(&set, &paths, &settings, &report, NULL, &error), 0);
     judge_all(verdict, &set);
     trace_set_free(&set);
-    transfer_end(&transfer);
+    input_report_end(&report);
     dup2(told, STDERR_FILENO);
     close(told);
     close(nowhere);

@@ -1,0 +1,72 @@
+/* Opens one trace of any format: a capture, BYU records, or another program's trace. */
+#ifndef TOOLS_INPUT_INPUT_TRACE_H
+#define TOOLS_INPUT_INPUT_TRACE_H
+
+#include "formats/capture/trace_reader.h"
+#include "formats/foreign/foreign_options.h"
+
+#include <stdbool.h>
+
+/* How records without a header are read, as a command's options say: part of its settings. */
+struct byu_reading {
+    bool lp64; /* the records have 24 bytes */
+    bool raw;  /* the file holds records even if its content does not look like records */
+};
+
+/* The rows of these for a command's table of options (tools/common/options.h): its settings have
+ * that type and a struct byu_reading as that member. */
+#define BYU_READING_OPTIONS(type, member)                                                          \
+    {OPTION_FLAG,                                                                                  \
+     0,                                                                                            \
+     "lp64",                                                                                       \
+     NULL,                                                                                         \
+     "raw records have 24 bytes, as 64-bit programs write them",                                   \
+     offsetof(type, member.lp64),                                                                  \
+     NULL},                                                                                        \
+    {                                                                                              \
+        OPTION_FLAG, 0, "raw", NULL,                                                               \
+            "take what has no header for records, whatever it looks like",                         \
+            offsetof(type, member.raw), NULL                                                       \
+    }
+
+struct input_trace_settings {
+    const char *from; /* name of the format (formats/foreign/trace_format.h); NULL: detected from
+                         content or file name, BYU records if lp64 or raw is set */
+    struct byu_reading reading;     /* `from` naming BYU records sets raw as well */
+    bool byu_only;                  /* captures and BYU records only, `from` is ignored */
+    struct foreign_options foreign; /* for other programs' formats */
+};
+
+/* The rows of the format and the reading for a command's table of options: its settings have that
+ * type and a struct input_trace_settings as that member. */
+#define INPUT_TRACE_OPTIONS(type, member)                                                          \
+    {OPTION_TEXT,                                                                                  \
+     0,                                                                                            \
+     "from",                                                                                       \
+     "FORMAT",                                                                                     \
+     "what is read; without it content or name tells",                                             \
+     offsetof(type, member.from),                                                                  \
+     NULL},                                                                                        \
+        BYU_READING_OPTIONS(type, member.reading)
+
+struct input_trace {
+    struct source *source;       /* NULL while no trace is open */
+    struct trace_reader *reader; /* the same trace, NULL in another program's format */
+};
+
+/* Checks that `from` names a format and fits `reading`. 0 or BT_USAGE. */
+int input_trace_check(const struct input_trace_settings *settings, struct bt_error *error);
+
+/* Opens path, "-" for standard input. 0 or a negative code. */
+int input_trace_open(struct input_trace *input, const char *path,
+                     const struct input_trace_settings *settings, struct bt_error *error);
+void input_trace_close(struct input_trace *input);
+
+/* Whether the trace is read in blocks, as a capture is. */
+bool input_trace_has_blocks(const struct input_trace *input);
+
+/* Bytes of the file consumed so far, and its size (0 for a pipe), as stored. */
+uint64_t input_trace_offset(const struct input_trace *input);
+uint64_t input_trace_size(const struct input_trace *input);
+
+#endif

@@ -6,17 +6,17 @@
 #include <string.h>
 
 #define BITS_MAX 32u
-/* How often codes are made anew to see which words are not worth their row. */
+/* Rounds of dropping phrases that are not worth their row and assigning the codes again. */
 #define PASSES 3
 
-/* A word that gets a code. */
+/* A phrase that gets a code. */
 struct leaf {
     uint64_t uses;
     uint32_t before;
-    uint32_t word;
+    uint32_t phrase;
 };
 
-/* What making the code of one edge needs: leaves and then inner nodes of its tree. */
+/* Work space for the code of one edge: the leaves of its tree, then the inner nodes. */
 struct tree {
     uint64_t *weights;
     uint32_t *parents;
@@ -31,10 +31,10 @@ static int compare_leaves(const void *left, const void *right)
         return a->before < b->before ? -1 : 1;
     if (a->uses != b->uses)
         return a->uses < b->uses ? -1 : 1;
-    return a->word < b->word ? -1 : a->word > b->word;
+    return a->phrase < b->phrase ? -1 : a->phrase > b->phrase;
 }
 
-/* The depth of each of count leaves, the rarest first, at most 255: two queues, as in huffman.c. */
+/* The depth of each leaf, rarest leaf first, less than 256: two queues, as in huffman.c. */
 static void tree_depths(struct tree *tree, const struct leaf *leaves, size_t count)
 {
     size_t next_leaf = 0;
@@ -57,8 +57,8 @@ static void tree_depths(struct tree *tree, const struct leaf *leaves, size_t cou
 }
 
 /*
- * How many codes of each length to use. Longer ones than are allowed are cut, which overfills the
- * code; each repair lengthens a shorter one to make room.
+ * The number of codes of each length. Lengths above BITS_MAX are clipped, which oversubscribes the
+ * code; each step of the repair lengthens a shorter code to make room.
  */
 static void count_lengths(const uint8_t *depths, size_t count, size_t lengths[BITS_MAX + 1])
 {
@@ -79,7 +79,7 @@ static void count_lengths(const uint8_t *depths, size_t count, size_t lengths[BI
     }
 }
 
-/* The codes of the words behind one edge: the most used get the shortest. */
+/* Assigns codes to the phrases that follow one edge: the most used get the shortest. */
 static void assign(struct edge_code *codes, struct tree *tree, const struct leaf *leaves,
                    size_t count)
 {
@@ -90,23 +90,23 @@ static void assign(struct edge_code *codes, struct tree *tree, const struct leaf
     size_t leaf = count;
     for (unsigned bits = 0; bits <= BITS_MAX; bits++)
         for (size_t i = 0; i < lengths[bits]; i++) {
-            codes[leaves[--leaf].word] =
+            codes[leaves[--leaf].phrase] =
                 (struct edge_code){.code = (uint32_t)code, .bits = (uint8_t)bits, .used = true};
             code += (uint64_t)1 << (BITS_MAX - bits);
         }
 }
 
-/* Codes for all words that are used. */
-static void assign_all(struct edge_code *codes, const struct edge_words *words, struct leaf *leaves,
+/* Assigns codes to all phrases that are used. */
+static void assign_all(struct edge_code *codes, const struct phrases *phrases, struct leaf *leaves,
                        struct tree *tree)
 {
     size_t count = 0;
-    memset(codes, 0, words->count * sizeof *codes);
-    for (size_t i = 1; i < words->count; i++) {
-        const struct edge_word *word = &words->words[i];
-        if (word->uses > 0)
-            leaves[count++] =
-                (struct leaf){.uses = word->uses, .before = word->before, .word = (uint32_t)i};
+    memset(codes, 0, phrases->count * sizeof *codes);
+    for (size_t i = 1; i < phrases->count; i++) {
+        const struct phrase *phrase = &phrases->items[i];
+        if (phrase->uses > 0)
+            leaves[count++] = (struct leaf){
+                .uses = phrase->uses, .before = phrase->before, .phrase = (uint32_t)i};
     }
     qsort(leaves, count, sizeof *leaves, compare_leaves);
     for (size_t begin = 0, end; begin < count; begin = end) {
@@ -116,60 +116,60 @@ static void assign_all(struct edge_code *codes, const struct edge_words *words, 
     }
 }
 
-/* The bits that a part has, or would need if it were used as often as the word. */
-static uint64_t part_bits(const struct edge_code *codes, const struct edge_words *words,
+/* The bits that a part has, or would need if it were used as often as the phrase. */
+static uint64_t part_bits(const struct edge_code *codes, const struct phrases *phrases,
                           uint32_t part, uint64_t uses)
 {
     if (codes[part].used)
         return codes[part].bits;
     uint64_t bits = 1;
-    while (bits < 16 && uses << bits < words->words[part].uses)
+    while (bits < 16 && uses << bits < phrases->items[part].uses)
         bits++;
     return bits;
 }
 
 /*
- * Whether a joined word's row costs more characters than its parts would: their longer codes, and
- * the rows that they do not have yet.
+ * Whether a joined phrase's row costs more characters than writing its parts instead: their longer
+ * codes, and the rows that they do not have yet.
  */
-static bool is_too_rare(const struct edge_code *codes, const struct edge_words *words,
-                        const struct edge_word *word, const struct edge_code *code)
+static bool is_too_rare(const struct edge_code *codes, const struct phrases *phrases,
+                        const struct phrase *phrase, const struct edge_code *code)
 {
     uint64_t parts = 0;
-    uint64_t row = edge_learn_row_cost(word->length, words->edge_max);
+    uint64_t row = phrase_learner_row_cost(phrase->length, phrases->edge_max);
     for (int i = 0; i < 2; i++) {
-        uint32_t part = word->parts[i];
-        uint64_t part_row = edge_learn_row_cost(words->words[part].length, words->edge_max);
-        /* the first part would come into the place of the word itself */
-        parts +=
-            i == 0 && !codes[part].used ? code->bits : part_bits(codes, words, part, word->uses);
+        uint32_t part = phrase->parts[i];
+        uint64_t part_row = phrase_learner_row_cost(phrases->items[part].length, phrases->edge_max);
+        /* the first part would take over the phrase's code */
+        parts += i == 0 && !codes[part].used ? code->bits
+                                             : part_bits(codes, phrases, part, phrase->uses);
         if (!codes[part].used)
             row -= part_row < row ? part_row : row;
     }
     uint64_t longer = parts > code->bits ? parts - code->bits : 0;
-    return word->uses * longer / 6 < row;
+    return phrase->uses * longer / 6 < row;
 }
 
-/* Gives the uses of words that are not worth their row to their parts. Returns whether any. */
-static bool dissolve(const struct edge_code *codes, struct edge_words *words)
+/* Moves the uses of phrases that are not worth their row to their parts. Returns whether any. */
+static bool dissolve(const struct edge_code *codes, struct phrases *phrases)
 {
     bool any = false;
-    for (size_t i = words->count; i-- > 1;) {
-        struct edge_word *word = &words->words[i];
-        if (word->uses == 0 || word->parts[0] == 0 || !codes[i].used ||
-            !is_too_rare(codes, words, word, &codes[i]))
+    for (size_t i = phrases->count; i-- > 1;) {
+        struct phrase *phrase = &phrases->items[i];
+        if (phrase->uses == 0 || phrase->parts[0] == 0 || !codes[i].used ||
+            !is_too_rare(codes, phrases, phrase, &codes[i]))
             continue;
         for (int part = 0; part < 2; part++)
-            words->words[word->parts[part]].uses += word->uses;
-        word->uses = 0;
+            phrases->items[phrase->parts[part]].uses += phrase->uses;
+        phrase->uses = 0;
         any = true;
     }
     return any;
 }
 
-int edge_codes_assign(struct edge_code *codes, struct edge_words *words, struct bt_error *error)
+int edge_codes_assign(struct edge_code *codes, struct phrases *phrases, struct bt_error *error)
 {
-    size_t count = words->count;
+    size_t count = phrases->count;
     struct leaf *leaves = malloc(count * sizeof *leaves);
     struct tree tree = {malloc(2 * count * sizeof *tree.weights),
                         malloc(2 * count * sizeof *tree.parents),
@@ -179,9 +179,9 @@ int edge_codes_assign(struct edge_code *codes, struct edge_words *words, struct 
         result = bt_fail(error, BT_MEMORY, "no memory for the TRANSITION_TABLE");
         goto out;
     }
-    assign_all(codes, words, leaves, &tree);
-    for (int pass = 0; pass < PASSES && dissolve(codes, words); pass++)
-        assign_all(codes, words, leaves, &tree);
+    assign_all(codes, phrases, leaves, &tree);
+    for (int pass = 0; pass < PASSES && dissolve(codes, phrases); pass++)
+        assign_all(codes, phrases, leaves, &tree);
 out:
     free(leaves);
     free(tree.weights);

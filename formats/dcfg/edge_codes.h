@@ -1,6 +1,6 @@
 /*
- * Codes for words (edge_words.h): for each edge, a Huffman code of at most 32 bits for the words
- * that may follow it (DCFG-trace 1.00, section 3.5), from how often each was used.
+ * Codes for phrases (phrases.h): for each edge, a Huffman code of at most 32 bits for the phrases
+ * that may follow it (DCFG-trace 1.00, section 3.5), from their numbers of uses.
  */
 #ifndef FORMATS_DCFG_EDGE_CODES_H
 #define FORMATS_DCFG_EDGE_CODES_H
@@ -9,15 +9,15 @@
 #include "formats/dcfg/phrases.h"
 
 struct NAMED_FIELDS edge_code {
-    uint32_t code; /* its first bit is the highest */
+    uint32_t code; /* left-aligned: its first bit is bit 31 */
     uint8_t bits;
-    bool used; /* there is a row for it; else its parts stand for the word */
+    bool used; /* it has a row; else its parts are written instead */
 };
 
 /*
- * Gives codes to the words by their uses; codes: one for each word. Joined words that were used too
- * rarely for the row they take give their uses to their parts. 0 or BT_MEMORY.
+ * Assigns codes[i] to phrase i by the phrases' uses. A joined phrase whose row costs more than it
+ * saves gets none, and its uses are added to its parts'. 0 or BT_MEMORY.
  */
-int edge_codes_assign(struct edge_code *codes, struct edge_words *words, struct bt_error *error);
+int edge_codes_assign(struct edge_code *codes, struct phrases *phrases, struct bt_error *error);
 
 #endif

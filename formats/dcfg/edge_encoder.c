@@ -9,42 +9,43 @@
 #include <string.h>
 
 #define CHUNK_EDGES ((uint32_t)1 << 20)
-/* More chunks of the same kind are expected behind a full one. */
+/* After a full chunk, more chunks of the same kind are expected. */
 #define PATIENCE 3u
-/* A chunk that takes this much more words than the one before, in percent, is of a new kind. */
+/* A chunk whose phrases per edge are more than this percentage of the last chunk's is of a new
+ * kind. */
 #define NEW_KIND 130u
 
-/* A chunk, and where its words are in the temporary file. */
+/* A chunk and the offset of its phrases in the temporary file. */
 struct chunk {
     struct edge_chunk chunk;
-    uint64_t words_at;
-    size_t word_count;
+    uint64_t spool_offset;
+    size_t phrase_count;
     size_t order;
 };
 
-/* A thread whose edges wait for more. */
+/* A thread and its edges that are not encoded yet. */
 struct thread {
     uint32_t thread;
-    uint64_t instructions; /* of what is encoded */
+    uint64_t instructions; /* of the encoded edges and the gaps */
     uint32_t *edges;
     size_t count, capacity;
 };
 
 struct edge_encoder {
     struct edge_encoder_settings settings;
-    struct edge_words words;
-    struct edge_learner *learner;
+    struct phrases phrases;
+    struct phrase_learner *learner;
     struct edge_code *codes;
-    struct spool *word_spool;
+    struct spool *phrase_spool;
     struct thread *threads;
     size_t thread_count, thread_capacity;
     struct chunk *chunks;
     size_t chunk_count, chunk_capacity;
-    uint32_t *stream; /* words of a chunk */
+    uint32_t *stream; /* phrases of a chunk */
     size_t stream_capacity;
-    unsigned learned;   /* how often */
+    unsigned learned;   /* number of times */
     unsigned wait;      /* chunks until learning is tried again */
-    uint64_t last_rate; /* words in 1000 edges of the last chunk */
+    uint64_t last_rate; /* phrases per 1000 edges in the last chunk */
 };
 
 static int no_memory(struct bt_error *error)
@@ -63,12 +64,12 @@ int edge_encoder_new(struct edge_encoder **encoder, const struct edge_encoder_se
     made->settings = *settings;
     if (settings->chunk_edges == 0)
         made->settings.chunk_edges = CHUNK_EDGES;
-    int result = edge_words_begin(&made->words, settings->edge_max, error);
-    made->learner = edge_learner_new();
+    int result = phrases_begin(&made->phrases, settings->edge_max, error);
+    made->learner = phrase_learner_new();
     if (result == 0 && !made->learner)
         result = no_memory(error);
     if (result == 0)
-        result = spool_new(&made->word_spool, error);
+        result = spool_new(&made->phrase_spool, error);
     if (result < 0) {
         edge_encoder_free(made);
         return result;
@@ -84,9 +85,9 @@ void edge_encoder_free(struct edge_encoder *encoder)
     for (size_t i = 0; i < encoder->thread_count; i++)
         free(encoder->threads[i].edges);
     free(encoder->threads);
-    edge_words_free(&encoder->words);
-    edge_learner_free(encoder->learner);
-    spool_free(encoder->word_spool);
+    phrases_free(&encoder->phrases);
+    phrase_learner_free(encoder->learner);
+    spool_free(encoder->phrase_spool);
     free(encoder->codes);
     free(encoder->chunks);
     free(encoder->stream);
@@ -110,12 +111,12 @@ static struct thread *find_thread(struct edge_encoder *encoder, uint32_t thread)
 }
 
 /*
- * Learning is for streams of a kind not seen before: after each time it rests for longer, unless a
- * chunk takes many more words than the last.
+ * Learning pays for streams of a new kind. The interval in chunks grows after each time, and is cut
+ * short by a chunk that takes many more phrases than the last.
  */
-static bool is_time_to_learn(struct edge_encoder *encoder, size_t words, size_t edges)
+static bool is_time_to_learn(struct edge_encoder *encoder, size_t phrases, size_t edges)
 {
-    uint64_t rate = (uint64_t)words * 1000 / edges;
+    uint64_t rate = (uint64_t)phrases * 1000 / edges;
     bool new_kind = rate * 100 > encoder->last_rate * NEW_KIND + 100;
     encoder->last_rate = rate;
     if (!new_kind && encoder->wait > 0) {
@@ -127,40 +128,40 @@ static bool is_time_to_learn(struct edge_encoder *encoder, size_t words, size_t 
     return true;
 }
 
-/* Learns from a stream that was just cut, and cuts it again; twice, for better words from better.
+/* Learns from a parsed stream and parses it again, twice: the second round joins learned phrases.
  */
 static int learn(struct edge_encoder *encoder, const struct thread *thread, bool more,
-                 size_t *words, size_t *cut, struct bt_error *error)
+                 size_t *phrases, size_t *cut, struct bt_error *error)
 {
     for (int turn = 0; turn < 2; turn++) {
-        long learned = edge_learn(encoder->learner, &encoder->words, encoder->stream, *words,
-                                  more ? PATIENCE : 1, error);
+        long learned = phrase_learner_learn(encoder->learner, &encoder->phrases, encoder->stream,
+                                            *phrases, more ? PATIENCE : 1, error);
         if (learned <= 0)
             return (int)learned;
-        int result = edge_words_cut(&encoder->words, thread->edges, thread->count, more,
-                                    encoder->stream, words, cut, error);
+        int result = phrases_parse(&encoder->phrases, thread->edges, thread->count, more,
+                                   encoder->stream, phrases, cut, error);
         if (result < 0)
             return result;
     }
-    encoder->last_rate = (uint64_t)*words * 1000 / thread->count;
+    encoder->last_rate = (uint64_t)*phrases * 1000 / thread->count;
     return 0;
 }
 
-/* Cuts a thread's edges into words, learning some first if that may help. */
+/* Parses a thread's edges into phrases; learns new phrases if that may help. */
 static int cut_chunk(struct edge_encoder *encoder, const struct thread *thread, bool more,
-                     size_t *words, size_t *cut, struct bt_error *error)
+                     size_t *phrases, size_t *cut, struct bt_error *error)
 {
     uint32_t *stream =
         grow_array(encoder->stream, &encoder->stream_capacity, thread->count, sizeof *stream);
     if (!stream)
         return no_memory(error);
     encoder->stream = stream;
-    edge_words_see(&encoder->words, thread->edges, thread->count);
-    int result = edge_words_cut(&encoder->words, thread->edges, thread->count, more, stream, words,
-                                cut, error);
-    if (result < 0 || !is_time_to_learn(encoder, *words, thread->count))
+    phrases_observe(&encoder->phrases, thread->edges, thread->count);
+    int result = phrases_parse(&encoder->phrases, thread->edges, thread->count, more, stream,
+                               phrases, cut, error);
+    if (result < 0 || !is_time_to_learn(encoder, *phrases, thread->count))
         return result;
-    return learn(encoder, thread, more, words, cut, error);
+    return learn(encoder, thread, more, phrases, cut, error);
 }
 
 static uint64_t count_instructions(const struct edge_encoder *encoder, const uint32_t *edges,
@@ -173,23 +174,23 @@ static uint64_t count_instructions(const struct edge_encoder *encoder, const uin
     return sum;
 }
 
-/* Encodes what a thread has as a chunk; with more to come, some edges may stay for the next. */
+/* Encodes a thread's edges as a chunk; with `more`, some edges may stay for the next chunk. */
 static int end_chunk(struct edge_encoder *encoder, struct thread *thread, bool more,
                      struct bt_error *error)
 {
     struct chunk chunk = {.order = encoder->chunk_count,
-                          .words_at = spool_size(encoder->word_spool)};
+                          .spool_offset = spool_size(encoder->phrase_spool)};
     size_t cut;
     if (thread->count == 0)
         return 0;
-    int result = cut_chunk(encoder, thread, more, &chunk.word_count, &cut, error);
+    int result = cut_chunk(encoder, thread, more, &chunk.phrase_count, &cut, error);
     if (result == 0)
-        result = spool_put(encoder->word_spool, encoder->stream,
-                           chunk.word_count * sizeof *encoder->stream, error);
+        result = spool_put(encoder->phrase_spool, encoder->stream,
+                           chunk.phrase_count * sizeof *encoder->stream, error);
     if (result < 0)
         return result;
-    for (size_t i = 0; i < chunk.word_count; i++)
-        encoder->words.words[encoder->stream[i]].uses++;
+    for (size_t i = 0; i < chunk.phrase_count; i++)
+        encoder->phrases.items[encoder->stream[i]].uses++;
     struct chunk *grown = grow_array(encoder->chunks, &encoder->chunk_capacity,
                                      encoder->chunk_count + 1, sizeof *grown);
     if (!grown)
@@ -244,7 +245,7 @@ int edge_encoder_put(struct edge_encoder *encoder, uint32_t thread, const uint32
     return result;
 }
 
-/* Ends all chunks of a thread: words that stayed may be a chunk of their own. */
+/* Ends all chunks of a thread; edges that remain after one may need another. */
 static int end_thread(struct edge_encoder *encoder, struct thread *thread, struct bt_error *error)
 {
     int result = 0;
@@ -266,21 +267,21 @@ int edge_encoder_gap(struct edge_encoder *encoder, uint32_t thread, uint64_t ins
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Bits that become characters of six each. */
+/* Bits, written as characters of six bits. */
 struct bits {
-    uint64_t bits; /* the last ones, lowest last */
+    uint64_t bits; /* not yet written, the next to write highest */
     unsigned count;
     char *to;
 };
 
-static void put_word(struct bits *bits, const struct edge_encoder *encoder, uint32_t word)
+static void put_phrase(struct bits *bits, const struct edge_encoder *encoder, uint32_t phrase)
 {
-    while (!encoder->codes[word].used) {
-        const struct edge_word *joined = &encoder->words.words[word];
-        put_word(bits, encoder, joined->parts[0]);
-        word = joined->parts[1];
+    while (!encoder->codes[phrase].used) {
+        const struct phrase *joined = &encoder->phrases.items[phrase];
+        put_phrase(bits, encoder, joined->parts[0]);
+        phrase = joined->parts[1];
     }
-    const struct edge_code *code = &encoder->codes[word];
+    const struct edge_code *code = &encoder->codes[phrase];
     if (code->bits == 0)
         return;
     bits->bits = bits->bits << code->bits | code->code >> (32 - code->bits);
@@ -307,25 +308,27 @@ int edge_encoder_finish(struct edge_encoder *encoder, struct bt_error *error)
         return result;
     if (encoder->chunk_count > 0)
         qsort(encoder->chunks, encoder->chunk_count, sizeof *encoder->chunks, compare_chunks);
-    encoder->codes = calloc(encoder->words.count, sizeof *encoder->codes);
+    encoder->codes = calloc(encoder->phrases.count, sizeof *encoder->codes);
     if (!encoder->codes)
         return no_memory(error);
-    return edge_codes_assign(encoder->codes, &encoder->words, error);
+    return edge_codes_assign(encoder->codes, &encoder->phrases, error);
 }
 
-/* --- what is available then ------------------------------------------------------------------- */
+/* --- results, after edge_encoder_finish ------------------------------------------------------- */
 
 int edge_encoder_row(const struct edge_encoder *encoder, size_t *position,
                      struct transition_row *row, uint32_t *edges)
 {
-    while (++*position < encoder->words.count) {
-        const struct edge_word *word = &encoder->words.words[*position];
+    while (++*position < encoder->phrases.count) {
+        const struct phrase *phrase = &encoder->phrases.items[*position];
         const struct edge_code *code = &encoder->codes[*position];
         if (!code->used)
             continue;
-        *row = (struct transition_row){
-            .current = word->before, .code = code->code, .bits = code->bits, .count = word->length};
-        edge_words_edges(&encoder->words, (uint32_t)*position, edges);
+        *row = (struct transition_row){.current = phrase->before,
+                                       .code = code->code,
+                                       .bits = code->bits,
+                                       .count = phrase->length};
+        phrases_expand(&encoder->phrases, (uint32_t)*position, edges);
         return 1;
     }
     return 0;
@@ -345,19 +348,19 @@ int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_en
                           struct bt_error *error)
 {
     const struct chunk *chunk = &encoder->chunks[i];
-    /* a word takes at most 32 bits for each of its edges, when all its parts are written */
+    /* a phrase takes at most 32 bits for each of its edges, when all its parts are written */
     char *grown = grow_array(text->text, &text->capacity, text->length + chunk->chunk.edges * 6 + 1,
                              sizeof *grown);
     if (!grown)
         return no_memory(error);
     text->text = grown;
-    int result = spool_read(encoder->word_spool, chunk->words_at, encoder->stream,
-                            chunk->word_count * sizeof *encoder->stream, error);
+    int result = spool_read(encoder->phrase_spool, chunk->spool_offset, encoder->stream,
+                            chunk->phrase_count * sizeof *encoder->stream, error);
     if (result < 0)
         return result;
     struct bits bits = {.to = grown + text->length};
-    for (size_t word = 0; word < chunk->word_count; word++)
-        put_word(&bits, encoder, encoder->stream[word]);
+    for (size_t phrase = 0; phrase < chunk->phrase_count; phrase++)
+        put_phrase(&bits, encoder, encoder->stream[phrase]);
     if (bits.count > 0)
         *bits.to++ = edge_text_character((uint32_t)(bits.bits << (6 - bits.count) & 63));
     text->length = (size_t)(bits.to - grown);

@@ -9,29 +9,29 @@
 #define NO_PAIR  UINT32_MAX
 #define ROW_COST 24u
 
-/* Two words next to each other. */
+/* Two phrases next to each other. */
 struct pair {
     uint32_t first, second;
-    uint32_t count; /* 0: the slot is free */
-    uint32_t word;  /* joined of them in this round; 0: not yet, NO_PAIR: not worth it */
+    uint32_t count;  /* 0: the slot is free */
+    uint32_t phrase; /* joined of them in this round; 0: not yet, NO_PAIR: not worth it */
 };
 
-struct edge_learner {
+struct phrase_learner {
     uint32_t *stream;
     size_t count, capacity;
-    uint32_t *slots; /* of the pair that begins at each word */
+    uint32_t *slots; /* of the pair that begins at each phrase */
     size_t slot_capacity;
     struct pair *pairs; /* a hash table */
     size_t pair_size, pair_capacity;
     unsigned patience;
 };
 
-struct edge_learner *edge_learner_new(void)
+struct phrase_learner *phrase_learner_new(void)
 {
-    return calloc(1, sizeof(struct edge_learner));
+    return calloc(1, sizeof(struct phrase_learner));
 }
 
-void edge_learner_free(struct edge_learner *learner)
+void phrase_learner_free(struct phrase_learner *learner)
 {
     if (!learner)
         return;
@@ -46,7 +46,7 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for the TRANSITION_TABLE");
 }
 
-uint64_t edge_learn_row_cost(uint32_t length, uint32_t edge_max)
+uint64_t phrase_learner_row_cost(uint32_t length, uint32_t edge_max)
 {
     uint64_t digits = 1;
     for (; edge_max >= 10; edge_max /= 10)
@@ -54,14 +54,14 @@ uint64_t edge_learn_row_cost(uint32_t length, uint32_t edge_max)
     return ROW_COST + (digits + 1) * length;
 }
 
-static bool is_worth_it(const struct edge_learner *learner, const struct edge_words *words,
+static bool is_worth_it(const struct phrase_learner *learner, const struct phrases *phrases,
                         uint32_t length, uint64_t uses)
 {
     return uses >= USES_MIN &&
-           uses * learner->patience >= edge_learn_row_cost(length, words->edge_max);
+           uses * learner->patience >= phrase_learner_row_cost(length, phrases->edge_max);
 }
 
-static int take_stream(struct edge_learner *learner, const uint32_t *stream, size_t count,
+static int take_stream(struct phrase_learner *learner, const uint32_t *stream, size_t count,
                        struct bt_error *error)
 {
     uint32_t *copy = grow_array(learner->stream, &learner->capacity, count + 1, sizeof *copy);
@@ -77,7 +77,7 @@ static int take_stream(struct edge_learner *learner, const uint32_t *stream, siz
     return 0;
 }
 
-static uint32_t count_pair(struct edge_learner *learner, uint32_t first, uint32_t second)
+static uint32_t count_pair(struct phrase_learner *learner, uint32_t first, uint32_t second)
 {
     size_t mask = learner->pair_size - 1;
     uint64_t hash = ((uint64_t)first << 32 | second) * 0x9e3779b97f4a7c15u;
@@ -87,11 +87,11 @@ static uint32_t count_pair(struct edge_learner *learner, uint32_t first, uint32_
         i = (i + 1) & mask;
         pair = &learner->pairs[i];
     }
-    *pair = (struct pair){.first = first, .second = second, .count = pair->count + 1, .word = 0};
+    *pair = (struct pair){.first = first, .second = second, .count = pair->count + 1, .phrase = 0};
     return (uint32_t)i;
 }
 
-static int count_pairs(struct edge_learner *learner, const struct edge_words *words,
+static int count_pairs(struct phrase_learner *learner, const struct phrases *phrases,
                        struct bt_error *error)
 {
     learner->pair_size = 1024;
@@ -108,46 +108,46 @@ static int count_pairs(struct edge_learner *learner, const struct edge_words *wo
     for (size_t i = 0; i + 1 < learner->count; i++) {
         uint32_t first = learner->stream[i];
         uint32_t second = learner->stream[i + 1];
-        if (words->words[first].length + words->words[second].length <= EDGE_WORD_MAX)
+        if (phrases->items[first].length + phrases->items[second].length <= PHRASE_EDGES_MAX)
             learner->slots[i] = count_pair(learner, first, second);
     }
     for (size_t i = 0; i < learner->pair_size; i++) {
         struct pair *pair = &pairs[i];
         if (pair->count > 0 &&
-            !is_worth_it(learner, words,
-                         words->words[pair->first].length + words->words[pair->second].length,
+            !is_worth_it(learner, phrases,
+                         phrases->items[pair->first].length + phrases->items[pair->second].length,
                          pair->count))
-            pair->word = NO_PAIR;
+            pair->phrase = NO_PAIR;
     }
     return 0;
 }
 
-static struct pair *candidate_at(const struct edge_learner *learner, size_t i)
+static struct pair *candidate_at(const struct phrase_learner *learner, size_t i)
 {
     if (i >= learner->count || learner->slots[i] == NO_PAIR)
         return NULL;
     struct pair *pair = &learner->pairs[learner->slots[i]];
-    return pair->word == NO_PAIR ? NULL : pair;
+    return pair->phrase == NO_PAIR ? NULL : pair;
 }
 
-/* Joins pairs that are not outdone by the pair behind them. Returns how many, or BT_MEMORY. */
-static long join_pairs(struct edge_learner *learner, struct edge_words *words,
+/* Joins each pair unless the pair after it is more frequent. Returns the number, or BT_MEMORY. */
+static long join_pairs(struct phrase_learner *learner, struct phrases *phrases,
                        struct bt_error *error)
 {
     size_t made = 0;
     long joined = 0;
     for (size_t i = 0; i < learner->count;) {
         struct pair *pair = candidate_at(learner, i);
-        const struct pair *behind = pair ? candidate_at(learner, i + 1) : NULL;
-        if (!pair || (behind && behind != pair && behind->count > pair->count)) {
+        const struct pair *next = pair ? candidate_at(learner, i + 1) : NULL;
+        if (!pair || (next && next != pair && next->count > pair->count)) {
             learner->stream[made++] = learner->stream[i++];
             continue;
         }
-        if (pair->word == 0)
-            pair->word = edge_words_join(words, pair->first, pair->second);
-        if (pair->word == 0)
+        if (pair->phrase == 0)
+            pair->phrase = phrases_join(phrases, pair->first, pair->second);
+        if (pair->phrase == 0)
             return no_memory(error);
-        learner->stream[made++] = pair->word;
+        learner->stream[made++] = pair->phrase;
         i += 2;
         joined++;
     }
@@ -156,15 +156,15 @@ static long join_pairs(struct edge_learner *learner, struct edge_words *words,
 }
 
 /*
- * Of the words from number `from` on, those that are worth their row become known; the uses of the
- * others go to their parts. Returns how many, or BT_MEMORY.
+ * Activates the phrases from number `from` on that are worth their row; the uses of the others go
+ * to their parts. Returns the number activated, or BT_MEMORY.
  */
-static long keep_words(struct edge_learner *learner, struct edge_words *words, size_t from,
-                       struct bt_error *error)
+static long keep_phrases(struct phrase_learner *learner, struct phrases *phrases, size_t from,
+                         struct bt_error *error)
 {
     long kept = 0;
-    size_t end = from; /* behind the last word that is kept, or part of one */
-    size_t count = words->count;
+    size_t end = from; /* after the last phrase that is kept, or part of one */
+    size_t count = phrases->count;
     uint64_t *uses = calloc(count - from + 1, sizeof *uses);
     if (!uses)
         return no_memory(error);
@@ -172,36 +172,37 @@ static long keep_words(struct edge_learner *learner, struct edge_words *words, s
         if (learner->stream[i] >= from)
             uses[learner->stream[i] - from]++;
     for (size_t i = count; i-- > from && kept >= 0;) {
-        const struct edge_word *word = &words->words[i];
-        if (is_worth_it(learner, words, word->length, uses[i - from])) {
-            int result = edge_words_know(words, (uint32_t)i, error);
+        const struct phrase *phrase = &phrases->items[i];
+        if (is_worth_it(learner, phrases, phrase->length, uses[i - from])) {
+            int result = phrases_activate(phrases, (uint32_t)i, error);
             kept = result < 0 ? result : kept + result;
             end = end == from ? i + 1 : end;
             continue;
         }
         for (int part = 0; part < 2; part++)
-            if (word->parts[part] >= from)
-                uses[word->parts[part] - from] += uses[i - from];
+            if (phrase->parts[part] >= from)
+                uses[phrase->parts[part] - from] += uses[i - from];
     }
     free(uses);
     if (kept >= 0)
-        edge_words_drop(words, end);
+        phrases_drop(phrases, end);
     return kept;
 }
 
-long edge_learn(struct edge_learner *learner, struct edge_words *words, const uint32_t *stream,
-                size_t count, unsigned patience, struct bt_error *error)
+long phrase_learner_learn(struct phrase_learner *learner, struct phrases *phrases,
+                          const uint32_t *stream, size_t count, unsigned patience,
+                          struct bt_error *error)
 {
-    size_t from = words->count;
+    size_t from = phrases->count;
     long joined = 1;
     learner->patience = patience;
     int result = take_stream(learner, stream, count, error);
     for (unsigned round = 0; round < ROUNDS && joined > 0 && result == 0; round++) {
-        result = count_pairs(learner, words, error);
+        result = count_pairs(learner, phrases, error);
         if (result == 0)
-            joined = join_pairs(learner, words, error);
+            joined = join_pairs(learner, phrases, error);
     }
     if (result < 0 || joined < 0)
         return BT_MEMORY;
-    return keep_words(learner, words, from, error);
+    return keep_phrases(learner, phrases, from, error);
 }

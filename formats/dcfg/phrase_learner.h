@@ -1,30 +1,31 @@
 /*
- * Learns words (edge_words.h) from a stream: two that often stand next to each other are joined,
- * again and again, where the row of the transition table that it takes is worth it.
+ * Learns phrases (phrases.h) from a stream: repeatedly joins two frequent adjacent phrases if the
+ * joined phrase saves more than its row of the transition table costs.
  */
 #ifndef FORMATS_DCFG_PHRASE_LEARNER_H
 #define FORMATS_DCFG_PHRASE_LEARNER_H
 
 #include "formats/dcfg/phrases.h"
 
-struct edge_learner;
+struct phrase_learner;
 
 /* NULL: no memory. */
-struct edge_learner *edge_learner_new(void);
-void edge_learner_free(struct edge_learner *learner);
+struct phrase_learner *phrase_learner_new(void);
+void phrase_learner_free(struct phrase_learner *learner);
 
 /*
- * Characters that the row of a word of that many edges takes in a file where edges go up to
+ * Size in characters of the row of a phrase of `length` edges, in a file with edge ids up to
  * edge_max.
  */
-uint64_t edge_learn_row_cost(uint32_t length, uint32_t edge_max);
+uint64_t phrase_learner_row_cost(uint32_t length, uint32_t edge_max);
 
 /*
- * Learns from a stream that was cut into words. A joined word must be there so often that it saves
- * its row's cost divided by `patience`: more than 1 if more of the kind is expected to come.
- * Returns how many words were learned, or BT_MEMORY.
+ * Learns from a parsed stream. A joined phrase must save at least its row's cost divided by
+ * `patience`, which is more than 1 if more similar edges are expected. Returns the number of
+ * phrases learned, or BT_MEMORY.
  */
-long edge_learn(struct edge_learner *learner, struct edge_words *words, const uint32_t *stream,
-                size_t count, unsigned patience, struct bt_error *error);
+long phrase_learner_learn(struct phrase_learner *learner, struct phrases *phrases,
+                          const uint32_t *stream, size_t count, unsigned patience,
+                          struct bt_error *error);
 
 #endif

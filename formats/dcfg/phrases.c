@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-/* Trees of words that are put together may have this many nodes; basic words always find room. */
+/* Joined phrases are added to the tree up to this number of nodes; basic phrases always are. */
 #define NODES_MAX ((size_t)4 << 20)
 #define SEVERAL   UINT32_MAX
 
-/* A place in the tree: the edges on the way to it are the beginning of words. */
+/* A node of the prefix tree: the edges on the path to it are a prefix of phrases. */
 struct node {
-    uint32_t edge; /* to the first child */
+    uint32_t edge; /* label of the first child */
     uint32_t child;
-    uint32_t word; /* that ends here; 0: none */
-    uint32_t more; /* whether there are more children: in the table */
+    uint32_t phrase; /* number of the phrase that ends here; 0: none */
+    uint32_t more;   /* whether the table of branches has more children */
 };
 
 /* A child other than the first. */
@@ -22,13 +22,13 @@ struct branch {
     uint32_t child; /* 0: the slot is free */
 };
 
-/* What is known of an edge. */
+/* State of an edge. */
 struct state {
-    uint32_t root;      /* node: of the words behind it; 0: none */
-    uint32_t successor; /* the one edge that followed so far, 0: none, SEVERAL */
+    uint32_t root;      /* node: root of the phrases that follow it; 0: none */
+    uint32_t successor; /* the only edge that has followed it; 0: none yet; or SEVERAL */
 };
 
-struct edge_words_tree {
+struct phrases_tree {
     struct node *nodes; /* number 0 is none */
     size_t node_count, node_capacity;
     struct branch *branches;
@@ -41,42 +41,42 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for the TRANSITION_TABLE");
 }
 
-int edge_words_begin(struct edge_words *words, uint32_t edge_max, struct bt_error *error)
+int phrases_begin(struct phrases *phrases, uint32_t edge_max, struct bt_error *error)
 {
-    memset(words, 0, sizeof *words);
-    words->edge_max = edge_max;
-    words->tree = calloc(1, sizeof *words->tree);
-    if (!words->tree)
+    memset(phrases, 0, sizeof *phrases);
+    phrases->edge_max = edge_max;
+    phrases->tree = calloc(1, sizeof *phrases->tree);
+    if (!phrases->tree)
         return no_memory(error);
-    words->tree->states = calloc((size_t)edge_max + 1, sizeof *words->tree->states);
-    words->tree->branch_size = 1024;
-    words->tree->branches = calloc(words->tree->branch_size, sizeof *words->tree->branches);
-    words->tree->node_count = 1;
-    words->words = grow_array(NULL, &words->capacity, 1, sizeof *words->words);
-    if (!words->tree->states || !words->tree->branches || !words->words) {
-        edge_words_free(words);
+    phrases->tree->states = calloc((size_t)edge_max + 1, sizeof *phrases->tree->states);
+    phrases->tree->branch_size = 1024;
+    phrases->tree->branches = calloc(phrases->tree->branch_size, sizeof *phrases->tree->branches);
+    phrases->tree->node_count = 1;
+    phrases->items = grow_array(NULL, &phrases->capacity, 1, sizeof *phrases->items);
+    if (!phrases->tree->states || !phrases->tree->branches || !phrases->items) {
+        phrases_free(phrases);
         return no_memory(error);
     }
-    words->words[words->count++] = (struct edge_word){.uses = 0};
+    phrases->items[phrases->count++] = (struct phrase){.uses = 0};
     return 0;
 }
 
-void edge_words_free(struct edge_words *words)
+void phrases_free(struct phrases *phrases)
 {
-    if (words->tree) {
-        free(words->tree->nodes);
-        free(words->tree->branches);
-        free(words->tree->states);
-        free(words->tree);
+    if (phrases->tree) {
+        free(phrases->tree->nodes);
+        free(phrases->tree->branches);
+        free(phrases->tree->states);
+        free(phrases->tree);
     }
-    free(words->words);
-    free(words->runs);
-    memset(words, 0, sizeof *words);
+    free(phrases->items);
+    free(phrases->runs);
+    memset(phrases, 0, sizeof *phrases);
 }
 
-void edge_words_see(struct edge_words *words, const uint32_t *edges, size_t count)
+void phrases_observe(struct phrases *phrases, const uint32_t *edges, size_t count)
 {
-    struct state *states = words->tree->states;
+    struct state *states = phrases->tree->states;
     for (size_t i = 0; i + 1 < count; i++) {
         uint32_t *successor = &states[edges[i]].successor;
         if (*successor != edges[i + 1])
@@ -86,7 +86,7 @@ void edge_words_see(struct edge_words *words, const uint32_t *edges, size_t coun
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-static size_t branch_slot(const struct edge_words_tree *tree, uint32_t node, uint32_t edge)
+static size_t branch_slot(const struct phrases_tree *tree, uint32_t node, uint32_t edge)
 {
     size_t mask = tree->branch_size - 1;
     uint64_t hash = ((uint64_t)node << 32 | edge) * 0x9e3779b97f4a7c15u;
@@ -97,8 +97,8 @@ static size_t branch_slot(const struct edge_words_tree *tree, uint32_t node, uin
     return i;
 }
 
-/* The child of a node along an edge, 0: there is none. */
-static inline uint32_t find_child(const struct edge_words_tree *tree, uint32_t node, uint32_t edge)
+/* The child of a node along an edge; 0: none. */
+static inline uint32_t find_child(const struct phrases_tree *tree, uint32_t node, uint32_t edge)
 {
     const struct node *from = &tree->nodes[node];
     if (from->edge == edge)
@@ -107,18 +107,18 @@ static inline uint32_t find_child(const struct edge_words_tree *tree, uint32_t n
 }
 
 /* A new node; 0: no memory. */
-static uint32_t add_node(struct edge_words_tree *tree)
+static uint32_t add_node(struct phrases_tree *tree)
 {
     struct node *grown =
         grow_array(tree->nodes, &tree->node_capacity, tree->node_count + 1, sizeof *grown);
     if (!grown || tree->node_count >= UINT32_MAX)
         return 0;
     tree->nodes = grown;
-    grown[tree->node_count] = (struct node){.edge = 0, .child = 0, .word = 0, .more = 0};
+    grown[tree->node_count] = (struct node){.edge = 0, .child = 0, .phrase = 0, .more = 0};
     return (uint32_t)tree->node_count++;
 }
 
-static int grow_branches(struct edge_words_tree *tree)
+static int grow_branches(struct phrases_tree *tree)
 {
     if (tree->branch_count * 2 < tree->branch_size)
         return 0;
@@ -137,8 +137,8 @@ static int grow_branches(struct edge_words_tree *tree)
     return 0;
 }
 
-/* As find_child, and makes it; 0: no memory. */
-static uint32_t make_child(struct edge_words_tree *tree, uint32_t node, uint32_t edge)
+/* As find_child, but adds a missing child; 0: no memory. */
+static uint32_t make_child(struct phrases_tree *tree, uint32_t node, uint32_t edge)
 {
     uint32_t child = find_child(tree, node, edge);
     if (child != 0)
@@ -159,11 +159,11 @@ static uint32_t make_child(struct edge_words_tree *tree, uint32_t node, uint32_t
     return child;
 }
 
-/* The node where a word of these edges ends, made if need be; 0: no memory. */
-static uint32_t make_path(struct edge_words *words, uint32_t before, const uint32_t *edges,
+/* The node where a phrase of these edges ends, added if missing; 0: no memory. */
+static uint32_t make_path(struct phrases *phrases, uint32_t before, const uint32_t *edges,
                           size_t length)
 {
-    struct edge_words_tree *tree = words->tree;
+    struct phrases_tree *tree = phrases->tree;
     struct state *state = &tree->states[before];
     if (state->root == 0)
         state->root = add_node(tree);
@@ -173,135 +173,137 @@ static uint32_t make_path(struct edge_words *words, uint32_t before, const uint3
     return node;
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
+/* --- phrases ---------------------------------------------------------------------------------- */
 
-/* A new word's number; 0: no memory. */
-static uint32_t add_word(struct edge_words *words, struct edge_word word)
+/* A new phrase's number; 0: no memory. */
+static uint32_t add_phrase(struct phrases *phrases, struct phrase phrase)
 {
-    struct edge_word *grown =
-        grow_array(words->words, &words->capacity, words->count + 1, sizeof *grown);
-    if (!grown || words->count >= UINT32_MAX)
+    struct phrase *grown =
+        grow_array(phrases->items, &phrases->capacity, phrases->count + 1, sizeof *grown);
+    if (!grown || phrases->count >= UINT32_MAX)
         return 0;
-    words->words = grown;
-    grown[words->count] = word;
-    return (uint32_t)words->count++;
+    phrases->items = grown;
+    grown[phrases->count] = phrase;
+    return (uint32_t)phrases->count++;
 }
 
-uint32_t edge_words_join(struct edge_words *words, uint32_t first, uint32_t second)
+uint32_t phrases_join(struct phrases *phrases, uint32_t first, uint32_t second)
 {
-    const struct edge_word *a = &words->words[first];
-    const struct edge_word *b = &words->words[second];
-    return add_word(words, (struct edge_word){.before = a->before,
-                                              .last = b->last,
-                                              .length = a->length + b->length,
-                                              .parts = {first, second}});
+    const struct phrase *a = &phrases->items[first];
+    const struct phrase *b = &phrases->items[second];
+    return add_phrase(phrases, (struct phrase){.before = a->before,
+                                               .last = b->last,
+                                               .length = a->length + b->length,
+                                               .parts = {first, second}});
 }
 
-void edge_words_drop(struct edge_words *words, size_t count)
+void phrases_drop(struct phrases *phrases, size_t count)
 {
-    words->count = count;
+    phrases->count = count;
 }
 
-void edge_words_edges(const struct edge_words *words, uint32_t word, uint32_t *edges)
+void phrases_expand(const struct phrases *phrases, uint32_t phrase, uint32_t *edges)
 {
-    /* words are at most EDGE_WORD_MAX parts deep, and each part has an edge */
-    while (words->words[word].parts[0] != 0) {
-        const struct edge_word *joined = &words->words[word];
-        edge_words_edges(words, joined->parts[0], edges);
-        edges += words->words[joined->parts[0]].length;
-        word = joined->parts[1];
+    /* phrases are at most PHRASE_EDGES_MAX parts deep, and each part has an edge */
+    while (phrases->items[phrase].parts[0] != 0) {
+        const struct phrase *joined = &phrases->items[phrase];
+        phrases_expand(phrases, joined->parts[0], edges);
+        edges += phrases->items[joined->parts[0]].length;
+        phrase = joined->parts[1];
     }
-    memcpy(edges, words->runs + words->words[word].parts[1],
-           words->words[word].length * sizeof *edges);
+    memcpy(edges, phrases->runs + phrases->items[phrase].parts[1],
+           phrases->items[phrase].length * sizeof *edges);
 }
 
-int edge_words_know(struct edge_words *words, uint32_t word, struct bt_error *error)
+int phrases_activate(struct phrases *phrases, uint32_t phrase, struct bt_error *error)
 {
-    uint32_t edges[EDGE_WORD_MAX];
-    struct edge_word *known = &words->words[word];
-    if (words->tree->node_count > NODES_MAX)
+    uint32_t edges[PHRASE_EDGES_MAX];
+    struct phrase *added = &phrases->items[phrase];
+    if (phrases->tree->node_count > NODES_MAX)
         return 0;
-    edge_words_edges(words, word, edges);
-    uint32_t node = make_path(words, known->before, edges, known->length);
+    phrases_expand(phrases, phrase, edges);
+    uint32_t node = make_path(phrases, added->before, edges, added->length);
     if (node == 0)
         return no_memory(error);
-    if (words->tree->nodes[node].word != 0)
+    if (phrases->tree->nodes[node].phrase != 0)
         return 0;
-    words->tree->nodes[node].word = word;
-    known->known = true;
+    phrases->tree->nodes[node].phrase = phrase;
+    added->active = true;
     return 1;
 }
 
-/* Makes a basic word of the edges that begin a run, behind an edge. Its number; 0: no memory. */
-static uint32_t add_basic(struct edge_words *words, uint32_t before, const uint32_t *edges,
+/* Adds a basic phrase: a prefix of edges, after edge `before`. Its number; 0: no memory. */
+static uint32_t add_basic(struct phrases *phrases, uint32_t before, const uint32_t *edges,
                           size_t count)
 {
     size_t length = 1;
-    while (length < count && length < EDGE_WORD_MAX &&
-           words->tree->states[edges[length - 1]].successor == edges[length])
+    while (length < count && length < PHRASE_EDGES_MAX &&
+           phrases->tree->states[edges[length - 1]].successor == edges[length])
         length++;
-    uint32_t *grown =
-        grow_array(words->runs, &words->run_capacity, words->run_count + length, sizeof *grown);
-    if (!grown || words->run_count + length >= UINT32_MAX)
+    uint32_t *grown = grow_array(phrases->runs, &phrases->run_capacity, phrases->run_count + length,
+                                 sizeof *grown);
+    if (!grown || phrases->run_count + length >= UINT32_MAX)
         return 0;
-    words->runs = grown;
-    uint32_t node = make_path(words, before, edges, length);
-    uint32_t word = add_word(words, (struct edge_word){.before = before,
-                                                       .last = edges[length - 1],
-                                                       .length = (uint32_t)length,
-                                                       .parts = {0, (uint32_t)words->run_count},
-                                                       .known = true});
-    if (node == 0 || word == 0)
+    phrases->runs = grown;
+    uint32_t node = make_path(phrases, before, edges, length);
+    uint32_t phrase =
+        add_phrase(phrases, (struct phrase){.before = before,
+                                            .last = edges[length - 1],
+                                            .length = (uint32_t)length,
+                                            .parts = {0, (uint32_t)phrases->run_count},
+                                            .active = true});
+    if (node == 0 || phrase == 0)
         return 0;
-    memcpy(grown + words->run_count, edges, length * sizeof *edges);
-    words->run_count += length;
-    words->tree->nodes[node].word = word;
-    return word;
+    memcpy(grown + phrases->run_count, edges, length * sizeof *edges);
+    phrases->run_count += length;
+    phrases->tree->nodes[node].phrase = phrase;
+    return phrase;
 }
 
 /*
- * The longest known word that edges begin with, 0: none. *open: the edges ended while a longer one
- * was possible.
+ * The longest active phrase that is a prefix of edges; 0: none. *open: more edges could make a
+ * longer phrase match.
  */
-static uint32_t longest_word(const struct edge_words_tree *tree, uint32_t before,
-                             const uint32_t *edges, size_t count, bool *open)
+static uint32_t longest_phrase(const struct phrases_tree *tree, uint32_t before,
+                               const uint32_t *edges, size_t count, bool *open)
 {
     uint32_t node = tree->states[before].root;
     uint32_t found = 0;
     *open = false;
     if (node == 0) {
-        *open = count < EDGE_WORD_MAX;
+        *open = count < PHRASE_EDGES_MAX;
         return 0;
     }
     for (size_t i = 0; i < count; i++) {
         node = find_child(tree, node, edges[i]);
         if (node == 0)
             return found;
-        if (tree->nodes[node].word != 0)
-            found = tree->nodes[node].word;
+        if (tree->nodes[node].phrase != 0)
+            found = tree->nodes[node].phrase;
     }
     *open = true;
     return found;
 }
 
-int edge_words_cut(struct edge_words *words, const uint32_t *edges, size_t count, bool more,
-                   uint32_t *cut_words, size_t *word_count, size_t *cut, struct bt_error *error)
+int phrases_parse(struct phrases *phrases, const uint32_t *edges, size_t count, bool more,
+                  uint32_t *parsed, size_t *phrase_count, size_t *cut, struct bt_error *error)
 {
     size_t at = 1;
     size_t made = 0;
     while (at < count) {
         bool open;
-        uint32_t word = longest_word(words->tree, edges[at - 1], edges + at, count - at, &open);
-        if (more && (open || (word == 0 && count - at < EDGE_WORD_MAX)) && made > 0)
+        uint32_t phrase =
+            longest_phrase(phrases->tree, edges[at - 1], edges + at, count - at, &open);
+        if (more && (open || (phrase == 0 && count - at < PHRASE_EDGES_MAX)) && made > 0)
             break;
-        if (word == 0)
-            word = add_basic(words, edges[at - 1], edges + at, count - at);
-        if (word == 0)
+        if (phrase == 0)
+            phrase = add_basic(phrases, edges[at - 1], edges + at, count - at);
+        if (phrase == 0)
             return no_memory(error);
-        cut_words[made++] = word;
-        at += words->words[word].length;
+        parsed[made++] = phrase;
+        at += phrases->items[phrase].length;
     }
-    *word_count = made;
+    *phrase_count = made;
     *cut = at < count ? at : count;
     return 0;
 }

@@ -1,10 +1,10 @@
 /*
- * Words: runs of edges that become one transition (DCFG-trace 1.00, section 3.5). A stream of edges
- * is cut into words, the longest known one each time; a word is known for the edge before it, as a
- * row of the transition table is.
+ * Phrases: sequences of edges that are coded as one transition (DCFG-trace 1.00, section 3.5). A
+ * stream of edges is parsed greedily into phrases: the longest active one that matches. A phrase
+ * belongs to the edge before it, as a row of the transition table does.
  *
- * Basic words are made where none fits: one edge, and those that have always followed so far.
- * Longer ones are put together by edge_learn.h.
+ * Where no phrase matches, the parser adds a basic one: the next edge, and the edges that have
+ * always followed so far. phrase_learner.h joins phrases into longer ones.
  */
 #ifndef FORMATS_DCFG_PHRASES_H
 #define FORMATS_DCFG_PHRASES_H
@@ -15,55 +15,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest word, edges. */
-#define EDGE_WORD_MAX 128u
+/* Length limit of a phrase, in edges. */
+#define PHRASE_EDGES_MAX 128u
 
-struct edge_word {
-    uint64_t uses;     /* kept by the user */
-    uint32_t before;   /* the edge before it */
-    uint32_t last;     /* its last edge */
-    uint32_t length;   /* edges */
-    uint32_t parts[2]; /* the words that it is made of; basic: 0 and where its edges are in runs */
-    bool known;        /* it is found when a stream is cut */
+struct phrase {
+    uint64_t uses;     /* counted by the caller */
+    uint32_t before;   /* edge before the phrase */
+    uint32_t last;     /* last edge of the phrase */
+    uint32_t length;   /* in edges */
+    uint32_t parts[2]; /* joined: the numbers of its two phrases; basic: 0, offset in runs */
+    bool active;       /* the parser uses it */
 };
 
-struct edge_words {
-    struct edge_word *words; /* number 0 is none */
+struct phrases {
+    struct phrase *items; /* item 0 is unused */
     size_t count, capacity;
-    uint32_t *runs; /* edges of basic words */
+    uint32_t *runs; /* edges of basic phrases */
     size_t run_count, run_capacity;
     uint32_t edge_max;
-    struct edge_words_tree *tree; /* private: to find words by their edges */
+    struct phrases_tree *tree; /* private: prefix trees of the active phrases */
 };
 
 /* Edges are 1 to edge_max; memory is proportional to that. 0 or BT_MEMORY. */
-int edge_words_begin(struct edge_words *words, uint32_t edge_max, struct bt_error *error);
-void edge_words_free(struct edge_words *words); /* what is inside; not *words itself */
+int phrases_begin(struct phrases *phrases, uint32_t edge_max, struct bt_error *error);
+void phrases_free(struct phrases *phrases); /* frees the contents, not *phrases */
 
-/* Sees which edges follow which: all edges pass here before they are cut. */
-void edge_words_see(struct edge_words *words, const uint32_t *edges, size_t count);
-
-/*
- * Cuts edges, of which the first is given otherwise, into words; room for count. *word_count says
- * how many, *cut where the next word would begin: before count if `more` edges follow, which could
- * change the last word. 0 or BT_MEMORY.
- */
-int edge_words_cut(struct edge_words *words, const uint32_t *edges, size_t count, bool more,
-                   uint32_t *cut_words, size_t *word_count, size_t *cut, struct bt_error *error);
-
-/* Adds a word made of two, not known yet. Its number, or 0: no memory. */
-uint32_t edge_words_join(struct edge_words *words, uint32_t first, uint32_t second);
-
-/* Forgets the words from number count on, none of which is known or part of a known one. */
-void edge_words_drop(struct edge_words *words, size_t count);
+/* Records which edge follows which. Call this with all edges before phrases_parse. */
+void phrases_observe(struct phrases *phrases, const uint32_t *edges, size_t count);
 
 /*
- * Makes a word known. Returns 1, 0 if there is a known one of the same edges already or no more
- * room is given to words, or BT_MEMORY.
+ * Parses edges[1..] into phrases; edges[0] is only context. parsed has room for count numbers;
+ * *phrase_count is their number. *cut is the index of the first edge that is not parsed: less than
+ * count only with `more`, which says that further edges may change the last phrase. 0 or BT_MEMORY.
  */
-int edge_words_know(struct edge_words *words, uint32_t word, struct bt_error *error);
+int phrases_parse(struct phrases *phrases, const uint32_t *edges, size_t count, bool more,
+                  uint32_t *parsed, size_t *phrase_count, size_t *cut, struct bt_error *error);
 
-/* The edges of a word; room for its length. */
-void edge_words_edges(const struct edge_words *words, uint32_t word, uint32_t *edges);
+/* Adds the concatenation of two phrases, not active yet. Its number; 0: no memory. */
+uint32_t phrases_join(struct phrases *phrases, uint32_t first, uint32_t second);
+
+/* Removes the phrases from number count on. None may be active or part of an active one. */
+void phrases_drop(struct phrases *phrases, size_t count);
+
+/*
+ * Makes a phrase active. Returns 1; 0 if an active phrase has the same edges already or the trees
+ * have reached their size limit; or BT_MEMORY.
+ */
+int phrases_activate(struct phrases *phrases, uint32_t phrase, struct bt_error *error);
+
+/* Writes the edges of a phrase to edges, which has room for its length. */
+void phrases_expand(const struct phrases *phrases, uint32_t phrase, uint32_t *edges);
 
 #endif

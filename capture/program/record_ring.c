@@ -13,22 +13,22 @@
 
 /* Records; a power of two. What both sides touch stays in the second cache of a processor: with
  * eight times as many, copying took twice as long. */
-#define CAPACITY  ((size_t)1 << 15)
-#define MANY      (CAPACITY / 4) /* worth waking somebody for */
-#define MS_NS     INT64_C(1000000)
-#define SECOND_NS INT64_C(1000000000)
-#define LINE      64
+#define CAPACITY     ((size_t)1 << 15)
+#define WAKE_RECORDS (CAPACITY / 4) /* worth waking somebody for */
+#define MS_NS        INT64_C(1000000)
+#define SECOND_NS    INT64_C(1000000000)
+#define LINE         64
 
 /* Each side's own on lines of their own. Both counts only grow. */
 struct record_ring {
     struct alive taker;
     _Alignas(LINE) _Atomic uint64_t put;
-    _Atomic uint32_t put_news; /* waited on by who takes */
+    _Atomic uint32_t put_events; /* waited on by who takes */
     _Atomic uint32_t ended;
     _Atomic uint64_t filtered;
     _Atomic uint32_t has_parts;
     _Alignas(LINE) _Atomic uint64_t taken;
-    _Atomic uint32_t taken_news; /* waited on by who puts */
+    _Atomic uint32_t taken_events; /* waited on by who puts */
     _Atomic uint32_t closed;
     _Alignas(LINE) _Atomic uint32_t taker_waits; /* for so many records */
     _Atomic uint32_t putter_waits;
@@ -71,18 +71,18 @@ void record_ring_free(struct record_ring *ring)
         munmap(ring, sizeof *ring);
 }
 
-/* Until news is no longer what it was; not for longer than nanoseconds. */
-static void wait_for(_Atomic uint32_t *news, uint32_t seen, int64_t nanoseconds)
+/* Until events is no longer what it was; not for longer than nanoseconds. */
+static void wait_for(_Atomic uint32_t *events, uint32_t seen, int64_t nanoseconds)
 {
     const struct timespec time = {.tv_sec = nanoseconds / SECOND_NS,
                                   .tv_nsec = nanoseconds % SECOND_NS};
-    syscall(SYS_futex, news, FUTEX_WAIT, seen, &time, NULL, 0);
+    syscall(SYS_futex, events, FUTEX_WAIT, seen, &time, NULL, 0);
 }
 
-static void tell(_Atomic uint32_t *news)
+static void notify(_Atomic uint32_t *events)
 {
-    atomic_fetch_add(news, 1);
-    syscall(SYS_futex, news, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_fetch_add(events, 1);
+    syscall(SYS_futex, events, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -104,7 +104,7 @@ static bool wait_for_room(struct record_ring *ring, record_ring_taken_function *
 {
     int64_t ask_at = 0;
     while (room_for_more(ring) == 0 && !atomic_load(&ring->closed)) {
-        uint32_t seen = atomic_load(&ring->taken_news);
+        uint32_t seen = atomic_load(&ring->taken_events);
         int64_t now = clock_monotonic_ns();
         if (ask_at == 0)
             ask_at = now + SECOND_NS;
@@ -115,7 +115,7 @@ static bool wait_for_room(struct record_ring *ring, record_ring_taken_function *
         }
         atomic_store(&ring->putter_waits, 1);
         if (room_for_more(ring) == 0 && !atomic_load(&ring->closed))
-            wait_for(&ring->taken_news, seen, ask_at - now);
+            wait_for(&ring->taken_events, seen, ask_at - now);
         atomic_store(&ring->putter_waits, 0);
     }
     return !atomic_load(&ring->closed);
@@ -136,7 +136,7 @@ int record_ring_put(struct record_ring *ring, const struct record *records, size
         count -= part;
         uint32_t wished = atomic_load(&ring->taker_waits);
         if (wished > 0 && put + part - atomic_load(&ring->taken) >= wished)
-            tell(&ring->put_news);
+            notify(&ring->put_events);
     }
     return 0;
 }
@@ -155,7 +155,7 @@ void record_ring_add_filtered(struct record_ring *ring, uint64_t count)
 void record_ring_end(struct record_ring *ring)
 {
     atomic_store(&ring->ended, 1);
-    tell(&ring->put_news);
+    notify(&ring->put_events);
 }
 
 bool record_ring_has_ended(const struct record_ring *ring)
@@ -180,12 +180,12 @@ static void wait_for_records(struct record_ring *ring, size_t wished, int timeou
 {
     int64_t until = clock_monotonic_ns() + timeout_ms * MS_NS;
     for (;;) {
-        uint32_t seen = atomic_load(&ring->put_news);
+        uint32_t seen = atomic_load(&ring->put_events);
         int64_t left = timeout_ms < 0 ? SECOND_NS : until - clock_monotonic_ns();
         atomic_store(&ring->taker_waits, (uint32_t)wished);
         if (there_are(ring) >= wished || has_ended(ring) || left <= 0)
             break;
-        wait_for(&ring->put_news, seen, left);
+        wait_for(&ring->put_events, seen, left);
     }
     atomic_store(&ring->taker_waits, 0);
 }
@@ -193,7 +193,7 @@ static void wait_for_records(struct record_ring *ring, size_t wished, int timeou
 bool record_ring_take(struct record_ring *ring, struct record *records, size_t capacity,
                       int timeout_ms, size_t *count)
 {
-    size_t wished = timeout_ms < 0 ? 1 : smaller(capacity, MANY);
+    size_t wished = timeout_ms < 0 ? 1 : smaller(capacity, WAKE_RECORDS);
     wait_for_records(ring, wished, timeout_ms);
     bool ended = has_ended(ring); /* before the last look at what is there */
     size_t there = smaller(there_are(ring), capacity);
@@ -205,8 +205,8 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
     if (there > 0)
         there = records_until_saturated(records, there);
     atomic_store(&ring->taken, taken + there);
-    if (atomic_load(&ring->putter_waits) && room_for_more(ring) >= MANY)
-        tell(&ring->taken_news);
+    if (atomic_load(&ring->putter_waits) && room_for_more(ring) >= WAKE_RECORDS)
+        notify(&ring->taken_events);
     *count = there;
     return there > 0 || !ended;
 }
@@ -224,6 +224,6 @@ bool record_ring_has_parts(const struct record_ring *ring)
 void record_ring_close(struct record_ring *ring)
 {
     atomic_store(&ring->closed, 1);
-    tell(&ring->taken_news);
-    tell(&ring->put_news);
+    notify(&ring->taken_events);
+    notify(&ring->put_events);
 }

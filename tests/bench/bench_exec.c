@@ -195,7 +195,7 @@ static void tell(const struct consumer *consumer, double own, double other)
 /* Under a control program that reads the records of each step. */
 static int bench_steps(const char *const *arguments)
 {
-    const struct aria_settings settings = {.start = {.environment = (const char *const *)environ}};
+    const struct aria_settings settings = {.stack = {.environment = (const char *const *)environ}};
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
     struct aria_step step = {.reason = ARIA_LIMIT};
@@ -225,7 +225,7 @@ static int bench_program(const char *name, const char *const *arguments)
     static const struct process_operations operations = {.put = put};
     struct process_settings settings = {.operations = &operations,
                                         .context = &consumer,
-                                        .start = {.environment = (const char *const *)environ}};
+                                        .stack = {.environment = (const char *const *)environ}};
     struct process_end end;
     size_t way = 0;
     if (arguments[0] && strcmp(name, "branch") == 0)

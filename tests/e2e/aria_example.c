@@ -30,7 +30,7 @@ static int follow(struct aria *aria, const struct aria_state *state, struct aria
 
 int main(int argc, char **argv)
 {
-    const struct aria_settings settings = {.start = {.environment = (const char *const *)environ}};
+    const struct aria_settings settings = {.stack = {.environment = (const char *const *)environ}};
     const char *const *program = (const char *const *)argv + 1;
     struct bt_error error = {.message = "usage: aria_example PROGRAM [ARGUMENT]..."};
     struct aria_step step = {.reason = ARIA_LIMIT};

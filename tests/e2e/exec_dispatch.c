@@ -202,13 +202,13 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
-    struct start_options options = {.environment = (const char *const *)environ};
+    struct initial_stack_options options = {.environment = (const char *const *)environ};
     struct bt_error error = {0, ""};
-    struct start start;
+    struct initial_stack start;
     struct space *space = space_new(&layout, SPACE_NATIVE, &error);
     struct load *load =
         space ? load_new(space, argv[1], NULL, (const char *const *)argv + 1, &error) : NULL;
-    if (!load || start_new_stack(&start, space, load, &options, &error) < 0 ||
+    if (!load || initial_stack_new(&start, space, load, &options, &error) < 0 ||
         !(calls = system_calls_new(space, load, &start, &error))) {
         fprintf(stderr, "%s\n", error.message);
         return 125;

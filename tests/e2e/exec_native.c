@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-static void show(struct space *space, const struct load *load, const struct start *start)
+static void show(struct space *space, const struct load *load, const struct initial_stack *start)
 {
     printf("path %s\n", load->path);
     printf("program %" PRIx64 "-%" PRIx64 " entry %" PRIx64 "\n", load->program.low,
@@ -36,7 +36,7 @@ static void show(struct space *space, const struct load *load, const struct star
 
 int main(int argc, char **argv)
 {
-    struct start_options options = {.environment = (const char *const *)environ};
+    struct initial_stack_options options = {.environment = (const char *const *)environ};
     bool only_show = false;
     int first = 1;
     for (; first < argc && argv[first][0] == '-'; first++) {
@@ -48,12 +48,12 @@ int main(int argc, char **argv)
     if (first >= argc)
         return 2;
     struct bt_error error = {0, ""};
-    struct start start;
+    struct initial_stack start;
     struct space *space = space_new(&layout, only_show ? SPACE_TRANSLATED : SPACE_NATIVE, &error);
     struct load *load = NULL;
     if (space)
         load = load_new(space, argv[first], NULL, (const char *const *)argv + first, &error);
-    if (!load || start_new_stack(&start, space, load, &options, &error) < 0) {
+    if (!load || initial_stack_new(&start, space, load, &options, &error) < 0) {
         fprintf(stderr, "%s\n", error.message);
         load_free(load);
         space_free(space);

@@ -239,7 +239,7 @@ static void do_write(struct twin *twin)
         CHECK(fault == SPACE_FAULT_PROGRAM);
         return;
     }
-    CHECK(fault == (page.watched ? SPACE_FAULT_MENDED : SPACE_FAULT_ALLOWED));
+    CHECK(fault == (page.watched ? SPACE_FAULT_FIXED : SPACE_FAULT_ALLOWED));
     page.watched = false;
     if (page.known) {
         page.content = random_next32(&twin->random);
@@ -453,7 +453,7 @@ static void run(uint64_t seed)
     foreign(twin, known);
     twin->space = space_new(&layout, SPACE_TRANSLATED, NULL);
     foreign(twin, unknown);
-    space_listen(twin->space, listen, twin);
+    space_set_listener(twin->space, listen, twin);
     space_set_break(twin->space, BASE);
     for (int i = 0; i < 150 && !failures; i++) {
         step(twin);
@@ -520,8 +520,8 @@ static void test_growing(void)
     uint64_t flags = MAP_PRIVATE | MAP_ANONYMOUS;
     CHECK(space_mmap(space, top, 4096, 3, flags | MAP_FIXED | MAP_GROWSDOWN, -1, 0) ==
           (int64_t)top);
-    CHECK(space_fault(space, top - 1, PROT_WRITE) == SPACE_FAULT_MENDED);
-    CHECK(space_fault(space, top - 100000, PROT_READ) == SPACE_FAULT_MENDED);
+    CHECK(space_fault(space, top - 1, PROT_WRITE) == SPACE_FAULT_FIXED);
+    CHECK(space_fault(space, top - 100000, PROT_READ) == SPACE_FAULT_FIXED);
     *(volatile char *)(top - 99999) = 1;
     struct space_mapping grown = {.start = 0, .end = 0, .protection = 0, .flags = 0};
     CHECK(space_find(space, top, &grown) && grown.end == top + 4096);
@@ -533,7 +533,7 @@ static void test_growing(void)
     }
     uint64_t below = grown.start - SPACE_GUARD - 8192;
     CHECK(space_mmap(space, below, 4096, 3, flags | MAP_FIXED, -1, 0) == (int64_t)below);
-    CHECK(space_fault(space, grown.start - 4096, PROT_READ) == SPACE_FAULT_MENDED);
+    CHECK(space_fault(space, grown.start - 4096, PROT_READ) == SPACE_FAULT_FIXED);
     CHECK(space_fault(space, grown.start - 8192, PROT_READ) == SPACE_FAULT_PROGRAM);
     CHECK(space_mprotect(space, top, 4096, PROT_READ | PROT_GROWSDOWN) == 0);
     CHECK(space_find(space, grown.start, &grown) && grown.protection == PROT_READ);

@@ -215,7 +215,7 @@ static void test_watched(void)
     CHECK(pipe(ends) == 0);
     int64_t code = space_mmap(space, 0, 8192, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t at = (uint64_t)code;
-    space_listen(space, gone, NULL);
+    space_set_listener(space, gone, NULL);
     CHECK(space_watch(space, at, at + 8192) == 0);
     CHECK(write(ends[1], "0123456789", 10) == 10);
     CHECK(result_of(SYS_read, (uint64_t)ends[0], at + 4090, 10, 0) == 10 && gone_pages == 2);
@@ -245,13 +245,13 @@ int main(void)
     static const char *const arguments[] = {"/bin/true", "x", NULL};
     static const char *const environment[] = {"A=b", NULL};
     struct bt_error error = {0, ""};
-    struct start_options options = {.environment = environment};
-    struct start start;
+    struct initial_stack_options options = {.environment = environment};
+    struct initial_stack start;
     struct load *load = NULL;
     space = space_new(&layout, SPACE_TRANSLATED, &error);
     if (space)
         load = load_new(space, arguments[0], NULL, arguments, &error);
-    if (!load || start_new_stack(&start, space, load, &options, &error) < 0 ||
+    if (!load || initial_stack_new(&start, space, load, &options, &error) < 0 ||
         !(calls = system_calls_new(space, load, &start, &error))) {
         fprintf(stderr, "%s\n", error.message);
         return 1;

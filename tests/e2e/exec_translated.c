@@ -25,7 +25,7 @@ extern char **environ;
 struct program {
     struct space *space;
     struct load *load;
-    struct start start;
+    struct initial_stack start;
     struct system_calls *calls;
     struct executor *executor;
     struct exec_thread *thread;
@@ -54,7 +54,7 @@ static void gone(void *context, uint64_t start, uint64_t end)
 
 static bool mend(void *context, uint64_t address, uint32_t access)
 {
-    return space_fault(((struct program *)context)->space, address, access) == SPACE_FAULT_MENDED;
+    return space_fault(((struct program *)context)->space, address, access) == SPACE_FAULT_FIXED;
 }
 
 static int take(void *context, struct record *records, size_t count)
@@ -137,18 +137,18 @@ static int prepare(struct program *program, const char *const *arguments, enum e
                                          .put_context = program,
                                          .mend = mend,
                                          .mend_context = program};
-    struct start_options options = {.environment = (const char *const *)environ};
+    struct initial_stack_options options = {.environment = (const char *const *)environ};
     program->space = space_new(&layout, SPACE_TRANSLATED, error);
     if (!program->space ||
         !(program->load = load_new(program->space, arguments[0], NULL, arguments, error)) ||
-        start_new_stack(&program->start, program->space, program->load, &options, error) < 0 ||
+        initial_stack_new(&program->start, program->space, program->load, &options, error) < 0 ||
         !(program->calls =
               system_calls_new(program->space, program->load, &program->start, error)) ||
         !(program->executor = executor_new(&settings, error)) ||
         !(program->thread = exec_thread_new(error)) ||
         executor_begin(program->executor, program->thread, error) < 0)
         return -1;
-    space_listen(program->space, gone, program);
+    space_set_listener(program->space, gone, program);
     program->thread->rip = program->start.rip;
     program->thread->registers[DECODE_RSP] = program->start.rsp;
     return 0;

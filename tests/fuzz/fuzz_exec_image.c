@@ -14,13 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_script(const uint8_t *data, size_t size)
 {
-    struct script script;
-    size_t head = size < SCRIPT_HEAD_BYTES ? size : SCRIPT_HEAD_BYTES;
-    if (script_parse(&script, data, head) && strpbrk(script.interpreter, " \t\n"))
+    struct shebang script;
+    size_t head = size < SHEBANG_HEAD_BYTES ? size : SHEBANG_HEAD_BYTES;
+    if (shebang_parse(&script, data, head) && strpbrk(script.interpreter, " \t\n"))
         abort();
 }
 
-static void check_image(const struct image *image, uint64_t file_bytes)
+static void check_image(const struct program_image *image, uint64_t file_bytes)
 {
     uint64_t end = image->low;
     if (image->segment_count == 0 || image->low % SPACE_PAGE != 0 || image->high >= SPACE_END ||
@@ -28,7 +28,7 @@ static void check_image(const struct image *image, uint64_t file_bytes)
         image->entry < image->low || image->entry >= image->high)
         abort();
     for (size_t i = 0; i < image->segment_count; i++) {
-        const struct image_segment *segment = &image->segments[i];
+        const struct program_segment *segment = &image->segments[i];
         if (segment->address < end || segment->file_bytes > segment->memory_bytes ||
             segment->offset + segment->file_bytes > file_bytes || segment->memory_bytes == 0)
             abort();
@@ -41,21 +41,21 @@ static void check_image(const struct image *image, uint64_t file_bytes)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bt_error error = {0, ""};
-    struct image image;
+    struct program_image image;
     check_script(data, size);
-    size_t head = size < IMAGE_HEADER_BYTES ? size : IMAGE_HEADER_BYTES;
-    if (image_parse_header(&image, data, head, size, &error) < 0)
+    size_t head = size < PROGRAM_HEADER_BYTES ? size : PROGRAM_HEADER_BYTES;
+    if (program_image_parse_header(&image, data, head, size, &error) < 0)
         return 0;
     /* of its own, so that a step outside is seen */
-    size_t bytes = (size_t)image.table_entries * IMAGE_ENTRY_BYTES;
+    size_t bytes = (size_t)image.table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(bytes);
     if (!table)
         return 0;
     memcpy(table, data + image.table_offset, bytes);
-    if (image_parse_table(&image, table, size, &error) == 0) {
+    if (program_image_parse_table(&image, table, size, &error) == 0) {
         check_image(&image, size);
         if (image.interpreter_bytes)
-            image_check_interpreter(&image, data + image.interpreter_offset, &error);
+            program_image_check_interpreter(&image, data + image.interpreter_offset, &error);
     } else if (error.message[0] == '\0') {
         abort();
     }

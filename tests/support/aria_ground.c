@@ -17,7 +17,7 @@ void aria_ground_begin(struct aria_ground *ground, const char *program, bool sto
 {
     static const char *const environment[] = {NULL};
     const char *const arguments[] = {program, NULL};
-    const struct aria_settings settings = {.start = {.environment = environment},
+    const struct aria_settings settings = {.stack = {.environment = environment},
                                            .store_buffer = store_buffer};
     struct bt_error error = {.message = ""};
     struct aria_step step;

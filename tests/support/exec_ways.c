@@ -45,7 +45,7 @@ static void run_translated(const char *const *arguments, int way)
     struct process_settings settings = {.trace = trace,
                                         .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
                                         .parallel = way == 4,
-                                        .start = {.environment = exec_ways_environment},
+                                        .stack = {.environment = exec_ways_environment},
                                         .operations = way == 3 ? &entries : &records,
                                         .context = &instructions};
     struct bt_error error = {.message = ""};

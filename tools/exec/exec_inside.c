@@ -218,7 +218,7 @@ static void forked(void *context, bool shares_files)
     if (inside->follows && !was_detached)
         begin_process(inside);
     if (inside->detached)
-        process_close(inside->process);
+        process_close_regions(inside->process);
 }
 
 static void miss(struct exec_inside *inside, const char *path, const char *why)
@@ -315,7 +315,7 @@ static int keep_descriptor(struct exec_inside *inside, struct bt_error *error)
 
 static uint64_t place_of(const struct exec_symbol *symbol)
 {
-    return symbol->address ? symbol->address : symbol->text ? PROCESS_SOMEWHERE : 0;
+    return symbol->address ? symbol->address : symbol->text ? PROCESS_ADDRESS_UNKNOWN : 0;
 }
 
 /* Whenever there are more: nobody knows how the program will end. Returns 0 or what went wrong. */
@@ -340,7 +340,7 @@ static void loaded(void *context, const struct modules *modules)
     exec_symbol_look(&inside->from, modules);
     exec_symbol_look(&inside->until, modules);
     exec_code_look(&inside->code, modules);
-    process_place(inside->process, place_of(&inside->from), place_of(&inside->until));
+    process_set_region(inside->process, place_of(&inside->from), place_of(&inside->until));
     const size_t count = modules_count(modules);
     if (inside->modules[0] && count != inside->modules_written) {
         inside->modules_failure = write_modules(inside->modules, modules);
@@ -468,19 +468,19 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
     inside->messages = own_stream_on(STDERR_FILENO, &unheard);
     const struct process_settings settings = {.trace = orders->only_fetch ? EXEC_TRACE_FETCHES
                                                                           : EXEC_TRACE_ALL,
-                                              .window = {.from = place_of(&inside->from),
-                                                         .skip = orders->skip,
-                                                         .limit = orders->limit,
-                                                         .until = place_of(&inside->until),
-                                                         .on = orders->on,
-                                                         .off = orders->off,
-                                                         .repeats = orders->repeats,
-                                                         .calls = orders->calls,
-                                                         .markers = orders->markers,
-                                                         .ends = orders->ends},
+                                              .regions = {.from = place_of(&inside->from),
+                                                          .skip = orders->skip,
+                                                          .limit = orders->limit,
+                                                          .until = place_of(&inside->until),
+                                                          .on = orders->on,
+                                                          .off = orders->off,
+                                                          .repeats = orders->repeats,
+                                                          .calls = orders->calls,
+                                                          .markers = orders->markers,
+                                                          .ends = orders->ends},
                                               .file = program->file,
                                               .quantum = orders->quantum,
-                                              .start = {.environment = program->environment},
+                                              .stack = {.environment = program->environment},
                                               .operations = inside->follows ? &following : &alone,
                                               .context = inside};
     inside->process = process_new(program->path, program->arguments, &settings, error);

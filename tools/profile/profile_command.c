@@ -164,7 +164,7 @@ static void let_go(void *context, bool shares_files)
     struct run *run = context;
     run->is_child = true;
     profiler_stop(run->profiler);
-    process_close(run->process);
+    process_close_regions(run->process);
 }
 
 static void describe_end(const struct process_end *end, char *text, size_t size)
@@ -265,7 +265,7 @@ static int begin(struct run *run, struct bt_error *error)
     const struct process_settings settings = {
         .trace = run->settings->report.data ? EXEC_TRACE_ALL : EXEC_TRACE_FETCHES,
         .quantum = run->settings->report.quantum,
-        .start = {.environment = (const char *const *)environ},
+        .stack = {.environment = (const char *const *)environ},
         .operations = &operations,
         .context = run};
     run->process = process_new(run->path, run->arguments, &settings, error);

@@ -327,7 +327,7 @@ static const struct aria_operations operations = {
 static int begin(struct rondo *rondo, struct bt_error *error)
 {
     char path[EXEC_PROGRAM_BYTES];
-    const struct aria_settings settings = {.start.environment = (const char *const *)environ,
+    const struct aria_settings settings = {.stack.environment = (const char *const *)environ,
                                            .quantum = rondo->quantum,
                                            .only_fetches = rondo->depth == 0,
                                            .store_buffer = rondo->store_buffer,

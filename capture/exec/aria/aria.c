@@ -111,13 +111,13 @@ static void switching(void *context, struct exec_thread *next)
 {
     struct aria *aria = context;
     struct exec_thread *now = aria->process->thread;
-    uint8_t *own = exec_thread_own_vector(now), *lent = now->vector;
-    if (lent == own)
+    uint8_t *saved = exec_thread_own_vector(now), *state_vector = now->vector;
+    if (state_vector == saved)
         return;
-    vector_state_copy(&aria->layout, own, lent);
-    vector_state_copy(&aria->layout, lent, next->vector);
-    now->vector = own;
-    next->vector = lent;
+    vector_state_copy(&aria->layout, saved, state_vector);
+    vector_state_copy(&aria->layout, state_vector, next->vector);
+    now->vector = saved;
+    next->vector = state_vector;
 }
 
 static void changed(void *context, uint64_t start, uint64_t end)
@@ -163,7 +163,7 @@ static int begin(struct aria *aria, const char *path, const char *const *argumen
                                                                              : EXEC_TRACE_ALL,
                                              .cache_bytes = settings->cache_bytes,
                                              .buffer_bytes = settings->buffer_bytes,
-                                             .start = settings->start,
+                                             .stack = settings->stack,
                                              .operations = &process_operations,
                                              .context = aria};
     aria->process = process_new(path, arguments, &process, error);
@@ -257,8 +257,8 @@ static inline enum aria_branch branch_of(uint8_t kind)
     return kind < sizeof branches ? branches[kind] : ARIA_JUMP;
 }
 
-static inline void tell_branch(struct aria_step *step, uint8_t kind, uint64_t address,
-                               unsigned size, uint64_t target, uint64_t rip)
+static inline void describe_branch(struct aria_step *step, uint8_t kind, uint64_t address,
+                                   unsigned size, uint64_t target, uint64_t rip)
 {
     step->reason = ARIA_BRANCH;
     step->branch = branch_of(kind);
@@ -268,20 +268,21 @@ static inline void tell_branch(struct aria_step *step, uint8_t kind, uint64_t ad
     step->taken = rip != step->next;
 }
 
-void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
-                      uint64_t target, uint64_t rip)
+void aria_describe_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
+                          uint64_t target, uint64_t rip)
 {
-    tell_branch(step, kind, address, size, target, rip);
+    describe_branch(step, kind, address, size, target, rip);
 }
 
 /* What the executor stopped for. */
-static void tell(const struct aria *aria, const struct executor_stop *stop, struct aria_step *step)
+static void describe(const struct aria *aria, const struct executor_stop *stop,
+                     struct aria_step *step)
 {
     const struct exit *exit = stop->exit;
     switch (stop->reason) {
     case EXECUTOR_BRANCH:
-        aria_tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
-                         exit->branch_target, aria->process->thread->rip);
+        aria_describe_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
+                             exit->branch_target, aria->process->thread->rip);
         break;
     case EXECUTOR_SYSTEM_CALL:
         step->reason = ARIA_SYSTEM_CALL;
@@ -290,7 +291,7 @@ static void tell(const struct aria *aria, const struct executor_stop *stop, stru
         step->reason = ARIA_LIMIT;
         break;
     case EXECUTOR_PLACE:
-        step->reason = ARIA_PLACE;
+        step->reason = ARIA_BREAKPOINT;
         break;
     case EXECUTOR_TURN:
         step->reason = ARIA_TURN;
@@ -307,7 +308,7 @@ static void tell(const struct aria *aria, const struct executor_stop *stop, stru
 }
 
 /* The program has forked, and this is the child: it has no control program. */
-_Noreturn static void go_on_alone(struct aria *aria)
+_Noreturn static void run_without_control(struct aria *aria)
 {
     struct bt_error error;
     struct process *process = aria->process;
@@ -326,7 +327,7 @@ static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop
                    limit == NO_LIMIT ? 0 : executor_instructions(process->executor) + limit);
     int result = process_step(process, stop, error);
     if (process->is_child)
-        go_on_alone(aria);
+        run_without_control(aria);
     return result;
 }
 
@@ -359,7 +360,7 @@ static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *st
         result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
         done = executor_instructions(executor) - before;
     } while (result == 0 && goes_on(&stop, done) && !aria->process->ended);
-    tell(aria, &stop, step);
+    describe(aria, &stop, step);
     step->instructions = done;
     return result;
 }
@@ -383,8 +384,8 @@ _Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
                "executor_step()");
 
 /* Field by field: to clear the whole of it first would be a sixth of a step's time. */
-static void tell_usual(const struct executor_step *done, const struct aria_state *state,
-                       struct aria_step *step)
+static void describe_usual(const struct executor_step *done, const struct aria_state *state,
+                           struct aria_step *step)
 {
     const struct exit *exit = done->exit;
     step->thread = done->block->step_processor;
@@ -394,8 +395,8 @@ static void tell_usual(const struct executor_step *done, const struct aria_state
     step->own_reads = 0;
     step->signal = 0;
     step->end = (struct process_end){.value = 0};
-    tell_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
-                exit->branch_target, state->rip);
+    describe_branch(step, exit->branch_kind, exit->branch_address, exit->branch_size,
+                    exit->branch_target, state->rip);
 }
 
 /* What was perhaps begun. */
@@ -438,7 +439,7 @@ int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version 
                                error);
     if (done.block->vector)
         aria->process->thread->vector = exec_thread_own_vector(aria->process->thread);
-    tell_usual(&done, state, step);
+    describe_usual(&done, state, step);
     return 0;
 }
 
@@ -468,7 +469,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     store(aria, state);
     set_stepping(aria, true);
     aria->put = NULL;
-    tell(aria, &stop, step);
+    describe(aria, &stop, step);
     step->instructions = done;
     step->thread = aria_thread(aria);
     return result;

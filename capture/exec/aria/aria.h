@@ -64,7 +64,7 @@ enum aria_reason {
                          at rip raises it, and was not executed */
     ARIA_EXIT,        /* taken: the program has ended, as `end` says */
     ARIA_LIMIT,       /* as many instructions as were asked for, and no branch */
-    ARIA_PLACE,       /* aria_run(): rip is where aria_stop_at() says */
+    ARIA_BREAKPOINT,  /* aria_run(): rip is where aria_stop_at() says */
     ARIA_TURN         /* the thread's turn has ended, and no branch was met */
 };
 
@@ -114,7 +114,7 @@ struct aria_operations {
 };
 
 struct aria_settings {
-    struct start_options start;
+    struct initial_stack_options stack;
     uint64_t quantum;  /* instructions of a turn (process.h); 0: PROCESS_QUANTUM */
     bool only_fetches; /* no records of reads and writes */
     /* States have a store buffer: stores of not-taken steps go there, and later not-taken steps
@@ -194,7 +194,7 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
 unsigned aria_thread(const struct aria *aria);
 uint64_t aria_switches(const struct aria *aria);
 
-/* aria_run() ends with ARIA_PLACE before the instruction at an address is executed, unless it
+/* aria_run() ends with ARIA_BREAKPOINT before the instruction at an address is executed, unless it
  * begins there. 0, as at first: nowhere. */
 void aria_stop_at(struct aria *aria, uint64_t address);
 

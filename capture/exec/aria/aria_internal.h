@@ -42,7 +42,7 @@ static inline bool aria_is_canonical(uint64_t address)
 }
 
 /* A branch (enum decode_kind) to target, 0 for indirect ones, that led to rip. */
-void aria_tell_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
-                      uint64_t target, uint64_t rip);
+void aria_describe_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
+                          uint64_t target, uint64_t rip);
 
 #endif

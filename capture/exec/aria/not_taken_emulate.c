@@ -286,8 +286,8 @@ static enum not_taken_result emulate_branch(struct not_taken *not_taken,
                                             struct aria_step *step)
 {
     not_taken->thread->rip = go(not_taken, decoded);
-    aria_tell_branch(step, decoded->kind, decoded->address, decoded->size, decoded->target,
-                     not_taken->thread->rip);
+    aria_describe_branch(step, decoded->kind, decoded->address, decoded->size, decoded->target,
+                         not_taken->thread->rip);
     return NOT_TAKEN_STOPPED;
 }
 

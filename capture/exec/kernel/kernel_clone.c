@@ -43,9 +43,9 @@ __asm__(".text\n"
 
 /* clone has one place for both. */
 static int64_t call(struct process_clone *clone, int (*run)(void *context),
-                    struct kernel_clone_told *told)
+                    struct kernel_clone_results *told)
 {
-    *told = (struct kernel_clone_told){-1, 0};
+    *told = (struct kernel_clone_results){-1, 0};
     clone->flags &= ~(uint64_t)KERNEL_CLONE_CLEAR_SIGHAND;
     clone->parent_tid = (uint64_t)(uintptr_t)&told->parent_tid;
     if (clone->is_clone3) {
@@ -62,7 +62,7 @@ static int64_t call(struct process_clone *clone, int (*run)(void *context),
 }
 
 int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
-                           struct kernel_clone_told *told)
+                           struct kernel_clone_results *told)
 {
     struct process_clone own = *clone;
     uint64_t place = 0;
@@ -77,7 +77,7 @@ int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
 
 int64_t kernel_clone_sharing(const struct process_clone *clone, uint8_t *stack, size_t stack_bytes,
                              int (*run)(void *context), void *context,
-                             struct kernel_clone_told *told)
+                             struct kernel_clone_results *told)
 {
     struct process_clone own = *clone;
     own.flags &= ~(uint64_t)OURS;

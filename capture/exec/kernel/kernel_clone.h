@@ -9,7 +9,7 @@
 #define KERNEL_CLONE_INTO_CGROUP   0x200000000u
 
 /* What the kernel has told the parent. */
-struct kernel_clone_told {
+struct kernel_clone_results {
     int pidfd;
     int parent_tid;
 };
@@ -27,9 +27,9 @@ struct kernel_clone_told {
  * The child's number, or a negative errno.
  */
 int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
-                           struct kernel_clone_told *told);
+                           struct kernel_clone_results *told);
 int64_t kernel_clone_sharing(const struct process_clone *clone, uint8_t *stack, size_t stack_bytes,
                              int (*run)(void *context), void *context,
-                             struct kernel_clone_told *told);
+                             struct kernel_clone_results *told);
 
 #endif

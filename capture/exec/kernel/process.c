@@ -16,7 +16,7 @@
  */
 
 /* A file that is mapped may have become shorter, or have been it all along. */
-static bool is_there(uint64_t page)
+static bool is_present(uint64_t page)
 {
     uint8_t byte;
     return exec_copy(&byte, (const void *)(uintptr_t)page, 1) == 0;
@@ -26,7 +26,7 @@ static bool watch(struct process *process, uint64_t page)
 {
     struct space_mapping mapping;
     return space_find(process->space, page, &mapping) && (mapping.protection & PROT_EXEC) &&
-           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_there(page);
+           space_watch(process->space, page, page + SPACE_PAGE) == 0 && is_present(page);
 }
 
 size_t process_readable(void *context, uint64_t address)
@@ -39,14 +39,14 @@ size_t process_readable(void *context, uint64_t address)
 
 /* What is written to shared memory elsewhere: at other addresses, in its file, by other processes.
  */
-static bool unseen(void *context, uint64_t address)
+static bool is_shared(void *context, uint64_t address)
 {
     struct process *process = context;
     struct space_mapping mapping;
     return space_find(process->space, address, &mapping) && (mapping.flags & SPACE_SHARED);
 }
 
-static void gone(void *context, uint64_t start, uint64_t end)
+static void code_lost(void *context, uint64_t start, uint64_t end)
 {
     struct process *process = context;
     executor_invalidate(process->executor, start, end);
@@ -54,10 +54,10 @@ static void gone(void *context, uint64_t start, uint64_t end)
         process->control->changed(process->control_context, start, end);
 }
 
-static bool mend(void *context, uint64_t address, uint32_t access)
+static bool fix_fault(void *context, uint64_t address, uint32_t access)
 {
     struct process *process = context;
-    return space_fault(process->space, address, access) == SPACE_FAULT_MENDED;
+    return space_fault(process->space, address, access) == SPACE_FAULT_FIXED;
 }
 
 static int put(void *context, struct record *records, size_t count)
@@ -78,7 +78,7 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
                                      instructions);
 }
 
-static void tell_loaded(struct process *process)
+static void report_loaded(struct process *process)
 {
     if (process->operations->loaded && !process->shares)
         process->operations->loaded(process->settings.context, process->modules);
@@ -87,24 +87,25 @@ static void tell_loaded(struct process *process)
 /* --- beginning and end -------------------------------------------------------------------------
  */
 
-static int make_parts(struct process *process, const struct start *start, struct bt_error *error)
+static int make_parts(struct process *process, const struct initial_stack *start,
+                      struct bt_error *error)
 {
     const struct executor_settings settings = {
         .trace = process->settings.trace,
         .stepping = process->settings.stepping,
         .parallel = process->settings.parallel,
-        .keeps = process_window_repeats(&process->settings.window),
-        .markers = process->settings.window.markers,
+        .keeps = process_regions_repeat(&process->settings.regions),
+        .markers = process->settings.regions.markers,
         .cache_bytes = process->settings.cache_bytes,
         .buffer_bytes = process->settings.buffer_bytes,
         .readable = process_readable,
-        .unseen = unseen,
+        .unseen = is_shared,
         .readable_context = process,
         .put = process->operations->put ? put : NULL,
         .put_context = process,
         .take = process->operations->take ? take : NULL,
         .take_context = process,
-        .mend = mend,
+        .mend = fix_fault,
         .mend_context = process,
         .note = signals_note,
         .note_context = process->signals};
@@ -122,7 +123,7 @@ static int make_parts(struct process *process, const struct start *start, struct
 static int load(struct process *process, const char *path, const char *const *arguments,
                 struct bt_error *error)
 {
-    struct start start;
+    struct initial_stack start;
     process->space = space_new(&space_layout_default, SPACE_TRANSLATED, error);
     if (!process->space)
         return BT_MEMORY;
@@ -130,9 +131,9 @@ static int load(struct process *process, const char *path, const char *const *ar
     process->modules = process->load ? modules_new(process->space, error) : NULL;
     if (!process->modules)
         return BT_USAGE;
-    modules_look(process->modules);
+    modules_refresh(process->modules);
     int result =
-        start_new_stack(&start, process->space, process->load, &process->settings.start, error);
+        initial_stack_new(&start, process->space, process->load, &process->settings.stack, error);
     if (result < 0)
         return result;
     process->thread = exec_thread_new(error);
@@ -169,7 +170,7 @@ void process_free(struct process *process)
     signals_free(process->signals);
     system_calls_free(process->calls);
     if (process->space)
-        space_listen(process->space, NULL, NULL);
+        space_set_listener(process->space, NULL, NULL);
     executor_free(process->executor);
     process_threads_free(process->threads);
     exec_thread_free(process->thread);
@@ -191,7 +192,7 @@ uint64_t process_switches(const struct process *process)
 
 const struct modules *process_modules(const struct process *process)
 {
-    modules_look(process->modules);
+    modules_refresh(process->modules);
     return process->modules;
 }
 
@@ -219,13 +220,13 @@ static void end_if(struct process *process, int number)
 }
 
 /* rip is after the call: back to it, to do it again after the signal's handler. */
-static void take_back(struct process *process, uint64_t number)
+static void restart_call(struct process *process, uint64_t number)
 {
     process->thread->rip -= 2;
     process->thread->registers[DECODE_RAX] = number;
 }
 
-static int call_others(struct process *process, struct system_call *call,
+static int finish_call(struct process *process, struct system_call *call,
                        enum system_call_outcome outcome, struct bt_error *error)
 {
     switch (outcome) {
@@ -257,31 +258,31 @@ static int call_others(struct process *process, struct system_call *call,
     }
 }
 
-static void leave(void *whose)
+static void before_block(void *whose)
 {
     struct process_thread *self = whose;
     signals_show(self->signals);
     if (self->at_host)
-        process_host_leave(self->host);
+        process_host_before_block(self->host);
 }
 
-static void come_back(void *whose)
+static void after_block(void *whose)
 {
     struct process_thread *self = whose;
     if (self->at_host)
-        process_host_come_back(self->host);
+        process_host_after_block(self->host);
     signals_hide(self->signals);
 }
 
 /* Threads that there are can go on while this one waits; not so while a child shares our memory. */
-static void let_others(const struct process *process, struct system_call *call)
+static void let_others_run(const struct process *process, struct system_call *call)
 {
     struct process_thread *self = process_thread_self(process);
     bool is_elsewhere = self->host && !process->shares && !self->at_host;
     if (is_elsewhere || (!self->at_host && !signals_hides(process->signals)))
         return;
-    call->leave = leave;
-    call->come_back = come_back;
+    call->before_block = before_block;
+    call->after_block = after_block;
     call->whose = self;
 }
 
@@ -290,12 +291,12 @@ static int do_system_call(struct process *process, struct system_call *call, str
     if (!process->shares && process_thread_call(process, call))
         return 0;
     struct signals_wait wait;
-    if (process_turn_call(process, call))
+    if (scheduler_call(process, call))
         return 0;
     if (process_thread_self(process)->at_host)
         signals_open_wait(process->signals, call, &wait);
-    let_others(process, call);
-    return call_others(process, call, system_call_do(process->calls, call), error);
+    let_others_run(process, call);
+    return finish_call(process, call, system_call_do(process->calls, call), error);
 }
 
 static int system_call(struct process *process, struct bt_error *error)
@@ -313,15 +314,15 @@ static int system_call(struct process *process, struct bt_error *error)
         return 0;
     }
     if (thread->interrupt) {
-        take_back(process, call.number);
+        restart_call(process, call.number);
         return 0;
     }
     int result = do_system_call(process, &call, error);
     if (modules_note_call(process->modules, call.number, call.arguments, call.result))
-        tell_loaded(process);
+        report_loaded(process);
     thread->fs_base = call.fs_base;
     if (call.result == EXEC_SYSTEM_CALL_AGAIN)
-        take_back(process, call.number);
+        restart_call(process, call.number);
     else
         thread->registers[DECODE_RAX] = (uint64_t)call.result;
     return result;
@@ -391,13 +392,13 @@ int process_step(struct process *process, struct executor_stop *stop, struct bt_
 {
     int result = executor_run(process->executor, stop, error);
     if (result == BT_CLOSED) {
-        process_close(process);
+        process_close_regions(process);
         result = 0;
     }
     if (result == 0)
-        result = process_turn_handle(process, stop, error);
+        result = scheduler_handle(process, stop, error);
     if (result == 0)
-        result = process_turn_next(process, stop, error);
+        result = scheduler_next(process, stop, error);
     if (result != 0 && !process->ended)
         end_with(process, PROCESS_UNABLE, 1);
     return result;
@@ -413,8 +414,8 @@ int process_loop(struct process *process, struct bt_error *error)
             process->result = result;
         if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
             continue;
-        process_window_go_on(process, stop.reason == EXECUTOR_PLACE);
-        if (process->window.ended && process->settings.window.ends)
+        process_regions_update(process, stop.reason == EXECUTOR_PLACE);
+        if (process->regions.ended && process->settings.regions.ends)
             end_with(process, PROCESS_LIMITED, 0);
     }
     return result;
@@ -433,10 +434,10 @@ int process_begin(struct process *process, struct bt_error *error)
         end_with(process, PROCESS_UNABLE, 1);
         return bt_fail(error, BT_MEMORY, "no memory for threads");
     }
-    space_listen(process->space, gone, process);
+    space_set_listener(process->space, code_lost, process);
     signals_begin(process->signals);
-    process_window_begin(process);
-    tell_loaded(process);
+    process_regions_begin(process);
+    report_loaded(process);
     return 0;
 }
 

@@ -22,7 +22,7 @@
 struct process;
 
 /*
- * Which parts of what a program does are put (window.h). Without more than these, one: it opens
+ * Which parts of what a program does are put (regions.h). Without more than these, one: it opens
  * when the instruction at `from` is about to be executed for the first time, and `skip`
  * instructions later; it closes after `limit` instructions, not one more, or when the instruction
  * at `until` is about to be executed. Then the program goes on without a trace, or ends
@@ -33,16 +33,17 @@ struct process;
  * with `markers` at those of mark.h. Of what is executed while it is open `on` instructions are
  * put, after those that are skipped, `off` are not, and so on. The limit counts what is put.
  */
-struct NAMED_FIELDS process_window {
-    uint64_t from;    /* 0: from the beginning; PROCESS_SOMEWHERE: process_place() will tell */
-    uint64_t skip;    /* instructions that are not put */
-    uint64_t limit;   /* instructions that are; 0: all */
-    uint64_t until;   /* 0: nowhere; PROCESS_SOMEWHERE */
-    uint64_t on, off; /* off 0: all */
+struct NAMED_FIELDS process_regions {
+    uint64_t
+        from; /* 0: from the beginning; PROCESS_ADDRESS_UNKNOWN: process_set_region() will tell */
+    uint64_t skip;                /* instructions that are not put */
+    uint64_t limit;               /* instructions that are; 0: all */
+    uint64_t until;               /* 0: nowhere; PROCESS_ADDRESS_UNKNOWN */
+    uint64_t on, off;             /* off 0: all */
     bool repeats, calls, markers; /* one of them at most */
-    bool ends;                    /* the program, with the window */
+    bool ends;                    /* the program, with the regions */
 };
-#define PROCESS_SOMEWHERE UINT64_MAX
+#define PROCESS_ADDRESS_UNKNOWN UINT64_MAX
 
 #define PROCESS_QUANTUM 10000u /* instructions of a turn, unless another is asked for */
 
@@ -61,7 +62,7 @@ struct process_execution {
 enum process_ending {
     PROCESS_EXITED,  /* value: the status */
     PROCESS_KILLED,  /* value: the signal */
-    PROCESS_LIMITED, /* the window has closed, and `ends`; value: 0 */
+    PROCESS_LIMITED, /* the regions has closed, and `ends`; value: 0 */
     PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
 };
 
@@ -77,7 +78,7 @@ struct NAMED_FIELDS process_end {
  * process_settings.parallel put() and take() run in the thread that puts records.
  */
 struct process_operations {
-    /* Receives records; may be NULL without a trace. BT_CLOSED closes the window. */
+    /* Receives records; may be NULL without a trace. BT_CLOSED closes the regions. */
     executor_put_function *put;
 
     /* Receives trace entries instead of records: trace_expand.h. NULL: put() receives records. */
@@ -124,12 +125,12 @@ struct process_settings {
     bool stepping; /* leaves translated code after each branch: executor.h */
     bool parallel; /* puts records in a separate thread, which blocks all
                       signals; children that fork made have one as well */
-    struct process_window window;
+    struct process_regions regions;
     uint64_t quantum;                 /* instructions of a turn where there are several threads;
                                          0: PROCESS_QUANTUM */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file;                 /* opened instead of the program's path; NULL: the path */
-    struct start_options start;
+    struct initial_stack_options stack;
     const struct process_operations *operations; /* owned by the caller; NULL: none */
     void *context;                               /* of all operations */
 };
@@ -148,11 +149,11 @@ void process_free(struct process *process);
  * put() returned; *end is there in any case. */
 int process_run(struct process *process, struct process_end *end, struct bt_error *error);
 
-/* Where the window opens or closes, once it is known: in `loaded`, or before the run. */
-void process_place(struct process *process, uint64_t from, uint64_t until);
+/* Where the regions opens or closes, once it is known: in `loaded`, or before the run. */
+void process_set_region(struct process *process, uint64_t from, uint64_t until);
 
-/* Closes the window now, without ending the program: in `forked` or `loaded`. */
-void process_close(struct process *process);
+/* Closes the regions now, without ending the program: in `forked` or `loaded`. */
+void process_close_regions(struct process *process);
 
 /* Whether it has opened so far. */
 bool process_has_opened(const struct process *process);

@@ -85,7 +85,7 @@ static uint64_t pidfd_address(const struct process_clone *arguments)
 }
 
 static void end_parent(struct process *process, const struct process_clone *arguments, int child,
-                       const struct kernel_clone_told *told)
+                       const struct kernel_clone_results *told)
 {
     if (arguments->flags & CLONE_PIDFD)
         program_write(process->space, pidfd_address(arguments), &told->pidfd, sizeof told->pidfd);
@@ -98,7 +98,7 @@ static void end_parent(struct process *process, const struct process_clone *argu
 
 /* fork(3) is the better one where it will do: it has the C library in order. */
 static int64_t fork_somehow(struct process *process, const struct process_clone *arguments,
-                            struct kernel_clone_told *told)
+                            struct kernel_clone_results *told)
 {
     if ((arguments->flags & ~(uint64_t)FOR_FORK) || arguments->exit_signal != SIGCHLD ||
         arguments->set_tid_size)
@@ -109,7 +109,7 @@ static int64_t fork_somehow(struct process *process, const struct process_clone 
 
 static int64_t fork_child(struct process *process, const struct process_clone *arguments)
 {
-    struct kernel_clone_told told;
+    struct kernel_clone_results told;
     executor_flush(process->executor);
     int64_t child = fork_somehow(process, arguments, &told);
     if (child != 0) {
@@ -158,28 +158,28 @@ static int64_t share(struct process *process, const struct process_clone *argume
 {
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
-    struct kernel_clone_told told;
+    struct kernel_clone_results told;
     const struct process before = *process;
-    uint8_t calls[SYSTEM_CALLS_KEPT_BYTES];
+    uint8_t calls[SYSTEM_CALLS_SAVED_BYTES];
     uint8_t registers[THREAD_BYTES];
     uint8_t *vector = malloc(thread->vector_bytes);
-    void *signals = signals_keep(process->signals);
+    void *signals = signals_save(process->signals);
     uint8_t *stack =
         mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int64_t child = -ENOMEM;
     if (vector && signals && stack != MAP_FAILED) {
         executor_suspend(process->executor);
-        system_calls_keep(process->calls, calls);
+        system_calls_save(process->calls, calls);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
         child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &sharing, &told);
         memcpy(thread, registers, sizeof registers);
         memcpy(thread->vector, vector, thread->vector_bytes);
-        signals_go_back(process->signals, signals);
+        signals_restore(process->signals, signals);
         *process = before;
-        system_calls_go_back(process->calls, calls);
+        system_calls_restore(process->calls, calls);
         executor_resume(process->executor);
-        executor_limit(process->executor, process_window_limit(process));
+        executor_limit(process->executor, process_regions_limit(process));
     }
     if (stack != MAP_FAILED)
         munmap(stack, STACK_BYTES);

@@ -107,7 +107,7 @@ static char **all_arguments(struct process *process, uint64_t given, const char 
 
 /* Another of us that executes the program, where somebody wants that, and it can. What is to be
  * freed if that fails after all; NULL: the program is executed as it is. */
-static char **lead(struct process *process, struct calling *calling)
+static char **prepare_translated(struct process *process, struct calling *calling)
 {
     const struct process_operations *operations = process->operations;
     void *context = process->settings.context;
@@ -127,7 +127,8 @@ static char **lead(struct process *process, struct calling *calling)
 }
 
 /* The program's limits can be lower than ours, which may not be raised again. */
-static int64_t execute_unled(struct process *process, const struct calling *calling, bool succeeds)
+static int64_t execute_untranslated(struct process *process, const struct calling *calling,
+                                    bool succeeds)
 {
     if (succeeds)
         system_calls_execute(process->calls, true);
@@ -138,16 +139,17 @@ static int64_t execute_unled(struct process *process, const struct calling *call
     return result;
 }
 
-static int64_t execute_led(struct process *process, struct calling *calling, char **led)
+static int64_t execute_translated(struct process *process, struct calling *calling,
+                                  char **translated)
 {
-    const uint64_t arguments[6] = {(uintptr_t)PROCESS_OWN_PATH, (uintptr_t)led,
+    const uint64_t arguments[6] = {(uintptr_t)PROCESS_OWN_PATH, (uintptr_t)translated,
                                    (uintptr_t)variables(calling)};
     int64_t result = exec_system_call(&process->thread->interrupt, SYS_execve, arguments);
     if (result == EXEC_SYSTEM_CALL_AGAIN)
         return result;
     calling->execution.failure = (int)-result;
     process->operations->execute_failed(process->settings.context, &calling->execution);
-    return execute_unled(process, calling, true);
+    return execute_untranslated(process, calling, true);
 }
 
 /* Nothing is told of a call that fails: shells try folder by folder. What interrupts threads of
@@ -161,11 +163,12 @@ static int64_t execute(struct process *process, struct calling *calling)
     bool succeeds = find_path(process, calling) && will_succeed(calling);
     if (succeeds && operations->executing && !process->shares)
         operations->executing(process->settings.context, calling->path);
-    char **led = succeeds && operations->execute ? lead(process, calling) : NULL;
+    char **translated =
+        succeeds && operations->execute ? prepare_translated(process, calling) : NULL;
     signals_retire(process->signals);
-    int64_t result =
-        led ? execute_led(process, calling, led) : execute_unled(process, calling, succeeds);
-    free(led);
+    int64_t result = translated ? execute_translated(process, calling, translated)
+                                : execute_untranslated(process, calling, succeeds);
+    free(translated);
     if (calling->execution.file >= 0)
         close(calling->execution.file);
     return result;

@@ -145,7 +145,7 @@ static struct timespec end_of(const struct process_wait *wait, struct timespec n
     return is_before(end, look) ? end : look;
 }
 
-bool process_futex_look(struct process *process, struct timespec *next)
+bool process_futex_expire(struct process *process, struct timespec *next)
 {
     bool timed = false;
     struct process_thread *next_at;

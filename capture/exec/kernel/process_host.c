@@ -18,12 +18,12 @@
 #define BLIND_ROUNDS 20u      /* without /proc: a call that has taken so many of them sleeps */
 #define BUSY_ROUNDS  200u     /* and one that the kernel has been at work on for so long */
 
-enum host_place {
+enum host_state {
     IDLE,
     BUSY,
-    AWAY, /* in the kernel, */
-    GONE, /* and nobody waits for it */
-    BACK  /* and waits for its turn */
+    BLOCKED,   /* in the kernel, */
+    ABANDONED, /* and nobody waits for it */
+    RETURNED   /* and waits for its turn */
 };
 
 struct process_host {
@@ -32,10 +32,10 @@ struct process_host {
     struct exec_thread *own; /* what its signal handlers find through gs */
     sem_t go, ready;
     sem_t *event;
-    _Atomic int place;
+    _Atomic int state;
     process_host_function *function; /* NULL: it ends */
     void *context;
-    bool was_away;
+    bool has_blocked;
 };
 
 /* --- its side ----------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ static void *work(void *context)
         if (!host->function)
             break;
         host->function(host->context);
-        atomic_store(&host->place, IDLE);
+        atomic_store(&host->state, IDLE);
         sem_post(host->event);
     }
     signals_block();
@@ -67,18 +67,18 @@ static void *work(void *context)
     return NULL;
 }
 
-void process_host_leave(struct process_host *host)
+void process_host_before_block(struct process_host *host)
 {
-    host->was_away = true;
-    atomic_store(&host->place, AWAY);
+    host->has_blocked = true;
+    atomic_store(&host->state, BLOCKED);
 }
 
-void process_host_come_back(struct process_host *host)
+void process_host_after_block(struct process_host *host)
 {
-    int away = AWAY;
-    if (atomic_compare_exchange_strong(&host->place, &away, BUSY))
+    int blocked = BLOCKED;
+    if (atomic_compare_exchange_strong(&host->state, &blocked, BUSY))
         return;
-    atomic_store(&host->place, BACK);
+    atomic_store(&host->state, RETURNED);
     sem_post(host->event);
     wait_for(&host->go);
 }
@@ -146,14 +146,14 @@ int process_host_number(const struct process_host *host)
     return host->number;
 }
 
-bool process_host_is_back(const struct process_host *host)
+bool process_host_has_returned(const struct process_host *host)
 {
-    return atomic_load(&host->place) == BACK;
+    return atomic_load(&host->state) == RETURNED;
 }
 
-bool process_host_was_away(const struct process_host *host)
+bool process_host_has_blocked(const struct process_host *host)
 {
-    return host->was_away;
+    return host->has_blocked;
 }
 
 /* Whether the kernel has it sleep until something comes that it waits for: 1, 0, or -1: nobody can
@@ -202,8 +202,8 @@ static bool sleeps(const struct process_host *host, unsigned round)
 bool process_host_settle(struct process_host *host)
 {
     forget_events(host);
-    for (unsigned round = 0; !process_host_is_back(host); round++) {
-        if (sleeps(host, round) && !process_host_is_back(host))
+    for (unsigned round = 0; !process_host_has_returned(host); round++) {
+        if (sleeps(host, round) && !process_host_has_returned(host))
             return false;
         rest(host, round);
     }
@@ -212,13 +212,13 @@ bool process_host_settle(struct process_host *host)
 
 static bool wait_until_done(struct process_host *host)
 {
-    for (unsigned i = 0; i < SPINS && atomic_load(&host->place) != IDLE; i++)
+    for (unsigned i = 0; i < SPINS && atomic_load(&host->state) != IDLE; i++)
         __builtin_ia32_pause();
     forget_events(host);
-    for (unsigned round = 0; atomic_load(&host->place) != IDLE; round++) {
-        int away = AWAY;
-        if (atomic_load(&host->place) == AWAY && sleeps(host, round) &&
-            atomic_compare_exchange_strong(&host->place, &away, GONE))
+    for (unsigned round = 0; atomic_load(&host->state) != IDLE; round++) {
+        int blocked = BLOCKED;
+        if (atomic_load(&host->state) == BLOCKED && sleeps(host, round) &&
+            atomic_compare_exchange_strong(&host->state, &blocked, ABANDONED))
             return false;
         rest(host, round);
     }
@@ -229,13 +229,13 @@ bool process_host_run(struct process_host *host, process_host_function *function
 {
     host->function = function;
     host->context = context;
-    host->was_away = false;
-    return process_host_go_on(host);
+    host->has_blocked = false;
+    return process_host_resume(host);
 }
 
-bool process_host_go_on(struct process_host *host)
+bool process_host_resume(struct process_host *host)
 {
-    atomic_store(&host->place, BUSY);
+    atomic_store(&host->state, BUSY);
     sem_post(&host->go);
     return wait_until_done(host);
 }

@@ -31,19 +31,20 @@ void process_host_forget(struct process_host *host);
 int process_host_number(const struct process_host *host);
 
 /* Has it call a function. True: that has returned; false: it sleeps in the kernel, between the
- * function's process_host_leave() and _come_back(), and is not back before process_host_go_on(). */
+ * function's process_host_before_block() and _after_block(), and is not back before
+ * process_host_resume(). */
 bool process_host_run(struct process_host *host, process_host_function *function, void *context);
-bool process_host_go_on(struct process_host *host); /* the same */
+bool process_host_resume(struct process_host *host); /* the same */
 
 /* Whether one that slept is back; settle waits until it is, or sleeps again. */
-bool process_host_is_back(const struct process_host *host);
+bool process_host_has_returned(const struct process_host *host);
 bool process_host_settle(struct process_host *host);
 
 /* By what it runs, around what may sleep: others may be at work when it is over, and it waits. */
-void process_host_leave(struct process_host *host);
-void process_host_come_back(struct process_host *host);
+void process_host_before_block(struct process_host *host);
+void process_host_after_block(struct process_host *host);
 
 /* Whether what it ran last has been in the kernel so. */
-bool process_host_was_away(const struct process_host *host);
+bool process_host_has_blocked(const struct process_host *host);
 
 #endif

@@ -31,19 +31,19 @@ static void begin_turn(struct process *process)
     give_part(process, quantum ? quantum : PROCESS_QUANTUM);
 }
 
-void process_turn_count(struct process *process)
+void scheduler_count(struct process *process)
 {
     executor_count_turns(process->executor);
     begin_turn(process);
 }
 
-void process_turn_count_limits(struct process *process)
+void scheduler_count_limits(struct process *process)
 {
     executor_count_limits(process->executor);
     give_part(process, UINT64_MAX); /* one thread alone has no turns */
 }
 
-void process_turn_use(struct process *process, struct process_thread *thread)
+void scheduler_switch_to(struct process *process, struct process_thread *thread)
 {
     struct process_threads *threads = process->threads;
     if (process->control && thread->thread != process->thread)
@@ -54,7 +54,7 @@ void process_turn_use(struct process *process, struct process_thread *thread)
     executor_flush(process->executor); /* what comes next is another processor's */
     exec_thread_take_over(thread->thread);
     executor_switch(process->executor, thread->thread, thread->processor);
-    process_window_switch(process);
+    process_regions_switch(process);
 }
 
 /* --- what it has stopped for -------------------------------------------------------------------
@@ -125,7 +125,7 @@ static void nothing(void *context)
 static void note_signals(struct process_thread *self)
 {
     for (struct process_thread *at = self->process->threads->all; at; at = at->next) {
-        if (at->host && at->state != PROCESS_CALLING && !process_host_is_back(at->host))
+        if (at->host && at->state != PROCESS_CALLING && !process_host_has_returned(at->host))
             process_host_run(at->host, nothing, at);
         self->yields = self->yields || (at != self && at->thread->interrupt);
     }
@@ -139,7 +139,7 @@ static int conclude(struct process_thread *self, bool done, struct executor_stop
         self->state = PROCESS_CALLING;
         return 0;
     }
-    if (process_host_was_away(self->host))
+    if (process_host_has_blocked(self->host))
         settle(self->process);
     if (self->signals_others)
         note_signals(self);
@@ -158,7 +158,7 @@ static bool is_shared(struct process *process)
     return process_futex_is_shared(process, &call);
 }
 
-int process_turn_handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
+int scheduler_handle(struct process *process, struct executor_stop *stop, struct bt_error *error)
 {
     struct process_thread *self = process->threads->current;
     if (stop->reason == EXECUTOR_TURN || stop->reason == EXECUTOR_LIMIT ||
@@ -182,7 +182,7 @@ static void to_host(const struct process *process, uint64_t *number)
         *number = (uint64_t)process_host_number(first->host);
 }
 
-bool process_turn_call(struct process *process, struct system_call *call)
+bool scheduler_call(struct process *process, struct system_call *call)
 {
     struct process_thread *self = process->threads->current;
     if (process->shares || !self->host)
@@ -227,9 +227,9 @@ bool process_turn_call(struct process *process, struct system_call *call)
 static bool look(struct process *process, struct timespec *next)
 {
     for (struct process_thread *at = process->threads->all; at; at = at->next)
-        if (at->state == PROCESS_CALLING && process_host_is_back(at->host))
+        if (at->state == PROCESS_CALLING && process_host_has_returned(at->host))
             at->state = PROCESS_READY;
-    return process->threads->waiting && process_futex_look(process, next);
+    return process->threads->waiting && process_futex_expire(process, next);
 }
 
 static struct process_thread *next_ready(const struct process_threads *threads)
@@ -273,9 +273,9 @@ static int go_on(struct process *process, struct bt_error *error)
 {
     struct process_thread *self = process->threads->current;
     struct executor_stop stop;
-    if (!self->host || !process_host_is_back(self->host))
+    if (!self->host || !process_host_has_returned(self->host))
         return 0;
-    return conclude(self, process_host_go_on(self->host), &stop, error);
+    return conclude(self, process_host_resume(self->host), &stop, error);
 }
 
 static bool is_over(const struct process_thread *self)
@@ -292,7 +292,7 @@ static int pass(struct process *process, struct bt_error *error)
     struct process_thread *next = wait_for_one(process);
     if (next != before) {
         threads->switches++;
-        process_turn_use(process, next);
+        scheduler_switch_to(process, next);
     }
     begin_turn(process);
     return go_on(process, error);
@@ -321,11 +321,11 @@ static bool is_first_alone(const struct process *process)
 {
     const struct process_thread *first = process->threads->first;
     return process_thread_is_alone(process) && !process->shares && !first->ended &&
-           first->state == PROCESS_READY && !process_host_is_back(first->host);
+           first->state == PROCESS_READY && !process_host_has_returned(first->host);
 }
 
-int process_turn_next(struct process *process, const struct executor_stop *stop,
-                      struct bt_error *error)
+int scheduler_next(struct process *process, const struct executor_stop *stop,
+                   struct bt_error *error)
 {
     struct process_threads *threads = process->threads;
     bool ends = stop->reason == EXECUTOR_TURN;

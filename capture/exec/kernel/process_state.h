@@ -3,9 +3,9 @@
 #define CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 
 #include "capture/exec/kernel/process.h"
+#include "capture/exec/kernel/regions.h"
 #include "capture/exec/kernel/signals.h"
 #include "capture/exec/kernel/system_call.h"
-#include "capture/exec/kernel/window.h"
 
 struct process_threads;
 
@@ -39,7 +39,7 @@ struct process {
     bool shares; /* a child in its parent's memory: nothing is put */
     bool ended;
     struct process_end end;
-    struct window window;
+    struct regions regions;
 };
 
 /* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
@@ -69,18 +69,19 @@ int process_refused(struct process *process, struct executor_stop *stop, struct 
  * to. False: *stop is the fault that it is. */
 bool process_vsyscall(struct process *process, struct executor_stop *stop);
 
-/* The window as the program begins; the executor has come to what it was told to stop for: a place,
- * or its limit; the executor is to do what the window wants now; another thread has its turn. */
-void process_window_begin(struct process *process);
-void process_window_go_on(struct process *process, bool at_place);
-void process_window_apply(struct process *process);
-void process_window_switch(struct process *process);
+/* The regions as the program begins; the executor has come to what it was told to stop for: a
+ * place, or its limit; the executor is to do what the regions wants now; another thread has its
+ * turn. */
+void process_regions_begin(struct process *process);
+void process_regions_update(struct process *process, bool at_place);
+void process_regions_apply(struct process *process);
+void process_regions_switch(struct process *process);
 
 /* The limit that the executor has in it (executor_limit). */
-uint64_t process_window_limit(const struct process *process);
+uint64_t process_regions_limit(const struct process *process);
 
 /* Whether it may open more than once. */
-bool process_window_repeats(const struct process_window *window);
+bool process_regions_repeat(const struct process_regions *regions);
 
 /* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
  * to its end. */

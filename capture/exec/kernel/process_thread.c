@@ -129,7 +129,7 @@ static void noted(void *context)
     struct process_threads *threads = self->process->threads;
     sem_post(&threads->event);
     if (threads->current == self)
-        signals_tick(self->signals, threads->executing);
+        signals_interrupt(self->signals, threads->executing);
 }
 
 /* --- hosts -------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
         return -EAGAIN;
     }
     put_in(threads, made);
-    process_turn_count(process);
+    scheduler_count(process);
     /* a new thread starts soon, as it does on another processor: programs rely on it */
     threads->current->yields = true;
     int number = made->number = process_host_number(made->host);
@@ -397,12 +397,12 @@ static void bring_back(struct process_thread *self)
 {
     const struct timespec moment = {0, EXIT_NS};
     while (self->state == PROCESS_CALLING) {
-        signals_tick(self->signals, process_host_number(self->host));
+        signals_interrupt(self->signals, process_host_number(self->host));
         nanosleep(&moment, NULL);
-        if (!process_host_is_back(self->host))
+        if (!process_host_has_returned(self->host))
             continue;
-        process_turn_use(self->process, self);
-        if (process_host_go_on(self->host))
+        scheduler_switch_to(self->process, self);
+        if (process_host_resume(self->host))
             self->state = PROCESS_READY;
     }
 }
@@ -421,7 +421,7 @@ void process_threads_finish(struct process *process)
             walk_robust_list(at); /* other processes may share its mutexes */
         }
     }
-    process_turn_use(process, threads->first);
+    scheduler_switch_to(process, threads->first);
     while (threads->all->next)
         process_thread_free(threads->all->next);
     signals_move(threads->first->signals, 0, NULL, NULL);

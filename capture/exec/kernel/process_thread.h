@@ -24,7 +24,7 @@ struct process_clone {
     bool is_clone3;
 };
 
-enum process_state {
+enum process_thread_state {
     PROCESS_READY,
     PROCESS_CALLING, /* its host sleeps in the kernel */
     PROCESS_WAITING  /* for a futex */
@@ -46,8 +46,8 @@ struct process_thread {
     struct process_host *host; /* NULL: the executing thread */
     int number;                /* that the program knows */
     uint8_t processor;
-    struct window_call call; /* of the function whose calls are put */
-    enum process_state state;
+    struct region_call call; /* of the function whose calls are put */
+    enum process_thread_state state;
     bool yields;
     bool signals_others;
     bool at_host;                         /* what is done is done there */
@@ -112,29 +112,29 @@ void process_thread_move_back(struct process *process);
 /* All others are gone, whatever they are in. */
 void process_threads_finish(struct process *process);
 
-/* --- turns (process_turn.c) --------------------------------------------------------------------
+/* --- turns (process_scheduler.c)
+ * --------------------------------------------------------------------
  */
 
 /* What the executor has stopped for is done: by whom it must be, or begun. */
-int process_turn_handle(struct process *process, struct executor_stop *stop,
-                        struct bt_error *error);
+int scheduler_handle(struct process *process, struct executor_stop *stop, struct bt_error *error);
 
 /* Whose turn it is now, after that. Waits until somebody can go on. 0, or what a call that has
  * ended meanwhile came to. */
-int process_turn_next(struct process *process, const struct executor_stop *stop,
-                      struct bt_error *error);
+int scheduler_next(struct process *process, const struct executor_stop *stop,
+                   struct bt_error *error);
 
 /* From now on there are turns; the current one's begins. */
-void process_turn_count(struct process *process);
+void scheduler_count(struct process *process);
 
 /* From now on the executor's limits end turns, too (executor_count_limits). */
-void process_turn_count_limits(struct process *process);
+void scheduler_count_limits(struct process *process);
 
 /* The executing thread goes on with this one. */
-void process_turn_use(struct process *process, struct process_thread *thread);
+void scheduler_switch_to(struct process *process, struct process_thread *thread);
 
 /* Done here, once there are several threads. False: it is the kernel's. */
-bool process_turn_call(struct process *process, struct system_call *call);
+bool scheduler_call(struct process *process, struct system_call *call);
 
 /* --- futexes (process_futex.c) -----------------------------------------------------------------
  */
@@ -151,7 +151,7 @@ unsigned process_futex_wake(struct process *process, uint64_t address, unsigned 
 
 /* Ends waits whose time is over, or that signals interrupt. When the next one's time is over, on
  * CLOCK_MONOTONIC; false: no wait has a time. */
-bool process_futex_look(struct process *process, struct timespec *next);
+bool process_futex_expire(struct process *process, struct timespec *next);
 
 /* A thread's wait ends with a result. */
 void process_futex_end(struct process_thread *thread, int64_t result);

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* syscall, all signals */
-#include "capture/exec/kernel/signals_inside.h"
+#include "capture/exec/kernel/signals_internal.h"
 
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/dispatch/trap.h"
@@ -207,7 +207,7 @@ static bool is_tick(const struct signals *signals, int number, const siginfo_t *
            information->si_value.sival_ptr == signals->actions;
 }
 
-void signals_tick(struct signals *signals, int thread)
+void signals_interrupt(struct signals *signals, int thread)
 {
     siginfo_t information = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
     information.si_pid = getpid();
@@ -420,7 +420,7 @@ struct kept {
     struct actions actions;
 };
 
-void *signals_keep(const struct signals *signals)
+void *signals_save(const struct signals *signals)
 {
     struct kept *kept = malloc(sizeof *kept);
     if (kept)
@@ -428,7 +428,7 @@ void *signals_keep(const struct signals *signals)
     return kept;
 }
 
-void signals_go_back(struct signals *signals, const void *pointer)
+void signals_restore(struct signals *signals, const void *pointer)
 {
     const struct kept *kept = pointer;
     const bool tick_sent = signals->actions->tick_sent; /* by others, meanwhile */

@@ -37,7 +37,7 @@ void signals_block(void);
 
 /* Interrupts another thread of ours, with this number for the kernel: its run, or its system call;
  * without a signal for the program. */
-void signals_tick(struct signals *signals, int thread);
+void signals_interrupt(struct signals *signals, int thread);
 
 /*
  * From now on these are the signals of another thread of ours than the one that executes, by its
@@ -79,8 +79,9 @@ bool signals_hides(const struct signals *signals);
 void signals_show(struct signals *signals);
 void signals_hide(struct signals *signals);
 
-/* Calls that wait with a mask of their own must be interruptible by signals_tick(), too: their mask
- * goes into *mask without its signal, and the call's argument to it. Where there are threads. */
+/* Calls that wait with a mask of their own must be interruptible by signals_interrupt(), too: their
+ * mask goes into *mask without its signal, and the call's argument to it. Where there are threads.
+ */
 struct signals_wait {
     uint64_t mask;
     uint64_t set[2]; /* address and size: pselect6's argument */
@@ -103,8 +104,8 @@ void signals_forked(struct signals *signals);
 
 /* A child that shares our memory changes it: all that is here, for its parent to go on with. Frees
  * with free(). NULL: no memory. */
-void *signals_keep(const struct signals *signals);
-void signals_go_back(struct signals *signals, const void *kept);
+void *signals_save(const struct signals *signals);
+void signals_restore(struct signals *signals, const void *kept);
 
 /* In a child that is to have no handlers: what had one is left to its default. */
 void signals_clear(struct signals *signals);

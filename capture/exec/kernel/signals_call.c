@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* all signals */
 /* The program's system calls that are about its signals. */
 #include "capture/exec/dispatch/trampoline.h"
-#include "capture/exec/kernel/signals_inside.h"
+#include "capture/exec/kernel/signals_internal.h"
 #include "capture/exec/memory/program_memory.h"
 
 #include <errno.h>
@@ -67,14 +67,14 @@ static int64_t suspend(struct signals *signals, const struct system_call *call)
     if (program_read(signals->space, &set, arguments[0], sizeof set) != 0)
         return -EFAULT;
     signals->suspend_mask = set & ~UNBLOCKABLE;
-    system_call_leave(call);
+    system_call_before_block(call);
     signals->suspended = true;
     signals_show_mask(signals, ~(uint64_t)0);
     uint64_t kernels = signals->suspend_mask & signals->shown;
     const uint64_t passed[6] = {(uint64_t)(uintptr_t)&kernels, MASK_SIZE};
     int64_t result = exec_system_call(&signals->thread->interrupt, SYS_rt_sigsuspend, passed);
     signals_resume(signals);
-    system_call_come_back(call);
+    system_call_after_block(call);
     if (result == EXEC_SYSTEM_CALL_AGAIN)
         signals->suspended = false;
     return result;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct system_calls *system_calls_new(struct space *space, const struct load *load,
-                                      const struct start *start, struct bt_error *error)
+                                      const struct initial_stack *start, struct bt_error *error)
 {
     struct system_calls *calls = calloc(1, sizeof *calls);
     if (!calls || !(calls->path = strdup(load->path))) {
@@ -86,10 +86,10 @@ int64_t system_call_pass(struct system_calls *calls, const struct system_call *c
             space_before_write(calls->space, call->arguments[i], STRUCTURE_BYTES_MAX);
     }
     static const volatile uint8_t none = 0;
-    system_call_leave(call);
+    system_call_before_block(call);
     int64_t result =
         exec_system_call(call->interrupt ? call->interrupt : &none, call->number, call->arguments);
-    system_call_come_back(call);
+    system_call_after_block(call);
     return result;
 }
 

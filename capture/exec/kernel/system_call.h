@@ -35,8 +35,8 @@ struct system_call {
     const volatile uint8_t *interrupt; /* enter.h: not 0, a signal waits: the result can be
                                           EXEC_SYSTEM_CALL_AGAIN; NULL: none ever does */
     /* Around what may wait: others may go on meanwhile. NULL: nobody is there. */
-    void (*leave)(void *whose);
-    void (*come_back)(void *whose);
+    void (*before_block)(void *whose);
+    void (*after_block)(void *whose);
     void *whose;
     const char *why; /* UNABLE: a sentence without subject, "sets its own gs base, ..." */
 };
@@ -44,7 +44,7 @@ struct system_call {
 /* For a program that was loaded into space and given the stack start. They are used as long as the
  * calls are; what load and start tell is copied. NULL and *error: no memory. */
 struct system_calls *system_calls_new(struct space *space, const struct load *load,
-                                      const struct start *start, struct bt_error *error);
+                                      const struct initial_stack *start, struct bt_error *error);
 void system_calls_free(struct system_calls *calls);
 
 /* A descriptor that is ours: the program can neither close nor replace it. At most
@@ -62,21 +62,21 @@ void system_calls_notice(struct system_calls *calls,
 void system_calls_execute(struct system_calls *calls, bool executes);
 
 /* A child that shares our memory may change the limits, which are its parent's own. */
-#define SYSTEM_CALLS_KEPT_BYTES 32
-void system_calls_keep(const struct system_calls *calls, uint8_t kept[SYSTEM_CALLS_KEPT_BYTES]);
-void system_calls_go_back(struct system_calls *calls, const uint8_t kept[SYSTEM_CALLS_KEPT_BYTES]);
+#define SYSTEM_CALLS_SAVED_BYTES 32
+void system_calls_save(const struct system_calls *calls, uint8_t kept[SYSTEM_CALLS_SAVED_BYTES]);
+void system_calls_restore(struct system_calls *calls, const uint8_t kept[SYSTEM_CALLS_SAVED_BYTES]);
 
 /* What is done around a call of the kernel. */
-static inline void system_call_leave(const struct system_call *call)
+static inline void system_call_before_block(const struct system_call *call)
 {
-    if (call->leave)
-        call->leave(call->whose);
+    if (call->before_block)
+        call->before_block(call->whose);
 }
 
-static inline void system_call_come_back(const struct system_call *call)
+static inline void system_call_after_block(const struct system_call *call)
 {
-    if (call->come_back)
-        call->come_back(call->whose);
+    if (call->after_block)
+        call->after_block(call->whose);
 }
 
 /* Does it, or says whose it is. May wait as long as the system call does. */

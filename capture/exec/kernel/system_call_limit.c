@@ -46,16 +46,16 @@ void system_calls_execute(struct system_calls *calls, bool executes)
         setrlimit((unsigned)resources[i], executes ? &calls->limits[i] : &calls->kernel_limits[i]);
 }
 
-static_assert(sizeof(struct rlimit[SYSTEM_CALL_LIMITS]) == SYSTEM_CALLS_KEPT_BYTES, "limits");
+static_assert(sizeof(struct rlimit[SYSTEM_CALL_LIMITS]) == SYSTEM_CALLS_SAVED_BYTES, "limits");
 
-void system_calls_keep(const struct system_calls *calls, uint8_t kept[SYSTEM_CALLS_KEPT_BYTES])
+void system_calls_save(const struct system_calls *calls, uint8_t kept[SYSTEM_CALLS_SAVED_BYTES])
 {
-    memcpy(kept, calls->limits, SYSTEM_CALLS_KEPT_BYTES);
+    memcpy(kept, calls->limits, SYSTEM_CALLS_SAVED_BYTES);
 }
 
-void system_calls_go_back(struct system_calls *calls, const uint8_t kept[SYSTEM_CALLS_KEPT_BYTES])
+void system_calls_restore(struct system_calls *calls, const uint8_t kept[SYSTEM_CALLS_SAVED_BYTES])
 {
-    memcpy(calls->limits, kept, SYSTEM_CALLS_KEPT_BYTES);
+    memcpy(calls->limits, kept, SYSTEM_CALLS_SAVED_BYTES);
     enforce(calls);
 }
 

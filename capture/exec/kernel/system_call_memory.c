@@ -49,7 +49,7 @@ static uint64_t place_of(const struct system_call *call)
 static int64_t write_memory(struct system_calls *calls, const struct system_call *call)
 {
     struct system_call alone = *call;
-    alone.leave = alone.come_back = NULL;
+    alone.before_block = alone.after_block = NULL;
     uint64_t place = place_of(call);
     if (place >= SPACE_END) /* a program has nothing there */
         return -EIO;

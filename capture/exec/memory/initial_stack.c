@@ -168,8 +168,8 @@ static uint64_t stack_size(const struct space_layout *layout, uint64_t wanted)
     return (wanted + SPACE_PAGE - 1) & ~(SPACE_PAGE - 1);
 }
 
-static int map_stack(struct start *start, struct space *space, bool executable, uint64_t size,
-                     struct bt_error *error)
+static int map_stack(struct initial_stack *start, struct space *space, bool executable,
+                     uint64_t size, struct bt_error *error)
 {
     start->stack_high = space_layout_of(space)->stack_end;
     start->stack_low = start->stack_high - size;
@@ -186,8 +186,8 @@ static int map_stack(struct start *start, struct space *space, bool executable, 
     return 0;
 }
 
-static void fill(struct start *start, const struct load *load, const char *const *environment,
-                 const uint8_t *random)
+static void fill(struct initial_stack *start, const struct load *load,
+                 const char *const *environment, const uint8_t *random)
 {
     const char *const *arguments = (const char *const *)load->arguments;
     struct filling filling = {start->stack_high - sizeof(uint64_t), NULL};
@@ -201,7 +201,7 @@ static void fill(struct start *start, const struct load *load, const char *const
     make_vector(&vector, load);
     point_to(&vector, AT_EXECFN, name);
     point_to(&vector, AT_PLATFORM, put_bytes(&filling, platform, sizeof platform));
-    point_to(&vector, AT_RANDOM, put_bytes(&filling, random, START_RANDOM_BYTES));
+    point_to(&vector, AT_RANDOM, put_bytes(&filling, random, INITIAL_STACK_RANDOM_BYTES));
     uint64_t words =
         1 + count_strings(arguments) + 1 + count_strings(environment) + 1 + 2 * vector.count;
     start->rsp = (filling.string - words * sizeof(uint64_t)) & ~(uint64_t)15;
@@ -214,8 +214,8 @@ static void fill(struct start *start, const struct load *load, const char *const
     memcpy(filling.words, vector.entries, start->vector_bytes);
 }
 
-int start_new_stack(struct start *start, struct space *space, const struct load *load,
-                    const struct start_options *options, struct bt_error *error)
+int initial_stack_new(struct initial_stack *start, struct space *space, const struct load *load,
+                      const struct initial_stack_options *options, struct bt_error *error)
 {
     const char *const *arguments = (const char *const *)load->arguments;
     uint64_t size = stack_size(space_layout_of(space), options->stack_bytes);
@@ -229,7 +229,7 @@ int start_new_stack(struct start *start, struct space *space, const struct load 
             "arguments and environment are too long: together they may take a quarter of "
             "the stack (ulimit -s), here %" PRIu64 " bytes, and %" PRIu64 " each",
             allowed, STRING_BYTES_MAX);
-    uint8_t random[START_RANDOM_BYTES];
+    uint8_t random[INITIAL_STACK_RANDOM_BYTES];
     if (options->random)
         memcpy(random, options->random, sizeof random);
     else if (getentropy(random, sizeof random) != 0)

@@ -8,15 +8,16 @@
 
 #include "capture/exec/memory/load.h"
 
-#define START_RANDOM_BYTES 16
+#define INITIAL_STACK_RANDOM_BYTES 16
 
-struct start_options {
+struct initial_stack_options {
     const char *const *environment; /* ends with NULL */
-    const uint8_t *random; /* START_RANDOM_BYTES for the program's canaries; NULL: fresh ones */
-    uint64_t stack_bytes;  /* 0: what RLIMIT_STACK says, as far as there is room */
+    const uint8_t
+        *random; /* INITIAL_STACK_RANDOM_BYTES for the program's canaries; NULL: fresh ones */
+    uint64_t stack_bytes; /* 0: what RLIMIT_STACK says, as far as there is room */
 };
 
-struct start {
+struct initial_stack {
     uint64_t rip; /* the loader's first instruction, or the program's */
     uint64_t rsp; /* at argc; all other registers are 0 */
     uint64_t rflags;
@@ -33,7 +34,7 @@ struct start {
 
 /* Maps and fills the stack of a program that was loaded into space. 0, or BT_USAGE: arguments and
  * environment are too long for it; BT_IO, BT_MEMORY: it cannot be mapped. */
-int start_new_stack(struct start *start, struct space *space, const struct load *load,
-                    const struct start_options *options, struct bt_error *error);
+int initial_stack_new(struct initial_stack *start, struct space *space, const struct load *load,
+                      const struct initial_stack_options *options, struct bt_error *error);
 
 #endif

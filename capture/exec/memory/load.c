@@ -22,7 +22,7 @@
 struct opened {
     int file; /* -1: none */
     uint64_t bytes;
-    struct image image;
+    struct program_image image;
 };
 
 /* --- reading --- */
@@ -76,14 +76,14 @@ static int open_executable(struct opened *opened, const char *path, struct bt_er
 
 static int read_table(struct opened *opened, struct bt_error *error)
 {
-    struct image *image = &opened->image;
-    size_t size = (size_t)image->table_entries * IMAGE_ENTRY_BYTES;
+    struct program_image *image = &opened->image;
+    size_t size = (size_t)image->table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(size);
     if (!table)
         return bt_fail(error, BT_MEMORY, "has too many headers for this memory");
     int result = read_all(opened->file, table, size, image->table_offset, error);
     if (result == 0)
-        result = image_parse_table(image, table, opened->bytes, error);
+        result = program_image_parse_table(image, table, opened->bytes, error);
     free(table);
     return result;
 }
@@ -92,16 +92,16 @@ static int read_table(struct opened *opened, struct bt_error *error)
 static int understand(struct opened *opened, const uint8_t *head, size_t size,
                       struct bt_error *error)
 {
-    if (size > IMAGE_HEADER_BYTES)
-        size = IMAGE_HEADER_BYTES;
-    int result = image_parse_header(&opened->image, head, size, opened->bytes, error);
+    if (size > PROGRAM_HEADER_BYTES)
+        size = PROGRAM_HEADER_BYTES;
+    int result = program_image_parse_header(&opened->image, head, size, opened->bytes, error);
     return result < 0 ? result : read_table(opened, error);
 }
 
 static int read_head(const struct opened *opened, uint8_t *head, size_t *size,
                      struct bt_error *error)
 {
-    ssize_t count = read_at(opened->file, head, SCRIPT_HEAD_BYTES, 0);
+    ssize_t count = read_at(opened->file, head, SHEBANG_HEAD_BYTES, 0);
     if (count < 0)
         return bt_fail_errno(error, "cannot be read");
     *size = (size_t)count;
@@ -134,7 +134,7 @@ static char **copy_strings(const char *const *strings)
 }
 
 /* [interpreter, argument if there is one, script, what followed its name]. */
-static int prepend_interpreter(struct load *load, const struct script *script, const char *path,
+static int prepend_interpreter(struct load *load, const struct shebang *script, const char *path,
                                struct bt_error *error)
 {
     size_t count = 0;
@@ -200,7 +200,7 @@ static int check_rights(int file, struct bt_error *error)
 /* The file's own path; where there is no /proc, one that leads there. */
 static char *path_of(int file, const char *path)
 {
-    char link[32], found[IMAGE_PATH_BYTES_MAX];
+    char link[32], found[PROGRAM_PATH_BYTES_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = readlink(link, found, sizeof found);
     return length > 0 && (size_t)length < sizeof found ? strndup(found, (size_t)length)
@@ -223,24 +223,24 @@ static int understand_program(struct load *load, struct opened *opened, const ch
 static int open_program(struct load *load, const char *file, struct opened *opened,
                         struct bt_error *error)
 {
-    char path[IMAGE_PATH_BYTES_MAX];
+    char path[PROGRAM_PATH_BYTES_MAX];
     snprintf(path, sizeof path, "%s", load->name);
     for (int depth = 0;; depth++) {
-        uint8_t head[SCRIPT_HEAD_BYTES];
+        uint8_t head[SHEBANG_HEAD_BYTES];
         size_t size = 0;
-        struct script script;
+        struct shebang script;
         int result = open_executable(opened, depth == 0 && file ? file : path, error);
         if (result == 0)
             result = read_head(opened, head, &size, error);
-        if (result == 0 && !script_parse(&script, head, size)) {
+        if (result == 0 && !shebang_parse(&script, head, size)) {
             result = understand_program(load, opened, path, head, size, error);
             return result < 0 ? fail_within_file(error, path) : 0;
         }
         if (result == 0 && script.interpreter[0] == '\0')
             result = bt_fail(error, BT_USAGE, "names nobody to run it after its #!");
-        else if (result == 0 && depth == SCRIPT_DEPTH_MAX)
+        else if (result == 0 && depth == SHEBANG_DEPTH_MAX)
             result = bt_fail(error, BT_USAGE, "is a script in a chain of more than %d",
-                             SCRIPT_DEPTH_MAX);
+                             SHEBANG_DEPTH_MAX);
         if (result == 0)
             result = prepend_interpreter(load, &script, path, error);
         if (result < 0)
@@ -266,15 +266,15 @@ static int check_sanitizer(const struct opened *program, const char *name, struc
 static int open_interpreter(const struct opened *program, struct opened *opened, const char *name,
                             struct bt_error *error)
 {
-    char path[IMAGE_PATH_BYTES_MAX];
-    const struct image *image = &program->image;
+    char path[PROGRAM_PATH_BYTES_MAX];
+    const struct program_image *image = &program->image;
     int result =
         read_all(program->file, path, image->interpreter_bytes, image->interpreter_offset, error);
     if (result == 0)
-        result = image_check_interpreter(image, (const uint8_t *)path, error);
+        result = program_image_check_interpreter(image, (const uint8_t *)path, error);
     if (result < 0)
         return fail_within_file(error, name);
-    uint8_t head[SCRIPT_HEAD_BYTES];
+    uint8_t head[SHEBANG_HEAD_BYTES];
     size_t size = 0;
     result = open_executable(opened, path, error);
     if (result == 0)
@@ -305,7 +305,7 @@ static int map_part(struct space *space, uint64_t start, uint64_t end, uint32_t 
 }
 
 static int map_segment(struct space *space, const struct opened *opened,
-                       const struct image_segment *segment, uint64_t bias, struct bt_error *error)
+                       const struct program_segment *segment, uint64_t bias, struct bt_error *error)
 {
     const uint64_t mask = SPACE_PAGE - 1;
     uint64_t address = segment->address + bias;
@@ -337,7 +337,7 @@ static bool is_free(struct space *space, uint64_t start, uint64_t end)
 }
 
 /* What to add to an image's addresses. Preferred is 0 for one that may be anywhere. */
-static int choose_bias(struct space *space, const struct image *image, uint64_t preferred,
+static int choose_bias(struct space *space, const struct program_image *image, uint64_t preferred,
                        uint64_t *bias, struct bt_error *error)
 {
     *bias = 0;
@@ -350,7 +350,7 @@ static int choose_bias(struct space *space, const struct image *image, uint64_t 
     uint64_t size = image->high - low;
     uint64_t place = align_up(preferred, image->alignment);
     if (preferred == 0 || !is_free(space, place, place + size)) {
-        place = space_place(space, size + image->alignment - SPACE_PAGE);
+        place = space_find_free(space, size + image->alignment - SPACE_PAGE);
         if (place == 0)
             return bt_fail(error, BT_USAGE,
                            "needs %" PRIu64 " bytes in one piece; below 4 GiB there are fewer",
@@ -362,9 +362,9 @@ static int choose_bias(struct space *space, const struct image *image, uint64_t 
 }
 
 static int map_image(struct space *space, const struct opened *opened, uint64_t preferred,
-                     struct load_image *loaded, struct bt_error *error)
+                     struct loaded_image *loaded, struct bt_error *error)
 {
-    const struct image *image = &opened->image;
+    const struct program_image *image = &opened->image;
     uint64_t bias;
     int result = choose_bias(space, image, preferred, &bias, error);
     for (size_t i = 0; result == 0 && i < image->segment_count; i++)
@@ -404,7 +404,7 @@ struct load *load_new(struct space *space, const char *path, const char *file,
         result = bt_fail(error, BT_MEMORY, "no memory to load a program");
         goto out;
     }
-    result = strlen(path) < IMAGE_PATH_BYTES_MAX
+    result = strlen(path) < PROGRAM_PATH_BYTES_MAX
                  ? open_program(load, file, &program, error)
                  : bt_fail(error, BT_USAGE, "a path of %zu bytes is too long", strlen(path));
     if (result == 0)

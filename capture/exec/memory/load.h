@@ -8,7 +8,7 @@
 #include "capture/exec/memory/space.h"
 #include "formats/base/error.h"
 
-struct load_image {
+struct loaded_image {
     uint64_t bias; /* what was added to the file's own addresses */
     uint64_t low;  /* its pages in memory: from here */
     uint64_t high; /* to there; low == high: there is none */
@@ -22,8 +22,8 @@ struct load {
     char *path;       /* of the ELF file, absolute, links followed: what /proc/self/exe is */
     char **arguments; /* ends with NULL; begins with a script's interpreters */
     bool stack_executable;
-    struct load_image program;
-    struct load_image interpreter;
+    struct loaded_image program;
+    struct loaded_image interpreter;
 };
 
 /*

@@ -63,20 +63,20 @@ void modules_free(struct modules *modules)
 
 /* --- where a file was loaded ------------------------------------------------------------------ */
 
-static bool read_image(int file, struct image *image, struct file *identity)
+static bool read_image(int file, struct program_image *image, struct file *identity)
 {
     struct stat status;
-    uint8_t head[IMAGE_HEADER_BYTES];
+    uint8_t head[PROGRAM_HEADER_BYTES];
     struct bt_error error;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
         pread(file, head, sizeof head, 0) != (ssize_t)sizeof head ||
-        image_parse_header(image, head, sizeof head, (uint64_t)status.st_size, &error) != 0)
+        program_image_parse_header(image, head, sizeof head, (uint64_t)status.st_size, &error) != 0)
         return false;
     *identity = (struct file){status.st_dev, status.st_ino, status.st_mtim};
-    size_t size = (size_t)image->table_entries * IMAGE_ENTRY_BYTES;
+    size_t size = (size_t)image->table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(size);
     bool good = table && pread(file, table, size, (off_t)image->table_offset) == (ssize_t)size &&
-                image_parse_segments(image, table, (uint64_t)status.st_size, &error) == 0;
+                program_image_parse_segments(image, table, (uint64_t)status.st_size, &error) == 0;
     free(table);
     return good;
 }
@@ -87,13 +87,13 @@ static bool find_load_address(const char *path, uint64_t address, uint64_t offse
                               uint64_t *load_address, struct file *identity)
 {
     const uint64_t mask = SPACE_PAGE - 1;
-    struct image image = {0};
+    struct program_image image = {0};
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool good = file >= 0 && read_image(file, &image, identity);
     if (file >= 0)
         close(file);
     for (size_t i = 0; good && i < image.segment_count; i++) {
-        const struct image_segment *segment = &image.segments[i];
+        const struct program_segment *segment = &image.segments[i];
         uint64_t start = segment->offset & ~mask;
         if (!(segment->protection & PROT_EXEC) || offset < start ||
             offset >= segment->offset + segment->file_bytes)
@@ -203,7 +203,7 @@ static void look(struct modules *modules)
             modules->entries[i]->module.gone = true;
 }
 
-void modules_look(struct modules *modules)
+void modules_refresh(struct modules *modules)
 {
     pthread_mutex_lock(&modules->mutex);
     look(modules);

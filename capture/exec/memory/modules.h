@@ -3,7 +3,7 @@
  * itself, its dynamic loader, libraries, also those that dlclose() has taken away. ELF files only.
  *
  * Code is what was mapped executable from the beginning. What mprotect(2) makes executable later is
- * found at the next change, and by modules_look().
+ * found at the next change, and by modules_refresh().
  */
 #ifndef CAPTURE_EXEC_MEMORY_MODULES_H
 #define CAPTURE_EXEC_MEMORY_MODULES_H
@@ -27,7 +27,7 @@ struct modules *modules_new(struct space *space, struct bt_error *error);
 void modules_free(struct modules *modules);
 
 /* Finds out what is there now. */
-void modules_look(struct modules *modules);
+void modules_refresh(struct modules *modules);
 
 /* The same, if a system call that was done for the program may have changed it; result is the
  * kernel's. Whether it looked. */

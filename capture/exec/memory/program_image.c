@@ -33,8 +33,9 @@ static int check_kind(const uint8_t *bytes, size_t size, struct bt_error *error)
     if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         return bt_fail(error, BT_USAGE,
                        "is neither an ELF program nor a script that begins with #!");
-    if (size < IMAGE_HEADER_BYTES)
-        return bt_fail(error, BT_DATA, "is cut off within its first %d bytes", IMAGE_HEADER_BYTES);
+    if (size < PROGRAM_HEADER_BYTES)
+        return bt_fail(error, BT_DATA, "is cut off within its first %d bytes",
+                       PROGRAM_HEADER_BYTES);
     uint16_t machine = bytes_get16(bytes + offsetof(Elf64_Ehdr, e_machine));
     bool little = bytes[EI_DATA] == ELFDATA2LSB;
     if (little && machine == EM_X86_64 && bytes[EI_CLASS] == ELFCLASS32)
@@ -50,8 +51,8 @@ static int check_kind(const uint8_t *bytes, size_t size, struct bt_error *error)
     return 0;
 }
 
-int image_parse_header(struct image *image, const uint8_t *bytes, size_t size, uint64_t file_bytes,
-                       struct bt_error *error)
+int program_image_parse_header(struct program_image *image, const uint8_t *bytes, size_t size,
+                               uint64_t file_bytes, struct bt_error *error)
 {
     int result = check_kind(bytes, size, error);
     if (result < 0)
@@ -68,9 +69,9 @@ int image_parse_header(struct image *image, const uint8_t *bytes, size_t size, u
     image->table_offset = bytes_get64(bytes + offsetof(Elf64_Ehdr, e_phoff));
     image->table_entries = bytes_get16(bytes + offsetof(Elf64_Ehdr, e_phnum));
     uint16_t entry_bytes = bytes_get16(bytes + offsetof(Elf64_Ehdr, e_phentsize));
-    uint64_t table_bytes = (uint64_t)image->table_entries * IMAGE_ENTRY_BYTES;
-    if (entry_bytes != IMAGE_ENTRY_BYTES || image->table_entries == 0 ||
-        image->table_entries > IMAGE_ENTRIES_MAX)
+    uint64_t table_bytes = (uint64_t)image->table_entries * PROGRAM_ENTRY_BYTES;
+    if (entry_bytes != PROGRAM_ENTRY_BYTES || image->table_entries == 0 ||
+        image->table_entries > PROGRAM_ENTRIES_MAX)
         return bt_fail(error, BT_DATA, "is damaged: it has %" PRIu32 " program headers of %u bytes",
                        image->table_entries, entry_bytes);
     if (image->table_offset > file_bytes || table_bytes > file_bytes - image->table_offset)
@@ -95,10 +96,10 @@ static uint32_t protection_of(uint32_t flags)
            (flags & PF_X ? PROT_EXEC : 0u);
 }
 
-static int check_segment(const struct image *image, const struct image_segment *segment,
+static int check_segment(const struct program_image *image, const struct program_segment *segment,
                          uint64_t file_bytes, struct bt_error *error)
 {
-    const struct image_segment *before =
+    const struct program_segment *before =
         image->segment_count ? &image->segments[image->segment_count - 1] : NULL;
     uint64_t at = segment->address;
     if (segment->file_bytes > segment->memory_bytes)
@@ -129,10 +130,10 @@ static int check_segment(const struct image *image, const struct image_segment *
     return 0;
 }
 
-static int add_segment(struct image *image, const uint8_t *entry, uint64_t file_bytes,
+static int add_segment(struct program_image *image, const uint8_t *entry, uint64_t file_bytes,
                        struct bt_error *error)
 {
-    struct image_segment segment = {
+    struct program_segment segment = {
         .address = bytes_get64(entry + offsetof(Elf64_Phdr, p_vaddr)),
         .offset = bytes_get64(entry + offsetof(Elf64_Phdr, p_offset)),
         .file_bytes = bytes_get64(entry + offsetof(Elf64_Phdr, p_filesz)),
@@ -143,8 +144,8 @@ static int add_segment(struct image *image, const uint8_t *entry, uint64_t file_
     int result = check_segment(image, &segment, file_bytes, error);
     if (result < 0 || segment.memory_bytes == 0)
         return result;
-    if (image->segment_count == IMAGE_SEGMENTS_MAX)
-        return bt_fail(error, BT_USAGE, "has more than %d segments to load", IMAGE_SEGMENTS_MAX);
+    if (image->segment_count == PROGRAM_SEGMENTS_MAX)
+        return bt_fail(error, BT_USAGE, "has more than %d segments to load", PROGRAM_SEGMENTS_MAX);
     /* what is no power of two, or beyond reason, is no alignment: the kernel thinks so too */
     if (alignment > image->alignment && alignment <= ALIGNMENT_MAX && power_is(alignment))
         image->alignment = alignment;
@@ -152,14 +153,14 @@ static int add_segment(struct image *image, const uint8_t *entry, uint64_t file_
     return 0;
 }
 
-static int add_interpreter(struct image *image, const uint8_t *entry, uint64_t file_bytes,
+static int add_interpreter(struct program_image *image, const uint8_t *entry, uint64_t file_bytes,
                            struct bt_error *error)
 {
     if (image->interpreter_bytes) /* the kernel takes the first */
         return 0;
     image->interpreter_offset = bytes_get64(entry + offsetof(Elf64_Phdr, p_offset));
     image->interpreter_bytes = bytes_get64(entry + offsetof(Elf64_Phdr, p_filesz));
-    if (image->interpreter_bytes < 2 || image->interpreter_bytes > IMAGE_PATH_BYTES_MAX ||
+    if (image->interpreter_bytes < 2 || image->interpreter_bytes > PROGRAM_PATH_BYTES_MAX ||
         image->interpreter_offset > file_bytes ||
         image->interpreter_bytes > file_bytes - image->interpreter_offset)
         return bt_fail(error, BT_DATA,
@@ -170,10 +171,10 @@ static int add_interpreter(struct image *image, const uint8_t *entry, uint64_t f
 }
 
 /* Which of the segments holds the table tells where it is in memory. */
-static void find_table(struct image *image)
+static void find_table(struct program_image *image)
 {
     for (size_t i = 0; i < image->segment_count; i++) {
-        const struct image_segment *segment = &image->segments[i];
+        const struct program_segment *segment = &image->segments[i];
         if (image->table_offset >= segment->offset &&
             image->table_offset - segment->offset < segment->file_bytes) {
             image->table_address = segment->address + (image->table_offset - segment->offset);
@@ -182,12 +183,12 @@ static void find_table(struct image *image)
     }
 }
 
-int image_parse_segments(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
-                         struct bt_error *error)
+int program_image_parse_segments(struct program_image *image, const uint8_t *bytes,
+                                 uint64_t file_bytes, struct bt_error *error)
 {
     image->alignment = SPACE_PAGE;
     for (uint32_t i = 0; i < image->table_entries; i++) {
-        const uint8_t *entry = bytes + (size_t)i * IMAGE_ENTRY_BYTES;
+        const uint8_t *entry = bytes + (size_t)i * PROGRAM_ENTRY_BYTES;
         int result = 0;
         switch (bytes_get32(entry + offsetof(Elf64_Phdr, p_type))) {
         case PT_LOAD:
@@ -207,7 +208,7 @@ int image_parse_segments(struct image *image, const uint8_t *bytes, uint64_t fil
     }
     if (image->segment_count == 0)
         return bt_fail(error, BT_DATA, "is damaged: it has no segment to load");
-    const struct image_segment *last = &image->segments[image->segment_count - 1];
+    const struct program_segment *last = &image->segments[image->segment_count - 1];
     image->low = page_down(image->segments[0].address);
     image->high = page_up(last->address + last->memory_bytes);
     if (image->high > SPACE_END - SPACE_PAGE)
@@ -216,10 +217,10 @@ int image_parse_segments(struct image *image, const uint8_t *bytes, uint64_t fil
     return 0;
 }
 
-int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_bytes,
-                      struct bt_error *error)
+int program_image_parse_table(struct program_image *image, const uint8_t *bytes,
+                              uint64_t file_bytes, struct bt_error *error)
 {
-    int result = image_parse_segments(image, bytes, file_bytes, error);
+    int result = program_image_parse_segments(image, bytes, file_bytes, error);
     if (result < 0)
         return result;
     if (image->entry < image->low || image->entry >= image->high || image->entry == 0)
@@ -231,7 +232,8 @@ int image_parse_table(struct image *image, const uint8_t *bytes, uint64_t file_b
     return 0;
 }
 
-int image_check_interpreter(const struct image *image, const uint8_t *bytes, struct bt_error *error)
+int program_image_check_interpreter(const struct program_image *image, const uint8_t *bytes,
+                                    struct bt_error *error)
 {
     if (bytes[image->interpreter_bytes - 1] != '\0' || bytes[0] == '\0')
         return bt_fail(error, BT_DATA, "is damaged: the path of its interpreter does not end");

@@ -7,14 +7,14 @@ static bool blank(char character)
     return character == ' ' || character == '\t';
 }
 
-bool script_parse(struct script *script, const uint8_t *bytes, size_t size)
+bool shebang_parse(struct shebang *script, const uint8_t *bytes, size_t size)
 {
     if (size < 2 || bytes[0] != '#' || bytes[1] != '!')
         return false;
-    char line[SCRIPT_HEAD_BYTES] = "";
+    char line[SHEBANG_HEAD_BYTES] = "";
     size_t length = size - 2 < sizeof line - 1 ? size - 2 : sizeof line - 1;
     memcpy(line, bytes + 2, length);
-    bool whole = size < SCRIPT_HEAD_BYTES || strlen(line) < length;
+    bool whole = size < SHEBANG_HEAD_BYTES || strlen(line) < length;
     char *end = strchr(line, '\n');
     if (end) {
         *end = '\0';
@@ -25,7 +25,7 @@ bool script_parse(struct script *script, const uint8_t *bytes, size_t size)
     size_t start = strspn(line, " \t");
     size_t name = strcspn(line + start, " \t");
     size_t rest = start + name + strspn(line + start + name, " \t");
-    *script = (struct script){.interpreter = "", .argument = ""};
+    *script = (struct shebang){.interpreter = "", .argument = ""};
     /* an argument may be cut off, a name may not */
     if (name > 0 && (whole || line[start + name] != '\0')) {
         memcpy(script->interpreter, line + start, name);

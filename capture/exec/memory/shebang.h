@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCRIPT_HEAD_BYTES 256 /* what the kernel looks at */
-#define SCRIPT_DEPTH_MAX  5   /* scripts that are run by scripts */
+#define SHEBANG_HEAD_BYTES 256 /* what the kernel looks at */
+#define SHEBANG_DEPTH_MAX  5   /* scripts that are run by scripts */
 
-struct NAMED_FIELDS script {
-    char interpreter[SCRIPT_HEAD_BYTES]; /* "": the line names none, or its name is cut off */
-    char argument[SCRIPT_HEAD_BYTES];    /* all after it, spaces included; "": none */
+struct NAMED_FIELDS shebang {
+    char interpreter[SHEBANG_HEAD_BYTES]; /* "": the line names none, or its name is cut off */
+    char argument[SHEBANG_HEAD_BYTES];    /* all after it, spaces included; "": none */
 };
 
-/* Whether a file that begins with these octets (SCRIPT_HEAD_BYTES, or all if it is shorter) is a
+/* Whether a file that begins with these octets (SHEBANG_HEAD_BYTES, or all if it is shorter) is a
  * script; if so, *script says by whom it is run. */
-bool script_parse(struct script *script, const uint8_t *bytes, size_t size);
+bool shebang_parse(struct shebang *script, const uint8_t *bytes, size_t size);
 
 #endif

@@ -64,8 +64,8 @@ const struct space_layout *space_layout_of(const struct space *space)
     return &space->layout;
 }
 
-void space_listen(struct space *space, void (*gone)(void *user, uint64_t start, uint64_t end),
-                  void *user)
+void space_set_listener(struct space *space, void (*gone)(void *user, uint64_t start, uint64_t end),
+                        void *user)
 {
     pthread_mutex_lock(&space->mutex);
     space->gone = gone;
@@ -235,8 +235,9 @@ uint64_t space_hole(const struct space *space, uint64_t size, uint64_t alignment
     uint64_t high = limit && limit < layout->map_end ? limit : layout->map_end;
     uint64_t start = 0;
     if (high > layout->break_end) /* leave brk its room while there is other */
-        start = space_table_place(&space->table, layout->break_end, high, size, alignment);
-    return start ? start : space_table_place(&space->table, layout->lowest, high, size, alignment);
+        start = space_table_find_free(&space->table, layout->break_end, high, size, alignment);
+    return start ? start
+                 : space_table_find_free(&space->table, layout->lowest, high, size, alignment);
 }
 
 /* --- what is there --- */
@@ -332,7 +333,7 @@ void space_set_break(struct space *space, uint64_t start)
     pthread_mutex_unlock(&space->mutex);
 }
 
-uint64_t space_place(struct space *space, uint64_t size)
+uint64_t space_find_free(struct space *space, uint64_t size)
 {
     pthread_mutex_lock(&space->mutex);
     uint64_t start = space_hole(space, space_round_up(size), SPACE_PAGE, 0);

@@ -49,8 +49,8 @@ const struct space_layout *space_layout_of(const struct space *space);
 
 /* Who is told, with the lock held, that pages that were watched are not any more: they are gone, or
  * were, or can now be, written to. Comes after the change. At most one listener. */
-void space_listen(struct space *space, void (*gone)(void *user, uint64_t start, uint64_t end),
-                  void *user);
+void space_set_listener(struct space *space, void (*gone)(void *user, uint64_t start, uint64_t end),
+                        void *user);
 
 /* --- what is there --- */
 
@@ -108,7 +108,7 @@ void space_set_break(struct space *space, uint64_t start);
 
 /* A hole of size bytes where mmap would put it, or 0. Who wants two things side by side asks for
  * their sum and maps each with MAP_FIXED_NOREPLACE. */
-uint64_t space_place(struct space *space, uint64_t size);
+uint64_t space_find_free(struct space *space, uint64_t size);
 
 /* Gives the mappings between start and end (flags of) SPACE_HEAP, SPACE_STACK or SPACE_GROWS. */
 void space_name(struct space *space, uint64_t start, uint64_t end, uint32_t flags);
@@ -135,7 +135,7 @@ void space_changed(struct space *space, uint64_t address, uint64_t size);
 bool space_watches_writable(const struct space *space);
 
 enum space_fault {
-    SPACE_FAULT_MENDED,  /* it was ours: a watched page, or a mapping that grows; try again */
+    SPACE_FAULT_FIXED,   /* it was ours: a watched page, or a mapping that grows; try again */
     SPACE_FAULT_ALLOWED, /* the program may do that: another thread has just mended it, or it is a
                             file's end; if it happens twice, it is the program's */
     SPACE_FAULT_PROGRAM  /* the program's own mistake */

@@ -142,8 +142,8 @@ bool space_table_overlaps(const struct space_table *table, uint64_t start, uint6
     return false;
 }
 
-uint64_t space_table_place(const struct space_table *table, uint64_t low, uint64_t high,
-                           uint64_t size, uint64_t alignment)
+uint64_t space_table_find_free(const struct space_table *table, uint64_t low, uint64_t high,
+                               uint64_t size, uint64_t alignment)
 {
     size_t below = space_table_search(table, high); /* mappings before it lie below high */
     if (below < table->count && table->mappings[below].start < high)

@@ -69,8 +69,8 @@ bool space_table_overlaps(const struct space_table *table, uint64_t start, uint6
  * alignment (a power of two), and clear of what mappings that grow need below them. 0: there is
  * none (low is not 0).
  */
-uint64_t space_table_place(const struct space_table *table, uint64_t low, uint64_t high,
-                           uint64_t size, uint64_t alignment);
+uint64_t space_table_find_free(const struct space_table *table, uint64_t low, uint64_t high,
+                               uint64_t size, uint64_t alignment);
 
 /* What a mapping that grows keeps free between itself and the next one below, in bytes. */
 #define SPACE_GUARD (256 * SPACE_PAGE)

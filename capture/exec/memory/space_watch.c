@@ -123,11 +123,11 @@ enum space_fault space_fault(struct space *space, uint64_t address, uint32_t acc
     uint64_t at = page;
     if (!space_table_next(&space->table, &at, page + SPACE_PAGE, &piece)) {
         if (grow(space, page))
-            answer = SPACE_FAULT_MENDED;
+            answer = SPACE_FAULT_FIXED;
     } else if (!(piece.flags & SPACE_FOREIGN) &&
                (space_effective(piece.protection) & access) == access) {
         answer = access == PROT_WRITE && unwatch(space, page, page + SPACE_PAGE)
-                     ? SPACE_FAULT_MENDED
+                     ? SPACE_FAULT_FIXED
                      : SPACE_FAULT_ALLOWED;
     }
     pthread_mutex_unlock(&space->mutex);

@@ -128,7 +128,7 @@ static void run(void *context)
     struct process_settings settings = {.trace = call->trace,
                                         .buffer_bytes = 65536,
                                         .cache_bytes = 256 << 10, /* so that it is flushed */
-                                        .start = {.environment = environment},
+                                        .stack = {.environment = environment},
                                         .operations = &operations,
                                         .context = &twin};
     struct process *process =

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
-static const uint8_t random_bytes[START_RANDOM_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
+static const uint8_t random_bytes[INITIAL_STACK_RANDOM_BYTES] = {1, 2, 3, 4, 5, 6, 7, 8};
 
 /* What was recorded: how much, and a sum that depends on the order. */
 struct sum {
@@ -64,7 +64,7 @@ static void run_freely(const struct run *run)
     static const struct process_operations operations = {.put = take};
     struct process_settings settings = {
         .trace = EXEC_TRACE_ALL,
-        .start = {.environment = environment, .random = random_bytes},
+        .stack = {.environment = environment, .random = random_bytes},
         .operations = &operations,
         .context = run->sum};
     struct bt_error error = {.message = ""};
@@ -102,7 +102,7 @@ static void check_step(const struct aria_step *step, const struct aria_state *st
 
 static void run_step_by_step(const struct run *run)
 {
-    struct aria_settings settings = {.start = {.environment = environment, .random = random_bytes}};
+    struct aria_settings settings = {.stack = {.environment = environment, .random = random_bytes}};
     struct bt_error error = {.message = ""};
     struct aria_step step;
     struct aria *aria = aria_new(run->arguments[0], run->arguments, &settings, &error);

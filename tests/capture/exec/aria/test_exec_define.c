@@ -218,7 +218,7 @@ static void check_running(const struct aria_ground *ground, struct aria_state *s
     prepare(ground, state);
     aria_stop_at(ground->aria, CODE + 18);
     CHECK(aria_run(ground->aria, state, 0, take, &taken, &step, &error) == 0);
-    CHECK(step.reason == ARIA_PLACE && step.instructions == 6);
+    CHECK(step.reason == ARIA_BREAKPOINT && step.instructions == 6);
     CHECK(taken.count == EXPECTED && memcmp(taken.records, expected, sizeof expected) == 0);
     check_registers(state);
     check_number(ground, 123);

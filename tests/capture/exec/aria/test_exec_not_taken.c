@@ -314,7 +314,7 @@ static void run_wild(void *context)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
     const struct wild_run *run = context;
-    const struct aria_settings settings = {.start = {.environment = environment}};
+    const struct aria_settings settings = {.stack = {.environment = environment}};
     struct bt_error error = {.message = ""};
     struct aria_step step;
     uint64_t random = random_seed(run->count);
@@ -415,7 +415,7 @@ static void run_both(void *context)
     static const char *const environment[] = {"LC_ALL=C", NULL};
     static struct record records[65536];
     const struct both_run *run = context;
-    const struct aria_settings settings = {.start = {.environment = environment}};
+    const struct aria_settings settings = {.stack = {.environment = environment}};
     struct bt_error error = {.message = ""};
     struct aria_step step, other;
     struct aria *aria = aria_new(run->arguments[0], run->arguments, &settings, &error);

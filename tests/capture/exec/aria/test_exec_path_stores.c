@@ -148,7 +148,7 @@ static void run_paths(void *context)
 {
     static const char *const environment[] = {"LC_ALL=C", "LD_BIND_NOW=1", NULL};
     const struct path_run *run = context;
-    const struct aria_settings settings = {.start = {.environment = environment},
+    const struct aria_settings settings = {.stack = {.environment = environment},
                                            .store_buffer = true};
     struct bt_error error = {.message = ""};
     struct aria_step step = {.reason = ARIA_LIMIT};

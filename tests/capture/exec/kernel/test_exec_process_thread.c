@@ -45,7 +45,7 @@ static void count_shares(void *context)
     struct share share = {.instructions = {0}};
     const char *const arguments[] = {program, "c", NULL};
     struct process_settings settings = {.trace = EXEC_TRACE_FETCHES,
-                                        .start = {.environment = exec_ways_environment},
+                                        .stack = {.environment = exec_ways_environment},
                                         .operations = &operations,
                                         .context = &share};
     struct bt_error error;
@@ -81,7 +81,7 @@ static void run_without_queue(void *context)
 {
     const struct rlimit none = {0, 0};
     const char *const arguments[] = {context, "abcdh", NULL};
-    const struct process_settings settings = {.start = {.environment = exec_ways_environment}};
+    const struct process_settings settings = {.stack = {.environment = exec_ways_environment}};
     struct bt_error error;
     struct process_end end;
     setrlimit(RLIMIT_SIGPENDING, &none);

@@ -47,7 +47,7 @@ static void gone(void *context, uint64_t start, uint64_t end)
 static bool mend(void *context, uint64_t address, uint32_t access)
 {
     struct program *program = context;
-    return space_fault(program->space, address, access) == SPACE_FAULT_MENDED;
+    return space_fault(program->space, address, access) == SPACE_FAULT_FIXED;
 }
 
 static int take(void *context, struct record *records, size_t count)
@@ -111,8 +111,8 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
                                          .put_context = &program,
                                          .mend = mend,
                                          .mend_context = &program};
-    struct start_options options = {.environment = environment};
-    struct start start;
+    struct initial_stack_options options = {.environment = environment};
+    struct initial_stack start;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};
     program.space = space_new(&space_layout_default, SPACE_TRANSLATED, &error);
     struct load *load =
@@ -120,10 +120,10 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
     program.executor = executor_new(&settings, &error);
     program.thread = exec_thread_new(&error);
     if (!load || !program.executor || !program.thread ||
-        start_new_stack(&start, program.space, load, &options, &error) != 0 ||
+        initial_stack_new(&start, program.space, load, &options, &error) != 0 ||
         executor_begin(program.executor, program.thread, &error) != 0)
         goto out;
-    space_listen(program.space, gone, &program);
+    space_set_listener(program.space, gone, &program);
     program.thread->rip = start.rip;
     program.thread->registers[DECODE_RSP] = start.rsp;
     while (executor_run(program.executor, &stop, &error) == 0 &&

@@ -31,7 +31,7 @@ static void run(const char *const *arguments, FILE *out)
     static const struct process_operations operations = {.loaded = count_loaded};
     struct told told = {0};
     struct process_settings settings = {.trace = EXEC_TRACE_NONE,
-                                        .start = {.environment = environment},
+                                        .stack = {.environment = environment},
                                         .operations = &operations,
                                         .context = &told};
     struct bt_error error = {.message = ""};

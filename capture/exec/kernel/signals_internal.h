@@ -1,6 +1,6 @@
 /* What the parts of capture/exec/signals share; for nobody else. */
-#ifndef CAPTURE_EXEC_KERNEL_SIGNALS_INSIDE_H
-#define CAPTURE_EXEC_KERNEL_SIGNALS_INSIDE_H
+#ifndef CAPTURE_EXEC_KERNEL_SIGNALS_INTERNAL_H
+#define CAPTURE_EXEC_KERNEL_SIGNALS_INTERNAL_H
 
 #include "capture/exec/kernel/signal_frame.h"
 #include "capture/exec/kernel/signals.h"

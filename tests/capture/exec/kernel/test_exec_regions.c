@@ -1,8 +1,8 @@
-/* Which parts of a program are captured: the window's engine beside a twin that looks at each
+/* Which parts of a program are captured: the regions's engine beside a twin that looks at each
  * instruction by itself. */
 #include "capture/exec/dispatch/mark_of.h"
 #include "capture/exec/dispatch/stops.h"
-#include "capture/exec/kernel/window.h"
+#include "capture/exec/kernel/regions.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
 
@@ -32,7 +32,7 @@ struct frames {
 /* --- the twin: knows all frames, and looks at each instruction ------------------------------- */
 
 struct twin {
-    struct window_rules rules;
+    struct region_rules rules;
     bool open, ended;
     unsigned inside[THREADS]; /* depth of the outermost call of the function; 0: none */
     uint64_t in_regions, captured;
@@ -43,12 +43,12 @@ static bool twin_gate(struct twin *twin, const struct step *step, unsigned depth
     bool from = step->address == FROM || step->address == BOTH;
     bool until = step->address == UNTIL || step->address == BOTH;
     switch (twin->rules.gate) {
-    case WINDOW_ALWAYS:
+    case REGION_ALWAYS:
         return true;
-    case WINDOW_MARKERS:
+    case REGION_MARKERS:
         twin->open = from || (twin->open && !until);
         return twin->open;
-    case WINDOW_CALLS:
+    case REGION_CALLS:
         if (twin->inside[step->thread] > depth)
             twin->inside[step->thread] = 0;
         if (twin->inside[step->thread] == 0 && from)
@@ -65,7 +65,7 @@ static bool twin_gate(struct twin *twin, const struct step *step, unsigned depth
 /* Whether the instruction is captured. */
 static bool twin_step(struct twin *twin, const struct step *step, unsigned depth)
 {
-    const struct window_rules *rules = &twin->rules;
+    const struct region_rules *rules = &twin->rules;
     if (twin->ended || !twin_gate(twin, step, depth))
         return false;
     uint64_t number = twin->in_regions++;
@@ -97,11 +97,11 @@ static struct step make_step(struct frames *frames, unsigned thread, uint64_t *r
     return step;
 }
 
-static struct window_rules make_rules(uint64_t *random)
+static struct region_rules make_rules(uint64_t *random)
 {
-    struct window_rules rules = {.gate = (enum window_gate)random_below(random, 4)};
-    rules.once = rules.gate == WINDOW_PLACES && random_one_in(random, 3);
-    rules.open = rules.gate == WINDOW_PLACES && random_one_in(random, 3);
+    struct region_rules rules = {.gate = (enum region_gate)random_below(random, 4)};
+    rules.once = rules.gate == REGION_ADDRESSES && random_one_in(random, 3);
+    rules.open = rules.gate == REGION_ADDRESSES && random_one_in(random, 3);
     rules.skip = random_one_in(random, 2) ? random_below(random, 50) : 0;
     rules.limit = random_one_in(random, 2) ? 1 + random_below(random, 100) : 0;
     if (random_one_in(random, 2)) {
@@ -113,19 +113,19 @@ static struct window_rules make_rules(uint64_t *random)
 
 /* --- the engine, told as an executor would: of places, and of counts that were asked for ----- */
 
-static void tell_place(struct window *window, struct window_call *call, const struct step *step)
+static void tell_place(struct regions *regions, struct region_call *call, const struct step *step)
 {
     bool from = step->address == FROM || step->address == BOTH;
     bool until = step->address == UNTIL || step->address == BOTH;
-    if (window->rules.gate == WINDOW_MARKERS) {
+    if (regions->rules.gate == REGION_MARKERS) {
         if (from || until)
-            window_mark(window, from);
-    } else if (window->rules.gate == WINDOW_CALLS) {
-        window_returned(call, step->address, step->stack);
+            regions_mark(regions, from);
+    } else if (regions->rules.gate == REGION_CALLS) {
+        regions_returned(call, step->address, step->stack);
         if (from)
-            window_called(window, call, step->stack, step->back);
-    } else if (window->rules.gate == WINDOW_PLACES && (from || until)) {
-        window_place(window, until, from);
+            regions_called(regions, call, step->stack, step->back);
+    } else if (regions->rules.gate == REGION_ADDRESSES && (from || until)) {
+        regions_reach(regions, until, from);
     }
 }
 
@@ -134,36 +134,36 @@ static bool agree(uint64_t seed)
 {
     uint64_t random = random_seed(seed), counted = 0, pieces = 0;
     struct frames frames[THREADS] = {{.depth = 0}};
-    struct window_call calls[THREADS] = {{.inside = false}};
+    struct region_call calls[THREADS] = {{.inside = false}};
     struct twin twin = {.rules = make_rules(&random)};
-    struct window window;
+    struct regions regions;
     bool missed = false, same = true;
     twin.open = twin.rules.open;
-    window_begin(&window, &twin.rules);
+    regions_begin(&regions, &twin.rules);
     for (unsigned i = 0; i < THREADS; i++)
         frames[i].back[frames[i].depth++] = BACK;
     for (unsigned i = 0; i < STEPS && same; i++) {
         uint64_t until;
         const struct step step =
             make_step(frames, (unsigned)random_below(&random, THREADS), &random);
-        struct window_call *call = &calls[step.thread];
-        window_state(&window, call, &until);
+        struct region_call *call = &calls[step.thread];
+        regions_state(&regions, call, &until);
         if (until == counted && counted > 0)
-            window_count(&window, counted);
-        tell_place(&window, call, &step);
-        bool captured = window_state(&window, call, &until) == WINDOW_IN;
+            regions_count(&regions, counted);
+        tell_place(&regions, call, &step);
+        bool captured = regions_state(&regions, call, &until) == REGION_CAPTURED;
         bool expected = twin_step(&twin, &step, frames[step.thread].depth);
         if (captured)
-            pieces += window_captures(&window, call);
+            pieces += regions_begin_piece(&regions, call);
         counted = twin.in_regions;
-        window_count(&window, counted);
-        same = captured == expected && window_captured(&window) == twin.captured &&
+        regions_count(&regions, counted);
+        same = captured == expected && regions_captured(&regions) == twin.captured &&
                (until == 0 || until >= counted);
         missed = missed || !expected;
     }
-    if (twin.rules.gate == WINDOW_ALWAYS && twin.rules.off == 0)
+    if (twin.rules.gate == REGION_ALWAYS && twin.rules.off == 0)
         same = same && pieces == 0;
-    return same && pieces + (twin.captured > 0) == window.regions && (missed || pieces == 0);
+    return same && pieces + (twin.captured > 0) == regions.regions && (missed || pieces == 0);
 }
 
 static void test_twin(void)
@@ -181,38 +181,38 @@ static void test_twin(void)
 /* What is told as a gap: only where something was left out behind what was captured. */
 static void test_gaps(void)
 {
-    struct window window;
-    struct window_call call = {.inside = false};
-    const struct window_rules pair = {.gate = WINDOW_PLACES};
-    window_begin(&window, &pair);
-    window_place(&window, false, true);
-    CU_ASSERT_FALSE(window_captures(&window, &call)); /* the first */
-    CU_ASSERT_FALSE(window_captures(&window, &call)); /* still the same */
-    window_count(&window, 10);
-    window_place(&window, true, true); /* ends, and begins at once: nothing is between them */
-    CU_ASSERT_FALSE(window_captures(&window, &call));
-    window_place(&window, true, false);
-    window_place(&window, false, true);
-    CU_ASSERT_TRUE(window_captures(&window, &call));
-    CU_ASSERT_EQUAL(window.regions, 2);
+    struct regions regions;
+    struct region_call call = {.inside = false};
+    const struct region_rules pair = {.gate = REGION_ADDRESSES};
+    regions_begin(&regions, &pair);
+    regions_reach(&regions, false, true);
+    CU_ASSERT_FALSE(regions_begin_piece(&regions, &call)); /* the first */
+    CU_ASSERT_FALSE(regions_begin_piece(&regions, &call)); /* still the same */
+    regions_count(&regions, 10);
+    regions_reach(&regions, true, true); /* ends, and begins at once: nothing is between them */
+    CU_ASSERT_FALSE(regions_begin_piece(&regions, &call));
+    regions_reach(&regions, true, false);
+    regions_reach(&regions, false, true);
+    CU_ASSERT_TRUE(regions_begin_piece(&regions, &call));
+    CU_ASSERT_EQUAL(regions.regions, 2);
 }
 
 /* A call that longjmp() has left is over where the function is called from further up. */
 static void test_left_call(void)
 {
-    struct window window;
-    struct window_call call = {.inside = false};
-    const struct window_rules rules = {.gate = WINDOW_CALLS};
-    window_begin(&window, &rules);
-    window_called(&window, &call, 500, 7);
-    window_called(&window, &call, 400, 8); /* recursion */
-    window_returned(&call, 7, 404);        /* the same address, deeper */
+    struct regions regions;
+    struct region_call call = {.inside = false};
+    const struct region_rules rules = {.gate = REGION_CALLS};
+    regions_begin(&regions, &rules);
+    regions_called(&regions, &call, 500, 7);
+    regions_called(&regions, &call, 400, 8); /* recursion */
+    regions_returned(&call, 7, 404);         /* the same address, deeper */
     CU_ASSERT_TRUE(call.inside);
-    window_called(&window, &call, 600, 10);
-    window_called(&window, &call, 600, 9); /* from elsewhere in the same function */
-    window_returned(&call, 7, 508);
+    regions_called(&regions, &call, 600, 10);
+    regions_called(&regions, &call, 600, 9); /* from elsewhere in the same function */
+    regions_returned(&call, 7, 508);
     CU_ASSERT_TRUE(call.inside);
-    window_returned(&call, 9, 608);
+    regions_returned(&call, 9, 608);
     CU_ASSERT_FALSE(call.inside);
 }
 
@@ -245,10 +245,10 @@ static void test_marks(void)
     CU_ASSERT_EQUAL(mark_of(bytes, 8), MARK_NONE);
 }
 
-static const struct test_case cases[] = {{"the window and its twin", test_twin},
+static const struct test_case cases[] = {{"the regions and its twin", test_twin},
                                          {"gaps", test_gaps},
                                          {"a call that was left", test_left_call},
                                          {"addresses to stop at", test_stops},
                                          {"markers", test_marks},
                                          {NULL, NULL}};
-TEST_SUITE(exec_window, cases)
+TEST_SUITE(exec_regions, cases)

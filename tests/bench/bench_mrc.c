@@ -44,20 +44,20 @@ static double peak_bytes(void)
     return (double)usage.ru_maxrss * 1024;
 }
 
-static const struct study_settings plain = {
+static const struct mrc_study_settings plain = {
     .kind = BANK_DISTANCES, .line_bytes = 32, .sets = 1, .sample = SAMPLE_ALL};
 
-static int finish(struct study *study, struct measure *measure, double before,
+static int finish(struct mrc_study *study, struct measure *measure, double before,
                   struct result *result)
 {
     measure_end(measure);
-    const struct series *series = study_series(study, 0);
+    const struct series *series = mrc_study_series(study, 0);
     *result = (struct result){.seconds = measure->cpu,
                               .wall = measure->wall,
                               .references = series->references,
                               .lines = series->cold};
     result->bytes = (peak_bytes() - before) / (double)result->lines;
-    study_free(study);
+    mrc_study_free(study);
     return 0;
 }
 
@@ -65,18 +65,18 @@ static int finish(struct study *study, struct measure *measure, double before,
 static int run_memory(struct record *records, size_t count, unsigned passes, uint64_t sample,
                       struct result *result)
 {
-    struct study_settings settings = plain;
+    struct mrc_study_settings settings = plain;
     struct bt_error error;
     struct measure measure;
     settings.sample = sample;
     const double before = (double)measure_resident_bytes();
     measure_begin(&measure);
-    struct study *study = study_new(&settings, 0, &error);
+    struct mrc_study *study = mrc_study_new(&settings, 0, &error);
     for (unsigned pass = 0; study && pass < passes; pass++) {
         for (size_t done = 0; done < count; done += BATCH) {
             const size_t some = count - done < BATCH ? count - done : BATCH;
             struct batch batch = {.records = records + done, .count = some, .capacity = some};
-            if (study_put(study, &batch, &error) < 0)
+            if (mrc_study_put(study, &batch, &error) < 0)
                 return -1;
         }
     }
@@ -93,11 +93,11 @@ static int run_file(char *path, struct result *result)
     struct measure measure;
     const double before = (double)measure_resident_bytes();
     measure_begin(&measure);
-    struct study *study = study_new(&plain, 0, &error);
+    struct mrc_study *study = mrc_study_new(&plain, 0, &error);
     if (!study || record_input_open(&input, 1, &path, &settings, &error) < 0)
         return -1;
     while (record_input_next(input, &batch, &error) == 1)
-        if (study_put(study, batch, &error) < 0)
+        if (mrc_study_put(study, batch, &error) < 0)
             return -1;
     record_input_close(input);
     return finish(study, &measure, before, result);

@@ -65,6 +65,8 @@ kind() {
 [ "$(predictor local)" -lt 60 ] || fail "local: $(predictor local)"
 [ "$(predictor tage)" -lt 90 ] || fail "tage: $(predictor tage)"
 [ "$(predictor bimodal)" -ge 150 ] || fail "bimodal: $(predictor bimodal)"
+[ "$(jq -c '[.kinds[4] | .target_buffer, .btb_miss, .btb_wrong_target]' known.json)" = '[100,1,99]' ] ||
+    fail "target buffer: $(jq -c '.kinds[4]' known.json)"
 [ "$(jq '[.branches[].mispredicted] | add' known.json)" = $(($(predictor local) + 100)) ]
 [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = oute ] ||
     [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = inne ] || jq .branches[0] known.json
@@ -80,12 +82,12 @@ bimodal           8192           203   83.08 %  63.36     94.57
 local:history=9  10240           113   90.58 %  35.27     66.48
 
 All kinds of branches, with bimodal:
-KIND           EXECUTED  MISPREDICTED  ACCURACY   MPKI  NOT BUFFERED  OUTDATED
-conditional        1200           203   83.08 %  63.36             3         0
+KIND           EXECUTED  MISPREDICTED  ACCURACY   MPKI  BTB MISS  BTB WRONG TARGET
+conditional        1200           203   83.08 %  63.36         3                 0
 jump                  0             0             0.00
-call                100             0  100.00 %   0.00             1         0
+call                100             0  100.00 %   0.00         1                 0
 return              100             0  100.00 %   0.00
-indirect jump       100           100    0.00 %  31.21             1        99
+indirect jump       100           100    0.00 %  31.21         1                99
 indirect call         0             0             0.00
 
 302 wrong paths were followed for at most 5 instructions; they ended 300 at that

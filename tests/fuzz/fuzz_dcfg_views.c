@@ -57,7 +57,7 @@ static void draw(const struct view *view, FILE *out)
 {
     struct bt_error error;
     uint32_t routine = DCFG_NONE;
-    struct names_place place;
+    struct code_location place;
     expect(dot_graph(view, DCFG_NONE, 0, out, &error) == 0);
     if (view->process->routine_count == 0)
         return;
@@ -71,7 +71,7 @@ static void compare(const struct view views[2], bool same, FILE *out)
 {
     struct bt_error error;
     struct graph_diff diff;
-    const struct profile *const profiles[2] = {&views[0].profile, &views[1].profile};
+    const struct graph_profile *const profiles[2] = {&views[0].profile, &views[1].profile};
     expect(graph_diff_make(&diff, profiles, &error) == 0);
     expect(!same || !diff.differ);
     struct diff_rows rows = {.views = views, .diff = &diff};
@@ -93,7 +93,7 @@ static void show(struct dcfg *graph)
     for (unsigned i = 0; i < 2; i++) {
         struct dcfg_process *process = graph->processes[i == 0 ? 0 : graph->process_count - 1];
         views[i] = (struct view){.path = "x", .graph = graph, .process = process};
-        expect(profile_make(&views[i].profile, process, &error) == 0);
+        expect(graph_profile_make(&views[i].profile, process, &error) == 0);
         views[i].names = names_new(process, &error);
         expect(views[i].names);
     }
@@ -101,7 +101,7 @@ static void show(struct dcfg *graph)
     draw(&views[0], out);
     compare(views, graph->process_count == 1, out);
     for (unsigned i = 0; i < 2; i++) {
-        profile_clear(&views[i].profile);
+        graph_profile_clear(&views[i].profile);
         names_free(views[i].names);
     }
     fclose(out);

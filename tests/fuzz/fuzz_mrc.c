@@ -13,15 +13,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct study_settings get_settings(const uint8_t *data)
+static struct mrc_study_settings get_settings(const uint8_t *data)
 {
-    struct study_settings settings = {.kind = (enum bank_kind)(data[0] % 3),
-                                      .line_bytes = 1u << data[1] % 21,
-                                      .sets = 1u << data[2] % 8,
-                                      .by_processor = data[3] & 1,
-                                      .by_kind = data[3] & 2,
-                                      .split = data[3] & 4,
-                                      .ticks = data[3] & 8};
+    struct mrc_study_settings settings = {.kind = (enum bank_kind)(data[0] % 3),
+                                          .line_bytes = 1u << data[1] % 21,
+                                          .sets = 1u << data[2] % 8,
+                                          .by_processor = data[3] & 1,
+                                          .by_kind = data[3] & 2,
+                                          .split = data[3] & 4,
+                                          .ticks = data[3] & 8};
     settings.sample = data[3] & 16 ? SAMPLE_ALL / (1u + data[4]) : SAMPLE_ALL;
     settings.window.unit = (enum window_unit)(data[5] % 3);
     settings.window.length = 1 + (uint64_t)bytes_get16(data + 6) * (data[5] & 64 ? 65537 : 1);
@@ -29,38 +29,38 @@ static struct study_settings get_settings(const uint8_t *data)
 }
 
 /* Studies records first to end - 1. NULL where a limit was met. */
-static struct study *run(const struct study_settings *settings, struct record *records,
-                         size_t first, size_t end)
+static struct mrc_study *run(const struct mrc_study_settings *settings, struct record *records,
+                             size_t first, size_t end)
 {
     struct bt_error error;
     struct batch batch = {.records = records + first, .count = end - first};
-    struct study *study = study_new(settings, first, &error);
+    struct mrc_study *study = mrc_study_new(settings, first, &error);
     if (!study)
         abort();
     batch.first_tick = first < end ? records_time(records, first + 1) : 0;
-    if (study_put(study, &batch, &error) == 0)
+    if (mrc_study_put(study, &batch, &error) == 0)
         return study;
     if (error.code != BT_USAGE) /* too many windows: nothing else can be wrong */
         abort();
-    study_free(study);
+    mrc_study_free(study);
     return NULL;
 }
 
 /* Puts both parts together in front. False where a limit was met. */
-static bool join(struct study *front, struct study *behind)
+static bool join(struct mrc_study *front, struct mrc_study *behind)
 {
     struct pending_list list = {.entries = NULL, .count = 0, .capacity = 0};
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
-    int result = study_resolve(behind, &list, &error);
+    int result = mrc_study_resolve(behind, &list, &error);
     if (result == 0)
-        result = study_resolve(front, &list, &error);
+        result = mrc_study_resolve(front, &list, &error);
     if (result == 0 && list.count > 0)
         abort();
     if (result == 0)
-        result = study_pack(behind, &numbers, &error);
+        result = mrc_study_pack(behind, &numbers, &error);
     if (result == 0)
-        result = study_add(front, &numbers, &error);
+        result = mrc_study_add(front, &numbers, &error);
     free(list.entries);
     free(numbers.values);
     if (result < 0 && error.code != BT_USAGE)
@@ -69,7 +69,7 @@ static bool join(struct study *front, struct study *behind)
 }
 
 /* Every curve falls, and ends. */
-static void check_curve(const struct series *series, const struct study_settings *settings)
+static void check_curve(const struct series *series, const struct mrc_study_settings *settings)
 {
     struct curve curve;
     struct bt_error error;
@@ -114,32 +114,32 @@ static void compare(const struct series *a, const struct series *b, unsigned buc
                 abort();
 }
 
-static void check(const struct study_settings *settings, struct record *records, size_t count,
+static void check(const struct mrc_study_settings *settings, struct record *records, size_t count,
                   size_t cut)
 {
-    struct study *whole = run(settings, records, 0, count);
-    struct study *front = run(settings, records, 0, cut);
-    struct study *behind = cut > 0 ? run(settings, records, cut, count) : NULL;
+    struct mrc_study *whole = run(settings, records, 0, count);
+    struct mrc_study *front = run(settings, records, 0, cut);
+    struct mrc_study *behind = cut > 0 ? run(settings, records, cut, count) : NULL;
     const bool joined = whole && front && behind && join(front, behind);
-    for (unsigned i = 0; i < STUDY_SERIES_MAX && joined; i++) {
-        const struct series *one = study_series(whole, i);
-        const struct series *two = study_series(front, i);
+    for (unsigned i = 0; i < MRC_SERIES_MAX && joined; i++) {
+        const struct series *one = mrc_study_series(whole, i);
+        const struct series *two = mrc_study_series(front, i);
         if (!one != !two)
             abort();
         if (one)
-            compare(one, two, study_buckets(settings));
+            compare(one, two, mrc_study_buckets(settings));
         if (one && settings->kind == BANK_DISTANCES && settings->window.unit == WINDOW_NONE)
             check_curve(two, settings);
     }
-    study_free(whole);
-    study_free(front);
-    study_free(behind);
+    mrc_study_free(whole);
+    mrc_study_free(front);
+    mrc_study_free(behind);
 }
 
 /* Options either make sense, or are refused with a sentence. */
 static void check_options(const uint8_t *data, size_t size)
 {
-    struct job job = {.settings = {.sets = 1, .sample = SAMPLE_ALL}};
+    struct mrc_job job = {.settings = {.sets = 1, .sample = SAMPLE_ALL}};
     struct bt_error error = {0};
     char text[40] = "";
     memcpy(text, data, size < sizeof text - 1 ? size : sizeof text - 1);
@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEAD)
         return 0;
     check_options(data, size);
-    const struct study_settings settings = get_settings(data);
+    const struct mrc_study_settings settings = get_settings(data);
     const size_t count = (size - HEAD) / RECORD_BYTES;
     struct record *records = malloc((count + 1) * sizeof *records);
     if (!records)

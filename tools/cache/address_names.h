@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct places;
+struct address_names;
 
-struct place {
+struct address_name {
     const char *symbol;     /* NULL: none covers it */
     uint64_t symbol_offset; /* from its start */
     const char *file;       /* of the source; NULL: not known, as for data */
@@ -17,14 +17,15 @@ struct place {
 };
 
 /* From specifications "ELF" or "ELF@LOAD" (tools/symbols/image.h). 0 or a negative code. */
-int places_new(struct places **places, const char *const *images, unsigned count,
-               struct bt_error *error);
-void places_free(struct places *places);
+int address_names_new(struct address_names **names, const char *const *images, unsigned count,
+                      struct bt_error *error);
+void address_names_free(struct address_names *names);
 
-/* Prints why debug files are not used, a line each; places NULL: nothing. */
-void places_print_refused(const struct places *places, FILE *out);
+/* Prints why debug files are not used, a line each; names NULL: nothing. */
+void address_names_print_refused(const struct address_names *names, FILE *out);
 
-/* What is at an address; places NULL: nothing. Of data only the symbol is known. */
-void places_find(const struct places *places, uint64_t address, struct place *place);
+/* What is at an address; names NULL: nothing. Of data only the symbol is known. */
+void address_names_find(const struct address_names *names, uint64_t address,
+                        struct address_name *name);
 
 #endif

@@ -14,7 +14,7 @@
 #define LINES_DEFAULT 10u
 #define NOT_SAID      UINT32_MAX
 
-struct request {
+struct cache_request {
     struct settings_text text;
     const char *images[IMAGES_MAX];
     unsigned image_count;
@@ -30,7 +30,7 @@ struct request {
 #define TAKE_LEVEL(name, level, sides)                                                             \
     static int take_##name(void *settings, const char *argument, struct bt_error *error)           \
     {                                                                                              \
-        struct request *request = settings;                                                        \
+        struct cache_request *request = settings;                                                  \
         return settings_text_take(&request->text, level, sides, argument, error);                  \
     }
 TAKE_LEVEL(l1, 0, SETTINGS_BOTH)
@@ -44,25 +44,25 @@ TAKE_LEVEL(l3, 2, SETTINGS_BOTH)
 
 static int take_config(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct cache_request *request = settings;
     return settings_file_read(&request->text, argument, error);
 }
 
 static int take_coherence(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct cache_request *request = settings;
     return settings_text_coherence(&request->text, argument, error);
 }
 
 static int take_attributes(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct cache_request *request = settings;
     return settings_text_attributes(&request->text, argument, error);
 }
 
 static int take_image(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct cache_request *request = settings;
     if (request->image_count == IMAGES_MAX)
         return bt_fail(error, BT_USAGE, "more than %u images", IMAGES_MAX);
     request->images[request->image_count++] = argument;
@@ -71,7 +71,7 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
 
 static int take_sweep(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct cache_request *request = settings;
     request->swept = true;
     return sweep_axes_parse(&request->axes, argument, error);
 }
@@ -90,36 +90,36 @@ static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) what is cacheable", 0,
      take_attributes},
     {OPTION_FLAG, 0, "classify", NULL, "tell misses by their reason",
-     offsetof(struct request, classify), NULL},
+     offsetof(struct cache_request, classify), NULL},
     {OPTION_FLAG, 0, "no-flush", NULL, "do not write back what is dirty at the end",
-     offsetof(struct request, no_flush), NULL},
+     offsetof(struct cache_request, no_flush), NULL},
     {OPTION_COUNT, 0, "seed", "N", "of random replacement (0)",
-     offsetof(struct request, text.settings.seed), NULL},
+     offsetof(struct cache_request, text.settings.seed), NULL},
     {OPTION_COUNT, 0, "lines", "N", "list so many lines with the most coherence traffic (10)",
-     offsetof(struct request, lines), NULL},
+     offsetof(struct cache_request, lines), NULL},
     {OPTION_CALL, 0, "sweep", "AXES", "many caches at once: 'size=4K..1M,ways=1..8,line=32,64'", 0,
      take_sweep},
     {OPTION_TEXT, 0, "plot", "FILE", "draw a sweep's curves as FILE.svg or FILE.png",
-     offsetof(struct request, plot), NULL},
+     offsetof(struct cache_request, plot), NULL},
     {OPTION_TEXT, 0, "plot-format", "F", "svg or png, where the name of the picture does not tell",
-     offsetof(struct request, plot_format), NULL},
+     offsetof(struct cache_request, plot_format), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
      take_image},
     {OPTION_NUMBER, 'j', "threads", "N",
      "divide the work among N threads, 0: all processors (1; sweeps 0)",
-     offsetof(struct request, threads), NULL},
+     offsetof(struct cache_request, threads), NULL},
     {OPTION_COUNT, 0, "first", "N", "skip the first N records",
-     offsetof(struct request, input.first), NULL},
+     offsetof(struct cache_request, input.first), NULL},
     {OPTION_COUNT, 'n', "count", "N", "stop N records further on",
-     offsetof(struct request, input.count), NULL},
-    RECORD_INPUT_OPTIONS(struct request, input),
+     offsetof(struct cache_request, input.count), NULL},
+    RECORD_INPUT_OPTIONS(struct cache_request, input),
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct request, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct request, json), NULL},
+     offsetof(struct cache_request, csv), NULL},
+    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct cache_request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Puts the records of all operands into sink. Returns the exit status; negative: it failed. */
-static int read_records(const struct request *request, const struct invocation *call,
+static int read_records(const struct cache_request *request, const struct invocation *call,
                         struct sink *sink, bool silent, struct bt_error *error)
 {
     struct record_input_settings settings = request->input;
@@ -134,30 +134,30 @@ static int read_records(const struct request *request, const struct invocation *
     return result < 0 ? result : status;
 }
 
-static int print(const struct request *request, const struct cache_results *results, uint64_t lost,
-                 const struct places *places, struct bt_error *error)
+static int print(const struct cache_request *request, const struct cache_results *results,
+                 uint64_t lost, const struct address_names *names, struct bt_error *error)
 {
-    struct report report = {
-        .results = results, .places = places, .lost = lost, .lines = (size_t)request->lines};
+    struct cache_report report = {
+        .results = results, .names = names, .lost = lost, .lines = (size_t)request->lines};
     return request->json  ? cache_report_json(&report, error)
            : request->csv ? cache_report_csv(&report, stdout, error)
                           : cache_report_text(&report, stdout, error);
 }
 
 /* Returns the exit status; negative: it failed. */
-static int simulate(const struct request *request, const struct invocation *call,
+static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
 {
     bool first = cluster_rank(cluster) == 0;
     struct simulation *simulation = NULL;
-    struct places *places = NULL;
+    struct address_names *names = NULL;
     struct cache_results results = {.cache_count = 0};
     int status = 0;
     int result = request->image_count == 0
                      ? 0
-                     : places_new(&places, request->images, request->image_count, error);
+                     : address_names_new(&names, request->images, request->image_count, error);
     if (first)
-        places_print_refused(places, stderr);
+        address_names_print_refused(names, stderr);
     if (result == 0)
         result =
             simulation_new(&simulation, &request->text.settings,
@@ -171,15 +171,15 @@ static int simulate(const struct request *request, const struct invocation *call
     if (result == 0)
         result = cache_results_gather(&results, cluster, error);
     if (result == 0 && first)
-        result = print(request, &results, simulation_lost(simulation), places, error);
+        result = print(request, &results, simulation_lost(simulation), names, error);
 out:
     cache_results_clear(&results);
     simulation_free(simulation);
-    places_free(places);
+    address_names_free(names);
     return result < 0 ? result : status;
 }
 
-static int print_sweep(const struct request *request, const struct sweep *sweep,
+static int print_sweep(const struct cache_request *request, const struct sweep *sweep,
                        const struct figure_output *output, struct bt_error *error)
 {
     struct sweep_report report = {.settings = &request->text.settings,
@@ -203,7 +203,7 @@ static int print_sweep(const struct request *request, const struct sweep *sweep,
 }
 
 /* Returns the exit status; negative: it failed. */
-static int sweep_all(const struct request *request, const struct invocation *call,
+static int sweep_all(const struct cache_request *request, const struct invocation *call,
                      struct cluster *cluster, struct bt_error *error)
 {
     bool first = cluster_rank(cluster) == 0;
@@ -238,9 +238,9 @@ static int sweep_all(const struct request *request, const struct invocation *cal
 
 static int cache_main(struct invocation *call)
 {
-    struct request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
-                              .lines = LINES_DEFAULT,
-                              .threads = NOT_SAID};
+    struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
+                                    .lines = LINES_DEFAULT,
+                                    .threads = NOT_SAID};
     struct bt_error error;
     int status;
     settings_text_begin(&request.text);

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 /* What the tables are called in JSON. */
-static const char *const keys[REPORT_TABLES] = {"caches", "traffic", "coherence", "memory",
-                                                "lines"};
+static const char *const keys[CACHE_REPORT_TABLES] = {"caches", "traffic", "coherence", "memory",
+                                                      "lines"};
 
 static uint64_t dropped(const struct hierarchy_counters *counters)
 {
@@ -18,7 +18,7 @@ static uint64_t dropped(const struct hierarchy_counters *counters)
     return sum;
 }
 
-static void print_records(const struct report *report, FILE *out)
+static void print_records(const struct cache_report *report, FILE *out)
 {
     const struct hierarchy_counters *counters = &report->results->counters;
     fprintf(out, "%" PRIu64 " records", counters->records);
@@ -55,35 +55,35 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
     fputs("\n", out);
 }
 
-int cache_report_text(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
-    struct report_tables tables;
-    struct report_table made;
-    if (report_tables_new(&tables, report, error) < 0)
+    struct cache_report_tables tables;
+    struct cache_report_table made;
+    if (cache_report_tables_new(&tables, report, error) < 0)
         return error->code;
     cache_report_settings(&report->results->settings, -1, out);
     print_records(report, out);
-    for (unsigned i = 0; i < REPORT_TABLES; i++) {
-        if (!report_table_make(&made, &tables, (enum report_table_number)i))
+    for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++) {
+        if (!cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             continue;
-        if (i != REPORT_COHERENCE)
-            report_table_hide_empty(&made);
+        if (i != CACHE_REPORT_COHERENCE)
+            cache_report_table_hide_empty(&made);
         fputs("\n", out);
         table_print(&made.table, out);
     }
-    report_tables_free(&tables);
+    cache_report_tables_free(&tables);
     return 0;
 }
 
-int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error)
+int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error)
 {
-    struct report_tables tables;
-    struct report_table made;
-    if (report_tables_new(&tables, report, error) < 0)
+    struct cache_report_tables tables;
+    struct cache_report_table made;
+    if (cache_report_tables_new(&tables, report, error) < 0)
         return error->code;
-    report_table_csv(&made, &tables);
+    cache_report_table_csv(&made, &tables);
     table_print_csv(&made.table, out);
-    report_tables_free(&tables);
+    cache_report_tables_free(&tables);
     return 0;
 }
 
@@ -131,7 +131,7 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
     json_put_object_end(json);
 }
 
-static void json_records(struct json_put *json, const struct report *report)
+static void json_records(struct json_put *json, const struct cache_report *report)
 {
     const struct hierarchy_counters *counters = &report->results->counters;
     json_count(json, "records", counters->records);
@@ -145,23 +145,23 @@ static void json_records(struct json_put *json, const struct report *report)
     json_put_object_end(json);
 }
 
-int cache_report_json(const struct report *report, struct bt_error *error)
+int cache_report_json(const struct cache_report *report, struct bt_error *error)
 {
-    struct report_tables tables;
-    struct report_table made;
+    struct cache_report_tables tables;
+    struct cache_report_table made;
     struct json_put *json = json_report_begin(stdout);
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
-    if (report_tables_new(&tables, report, error) < 0) {
+    if (cache_report_tables_new(&tables, report, error) < 0) {
         json_put_free(json);
         return error->code;
     }
     cache_report_json_settings(json, &report->results->settings, -1);
     json_records(json, report);
-    for (unsigned i = 0; i < REPORT_TABLES; i++)
-        if (report_table_make(&made, &tables, (enum report_table_number)i))
+    for (unsigned i = 0; i < CACHE_REPORT_TABLES; i++)
+        if (cache_report_table_make(&made, &tables, (enum cache_report_table_number)i))
             table_json(&made.table, keys[i], json);
     json_report_end(json);
-    report_tables_free(&tables);
+    cache_report_tables_free(&tables);
     return 0;
 }

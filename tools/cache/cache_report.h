@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-struct report {
+struct cache_report {
     const struct cache_results *results;
-    const struct places *places; /* what addresses are called, or NULL */
-    uint64_t lost;               /* requests that the capture lost */
-    size_t lines;                /* so many of the worst lines at most */
+    const struct address_names *names; /* what addresses are called, or NULL */
+    uint64_t lost;                     /* requests that the capture lost */
+    size_t lines;                      /* so many of the worst lines at most */
 };
 
 /* What is simulated, for people and as the member "settings". The level `swept` is told without
@@ -22,8 +22,8 @@ void cache_report_json_settings(struct json_put *json, const struct hierarchy_se
                                 int swept);
 
 /* 0 or BT_MEMORY. JSON goes to standard output, as json_print has it. */
-int cache_report_text(const struct report *report, FILE *out, struct bt_error *error);
-int cache_report_json(const struct report *report, struct bt_error *error);
-int cache_report_csv(const struct report *report, FILE *out, struct bt_error *error);
+int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error);
+int cache_report_json(const struct cache_report *report, struct bt_error *error);
+int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error);
 
 #endif

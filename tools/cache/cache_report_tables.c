@@ -22,7 +22,7 @@ static bool several(const struct cache_results *results, unsigned level)
     return false;
 }
 
-static void add_level(struct report_tables *tables, unsigned level)
+static void add_level(struct cache_report_tables *tables, unsigned level)
 {
     const struct cache_results *results = tables->report->results;
     const struct cache_level *kind = &results->settings.levels[level];
@@ -57,7 +57,7 @@ static int worst_first(const void *a, const void *b)
     return (one->address > other->address) - (one->address < other->address);
 }
 
-void report_tables_free(struct report_tables *tables)
+void cache_report_tables_free(struct cache_report_tables *tables)
 {
     free(tables->rows);
     free(tables->shown);
@@ -66,7 +66,7 @@ void report_tables_free(struct report_tables *tables)
 }
 
 /* Kinds without references are left out: fetches of a data cache. */
-static void show_kinds(struct report_tables *tables, size_t row)
+static void show_kinds(struct cache_report_tables *tables, size_t row)
 {
     const struct cache_counters *counters = &tables->rows[row].counters;
     for (unsigned kind = 0; kind < KINDS_AND_ALL; kind++)
@@ -75,18 +75,18 @@ static void show_kinds(struct report_tables *tables, size_t row)
             tables->shown[tables->shown_count++] = row * KINDS_AND_ALL + kind;
 }
 
-int report_tables_new(struct report_tables *tables, const struct report *report,
-                      struct bt_error *error)
+int cache_report_tables_new(struct cache_report_tables *tables, const struct cache_report *report,
+                            struct bt_error *error)
 {
     const struct cache_results *results = report->results;
-    *tables = (struct report_tables){.report = report};
+    *tables = (struct cache_report_tables){.report = report};
     size_t rows = results->cache_count + CACHE_LEVELS * CACHE_SIDES;
     tables->rows = calloc(rows, sizeof *tables->rows);
     tables->shown = calloc(rows * KINDS_AND_ALL, sizeof *tables->shown);
     tables->agents = calloc(rows, sizeof *tables->agents);
     tables->lines = calloc(results->line_count + 1, sizeof *tables->lines);
     if (!tables->rows || !tables->shown || !tables->agents || !tables->lines) {
-        report_tables_free(tables);
+        cache_report_tables_free(tables);
         return bt_fail(error, BT_MEMORY, "no memory for the tables of results");
     }
     for (unsigned level = 0; level < results->settings.level_count; level++)
@@ -168,7 +168,7 @@ static void name_columns(struct table_column *columns)
     columns[2] = (struct table_column){"PROCESSOR", "processor", TABLE_COUNT};
 }
 
-static void name_cells(const struct report_tables *tables, const struct cache_result *row,
+static void name_cells(const struct cache_report_tables *tables, const struct cache_result *row,
                        struct table_cell *cells)
 {
     static const char *const sides[CACHE_SIDES] = {"instruction", "data"};
@@ -193,10 +193,10 @@ static void kind_cells(const struct cache_counters *counters, unsigned kind,
         cells[KIND_COLUMNS + i].number = of_kind(counters, by_kind[i].offset, kind);
 }
 
-static void miss_row(void *argument, size_t place, struct table_cell *cells)
+static void miss_row(void *argument, size_t shown, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
-    size_t number = tables->shown[place];
+    const struct cache_report_tables *tables = argument;
+    size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     name_cells(tables, row, cells);
     kind_cells(&row->counters, (unsigned)(number % KINDS_AND_ALL), cells + NAME_COLUMNS);
@@ -204,7 +204,7 @@ static void miss_row(void *argument, size_t place, struct table_cell *cells)
 
 static void traffic_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
+    const struct cache_report_tables *tables = argument;
     const struct cache_result *row = &tables->rows[number];
     name_cells(tables, row, cells);
     for (size_t i = 0; i < COUNT(by_cache); i++)
@@ -213,7 +213,7 @@ static void traffic_row(void *argument, size_t number, struct table_cell *cells)
 
 static void agent_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
+    const struct cache_report_tables *tables = argument;
     const struct cache_result *row = tables->agents[number];
     name_cells(tables, row, cells);
     for (size_t i = 0; i < COUNT(by_agent); i++)
@@ -221,14 +221,14 @@ static void agent_row(void *argument, size_t number, struct table_cell *cells)
 }
 
 /* All that is known of a cache, and of the kinds in it. */
-static void csv_row(void *argument, size_t place, struct table_cell *cells)
+static void csv_row(void *argument, size_t shown, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
-    size_t number = tables->shown[place];
+    const struct cache_report_tables *tables = argument;
+    size_t number = tables->shown[shown];
     const struct cache_result *row = &tables->rows[number / KINDS_AND_ALL];
     const struct cache_counters *counters = &row->counters;
     size_t at = NAME_COLUMNS + KIND_COLUMNS + COUNT(by_kind);
-    miss_row(argument, place, cells);
+    miss_row(argument, shown, cells);
     for (size_t i = 0; i < COUNT(by_cache) + COUNT(by_agent); i++, at++) {
         const struct counter_column *column =
             i < COUNT(by_cache) ? &by_cache[i] : &by_agent[i - COUNT(by_cache)];
@@ -239,7 +239,7 @@ static void csv_row(void *argument, size_t place, struct table_cell *cells)
 
 static void memory_row(void *argument, size_t kind, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
+    const struct cache_report_tables *tables = argument;
     const struct hierarchy_counters *counters = &tables->report->results->counters;
     cells[0].text = reference_kind_name((enum reference_kind)kind);
     cells[1].number = counters->memory_references[kind];
@@ -249,10 +249,10 @@ static void memory_row(void *argument, size_t kind, struct table_cell *cells)
 
 static void line_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct report_tables *tables = argument;
+    const struct cache_report_tables *tables = argument;
     const struct cache_line_counters *line = &tables->lines[number];
-    struct place place;
-    places_find(tables->report->places, line->address, &place);
+    struct address_name name;
+    address_names_find(tables->report->names, line->address, &name);
     cells[0].number = line->address;
     cells[1].number = line->invalidations;
     cells[2].number = line->interventions;
@@ -260,11 +260,11 @@ static void line_row(void *argument, size_t number, struct table_cell *cells)
     cells[4].number = line->write_backs;
     cells[5].number = line->true_sharing;
     cells[6].number = line->false_sharing;
-    cells[7] = (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
+    cells[7] = (struct table_cell){.text = name.symbol, .number = name.symbol_offset};
     cells[8] = cells[7];
-    cells[9] = (struct table_cell){.text = place.file, .number = place.line};
+    cells[9] = (struct table_cell){.text = name.file, .number = name.line};
     cells[10] = cells[9];
-    cells[11] = (struct table_cell){.number = place.line, .none = !place.file};
+    cells[11] = (struct table_cell){.number = name.line, .none = !name.file};
 }
 
 /* --- tables --- */
@@ -277,7 +277,7 @@ static size_t add_columns(struct table_column *columns, size_t at,
     return at + count;
 }
 
-void report_table_hide_empty(struct report_table *made)
+void cache_report_table_hide_empty(struct cache_report_table *made)
 {
     bool used[TABLE_COLUMNS_MAX] = {false};
     for (size_t row = 0; row < made->table.rows; row++) {
@@ -292,7 +292,7 @@ void report_table_hide_empty(struct report_table *made)
             made->columns[i].heading = NULL;
 }
 
-static void miss_table(struct report_table *made, struct report_tables *tables)
+static void miss_table(struct cache_report_table *made, struct cache_report_tables *tables)
 {
     size_t at = NAME_COLUMNS;
     name_columns(made->columns);
@@ -308,7 +308,7 @@ static void miss_table(struct report_table *made, struct report_tables *tables)
                                  .argument = tables};
 }
 
-void report_table_csv(struct report_table *made, struct report_tables *tables)
+void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables)
 {
     miss_table(made, tables);
     size_t at = add_columns(made->columns, made->table.column_count, by_cache, COUNT(by_cache));
@@ -334,21 +334,21 @@ static void line_table_columns(struct table_column *columns)
     memcpy(columns, all, sizeof all);
 }
 
-bool report_table_make(struct report_table *made, struct report_tables *tables,
-                       enum report_table_number number)
+bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
+                             enum cache_report_table_number number)
 {
     static const struct table_column memory[] = {{"MEMORY", "kind", TABLE_TEXT},
                                                  {"REFERENCES", "references", TABLE_COUNT},
                                                  {"BYTES", "bytes", TABLE_COUNT},
                                                  {"UNCACHED", "uncached", TABLE_COUNT}};
-    const struct report *report = tables->report;
+    const struct cache_report *report = tables->report;
     size_t at = NAME_COLUMNS;
     name_columns(made->columns);
     switch (number) {
-    case REPORT_MISSES:
+    case CACHE_REPORT_MISSES:
         miss_table(made, tables);
         return true;
-    case REPORT_TRAFFIC:
+    case CACHE_REPORT_TRAFFIC:
         at = add_columns(made->columns, at, by_cache, COUNT(by_cache));
         made->table = (struct table){.columns = made->columns,
                                      .column_count = at,
@@ -356,7 +356,7 @@ bool report_table_make(struct report_table *made, struct report_tables *tables,
                                      .row = traffic_row,
                                      .argument = tables};
         return true;
-    case REPORT_COHERENCE:
+    case CACHE_REPORT_COHERENCE:
         at = add_columns(made->columns, at, by_agent, COUNT(by_agent));
         made->table = (struct table){.columns = made->columns,
                                      .column_count = at,
@@ -364,7 +364,7 @@ bool report_table_make(struct report_table *made, struct report_tables *tables,
                                      .row = agent_row,
                                      .argument = tables};
         return report->results->settings.coherence != CACHE_INCOHERENT;
-    case REPORT_MEMORY:
+    case CACHE_REPORT_MEMORY:
         memcpy(made->columns, memory, sizeof memory);
         made->table = (struct table){.columns = made->columns,
                                      .column_count = COUNT(memory),

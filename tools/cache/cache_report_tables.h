@@ -6,8 +6,8 @@
 #include "tools/common/table.h"
 
 /* What the tables' rows are made from. */
-struct report_tables {
-    const struct report *report;
+struct cache_report_tables {
+    const struct cache_report *report;
     struct cache_result *rows; /* caches, and in front of those of a level and side their sum */
     size_t row_count;
     size_t *shown; /* kinds of rows that have references, row * (REFERENCE_KINDS + 1) + kind */
@@ -18,16 +18,16 @@ struct report_tables {
 };
 
 /* In the order in which they are printed. */
-enum report_table_number {
-    REPORT_MISSES,
-    REPORT_TRAFFIC,
-    REPORT_COHERENCE,
-    REPORT_MEMORY,
-    REPORT_LINES,
-    REPORT_TABLES
+enum cache_report_table_number {
+    CACHE_REPORT_MISSES,
+    CACHE_REPORT_TRAFFIC,
+    CACHE_REPORT_COHERENCE,
+    CACHE_REPORT_MEMORY,
+    CACHE_REPORT_LINES,
+    CACHE_REPORT_TABLES
 };
 
-struct report_table {
+struct cache_report_table {
     struct table table;
     struct table_column columns[TABLE_COLUMNS_MAX];
 };
@@ -36,18 +36,18 @@ struct report_table {
  * Finds the rows; the report stays the caller's and lives on. 0, or BT_MEMORY: then there is
  * nothing to free.
  */
-int report_tables_new(struct report_tables *tables, const struct report *report,
-                      struct bt_error *error);
-void report_tables_free(struct report_tables *tables);
+int cache_report_tables_new(struct cache_report_tables *tables, const struct cache_report *report,
+                            struct bt_error *error);
+void cache_report_tables_free(struct cache_report_tables *tables);
 
 /* Makes a table, valid as long as the rows are. False: there is nothing to be said in it. */
-bool report_table_make(struct report_table *made, struct report_tables *tables,
-                       enum report_table_number number);
+bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
+                             enum cache_report_table_number number);
 
 /* Makes the one table of CSV: all that is known of each cache, and of the kinds in it. */
-void report_table_csv(struct report_table *made, struct report_tables *tables);
+void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables);
 
 /* Columns that would only hold zeros are not shown to people. */
-void report_table_hide_empty(struct report_table *made);
+void cache_report_table_hide_empty(struct cache_report_table *made);
 
 #endif

@@ -86,13 +86,13 @@ static bool refer_whole(struct cache *cache, const struct cache_reference *refer
 {
     struct line_store *whole = &cache->classifier->whole;
     struct cache_line line = {.address = cache_line_address(cache, reference->address)};
-    size_t place = line_store_find(whole, reference->address);
-    if (place != LINE_NONE) {
-        line = line_store_get(whole, place);
-        place = line_store_use(whole, place);
+    size_t slot = line_store_find(whole, reference->address);
+    if (slot != LINE_NONE) {
+        line = line_store_get(whole, slot);
+        slot = line_store_use(whole, slot);
     } else if (allocates) {
         struct cache_line replaced;
-        place = line_store_place(whole, reference->address, &replaced);
+        slot = line_store_allocate(whole, reference->address, &replaced);
     } else {
         return false;
     }
@@ -102,7 +102,7 @@ static bool refer_whole(struct cache *cache, const struct cache_reference *refer
     uint64_t touched = (~0ull >> (63 - (last - first))) << first;
     bool hit = (touched & ~line.valid) == 0;
     line.valid |= touched;
-    line_store_put(whole, place, &line);
+    line_store_put(whole, slot, &line);
     return hit;
 }
 

@@ -7,13 +7,13 @@ static bool clean_above(struct cache *cache, uint32_t address)
     bool dirty = false;
     for (struct cache *above = cache->above; above; above = above->next) {
         dirty |= clean_above(above, address);
-        size_t place = line_store_find(&above->lines, address);
-        if (place == LINE_NONE)
+        size_t slot = line_store_find(&above->lines, address);
+        if (slot == LINE_NONE)
             continue;
-        struct cache_line line = line_store_get(&above->lines, place);
+        struct cache_line line = line_store_get(&above->lines, slot);
         dirty |= line.dirty != 0;
         line.dirty = 0;
-        line_store_put(&above->lines, place, &line);
+        line_store_put(&above->lines, slot, &line);
     }
     return dirty;
 }
@@ -33,12 +33,12 @@ static void count_intervention(struct cache *agent, uint32_t address)
 }
 
 /* Takes a line from an agent for another's write. Whether it was dirty there or above. */
-static bool take_line(struct cache *agent, size_t place)
+static bool take_line(struct cache *agent, size_t slot)
 {
-    struct cache_line line = line_store_get(&agent->lines, place);
+    struct cache_line line = line_store_get(&agent->lines, slot);
     bool dirty =
         inclusion_invalidate_above(agent, line.address, agent->settings->line, true) || line.dirty;
-    line_store_remove(&agent->lines, place);
+    line_store_remove(&agent->lines, slot);
     agent->counters.invalidations++;
     hierarchy_line(agent->hierarchy, line.address)->invalidations++;
     if (agent->classifier)
@@ -52,9 +52,9 @@ static bool supplies(enum line_state state)
 }
 
 /* Another agent reads a line that this one has. Whether it supplies it. */
-static bool snoop_read(struct cache *agent, size_t place)
+static bool snoop_read(struct cache *agent, size_t slot)
 {
-    struct cache_line line = line_store_get(&agent->lines, place);
+    struct cache_line line = line_store_get(&agent->lines, slot);
     enum cache_coherence protocol = agent->hierarchy->settings.coherence;
     bool supplied = supplies(line.state);
     bool write_back = false;
@@ -66,7 +66,7 @@ static bool snoop_read(struct cache *agent, size_t place)
         }
     }
     line.state = supplied && protocol == CACHE_MOESI ? LINE_OWNED : LINE_SHARED;
-    line_store_put(&agent->lines, place, &line);
+    line_store_put(&agent->lines, slot, &line);
     if (write_back)
         snoop_write_back(agent, line);
     return supplied;
@@ -74,14 +74,14 @@ static bool snoop_read(struct cache *agent, size_t place)
 
 static void set_state(struct cache *agent, uint32_t address, enum line_state state, bool dirty)
 {
-    size_t place = line_store_find(&agent->lines, address);
-    if (place == LINE_NONE)
+    size_t slot = line_store_find(&agent->lines, address);
+    if (slot == LINE_NONE)
         return;
-    struct cache_line line = line_store_get(&agent->lines, place);
+    struct cache_line line = line_store_get(&agent->lines, slot);
     line.state = state;
     if (dirty)
         line.dirty = line.valid;
-    line_store_put(&agent->lines, place, &line);
+    line_store_put(&agent->lines, slot, &line);
 }
 
 /* Takes a line from all agents but this one. Whether one of them supplies it; *dirty is set if it
@@ -92,15 +92,15 @@ static bool take_from_others(struct cache *agent, uint32_t address, bool interve
     bool supplied = false;
     for (unsigned i = 0; i < hierarchy->agent_count; i++) {
         struct cache *other = hierarchy->agents[i];
-        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
-        if (place == LINE_NONE)
+        size_t slot = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (slot == LINE_NONE)
             continue;
-        if (supplies(line_store_get(&other->lines, place).state)) {
+        if (supplies(line_store_get(&other->lines, slot).state)) {
             supplied = true;
             if (intervene)
                 count_intervention(other, cache_line_address(other, address));
         }
-        *dirty |= take_line(other, place);
+        *dirty |= take_line(other, slot);
     }
     return supplied;
 }
@@ -117,11 +117,11 @@ bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty)
     bool others = false;
     for (unsigned i = 0; i < hierarchy->agent_count; i++) {
         struct cache *other = hierarchy->agents[i];
-        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
-        if (place == LINE_NONE)
+        size_t slot = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (slot == LINE_NONE)
             continue;
         others = true;
-        supplied |= snoop_read(other, place);
+        supplied |= snoop_read(other, slot);
     }
     bool alone = !others && hierarchy->settings.coherence != CACHE_MSI;
     set_state(agent, address, alone ? LINE_EXCLUSIVE : LINE_SHARED, false);
@@ -134,11 +134,11 @@ static void own_through(struct cache *agent, uint32_t address)
     struct hierarchy *hierarchy = agent->hierarchy;
     for (unsigned i = 0; i < hierarchy->agent_count; i++) {
         struct cache *other = hierarchy->agents[i];
-        size_t place = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
-        if (place == LINE_NONE)
+        size_t slot = other == agent ? LINE_NONE : line_store_find(&other->lines, address);
+        if (slot == LINE_NONE)
             continue;
-        struct cache_line line = line_store_get(&other->lines, place);
-        if (take_line(other, place))
+        struct cache_line line = line_store_get(&other->lines, slot);
+        if (take_line(other, slot))
             snoop_write_back(other, line);
     }
 }
@@ -153,10 +153,10 @@ void coherence_own(struct hierarchy *hierarchy, struct cache *agent,
     }
     hierarchy->writer = agent;
     hierarchy->written = address;
-    size_t place = line_store_find(&agent->lines, address);
-    if (place == LINE_NONE)
+    size_t slot = line_store_find(&agent->lines, address);
+    if (slot == LINE_NONE)
         return;
-    enum line_state state = line_store_get(&agent->lines, place).state;
+    enum line_state state = line_store_get(&agent->lines, slot).state;
     if (state == LINE_MODIFIED)
         return;
     bool dirty = false;

@@ -34,12 +34,12 @@ static bool is_agent_level(const struct hierarchy_settings *settings, unsigned l
 /* Agents are in ascending order of processors. */
 static void add_agent(struct hierarchy *hierarchy, struct cache *cache)
 {
-    unsigned place = hierarchy->agent_count++;
-    while (place > 0 && hierarchy->agents[place - 1]->processor > cache->processor) {
-        hierarchy->agents[place] = hierarchy->agents[place - 1];
-        place--;
+    unsigned i = hierarchy->agent_count++;
+    while (i > 0 && hierarchy->agents[i - 1]->processor > cache->processor) {
+        hierarchy->agents[i] = hierarchy->agents[i - 1];
+        i--;
     }
-    hierarchy->agents[place] = cache;
+    hierarchy->agents[i] = cache;
 }
 
 static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsigned processor,
@@ -265,14 +265,14 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
 static void flush(struct cache *cache)
 {
     for (uint32_t set = line_store_sets(&cache->lines); set-- > 0;) {
-        size_t place = LINE_NONE;
-        while ((place = line_store_next(&cache->lines, set, place)) != LINE_NONE) {
-            struct cache_line line = line_store_get(&cache->lines, place);
+        size_t slot = LINE_NONE;
+        while ((slot = line_store_next(&cache->lines, set, slot)) != LINE_NONE) {
+            struct cache_line line = line_store_get(&cache->lines, slot);
             if (line.dirty == 0)
                 continue;
             struct cache_line clean = line;
             clean.dirty = 0;
-            line_store_put(&cache->lines, place, &clean);
+            line_store_put(&cache->lines, slot, &clean);
             cache_write_back(cache, &line);
         }
     }

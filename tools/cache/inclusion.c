@@ -3,11 +3,11 @@
 
 static bool invalidate(struct cache *cache, uint32_t address, bool written)
 {
-    size_t place = line_store_find(&cache->lines, address);
-    if (place == LINE_NONE)
+    size_t slot = line_store_find(&cache->lines, address);
+    if (slot == LINE_NONE)
         return false;
-    bool dirty = line_store_get(&cache->lines, place).dirty != 0;
-    line_store_remove(&cache->lines, place);
+    bool dirty = line_store_get(&cache->lines, slot).dirty != 0;
+    line_store_remove(&cache->lines, slot);
     cache->counters.back_invalidations++;
     if (written && cache->classifier)
         classify_lost(cache, cache_line_address(cache, address));
@@ -34,16 +34,16 @@ void inclusion_give_up(struct cache *cache, struct cache_line *line)
 
 bool exclusive_refer(struct cache *cache, const struct cache_reference *reference)
 {
-    size_t place = line_store_find(&cache->lines, reference->address);
-    if (place == LINE_NONE) {
+    size_t slot = line_store_find(&cache->lines, reference->address);
+    if (slot == LINE_NONE) {
         if (reference->kind == REFERENCE_WRITE) {
             cache->counters.write_throughs++;
             cache->counters.write_through_bytes += reference->bytes;
         }
         return cache_refer(cache->hierarchy, cache->below, reference);
     }
-    bool dirty = line_store_get(&cache->lines, place).dirty != 0;
-    line_store_remove(&cache->lines, place);
+    bool dirty = line_store_get(&cache->lines, slot).dirty != 0;
+    line_store_remove(&cache->lines, slot);
     return dirty;
 }
 
@@ -51,15 +51,15 @@ void exclusive_insert(struct cache *cache, uint32_t address, bool dirty)
 {
     struct cache_line replaced = {.valid = 0};
     struct cache_line line = {.address = address, .valid = 1};
-    size_t place = line_store_find(&cache->lines, address);
+    size_t slot = line_store_find(&cache->lines, address);
     cache->counters.insertions++;
-    if (place != LINE_NONE) {
-        line = line_store_get(&cache->lines, place);
-        place = line_store_use(&cache->lines, place);
+    if (slot != LINE_NONE) {
+        line = line_store_get(&cache->lines, slot);
+        slot = line_store_use(&cache->lines, slot);
     } else {
-        place = line_store_place(&cache->lines, address, &replaced);
+        slot = line_store_allocate(&cache->lines, address, &replaced);
     }
     line.dirty |= dirty;
-    line_store_put(&cache->lines, place, &line);
+    line_store_put(&cache->lines, slot, &line);
     cache_dispose(cache, &replaced);
 }

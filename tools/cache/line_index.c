@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-/* Places are held plus one, so that 0 is none and memory is only used where lines are. */
+/* Slots are held plus one, so that 0 is none and memory is only used where lines are. */
 struct line_index {
     uint32_t ways;
     unsigned bucket_shift; /* of a 32-bit hash */
-    uint32_t *buckets;     /* first place of each chain */
-    uint32_t *chain;       /* by place: the next in its bucket */
-    uint32_t *before;      /* by place: the next one to be replaced later */
-    uint32_t *behind;      /* by place: the next one to be replaced earlier */
+    uint32_t *buckets;     /* first slot of each chain */
+    uint32_t *chain;       /* by slot: the next in its bucket */
+    uint32_t *before;      /* by slot: the next one to be replaced later */
+    uint32_t *behind;      /* by slot: the next one to be replaced earlier */
     uint32_t *first;       /* by set: the last to be replaced */
     uint32_t *last;        /* by set: the next victim */
     uint32_t *empty;       /* by set: all ways below are taken */
@@ -18,21 +18,21 @@ struct line_index {
 struct line_index *line_index_new(uint32_t sets, uint32_t ways, bool ordered)
 {
     struct line_index *index = calloc(1, sizeof *index);
-    size_t places = (size_t)sets * ways;
+    size_t slots = (size_t)sets * ways;
     unsigned bits = 6;
     if (!index)
         return NULL;
-    while (((size_t)1 << bits) < places)
+    while (((size_t)1 << bits) < slots)
         bits++;
     index->ways = ways;
     index->bucket_shift = 32 - bits;
     index->buckets = calloc((size_t)1 << bits, sizeof *index->buckets);
-    index->chain = calloc(places, sizeof *index->chain);
+    index->chain = calloc(slots, sizeof *index->chain);
     index->empty = calloc(sets, sizeof *index->empty);
     bool good = index->buckets && index->chain && index->empty;
     if (ordered) {
-        index->before = calloc(places, sizeof *index->before);
-        index->behind = calloc(places, sizeof *index->behind);
+        index->before = calloc(slots, sizeof *index->before);
+        index->behind = calloc(slots, sizeof *index->behind);
         index->first = calloc(sets, sizeof *index->first);
         index->last = calloc(sets, sizeof *index->last);
         good = good && index->before && index->behind && index->first && index->last;
@@ -65,18 +65,18 @@ static uint32_t *bucket_of(const struct line_index *index, uint32_t address)
 
 size_t line_index_find(const struct line_index *index, uint32_t address, const uint64_t *entries)
 {
-    uint32_t place = *bucket_of(index, address);
-    while (place != 0 && (uint32_t)(entries[place - 1] >> 32) != address)
-        place = index->chain[place - 1];
-    return place == 0 ? SIZE_MAX : place - 1;
+    uint32_t slot = *bucket_of(index, address);
+    while (slot != 0 && (uint32_t)(entries[slot - 1] >> 32) != address)
+        slot = index->chain[slot - 1];
+    return slot == 0 ? SIZE_MAX : slot - 1;
 }
 
-/* Takes a place out of the order. */
-static void unlink_place(struct line_index *index, size_t place)
+/* Takes a slot out of the order. */
+static void unlink_slot(struct line_index *index, size_t slot)
 {
-    uint32_t before = index->before[place];
-    uint32_t behind = index->behind[place];
-    size_t set = place / index->ways;
+    uint32_t before = index->before[slot];
+    uint32_t behind = index->behind[slot];
+    size_t set = slot / index->ways;
     if (before)
         index->behind[before - 1] = behind;
     else
@@ -87,52 +87,52 @@ static void unlink_place(struct line_index *index, size_t place)
         index->last[set] = before;
 }
 
-static void link_first(struct line_index *index, size_t place)
+static void link_first(struct line_index *index, size_t slot)
 {
-    size_t set = place / index->ways;
+    size_t set = slot / index->ways;
     uint32_t old = index->first[set];
-    index->before[place] = 0;
-    index->behind[place] = old;
-    index->first[set] = (uint32_t)place + 1;
+    index->before[slot] = 0;
+    index->behind[slot] = old;
+    index->first[set] = (uint32_t)slot + 1;
     if (old)
-        index->before[old - 1] = (uint32_t)place + 1;
+        index->before[old - 1] = (uint32_t)slot + 1;
     else
-        index->last[set] = (uint32_t)place + 1;
+        index->last[set] = (uint32_t)slot + 1;
 }
 
-void line_index_add(struct line_index *index, size_t place, uint32_t address)
+void line_index_add(struct line_index *index, size_t slot, uint32_t address)
 {
     uint32_t *bucket = bucket_of(index, address);
-    index->chain[place] = *bucket;
-    *bucket = (uint32_t)place + 1;
+    index->chain[slot] = *bucket;
+    *bucket = (uint32_t)slot + 1;
     if (index->before)
-        link_first(index, place);
+        link_first(index, slot);
 }
 
-void line_index_remove(struct line_index *index, size_t place, uint32_t address)
+void line_index_remove(struct line_index *index, size_t slot, uint32_t address)
 {
     uint32_t *link = bucket_of(index, address);
-    while (*link != place + 1)
+    while (*link != slot + 1)
         link = &index->chain[*link - 1];
-    *link = index->chain[place];
+    *link = index->chain[slot];
     if (index->before)
-        unlink_place(index, place);
+        unlink_slot(index, slot);
 }
 
-void line_index_emptied(struct line_index *index, size_t place)
+void line_index_emptied(struct line_index *index, size_t slot)
 {
-    uint32_t *empty = &index->empty[place / index->ways];
-    uint32_t way = (uint32_t)(place % index->ways);
+    uint32_t *empty = &index->empty[slot / index->ways];
+    uint32_t way = (uint32_t)(slot % index->ways);
     if (way < *empty)
         *empty = way;
 }
 
-void line_index_first(struct line_index *index, size_t place)
+void line_index_first(struct line_index *index, size_t slot)
 {
-    if (index->before[place] == 0)
+    if (index->before[slot] == 0)
         return;
-    unlink_place(index, place);
-    link_first(index, place);
+    unlink_slot(index, slot);
+    link_first(index, slot);
 }
 
 size_t line_index_last(const struct line_index *index, uint32_t set)
@@ -140,9 +140,9 @@ size_t line_index_last(const struct line_index *index, uint32_t set)
     return index->last[set] ? index->last[set] - 1 : SIZE_MAX;
 }
 
-size_t line_index_before(const struct line_index *index, size_t place)
+size_t line_index_before(const struct line_index *index, size_t slot)
 {
-    return index->before[place] ? index->before[place] - 1 : SIZE_MAX;
+    return index->before[slot] ? index->before[slot] - 1 : SIZE_MAX;
 }
 
 size_t line_index_empty(struct line_index *index, uint32_t set, const uint64_t *entries)

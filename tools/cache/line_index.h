@@ -1,7 +1,7 @@
 /*
  * What sets of many ways need so that no reference searches or moves them: where a line is, the
  * order of replacement as a list (LRU, FIFO), and where the lowest empty way is (random).
- * Places are those of a line store: ways of set 0, of set 1, ...
+ * Slots are those of a line store: ways of set 0, of set 1, ...
  */
 #ifndef TOOLS_CACHE_LINE_INDEX_H
 #define TOOLS_CACHE_LINE_INDEX_H
@@ -16,22 +16,22 @@ struct line_index;
 struct line_index *line_index_new(uint32_t sets, uint32_t ways, bool ordered);
 void line_index_free(struct line_index *index);
 
-/* The place of the line with that address; entries are the store's. SIZE_MAX: it is not there. */
+/* The slot of the line with that address; entries are the store's. SIZE_MAX: it is not there. */
 size_t line_index_find(const struct line_index *index, uint32_t address, const uint64_t *entries);
 
-/* Adds the line at a place, as the last to be replaced. */
-void line_index_add(struct line_index *index, size_t place, uint32_t address);
+/* Adds the line at a slot, as the last to be replaced. */
+void line_index_add(struct line_index *index, size_t slot, uint32_t address);
 
-/* Forgets the line at a place; line_index_emptied tells that the place stays empty. */
-void line_index_remove(struct line_index *index, size_t place, uint32_t address);
-void line_index_emptied(struct line_index *index, size_t place);
+/* Forgets the line at a slot; line_index_emptied tells that the slot stays empty. */
+void line_index_remove(struct line_index *index, size_t slot, uint32_t address);
+void line_index_emptied(struct line_index *index, size_t slot);
 
 /* Makes a line the last to be replaced. */
-void line_index_first(struct line_index *index, size_t place);
+void line_index_first(struct line_index *index, size_t slot);
 
 /* The next to be replaced in a set, and the one after it; SIZE_MAX: none. Ordered ones only. */
 size_t line_index_last(const struct line_index *index, uint32_t set);
-size_t line_index_before(const struct line_index *index, size_t place);
+size_t line_index_before(const struct line_index *index, size_t slot);
 
 /* An empty way of a set, the lowest one; SIZE_MAX: none. */
 size_t line_index_empty(struct line_index *index, uint32_t set, const uint64_t *entries);

@@ -70,21 +70,21 @@ size_t line_store_find_indexed(const struct line_store *store, uint32_t address)
                            store->entries);
 }
 
-/* Moves the entries [first, place) one further and leaves the first as it was. */
-static void shift(struct line_store *store, size_t first, size_t place)
+/* Moves the entries [first, slot) one further and leaves the first as it was. */
+static void shift(struct line_store *store, size_t first, size_t slot)
 {
-    for (size_t i = place; i > first; i--)
+    for (size_t i = slot; i > first; i--)
         store->entries[i] = store->entries[i - 1];
     if (store->masks)
         memmove(store->masks + first + 1, store->masks + first,
-                (place - first) * sizeof *store->masks);
+                (slot - first) * sizeof *store->masks);
 }
 
 /* Turns all nodes on the way to a way to the other half. Node 1 is the root, n's are 2n, 2n + 1. */
-static void plru_use(struct line_store *store, size_t place)
+static void plru_use(struct line_store *store, size_t slot)
 {
-    uint64_t *nodes = &store->set_states[place / store->ways];
-    uint32_t way = (uint32_t)(place % store->ways);
+    uint64_t *nodes = &store->set_states[slot / store->ways];
+    uint32_t way = (uint32_t)(slot % store->ways);
     uint32_t node = 1;
     for (uint32_t half = store->ways >> 1; half > 0; half >>= 1) {
         bool upper = (way & half) != 0;
@@ -111,24 +111,24 @@ static uint32_t random_victim(uint64_t *state, uint32_t ways)
     return (uint32_t)((z >> 32) * ways >> 32);
 }
 
-size_t line_store_use(struct line_store *store, size_t place)
+size_t line_store_use(struct line_store *store, size_t slot)
 {
     if (store->replacement == CACHE_PLRU)
-        plru_use(store, place);
+        plru_use(store, slot);
     if (store->replacement != CACHE_LRU)
-        return place;
+        return slot;
     if (store->index) {
-        line_index_first(store->index, place);
-        return place;
+        line_index_first(store->index, slot);
+        return slot;
     }
-    size_t first = place - place % store->ways;
-    if (place == first)
-        return place;
-    uint64_t entry = store->entries[place];
+    size_t first = slot - slot % store->ways;
+    if (slot == first)
+        return slot;
+    uint64_t entry = store->entries[slot];
     struct line_masks masks = store->masks
-                                  ? store->masks[place]
+                                  ? store->masks[slot]
                                   : (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
-    shift(store, first, place);
+    shift(store, first, slot);
     store->entries[first] = entry;
     if (store->masks)
         store->masks[first] = masks;
@@ -139,9 +139,9 @@ size_t line_store_use(struct line_store *store, size_t place)
 static size_t choose_way(struct line_store *store, uint32_t set)
 {
     size_t first = (size_t)set * store->ways;
-    for (size_t place = first; place < first + store->ways; place++)
-        if (store->entries[place] == 0)
-            return place;
+    for (size_t slot = first; slot < first + store->ways; slot++)
+        if (store->entries[slot] == 0)
+            return slot;
     return first + (store->replacement == CACHE_PLRU
                         ? plru_victim(store->set_states[set], store->ways)
                         : random_victim(&store->set_states[set], store->ways));
@@ -150,71 +150,71 @@ static size_t choose_way(struct line_store *store, uint32_t set)
 /* The same with an index, which forgets what is replaced. */
 static size_t choose_indexed(struct line_store *store, uint32_t set)
 {
-    size_t place = line_index_empty(store->index, set, store->entries);
-    if (place != LINE_NONE)
-        return place;
-    place = store->replacement == CACHE_RANDOM
-                ? (size_t)set * store->ways + random_victim(&store->set_states[set], store->ways)
-                : line_index_last(store->index, set);
-    return place;
+    size_t slot = line_index_empty(store->index, set, store->entries);
+    if (slot != LINE_NONE)
+        return slot;
+    slot = store->replacement == CACHE_RANDOM
+               ? (size_t)set * store->ways + random_victim(&store->set_states[set], store->ways)
+               : line_index_last(store->index, set);
+    return slot;
 }
 
-size_t line_store_place(struct line_store *store, uint32_t address, struct cache_line *replaced)
+size_t line_store_allocate(struct line_store *store, uint32_t address, struct cache_line *replaced)
 {
     uint32_t set = set_of(store, address);
-    size_t place;
+    size_t slot;
     if (store->index) {
-        place = choose_indexed(store, set);
-        *replaced = line_store_get(store, place);
+        slot = choose_indexed(store, set);
+        *replaced = line_store_get(store, slot);
         if (replaced->valid)
-            line_index_remove(store->index, place, replaced->address);
-        line_index_add(store->index, place, (uint32_t)(entry_of(store, address) >> 32));
+            line_index_remove(store->index, slot, replaced->address);
+        line_index_add(store->index, slot, (uint32_t)(entry_of(store, address) >> 32));
     } else if (in_order(store)) {
-        place = (size_t)set * store->ways;
-        *replaced = line_store_get(store, place + store->ways - 1);
-        shift(store, place, place + store->ways - 1);
+        slot = (size_t)set * store->ways;
+        *replaced = line_store_get(store, slot + store->ways - 1);
+        shift(store, slot, slot + store->ways - 1);
     } else {
-        place = choose_way(store, set);
-        *replaced = line_store_get(store, place);
+        slot = choose_way(store, set);
+        *replaced = line_store_get(store, slot);
         if (store->replacement == CACHE_PLRU)
-            plru_use(store, place);
+            plru_use(store, slot);
     }
-    store->entries[place] = entry_of(store, address);
+    store->entries[slot] = entry_of(store, address);
     if (store->masks)
-        store->masks[place] = (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
-    return place;
+        store->masks[slot] = (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
+    return slot;
 }
 
-void line_store_remove(struct line_store *store, size_t place)
+void line_store_remove(struct line_store *store, size_t slot)
 {
     if (store->index) {
-        line_index_remove(store->index, place, (uint32_t)(store->entries[place] >> 32));
-        line_index_emptied(store->index, place);
+        line_index_remove(store->index, slot, (uint32_t)(store->entries[slot] >> 32));
+        line_index_emptied(store->index, slot);
     }
-    size_t last = place;
+    size_t last = slot;
     if (!store->index && in_order(store)) {
-        last = place - place % store->ways + store->ways - 1;
-        memmove(store->entries + place, store->entries + place + 1,
-                (last - place) * sizeof *store->entries);
+        last = slot - slot % store->ways + store->ways - 1;
+        memmove(store->entries + slot, store->entries + slot + 1,
+                (last - slot) * sizeof *store->entries);
         if (store->masks)
-            memmove(store->masks + place, store->masks + place + 1,
-                    (last - place) * sizeof *store->masks);
+            memmove(store->masks + slot, store->masks + slot + 1,
+                    (last - slot) * sizeof *store->masks);
     }
     store->entries[last] = 0;
     if (store->masks)
         store->masks[last] = (struct line_masks){.valid = 0, .dirty = 0, .touched = 0};
 }
 
-size_t line_store_next(const struct line_store *store, uint32_t set, size_t place)
+size_t line_store_next(const struct line_store *store, uint32_t set, size_t slot)
 {
     size_t first = (size_t)set * store->ways;
     if (store->index && in_order(store))
-        return place == LINE_NONE ? line_index_last(store->index, set)
-                                  : line_index_before(store->index, place);
-    if (place == LINE_NONE)
-        place = first + store->ways;
-    while (place-- > first)
-        if (store->entries[place] != 0)
-            return place;
+        return slot == LINE_NONE ? line_index_last(store->index, set)
+                                 : line_index_before(store->index, slot);
+    if (slot == LINE_NONE)
+        slot = first + store->ways;
+    while (slot-- > first)
+        if (store->entries[slot] != 0)
+            return slot;
     return LINE_NONE;
 }

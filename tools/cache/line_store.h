@@ -1,6 +1,6 @@
 /*
  * The lines that a cache holds: sets of ways, with the order or the bits that replacement needs.
- * Replacement is as doc/cache-model.md, "Hierarchy", says. Places of lines change with use.
+ * Replacement is as doc/cache-model.md, "Hierarchy", says. Slots of lines change with use.
  *
  * Sets of few ways are arrays: with LRU and FIFO in the order of replacement, the next victim last,
  * so that the line that is used over and over again is found at the first look. Sets of many ways
@@ -63,7 +63,7 @@ void line_store_clear(struct line_store *store);
 /* line_store_find where there is an index. */
 size_t line_store_find_indexed(const struct line_store *store, uint32_t address);
 
-/* The place of the line that holds the byte at address; LINE_NONE. */
+/* The slot of the line that holds the byte at address; LINE_NONE. */
 static inline size_t line_store_find(const struct line_store *store, uint32_t address)
 {
     const uint32_t line = address >> store->line_shift;
@@ -71,39 +71,39 @@ static inline size_t line_store_find(const struct line_store *store, uint32_t ad
     if (store->index)
         return line_store_find_indexed(store, address);
     size_t first = (size_t)(line & store->set_mask) * store->ways;
-    for (size_t place = first; place < first + store->ways; place++)
-        if ((store->entries[place] & ENTRY_TAG) == wanted)
-            return place;
+    for (size_t slot = first; slot < first + store->ways; slot++)
+        if ((store->entries[slot] & ENTRY_TAG) == wanted)
+            return slot;
     return LINE_NONE;
 }
 
-/* Tells replacement that a line was hit; returns its new place. */
-size_t line_store_use(struct line_store *store, size_t place);
+/* Tells replacement that a line was hit; returns its new slot. */
+size_t line_store_use(struct line_store *store, size_t slot);
 
 /*
  * Makes room for the line that holds address and is not there: *replaced is what was there, valid 0
- * where nothing was. Returns the place, which the caller fills with line_store_put.
+ * where nothing was. Returns the slot, which the caller fills with line_store_put.
  */
-size_t line_store_place(struct line_store *store, uint32_t address, struct cache_line *replaced);
+size_t line_store_allocate(struct line_store *store, uint32_t address, struct cache_line *replaced);
 
-/* Takes a line out; other lines of its set may get other places. */
-void line_store_remove(struct line_store *store, size_t place);
+/* Takes a line out; other lines of its set may get other slots. */
+void line_store_remove(struct line_store *store, size_t slot);
 
 /*
- * The places of a set's lines one after the other, next victim first (LRU, FIFO) or from the
+ * The slots of a set's lines one after the other, next victim first (LRU, FIFO) or from the
  * highest way: begin with LINE_NONE, which is also the end.
  */
-size_t line_store_next(const struct line_store *store, uint32_t set, size_t place);
+size_t line_store_next(const struct line_store *store, uint32_t set, size_t slot);
 
 static inline uint32_t line_store_sets(const struct line_store *store)
 {
     return store->set_mask + 1;
 }
 
-/* The line at a place, which may be an empty one. */
-static inline struct cache_line line_store_get(const struct line_store *store, size_t place)
+/* The line at a slot, which may be an empty one. */
+static inline struct cache_line line_store_get(const struct line_store *store, size_t slot)
 {
-    uint64_t entry = store->entries[place];
+    uint64_t entry = store->entries[slot];
     struct cache_line line = {.address = (uint32_t)(entry >> 32),
                               .state =
                                   (enum line_state)((entry & ENTRY_STATE) >> ENTRY_STATE_SHIFT),
@@ -111,9 +111,9 @@ static inline struct cache_line line_store_get(const struct line_store *store, s
                               .dirty = 0,
                               .touched = 0};
     if (store->masks) {
-        line.valid = store->masks[place].valid;
-        line.dirty = store->masks[place].dirty;
-        line.touched = store->masks[place].touched;
+        line.valid = store->masks[slot].valid;
+        line.dirty = store->masks[slot].dirty;
+        line.touched = store->masks[slot].touched;
     } else {
         line.valid = entry & ENTRY_THERE;
         line.dirty = (entry & ENTRY_DIRTY) != 0;
@@ -122,15 +122,15 @@ static inline struct cache_line line_store_get(const struct line_store *store, s
     return line;
 }
 
-/* Changes the line at a place; line->valid is not 0. */
-static inline void line_store_put(struct line_store *store, size_t place,
+/* Changes the line at a slot; line->valid is not 0. */
+static inline void line_store_put(struct line_store *store, size_t slot,
                                   const struct cache_line *line)
 {
-    store->entries[place] = (uint64_t)line->address << 32 | ENTRY_THERE |
-                            (line->dirty ? ENTRY_DIRTY : 0) | (line->touched ? ENTRY_TOUCHED : 0) |
-                            (uint64_t)line->state << ENTRY_STATE_SHIFT;
+    store->entries[slot] = (uint64_t)line->address << 32 | ENTRY_THERE |
+                           (line->dirty ? ENTRY_DIRTY : 0) | (line->touched ? ENTRY_TOUCHED : 0) |
+                           (uint64_t)line->state << ENTRY_STATE_SHIFT;
     if (store->masks)
-        store->masks[place] = (struct line_masks){
+        store->masks[slot] = (struct line_masks){
             .valid = line->valid, .dirty = line->dirty, .touched = line->touched};
 }
 

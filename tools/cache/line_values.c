@@ -11,20 +11,20 @@ static size_t home_of(const struct line_values *map, uint64_t key)
 }
 
 /* Where a key is, or would be put. */
-static size_t place_of(const struct line_values *map, uint64_t key)
+static size_t slot_of(const struct line_values *map, uint64_t key)
 {
-    size_t place = home_of(map, key);
-    while (map->keys[place] != 0 && map->keys[place] != key)
-        place = (place + 1) & (map->capacity - 1);
-    return place;
+    size_t slot = home_of(map, key);
+    while (map->keys[slot] != 0 && map->keys[slot] != key)
+        slot = (slot + 1) & (map->capacity - 1);
+    return slot;
 }
 
 void *line_values_find(const struct line_values *map, uint32_t address)
 {
     if (map->count == 0)
         return NULL;
-    size_t place = place_of(map, (uint64_t)address + 1);
-    return map->keys[place] ? map->values + place * map->value_bytes : NULL;
+    size_t slot = slot_of(map, (uint64_t)address + 1);
+    return map->keys[slot] ? map->values + slot * map->value_bytes : NULL;
 }
 
 static int grow(struct line_values *map)
@@ -41,9 +41,9 @@ static int grow(struct line_values *map)
     for (size_t i = 0; i < map->capacity; i++) {
         if (map->keys[i] == 0)
             continue;
-        size_t place = place_of(&larger, map->keys[i]);
-        larger.keys[place] = map->keys[i];
-        memcpy(larger.values + place * map->value_bytes, map->values + i * map->value_bytes,
+        size_t slot = slot_of(&larger, map->keys[i]);
+        larger.keys[slot] = map->keys[i];
+        memcpy(larger.values + slot * map->value_bytes, map->values + i * map->value_bytes,
                map->value_bytes);
     }
     free(map->keys);
@@ -56,33 +56,33 @@ void *line_values_add(struct line_values *map, uint32_t address)
 {
     if (2 * (map->count + 1) > map->capacity && grow(map) < 0)
         return NULL;
-    size_t place = place_of(map, (uint64_t)address + 1);
-    if (map->keys[place] == 0) {
-        map->keys[place] = (uint64_t)address + 1;
-        memset(map->values + place * map->value_bytes, 0, map->value_bytes);
+    size_t slot = slot_of(map, (uint64_t)address + 1);
+    if (map->keys[slot] == 0) {
+        map->keys[slot] = (uint64_t)address + 1;
+        memset(map->values + slot * map->value_bytes, 0, map->value_bytes);
         map->count++;
     }
-    return map->values + place * map->value_bytes;
+    return map->values + slot * map->value_bytes;
 }
 
 void line_values_remove(struct line_values *map, uint32_t address)
 {
     if (map->count == 0)
         return;
-    size_t hole = place_of(map, (uint64_t)address + 1);
+    size_t hole = slot_of(map, (uint64_t)address + 1);
     if (map->keys[hole] == 0)
         return;
     map->count--;
     /* those behind it that would no longer be found move up */
-    for (size_t place = (hole + 1) & (map->capacity - 1); map->keys[place] != 0;
-         place = (place + 1) & (map->capacity - 1)) {
-        size_t home = home_of(map, map->keys[place]);
-        if (((place - home) & (map->capacity - 1)) < ((place - hole) & (map->capacity - 1)))
+    for (size_t slot = (hole + 1) & (map->capacity - 1); map->keys[slot] != 0;
+         slot = (slot + 1) & (map->capacity - 1)) {
+        size_t home = home_of(map, map->keys[slot]);
+        if (((slot - home) & (map->capacity - 1)) < ((slot - hole) & (map->capacity - 1)))
             continue;
-        map->keys[hole] = map->keys[place];
-        memcpy(map->values + hole * map->value_bytes, map->values + place * map->value_bytes,
+        map->keys[hole] = map->keys[slot];
+        memcpy(map->values + hole * map->value_bytes, map->values + slot * map->value_bytes,
                map->value_bytes);
-        hole = place;
+        hole = slot;
     }
     map->keys[hole] = 0;
 }

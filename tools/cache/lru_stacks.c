@@ -28,7 +28,7 @@ struct side_counts {
 };
 
 /* The lines of one processor's cache. */
-struct bank {
+struct stack_bank {
     uint64_t *entries; /* sets of the first depth, of the second, ... */
 };
 
@@ -54,7 +54,7 @@ struct lru_stacks {
     unsigned line_shift;
     uint32_t part_mask; /* smallest number of sets - 1 */
     struct side_counts sides[CACHE_SIDES];
-    struct bank banks[CACHE_PROCESSORS][CACHE_SIDES];
+    struct stack_bank banks[CACHE_PROCESSORS][CACHE_SIDES];
 };
 
 unsigned lru_stacks_parts_max(const struct lru_stacks_settings *settings)
@@ -204,7 +204,7 @@ static void work_off(struct lru_stacks *stacks)
 /* The entries of a processor's cache, made when it occurs. NULL: no memory. */
 static uint64_t *find_entries(struct lru_stacks *stacks, unsigned processor, unsigned side)
 {
-    struct bank *bank = &stacks->banks[stacks->settings.shared ? 0 : processor][side];
+    struct stack_bank *bank = &stacks->banks[stacks->settings.shared ? 0 : processor][side];
     if (!bank->entries)
         bank->entries = calloc(stacks->entries, sizeof *bank->entries);
     return bank->entries;

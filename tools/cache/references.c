@@ -108,12 +108,12 @@ static bool is_filled(const struct cache *cache, const struct cache_reference *r
 /* The line of an address, where it is now, becomes dirty as a whole. */
 static void make_dirty(struct cache *cache, uint32_t address)
 {
-    size_t place = line_store_find(&cache->lines, address);
-    if (place == LINE_NONE)
+    size_t slot = line_store_find(&cache->lines, address);
+    if (slot == LINE_NONE)
         return;
-    struct cache_line line = line_store_get(&cache->lines, place);
+    struct cache_line line = line_store_get(&cache->lines, slot);
     line.dirty = line.valid;
-    line_store_put(&cache->lines, place, &line);
+    line_store_put(&cache->lines, slot, &line);
 }
 
 /*
@@ -124,7 +124,7 @@ static size_t make_room(struct cache *cache, uint32_t address, bool buffered,
                         struct cache_line *line, struct cache_line *replaced)
 {
     struct cache_line old;
-    size_t place = line_store_place(&cache->lines, address, &old);
+    size_t slot = line_store_allocate(&cache->lines, address, &old);
     if (!buffered)
         *line = (struct cache_line){.address = cache_line_address(cache, address)};
     if (old.valid && cache->inclusion == CACHE_INCLUSIVE)
@@ -133,7 +133,7 @@ static size_t make_room(struct cache *cache, uint32_t address, bool buffered,
         *replaced = old;
     else if (old.valid)
         victim_put(cache->victim, &old, replaced);
-    return place;
+    return slot;
 }
 
 /* Step 5 of a reference that missed; served: by the victim buffer. */
@@ -159,7 +159,7 @@ static void cause(struct cache *cache, const struct cache_reference *reference, 
         prefetch(cache, reference);
 }
 
-static void touch(struct cache *cache, size_t place, struct cache_line *line,
+static void touch(struct cache *cache, size_t slot, struct cache_line *line,
                   const struct cache_reference *reference, uint64_t touched)
 {
     line->valid |= touched;
@@ -167,18 +167,18 @@ static void touch(struct cache *cache, size_t place, struct cache_line *line,
         line->touched |= touched;
     if (reference->kind == REFERENCE_WRITE && !cache->settings->write_through)
         line->dirty |= touched;
-    line_store_put(&cache->lines, place, line);
+    line_store_put(&cache->lines, slot, line);
 }
 
-/* A reference that missed; place LINE_NONE: its line is not there. */
-static void miss(struct cache *cache, const struct cache_reference *reference, size_t place,
+/* A reference that missed; slot LINE_NONE: its line is not there. */
+static void miss(struct cache *cache, const struct cache_reference *reference, size_t slot,
                  struct cache_line *line)
 {
     uint64_t touched = touched_by(cache, reference);
     bool allocates = reference->kind != REFERENCE_WRITE || !cache->settings->no_write_allocate;
     bool served = false;
     struct cache_line replaced = {.valid = 0};
-    if (place == LINE_NONE) {
+    if (slot == LINE_NONE) {
         bool buffered =
             cache->victim &&
             victim_take(cache->victim, cache_line_address(cache, reference->address), line);
@@ -188,39 +188,39 @@ static void miss(struct cache *cache, const struct cache_reference *reference, s
         }
         served = buffered && (touched & ~line->valid) == 0;
         cache->counters.victim_hits += served;
-        place = make_room(cache, reference->address, buffered, line, &replaced);
+        slot = make_room(cache, reference->address, buffered, line, &replaced);
     } else {
-        place = line_store_use(&cache->lines, place);
+        slot = line_store_use(&cache->lines, slot);
     }
-    touch(cache, place, line, reference, touched);
+    touch(cache, slot, line, reference, touched);
     cause(cache, reference, served, &replaced);
 }
 
 /* A write with attribute 1 or 2: allocates nowhere, changes what it hits, and goes on. */
-static void write_past(struct cache *cache, const struct cache_reference *write, size_t place,
+static void write_past(struct cache *cache, const struct cache_reference *write, size_t slot,
                        struct cache_line *line, bool hit)
 {
     if (hit && write->protected)
-        line_store_remove(&cache->lines, place);
+        line_store_remove(&cache->lines, slot);
     if (hit && write->protected) {
         if (cache->inclusion == CACHE_INCLUSIVE)
             inclusion_give_up(cache, line);
         cache_write_back(cache, line);
     } else if (hit) {
-        place = line_store_use(&cache->lines, place);
+        slot = line_store_use(&cache->lines, slot);
         line->touched |= touched_by(cache, write);
-        line_store_put(&cache->lines, place, line);
+        line_store_put(&cache->lines, slot, line);
     }
     pass_on(cache, write);
 }
 
-static void hit_line(struct cache *cache, const struct cache_reference *reference, size_t place,
+static void hit_line(struct cache *cache, const struct cache_reference *reference, size_t slot,
                      struct cache_line *line)
 {
     uint64_t touched = touched_by(cache, reference);
     bool first = (line->touched & touched) == 0;
-    place = line_store_use(&cache->lines, place);
-    touch(cache, place, line, reference, touched);
+    slot = line_store_use(&cache->lines, slot);
+    touch(cache, slot, line, reference, touched);
     if (reference->kind == REFERENCE_WRITE) {
         if (cache->settings->write_through)
             pass_on(cache, reference);
@@ -234,21 +234,21 @@ static void hit_line(struct cache *cache, const struct cache_reference *referenc
 bool cache_refer_part(struct cache *cache, const struct cache_reference *reference)
 {
     struct cache_line line = {.valid = 0};
-    size_t place = line_store_find(&cache->lines, reference->address);
-    if (place != LINE_NONE)
-        line = line_store_get(&cache->lines, place);
-    bool hit = place != LINE_NONE && (touched_by(cache, reference) & ~line.valid) == 0;
-    count(cache, reference, hit, place != LINE_NONE);
+    size_t slot = line_store_find(&cache->lines, reference->address);
+    if (slot != LINE_NONE)
+        line = line_store_get(&cache->lines, slot);
+    bool hit = slot != LINE_NONE && (touched_by(cache, reference) & ~line.valid) == 0;
+    count(cache, reference, hit, slot != LINE_NONE);
     if (cache->classifier)
         classify_reference(cache, reference, hit);
     if (reference->through)
-        write_past(cache, reference, place, &line, hit);
+        write_past(cache, reference, slot, &line, hit);
     else if (cache->inclusion == CACHE_EXCLUSIVE && (!hit || reference->kind != REFERENCE_WRITE))
         return exclusive_refer(cache, reference);
     else if (hit)
-        hit_line(cache, reference, place, &line);
+        hit_line(cache, reference, slot, &line);
     else
-        miss(cache, reference, place, &line);
+        miss(cache, reference, slot, &line);
     return false;
 }
 

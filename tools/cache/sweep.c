@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Work for one thread: caches of one line size together, or one hierarchy. */
-struct job {
+struct sweep_job {
     struct lru_stacks *stacks;
     struct hierarchy *hierarchy;
     unsigned first, count; /* of the points that it is for */
@@ -20,7 +20,7 @@ struct sweep {
     unsigned level;
     struct sweep_point *points;
     unsigned point_count;
-    struct job *jobs;
+    struct sweep_job *jobs;
     unsigned job_count;
     unsigned dealt; /* jobs, those of all processes */
     struct team *team;
@@ -150,13 +150,13 @@ static uint32_t sets_of(const struct sweep_point *point)
 }
 
 /* The next job; NULL: it is another process's. Every process counts all. */
-static struct job *add_job(struct sweep *sweep, unsigned first, unsigned count)
+static struct sweep_job *add_job(struct sweep *sweep, unsigned first, unsigned count)
 {
     unsigned thread = sweep->dealt++ % (sweep->threads * sweep->processes);
     if (thread / sweep->threads != sweep->process)
         return NULL;
-    struct job *job = &sweep->jobs[sweep->job_count++];
-    *job = (struct job){.first = first, .count = count, .thread = thread % sweep->threads};
+    struct sweep_job *job = &sweep->jobs[sweep->job_count++];
+    *job = (struct sweep_job){.first = first, .count = count, .thread = thread % sweep->threads};
     return job;
 }
 
@@ -200,7 +200,7 @@ static int add_together(struct sweep *sweep, unsigned first, unsigned count, str
         settings.parts = sweep->threads * sweep->processes;
     int result = 0;
     for (; settings.part < settings.parts && result == 0; settings.part++) {
-        struct job *job = add_job(sweep, first, count);
+        struct sweep_job *job = add_job(sweep, first, count);
         result = job ? lru_stacks_new(&job->stacks, &settings, error) : 0;
     }
     return result;
@@ -209,7 +209,7 @@ static int add_together(struct sweep *sweep, unsigned first, unsigned count, str
 static int add_alone(struct sweep *sweep, unsigned number, struct bt_error *error)
 {
     struct hierarchy_settings settings = settings_of(sweep, &sweep->points[number]);
-    struct job *job = add_job(sweep, number, 1);
+    struct sweep_job *job = add_job(sweep, number, 1);
     return job ? hierarchy_new(&job->hierarchy, &settings, error) : 0;
 }
 
@@ -246,7 +246,7 @@ static int work(void *context, unsigned member, const struct record *records, si
     struct sweep *sweep = context;
     int result = 0;
     for (unsigned i = 0; i < sweep->job_count && result == 0; i++) {
-        struct job *job = &sweep->jobs[i];
+        struct sweep_job *job = &sweep->jobs[i];
         if (job->thread != member)
             continue;
         result = job->stacks ? lru_stacks_put(job->stacks, records, count, error)
@@ -316,7 +316,7 @@ struct sink *sweep_sink(struct sweep *sweep)
 
 /* --- results --- */
 
-static void take_stacks(struct sweep *sweep, const struct job *job)
+static void take_stacks(struct sweep *sweep, const struct sweep_job *job)
 {
     for (unsigned i = job->first; i < job->first + job->count; i++)
         for (unsigned side = 0; side < side_count(sweep); side++) {
@@ -329,7 +329,7 @@ static void take_stacks(struct sweep *sweep, const struct job *job)
         }
 }
 
-static int take_hierarchy(struct sweep *sweep, const struct job *job, struct bt_error *error)
+static int take_hierarchy(struct sweep *sweep, const struct sweep_job *job, struct bt_error *error)
 {
     bool shared = sweep->settings.levels[sweep->level].shared;
     int result = hierarchy_end(job->hierarchy, error);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct member {
+struct team_member {
     struct team *team;
     unsigned number;
     pthread_t thread;
@@ -27,10 +27,10 @@ struct team {
     bool ending;
     const struct record *records;
     size_t record_count;
-    struct member members[];
+    struct team_member members[];
 };
 
-static void work(struct member *member)
+static void work(struct team_member *member)
 {
     struct team *team = member->team;
     if (member->result == 0)
@@ -40,7 +40,7 @@ static void work(struct member *member)
 
 static void *run(void *argument)
 {
-    struct member *member = argument;
+    struct team_member *member = argument;
     struct team *team = member->team;
     uint64_t round = 0;
     thread_set_name("cache");
@@ -75,7 +75,7 @@ int team_new(struct team **team, unsigned members, team_work *work_of, void *con
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->done, NULL);
     for (unsigned i = 0; i < members; i++) {
-        struct member *member = &made->members[i];
+        struct team_member *member = &made->members[i];
         member->team = made;
         member->number = i;
         if (i > 0 && pthread_create(&member->thread, NULL, run, member) != 0) {

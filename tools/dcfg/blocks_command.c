@@ -27,7 +27,7 @@ static const char *const orders[] = {"count", "instructions", "addr", NULL};
 
 /* --- order ----------------------------------------------------------------------------------- */
 
-struct row {
+struct block_row {
     uint64_t key, address;
     uint32_t block;
 };
@@ -35,8 +35,8 @@ struct row {
 /* Larger keys first, then by address. */
 static int compare_rows(const void *left, const void *right)
 {
-    const struct row *a = left;
-    const struct row *b = right;
+    const struct block_row *a = left;
+    const struct block_row *b = right;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
     if (a->address != b->address)
@@ -45,10 +45,10 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* All blocks in that order; NULL without memory. */
-static struct row *sort_blocks(const struct view *view, enum blocks_order order)
+static struct block_row *sort_blocks(const struct view *view, enum blocks_order order)
 {
     const struct dcfg_process *process = view->process;
-    struct row *rows = malloc(((size_t)process->block_count + 1) * sizeof *rows);
+    struct block_row *rows = malloc(((size_t)process->block_count + 1) * sizeof *rows);
     if (!rows)
         return NULL;
     for (uint32_t i = 0; i < process->block_count; i++) {
@@ -80,42 +80,43 @@ static const struct table_column columns[] = {{"EXECUTIONS", "executions", TABLE
                                               {NULL, "file", TABLE_TEXT},
                                               {NULL, "line", TABLE_COUNT}};
 
-struct listing {
+struct block_listing {
     const struct view *view;
-    const struct row *rows;
+    const struct block_row *rows;
 };
 
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct listing *listing = argument;
-    const struct profile *profile = &listing->view->profile;
+    const struct block_listing *listing = argument;
+    const struct graph_profile *profile = &listing->view->profile;
     uint32_t block = listing->rows[number].block;
     const struct dcfg_block *told = &listing->view->process->blocks[block];
-    struct names_place place;
-    names_of_block(listing->view->names, block, &place);
+    struct code_location location;
+    names_of_block(listing->view->names, block, &location);
     cells[0].number = profile->executions[block];
     cells[1].number = profile->instructions[block];
-    cells[2].real = profile_share(profile->instructions[block], profile->total);
-    cells[3].number = place.address;
+    cells[2].real = graph_profile_share(profile->instructions[block], profile->total);
+    cells[3].number = location.address;
     cells[4].number = told->size;
     cells[5].number = told->instructions;
     cells[6].number = told->id;
-    cells[7].text = place.image;
-    cells[8].number = place.image_offset;
-    cells[9] = cells[10] = (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
-    cells[11] = (struct table_cell){.number = place.symbol_offset, .none = !place.symbol};
-    cells[12] = cells[13] = (struct table_cell){.text = place.file, .number = place.line};
-    cells[14] = (struct table_cell){.number = place.line, .none = !place.file};
+    cells[7].text = location.image;
+    cells[8].number = location.image_offset;
+    cells[9] = cells[10] =
+        (struct table_cell){.text = location.symbol, .number = location.symbol_offset};
+    cells[11] = (struct table_cell){.number = location.symbol_offset, .none = !location.symbol};
+    cells[12] = cells[13] = (struct table_cell){.text = location.file, .number = location.line};
+    cells[14] = (struct table_cell){.number = location.line, .none = !location.file};
 }
 
 static int print_blocks(const struct view *view, enum blocks_order order, uint64_t top,
                         enum view_form form)
 {
-    struct row *rows = sort_blocks(view, order);
+    struct block_row *rows = sort_blocks(view, order);
     if (!rows)
         return BT_MEMORY;
     size_t count = view->process->block_count;
-    struct listing listing = {view, rows};
+    struct block_listing listing = {view, rows};
     struct table table = {.columns = columns,
                           .column_count = sizeof columns / sizeof columns[0],
                           .rows = top < count ? (size_t)top : count,

@@ -13,7 +13,7 @@
 
 #define MEMORY_DEFAULT (UINT64_C(4) << 30)
 
-struct request {
+struct build_request {
     const char *output;
     const char *trace;
     const char *fetch;
@@ -27,7 +27,7 @@ struct request {
 
 static int take_image(void *settings, const char *argument, struct bt_error *error)
 {
-    struct request *request = settings;
+    struct build_request *request = settings;
     if (request->image_count == IMAGE_COUNT_MAX)
         return bt_fail(error, BT_USAGE, "more than %u images", IMAGE_COUNT_MAX);
     request->images[request->image_count++] = argument;
@@ -36,20 +36,20 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
 
 static const struct option_row build_options[] = {
     {OPTION_TEXT, 'o', "output", "OUT", "the graph: NAME.json, .json.gz or .json.bz2, or -",
-     offsetof(struct request, output), NULL},
+     offsetof(struct build_request, output), NULL},
     {OPTION_TEXT, 0, "trace", "OUT", "the trace of edges that belongs to the graph, likewise",
-     offsetof(struct request, trace), NULL},
+     offsetof(struct build_request, trace), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program whose code was fetched, and where it was", 0,
      take_image},
     {OPTION_TEXT, 0, "fetch", "KIND", "what a fetch is: instr, an instruction; bus, a chunk; auto",
-     offsetof(struct request, fetch), NULL},
+     offsetof(struct build_request, fetch), NULL},
     {OPTION_NUMBER, 0, "chunk", "N", "at most so many edges in a chunk of the trace",
-     offsetof(struct request, chunk), NULL},
+     offsetof(struct build_request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "for the graph, instead of 4G",
-     offsetof(struct request, memory), NULL},
-    RECORD_INPUT_OPTIONS(struct request, input),
+     offsetof(struct build_request, memory), NULL},
+    RECORD_INPUT_OPTIONS(struct build_request, input),
     {OPTION_FLAG, 0, "json", NULL, "the summary as one JSON object on standard output",
-     offsetof(struct request, json), NULL},
+     offsetof(struct build_request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* --- the summary --- */
@@ -97,7 +97,7 @@ static void print_bus(const struct bus_fetch_counts *bus)
                 bus->unused, bus->undecided, bus->outside);
 }
 
-static void print_summary(const struct request *request, const struct build_counts *counts,
+static void print_summary(const struct build_request *request, const struct build_counts *counts,
                           const struct dcfg_process *process)
 {
     uint64_t others = counts->records - counts->fetches;
@@ -127,7 +127,7 @@ static void print_summary(const struct request *request, const struct build_coun
                 counts->edges);
 }
 
-static int print_json(const struct request *request, const struct build_counts *counts,
+static int print_json(const struct build_request *request, const struct build_counts *counts,
                       const struct dcfg_process *process)
 {
     struct json_put *json = json_report_begin(stdout);
@@ -165,7 +165,8 @@ static int print_json(const struct request *request, const struct build_counts *
 
 /* --- the work --- */
 
-static int add_images(struct images **images, const struct request *request, struct bt_error *error)
+static int add_images(struct images **images, const struct build_request *request,
+                      struct bt_error *error)
 {
     int result = 0;
     *images = NULL;
@@ -202,7 +203,7 @@ static int read_captures(const struct captures *captures,
     return result;
 }
 
-static int write_trace(const struct request *request, const struct captures *captures,
+static int write_trace(const struct build_request *request, const struct captures *captures,
                        struct build *build, struct bt_error *error)
 {
     struct record_input_settings again = request->input;
@@ -222,7 +223,7 @@ static int write_trace(const struct request *request, const struct captures *cap
 }
 
 /* The graph is written last: if the trace cannot be written, there is no graph either. */
-static int build_all(const struct request *request, const struct captures *captures,
+static int build_all(const struct build_request *request, const struct captures *captures,
                      struct build *build, struct bt_error *error)
 {
     struct dcfg *graph = NULL;
@@ -245,7 +246,7 @@ static int build_all(const struct request *request, const struct captures *captu
     return result;
 }
 
-static int run(struct request *request, enum fetch_kind kind, int count, char **paths)
+static int run(struct build_request *request, enum fetch_kind kind, int count, char **paths)
 {
     struct bt_error error;
     struct input_report report;
@@ -280,7 +281,7 @@ static int run(struct request *request, enum fetch_kind kind, int count, char **
 
 static int build_main(struct invocation *call)
 {
-    struct request request = {
+    struct build_request request = {
         .fetch = "auto", .memory = MEMORY_DEFAULT, .input = {.headers = true, .count = UINT64_MAX}};
     int status;
     int kind = 0;

@@ -20,7 +20,7 @@ static const struct option_row callgrind_options[] = {
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* The profile being written. Names have numbers: they are told in full where they come first. */
-struct profile_file {
+struct callgrind_writer {
     const struct view *view;
     const struct dcfg_process *process;
     struct call_graph calls;
@@ -32,47 +32,49 @@ struct profile_file {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
-static void put_image(struct profile_file *file, const char *key, uint32_t image)
+static void put_image(struct callgrind_writer *file, const char *key, uint32_t image)
 {
     const char *name = dcfg_file_name(file->view->graph, file->process->images[image].file_name_id);
     callgrind_put_name(key, image + 1, name ? name : "???", &file->image_told[image], file->out);
 }
 
 /* Sources that are not known are file 1. */
-static uint32_t source_number(const struct names_place *place)
+static uint32_t source_number(const struct code_location *location)
 {
-    return place->file ? place->file_number + 2 : 1;
+    return location->file ? location->file_number + 2 : 1;
 }
 
-static void put_source(struct profile_file *file, const char *key, const struct names_place *place)
+static void put_source(struct callgrind_writer *file, const char *key,
+                       const struct code_location *location)
 {
-    uint32_t number = source_number(place);
-    callgrind_put_name(key, number, place->file ? place->file : "???", &file->file_told[number],
-                       file->out);
+    uint32_t number = source_number(location);
+    callgrind_put_name(key, number, location->file ? location->file : "???",
+                       &file->file_told[number], file->out);
 }
 
-static void put_function(struct profile_file *file, const char *key, uint32_t function)
+static void put_function(struct callgrind_writer *file, const char *key, uint32_t function)
 {
-    struct names_place place;
+    struct code_location location;
     char address[24];
-    names_of_block(file->view->names, file->calls.functions[function].entry, &place);
-    snprintf(address, sizeof address, "0x%" PRIx64, place.address);
-    callgrind_put_name(key, function + 1, place.symbol ? place.symbol : address,
+    names_of_block(file->view->names, file->calls.functions[function].entry, &location);
+    snprintf(address, sizeof address, "0x%" PRIx64, location.address);
+    callgrind_put_name(key, function + 1, location.symbol ? location.symbol : address,
                        &file->function_told[function], file->out);
 }
 
 /* --- costs ----------------------------------------------------------------------------------- */
 
 /* Tells where costs are from now on, if they were elsewhere. */
-static void go_to(struct profile_file *file, const struct names_place *place, uint32_t *source)
+static void go_to(struct callgrind_writer *file, const struct code_location *location,
+                  uint32_t *source)
 {
-    if (source_number(place) != *source)
-        put_source(file, "fi", place);
-    *source = source_number(place);
+    if (source_number(location) != *source)
+        put_source(file, "fi", location);
+    *source = source_number(location);
 }
 
 /* A block's instructions, shared among its lines by their bytes. */
-static void put_block(struct profile_file *file, uint32_t block, uint32_t *source)
+static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *source)
 {
     const struct dcfg_block *row = &file->process->blocks[block];
     uint32_t image = dcfg_image_of_block(file->process, block);
@@ -83,9 +85,10 @@ static void put_block(struct profile_file *file, uint32_t block, uint32_t *sourc
     uint64_t told = 0; /* instructions of those before */
     unsigned lines = 0;
     do {
-        struct names_place place;
-        names_at(file->view->names, image, at, &place);
-        uint64_t next = place.line_end < end && ++lines < BLOCK_LINES_MAX ? place.line_end : end;
+        struct code_location location;
+        names_at(file->view->names, image, at, &location);
+        uint64_t next =
+            location.line_end < end && ++lines < BLOCK_LINES_MAX ? location.line_end : end;
         uint64_t passed = next > row->offset ? next - row->offset : 0;
         uint64_t up_to = row->size > 0 ? row->instructions * passed / row->size : 0;
         uint64_t cost = next < end ? (up_to - told) * count : left;
@@ -94,22 +97,22 @@ static void put_block(struct profile_file *file, uint32_t block, uint32_t *sourc
             cost = left;
         left -= cost;
         if (cost > 0) {
-            go_to(file, &place, source);
-            fprintf(file->out, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", place.address, place.line,
-                    cost);
+            go_to(file, &location, source);
+            fprintf(file->out, "0x%" PRIx64 " %" PRIu32 " %" PRIu64 "\n", location.address,
+                    location.line, cost);
         }
         at = next;
     } while (at < end);
 }
 
-static void put_call(struct profile_file *file, const struct call *call, uint32_t *source)
+static void put_call(struct callgrind_writer *file, const struct graph_call *call, uint32_t *source)
 {
     const struct dcfg_block *row = &file->process->blocks[call->source];
     uint32_t image = dcfg_image_of_block(file->process, call->source);
     uint32_t other_image = dcfg_image_of_block(file->process, call->target);
-    struct names_place from;
-    struct names_place to;
-    struct names_place entry;
+    struct code_location from;
+    struct code_location to;
+    struct code_location entry;
     names_at(file->view->names, image, row->offset + row->last_instruction, &from);
     names_of_block(file->view->names, call->target, &to);
     names_of_block(file->view->names, file->calls.functions[call->callee].entry, &entry);
@@ -123,10 +126,10 @@ static void put_call(struct profile_file *file, const struct call *call, uint32_
             call->cost);
 }
 
-static void put_function_costs(struct profile_file *file, uint32_t function)
+static void put_function_costs(struct callgrind_writer *file, uint32_t function)
 {
     const struct call_graph *calls = &file->calls;
-    struct names_place entry;
+    struct code_location entry;
     names_of_block(file->view->names, calls->functions[function].entry, &entry);
     uint32_t source = source_number(&entry);
     putc('\n', file->out);
@@ -139,7 +142,7 @@ static void put_function_costs(struct profile_file *file, uint32_t function)
         put_call(file, &calls->calls[i], &source);
 }
 
-static void put_profile(struct profile_file *file)
+static void put_profile(struct callgrind_writer *file)
 {
     const struct dcfg_process *process = file->process;
     const char *command = process->image_count > 0
@@ -156,7 +159,7 @@ static void put_profile(struct profile_file *file)
 
 static int print_profile(const struct view *view, struct bt_error *error)
 {
-    struct profile_file file = {.view = view, .process = view->process, .out = stdout};
+    struct callgrind_writer file = {.view = view, .process = view->process, .out = stdout};
     if (call_graph_make(&file.calls, &view->profile, view->names, error) < 0)
         return error->code;
     file.image_told = calloc((size_t)view->process->image_count + 1, sizeof(bool));

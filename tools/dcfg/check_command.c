@@ -171,12 +171,12 @@ static int print_rules(void)
 static int check_trace_file(const struct checking *checking, const struct dcfg *graph,
                             struct bt_error *error)
 {
-    struct trace_file file;
-    int result = trace_file_open(&file, checking->options->trace, checking->options->memory / 4,
-                                 true, true, error);
+    struct dcfg_trace_file file;
+    int result = dcfg_trace_file_open(&file, checking->options->trace,
+                                      checking->options->memory / 4, true, true, error);
     if (result == 0)
         result = check_trace(checking->check, graph, file.reader, &file.error, error);
-    trace_file_close(&file);
+    dcfg_trace_file_close(&file);
     return result;
 }
 

@@ -158,7 +158,7 @@ static int compare(struct view views[2], const struct diff_settings *settings, e
                    struct bt_error *error)
 {
     struct graph_diff diff;
-    const struct profile *const profiles[2] = {&views[0].profile, &views[1].profile};
+    const struct graph_profile *const profiles[2] = {&views[0].profile, &views[1].profile};
     int result = graph_diff_make(&diff, profiles, error);
     if (result < 0)
         return result;

@@ -70,26 +70,27 @@ static unsigned side_of(const struct graph_diff_row *row)
     return row->rows[0] == DCFG_NONE;
 }
 
-/* --- places ---------------------------------------------------------------------------------- */
+/* --- locations ---------------------------------------------------------------------------  */
 
-/* A block: cells for programs at symbol, one for people at place. */
-static void fill_place(struct table_cell *cells, const struct names_place *place, enum cell image,
-                       enum cell people, enum cell symbol, char text[120])
+/* A block: cells for programs at symbol, one for people at people. */
+static void fill_location(struct table_cell *cells, const struct code_location *location,
+                          enum cell image, enum cell people, enum cell symbol, char text[120])
 {
-    cells[image].text = place->image;
-    cells[image + 1].number = place->image_offset;
-    cells[symbol].text = place->symbol;
-    cells[symbol + 1] = (struct table_cell){.number = place->symbol_offset, .none = !place->symbol};
+    cells[image].text = location->image;
+    cells[image + 1].number = location->image_offset;
+    cells[symbol].text = location->symbol;
+    cells[symbol + 1] =
+        (struct table_cell){.number = location->symbol_offset, .none = !location->symbol};
     cells[people] = cells[symbol];
-    cells[people].number = place->symbol_offset;
-    if (!place->symbol) {
-        snprintf(text, 120, "0x%" PRIx64, place->address);
+    cells[people].number = location->symbol_offset;
+    if (!location->symbol) {
+        snprintf(text, 120, "0x%" PRIx64, location->address);
         cells[people] = (struct table_cell){.text = text};
     }
 }
 
-static void clear_place(struct table_cell *cells, enum cell image, enum cell people,
-                        enum cell symbol, const char *text)
+static void clear_location(struct table_cell *cells, enum cell image, enum cell people,
+                           enum cell symbol, const char *text)
 {
     cells[image + 1].none = cells[symbol + 1].none = true;
     cells[people].text = text;
@@ -99,24 +100,24 @@ static void clear_place(struct table_cell *cells, enum cell image, enum cell peo
 static void fill_node(const struct view *view, uint32_t id, struct table_cell *cells,
                       enum cell image, enum cell people, enum cell symbol, char text[120])
 {
-    struct names_place place;
+    struct code_location location;
     uint32_t block = dcfg_find_block(view->process, id);
     if (block != DCFG_NONE) {
-        names_of_block(view->names, block, &place);
-        fill_place(cells, &place, image, people, symbol, text);
+        names_of_block(view->names, block, &location);
+        fill_location(cells, &location, image, people, symbol, text);
         return;
     }
     const char *name = dcfg_special_name(dcfg_special(view->graph, id));
-    clear_place(cells, image, people, symbol, name ? name : "?");
+    clear_location(cells, image, people, symbol, name ? name : "?");
     cells[symbol].text = name;
 }
 
-static void fill_source(struct table_cell *cells, const struct names_place *place)
+static void fill_source(struct table_cell *cells, const struct code_location *location)
 {
-    cells[ADDRESS].number = place->address;
-    cells[SOURCE] = (struct table_cell){.text = place->file, .number = place->line};
-    cells[SOURCE_FILE].text = place->file;
-    cells[SOURCE_LINE] = (struct table_cell){.number = place->line, .none = !place->file};
+    cells[ADDRESS].number = location->address;
+    cells[SOURCE] = (struct table_cell){.text = location->file, .number = location->line};
+    cells[SOURCE_FILE].text = location->file;
+    cells[SOURCE_LINE] = (struct table_cell){.number = location->line, .none = !location->file};
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
@@ -190,14 +191,14 @@ static void fill_row(struct diff_rows *rows, enum graph_diff_kind kind, size_t n
         cells[TYPE_B].text = type_name(rows, 1, row->rows[1]);
         return;
     }
-    struct names_place place;
+    struct code_location location;
     if (kind == GRAPH_DIFF_BLOCKS)
-        names_of_block(view->names, row->rows[side], &place);
+        names_of_block(view->names, row->rows[side], &location);
     else
-        names_of_routine(view->names, row->rows[side], &place);
-    fill_place(cells, &place, IMAGE, PLACE, SYMBOL, rows->texts[0]);
-    fill_source(cells, &place);
-    clear_place(cells, TO_IMAGE, TO_PLACE, TO_SYMBOL, NULL);
+        names_of_routine(view->names, row->rows[side], &location);
+    fill_location(cells, &location, IMAGE, PLACE, SYMBOL, rows->texts[0]);
+    fill_source(cells, &location);
+    clear_location(cells, TO_IMAGE, TO_PLACE, TO_SYMBOL, NULL);
 }
 
 /* --- tables ---------------------------------------------------------------------------------- */

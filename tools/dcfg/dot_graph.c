@@ -107,43 +107,43 @@ static void survey(struct drawing *drawing)
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
-static void put_name(FILE *out, const struct names_place *place, size_t width)
+static void put_name(FILE *out, const struct code_location *location, size_t width)
 {
-    if (!place->symbol) {
-        fprintf(out, "0x%" PRIx64, place->address);
+    if (!location->symbol) {
+        fprintf(out, "0x%" PRIx64, location->address);
         return;
     }
-    dot_text_short(out, place->symbol, width);
-    if (place->symbol_offset > 0)
-        fprintf(out, "+0x%" PRIx64, place->symbol_offset);
+    dot_text_short(out, location->symbol, width);
+    if (location->symbol_offset > 0)
+        fprintf(out, "+0x%" PRIx64, location->symbol_offset);
 }
 
 /* "0x401104  fill+0x4 / fill.c:9 / 1500 executions, 88.09 %". */
 static void put_block(const struct drawing *drawing, uint32_t block)
 {
-    const struct profile *profile = &drawing->view->profile;
-    double share = profile_share(profile->instructions[block], profile->total);
+    const struct graph_profile *profile = &drawing->view->profile;
+    double share = graph_profile_share(profile->instructions[block], profile->total);
     FILE *out = drawing->out;
-    struct names_place place;
-    names_of_block(drawing->view->names, block, &place);
+    struct code_location location;
+    names_of_block(drawing->view->names, block, &location);
     fprintf(out, "    n%" PRIu32 " [label=\"0x%" PRIx64, drawing->process->blocks[block].id,
-            place.address);
-    if (place.symbol) {
+            location.address);
+    if (location.symbol) {
         fputs("  ", out);
-        put_name(out, &place, BLOCK_WIDTH);
+        put_name(out, &location, BLOCK_WIDTH);
     }
     fputs("\\l", out);
-    if (place.file) {
-        dot_text_short(out, words_file_name(place.file), BLOCK_WIDTH);
-        fprintf(out, ":%" PRIu32 "\\l", place.line);
+    if (location.file) {
+        dot_text_short(out, words_file_name(location.file), BLOCK_WIDTH);
+        fprintf(out, ":%" PRIu32 "\\l", location.line);
     }
     fprintf(out, "%" PRIu64 " %s, %.2f %%\\l\", tooltip=\"", profile->executions[block],
             profile->executions[block] == 1 ? "execution" : "executions", 100 * share);
-    put_name(out, &place, SIZE_MAX);
-    if (place.file) {
+    put_name(out, &location, SIZE_MAX);
+    if (location.file) {
         fputs(", ", out);
-        dot_text(out, place.file);
-        fprintf(out, ":%" PRIu32, place.line);
+        dot_text(out, location.file);
+        fprintf(out, ":%" PRIu32, location.line);
     }
     fprintf(out, ", instructions: %" PRIu32 "\", fillcolor=\"",
             drawing->process->blocks[block].instructions);
@@ -155,7 +155,7 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
 {
     const struct dcfg_process *process = drawing->process;
     const struct dcfg_range *nodes = &process->routines[routine].nodes;
-    const struct profile *profile = &drawing->view->profile;
+    const struct graph_profile *profile = &drawing->view->profile;
     uint64_t instructions = 0;
     bool any = false;
     for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
@@ -165,13 +165,13 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
     }
     if (!any)
         return;
-    struct names_place place;
-    names_of_routine(drawing->view->names, routine, &place);
+    struct code_location location;
+    names_of_routine(drawing->view->names, routine, &location);
     fprintf(drawing->out, "  subgraph cluster_%" PRIu32 " {\n    label=\"", routine);
-    put_name(drawing->out, &place, NAME_WIDTH);
+    put_name(drawing->out, &location, NAME_WIDTH);
     fprintf(drawing->out, "\\l%" PRIu64 " instructions, %.2f %%\\l\"; tooltip=\"", instructions,
-            100 * profile_share(instructions, profile->total));
-    put_name(drawing->out, &place, SIZE_MAX);
+            100 * graph_profile_share(instructions, profile->total));
+    put_name(drawing->out, &location, SIZE_MAX);
     fputs("\";\n", drawing->out);
     for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
         uint32_t block = dcfg_find_block(process, process->nodes[i].id);
@@ -185,14 +185,14 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
 static void put_other(const struct drawing *drawing, const char *kind, uint32_t number,
                       uint32_t routine, const char *instead)
 {
-    struct names_place place;
+    struct code_location location;
     fprintf(drawing->out, "  %s%" PRIu32 " [shape=box, style=\"rounded,filled\", label=\"", kind,
             number);
     if (routine != DCFG_NONE) {
-        names_of_routine(drawing->view->names, routine, &place);
-        put_name(drawing->out, &place, NAME_WIDTH);
+        names_of_routine(drawing->view->names, routine, &location);
+        put_name(drawing->out, &location, NAME_WIDTH);
         fputs("\", tooltip=\"", drawing->out);
-        put_name(drawing->out, &place, SIZE_MAX);
+        put_name(drawing->out, &location, SIZE_MAX);
     } else {
         fputs(instead, drawing->out);
     }
@@ -233,7 +233,7 @@ static void put_nodes(const struct drawing *drawing)
 
 static void put_edge_look(const struct drawing *drawing, enum dcfg_edge_type type, uint64_t count)
 {
-    double share = profile_share(count, drawing->most);
+    double share = graph_profile_share(count, drawing->most);
     const char *name = dcfg_edge_type_name(type);
     /* the spaces keep the text off its line */
     fprintf(drawing->out, " [label=\"  %s  \\l", dot_edge_word(type));

@@ -44,7 +44,7 @@ static const struct option_row expand_rows[] = {
 struct expansion {
     const struct expand_options *options;
     struct view view;
-    struct trace_file file;
+    struct dcfg_trace_file file;
     struct output *output;
     enum view_form form;
     uint32_t thread; /* that is being read */
@@ -54,12 +54,12 @@ struct expansion {
 /* --- lines ----------------------------------------------------------------------------------- */
 
 /* An edge, ready to be printed. */
-struct line {
+struct expanded_line {
     uint64_t index;
     uint32_t edge; /* its number in the graph */
     const char *type;
     bool known; /* it leads to a block, of which there is */
-    struct names_place place;
+    struct code_location location;
 };
 
 /* A character as it may stand in that form; at most six of them. */
@@ -89,7 +89,8 @@ static size_t put_symbol(char *to, enum view_form form, const char *symbol)
     return size;
 }
 
-static size_t put_text(char *to, const struct expansion *expansion, const struct line *line)
+static size_t put_text(char *to, const struct expansion *expansion,
+                       const struct expanded_line *line)
 {
     const struct dcfg_edges *edges = &expansion->view.process->edges;
     size_t size = (size_t)sprintf(
@@ -97,20 +98,20 @@ static size_t put_text(char *to, const struct expansion *expansion, const struct
         expansion->thread, line->index, edges->ids[line->edge], edges->sources[line->edge],
         edges->targets[line->edge], line->type);
     if (line->known)
-        size += (size_t)sprintf(to + size, " 0x%08" PRIx64, line->place.address);
-    if (line->known && line->place.symbol) {
+        size += (size_t)sprintf(to + size, " 0x%08" PRIx64, line->location.address);
+    if (line->known && line->location.symbol) {
         to[size++] = ' ';
         to[size++] = ' ';
-        size += put_symbol(to + size, VIEW_TEXT, line->place.symbol);
-        if (line->place.symbol_offset > 0)
-            size += (size_t)sprintf(to + size, "+0x%" PRIx64, line->place.symbol_offset);
+        size += put_symbol(to + size, VIEW_TEXT, line->location.symbol);
+        if (line->location.symbol_offset > 0)
+            size += (size_t)sprintf(to + size, "+0x%" PRIx64, line->location.symbol_offset);
     }
     while (to[size - 1] == ' ')
         size--;
     return size;
 }
 
-static size_t put_csv(char *to, const struct expansion *expansion, const struct line *line)
+static size_t put_csv(char *to, const struct expansion *expansion, const struct expanded_line *line)
 {
     const struct dcfg_edges *edges = &expansion->view.process->edges;
     size_t size =
@@ -118,20 +119,21 @@ static size_t put_csv(char *to, const struct expansion *expansion, const struct 
                         expansion->thread, line->index, edges->ids[line->edge],
                         edges->sources[line->edge], edges->targets[line->edge], line->type);
     if (line->known)
-        size += (size_t)sprintf(to + size, "0x%" PRIx64, line->place.address);
+        size += (size_t)sprintf(to + size, "0x%" PRIx64, line->location.address);
     to[size++] = ',';
-    if (line->known && line->place.symbol) {
+    if (line->known && line->location.symbol) {
         to[size++] = '"';
-        size += put_symbol(to + size, VIEW_CSV, line->place.symbol);
+        size += put_symbol(to + size, VIEW_CSV, line->location.symbol);
         to[size++] = '"';
-        size += (size_t)sprintf(to + size, ",%" PRIu64, line->place.symbol_offset);
+        size += (size_t)sprintf(to + size, ",%" PRIu64, line->location.symbol_offset);
     } else {
         to[size++] = ',';
     }
     return size;
 }
 
-static size_t put_json(char *to, const struct expansion *expansion, const struct line *line)
+static size_t put_json(char *to, const struct expansion *expansion,
+                       const struct expanded_line *line)
 {
     const struct dcfg_edges *edges = &expansion->view.process->edges;
     size_t size =
@@ -141,12 +143,13 @@ static size_t put_json(char *to, const struct expansion *expansion, const struct
                         expansion->thread, line->index, edges->ids[line->edge],
                         edges->sources[line->edge], edges->targets[line->edge], line->type);
     if (line->known)
-        size += (size_t)sprintf(to + size, ",\"address\":\"0x%" PRIx64 "\"", line->place.address);
-    if (line->known && line->place.symbol) {
-        size += (size_t)sprintf(to + size, ",\"symbol\":\"");
-        size += put_symbol(to + size, VIEW_JSON, line->place.symbol);
         size +=
-            (size_t)sprintf(to + size, "\",\"symbol_offset\":%" PRIu64, line->place.symbol_offset);
+            (size_t)sprintf(to + size, ",\"address\":\"0x%" PRIx64 "\"", line->location.address);
+    if (line->known && line->location.symbol) {
+        size += (size_t)sprintf(to + size, ",\"symbol\":\"");
+        size += put_symbol(to + size, VIEW_JSON, line->location.symbol);
+        size += (size_t)sprintf(to + size, "\",\"symbol_offset\":%" PRIu64,
+                                line->location.symbol_offset);
     }
     to[size++] = '}';
     return size;
@@ -172,7 +175,7 @@ static int print_edge(struct expansion *expansion, uint64_t index, uint32_t id,
                       struct bt_error *error)
 {
     const struct dcfg_process *process = expansion->view.process;
-    struct line line = {.index = index, .edge = dcfg_find_edge(process, id)};
+    struct expanded_line line = {.index = index, .edge = dcfg_find_edge(process, id)};
     if (line.edge == DCFG_NONE)
         return bt_fail(error, BT_DATA,
                        "%s: edge %" PRIu32 ", number %" PRIu64 " of thread %" PRIu32
@@ -182,7 +185,7 @@ static int print_edge(struct expansion *expansion, uint64_t index, uint32_t id,
     uint32_t block = dcfg_find_block(process, process->edges.targets[line.edge]);
     line.known = block != DCFG_NONE;
     if (line.known)
-        names_of_block(expansion->view.names, block, &line.place);
+        names_of_block(expansion->view.names, block, &line.location);
     line.type = dcfg_edge_type_name((enum dcfg_edge_type)process->edges.types[line.edge]);
     if (!line.type)
         line.type = "OTHER";
@@ -292,8 +295,8 @@ static int expand(struct expansion *expansion, const char *path, struct bt_error
     expansion->output = output_new(STDOUT_FILENO, "standard output", error);
     if (!expansion->output)
         return error->code;
-    result =
-        trace_file_open(&expansion->file, options->trace, options->memory, false, false, error);
+    result = dcfg_trace_file_open(&expansion->file, options->trace, options->memory, false, false,
+                                  error);
     if (result == 0)
         result = print_heading(expansion, error);
     if (result == 0)
@@ -322,7 +325,7 @@ static int expand_main(struct invocation *call)
         return command_usage(call, "%s", error.message);
     expansion.last = saturating_add(options.from, options.count);
     int result = expand(&expansion, call->arguments[0], &error);
-    trace_file_close(&expansion.file);
+    dcfg_trace_file_close(&expansion.file);
     output_free(expansion.output);
     view_close(&expansion.view);
     return result < 0 && result != BT_CLOSED ? command_failure(&error) : STATUS_GOOD;

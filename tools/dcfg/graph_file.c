@@ -6,14 +6,14 @@
 
 #include <inttypes.h>
 
-struct reading {
+struct graph_reading {
     struct progress progress;
     const char *name;
 };
 
 static void show(void *argument, uint64_t offset, uint64_t size)
 {
-    struct reading *reading = argument;
+    struct graph_reading *reading = argument;
     progress_show(&reading->progress, reading->name, offset, size);
 }
 
@@ -28,7 +28,7 @@ struct dcfg *graph_file_read_with(const char *path, const struct dcfg_reader_set
     struct text_reader *reader = text_reader_open(path, error);
     if (!reader)
         return NULL;
-    struct reading reading = {.name = text_reader_name(reader)};
+    struct graph_reading reading = {.name = text_reader_name(reader)};
     progress_begin(&reading.progress, true);
     text_reader_set_progress(reader, show, &reading);
     struct dcfg *graph = dcfg_read_text(reader, settings, error);

@@ -27,15 +27,15 @@ static const struct option_row loops_options[] = {
 enum loops_order { BY_INSTRUCTIONS, BY_COUNT, BY_ADDRESS };
 static const char *const orders[] = {"instructions", "count", "addr", NULL};
 
-struct row {
+struct loop_row {
     uint64_t key, address;
     uint32_t loop, depth;
 };
 
-struct listing {
+struct loop_listing {
     const struct view *view;
     struct loop_count *counts;
-    struct row *rows;
+    struct loop_row *rows;
 };
 
 /* Each time through the head is an iteration. */
@@ -54,8 +54,8 @@ static uint32_t head_of(const struct dcfg_process *process, uint32_t loop)
 /* Larger keys first, then by address, outer loops first. */
 static int compare_rows(const void *left, const void *right)
 {
-    const struct row *a = left;
-    const struct row *b = right;
+    const struct loop_row *a = left;
+    const struct loop_row *b = right;
     if (a->key != b->key)
         return a->key > b->key ? -1 : 1;
     if (a->address != b->address)
@@ -65,7 +65,7 @@ static int compare_rows(const void *left, const void *right)
     return a->loop < b->loop ? -1 : 1;
 }
 
-static void sort_loops(struct listing *listing, enum loops_order order)
+static void sort_loops(struct loop_listing *listing, enum loops_order order)
 {
     const struct dcfg_process *process = listing->view->process;
     for (uint32_t i = 0; i < process->loop_count; i++) {
@@ -73,10 +73,11 @@ static void sort_loops(struct listing *listing, enum loops_order order)
         uint64_t key = order == BY_INSTRUCTIONS ? count->instructions
                        : order == BY_COUNT      ? iterations(count)
                                                 : 0;
-        listing->rows[i] = (struct row){.key = key,
-                                        .address = dcfg_block_address(process, head_of(process, i)),
-                                        .loop = i,
-                                        .depth = count->depth};
+        listing->rows[i] =
+            (struct loop_row){.key = key,
+                              .address = dcfg_block_address(process, head_of(process, i)),
+                              .loop = i,
+                              .depth = count->depth};
     }
     if (process->loop_count > 0)
         qsort(listing->rows, process->loop_count, sizeof *listing->rows, compare_rows);
@@ -103,41 +104,41 @@ static const struct table_column columns[] = {{"INSTRUCTIONS", "instructions", T
 
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct listing *listing = argument;
+    const struct loop_listing *listing = argument;
     const struct view *view = listing->view;
     const struct dcfg_process *process = view->process;
     uint32_t loop = listing->rows[number].loop;
     const struct loop_count *count = &listing->counts[loop];
-    struct names_place routine;
-    struct names_place place;
+    struct code_location routine;
+    struct code_location location;
     names_of_routine(view->names, count->routine, &routine);
-    names_of_block(view->names, head_of(process, loop), &place);
+    names_of_block(view->names, head_of(process, loop), &location);
     uint64_t all = iterations(count);
     cells[0].number = count->instructions;
-    cells[1].real = profile_share(count->instructions, view->profile.total);
+    cells[1].real = graph_profile_share(count->instructions, view->profile.total);
     cells[2].number = count->entries;
     cells[3].number = all;
-    cells[4] = (struct table_cell){.real = profile_share(all, count->entries),
+    cells[4] = (struct table_cell){.real = graph_profile_share(all, count->entries),
                                    .none = count->entries == 0};
     cells[5].number = process->loops[loop].back_edges.count;
     cells[6].number = process->loops[loop].nodes.count;
     cells[7].number = count->depth;
-    cells[8].number = place.address;
+    cells[8].number = location.address;
     cells[9].none = count->parent == DCFG_NONE;
     if (!cells[9].none)
         cells[9].number = dcfg_block_address(process, head_of(process, count->parent));
     cells[10].text = routine.symbol;
     cells[11] = cells[12] =
-        (struct table_cell){.text = place.symbol, .number = place.symbol_offset};
-    cells[13] = cells[14] = (struct table_cell){.text = place.file, .number = place.line};
-    cells[15] = (struct table_cell){.number = place.line, .none = !place.file};
+        (struct table_cell){.text = location.symbol, .number = location.symbol_offset};
+    cells[13] = cells[14] = (struct table_cell){.text = location.file, .number = location.line};
+    cells[15] = (struct table_cell){.number = location.line, .none = !location.file};
 }
 
 static int print_loops(const struct view *view, enum loops_order order, uint64_t top,
                        enum view_form form, struct bt_error *error)
 {
     size_t count = view->process->loop_count;
-    struct listing listing = {.view = view};
+    struct loop_listing listing = {.view = view};
     struct table table = {.columns = columns,
                           .column_count = sizeof columns / sizeof columns[0],
                           .rows = top < count ? (size_t)top : count,

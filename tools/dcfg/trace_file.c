@@ -2,15 +2,15 @@
 
 static void show(void *argument, uint64_t offset, uint64_t size)
 {
-    struct trace_file *file = argument;
+    struct dcfg_trace_file *file = argument;
     progress_show(&file->progress, text_reader_name(file->text), offset, size);
 }
 
-int trace_file_open(struct trace_file *file, const char *path, uint64_t memory_max, bool strict,
-                    bool quiet_output, struct bt_error *error)
+int dcfg_trace_file_open(struct dcfg_trace_file *file, const char *path, uint64_t memory_max,
+                         bool strict, bool quiet_output, struct bt_error *error)
 {
     struct dcfg_trace_reader_settings settings = dcfg_trace_reader_settings_default();
-    *file = (struct trace_file){.text = text_reader_open(path, error)};
+    *file = (struct dcfg_trace_file){.text = text_reader_open(path, error)};
     if (!file->text)
         return error->code;
     if (memory_max > SIZE_MAX)
@@ -27,11 +27,11 @@ int trace_file_open(struct trace_file *file, const char *path, uint64_t memory_m
     return error->code;
 }
 
-void trace_file_close(struct trace_file *file)
+void dcfg_trace_file_close(struct dcfg_trace_file *file)
 {
     progress_clear(&file->progress);
     dcfg_trace_reader_free(file->reader);
     if (file->text)
         text_reader_close(file->text);
-    *file = (struct trace_file){.text = NULL};
+    *file = (struct dcfg_trace_file){.text = NULL};
 }

@@ -5,7 +5,7 @@
 #include "formats/dcfg/dcfg_trace_reader.h"
 #include "tools/common/progress.h"
 
-struct trace_file {
+struct dcfg_trace_file {
     struct text_reader *text;
     struct dcfg_trace_reader *reader;
     struct bt_error error; /* what the reader failed with */
@@ -15,10 +15,10 @@ struct trace_file {
 /*
  * Opens the trace in the file path ("-": standard input). memory_max, bytes: of its transition
  * table, and a quarter of it of its dictionaries and of a sequence. quiet_output as progress_begin
- * has it. *file must stay where it is. 0 or a negative code; trace_file_close in any case.
+ * has it. *file must stay where it is. 0 or a negative code; dcfg_trace_file_close in any case.
  */
-int trace_file_open(struct trace_file *file, const char *path, uint64_t memory_max, bool strict,
-                    bool quiet_output, struct bt_error *error);
-void trace_file_close(struct trace_file *file);
+int dcfg_trace_file_open(struct dcfg_trace_file *file, const char *path, uint64_t memory_max,
+                         bool strict, bool quiet_output, struct bt_error *error);
+void dcfg_trace_file_close(struct dcfg_trace_file *file);
 
 #endif

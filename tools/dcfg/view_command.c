@@ -14,7 +14,7 @@ int view_open(struct view *view, const char *path, const char *process, struct b
     view->process = graph_file_process(view->graph, path, process, error);
     if (!view->process)
         return error->code;
-    if (profile_make(&view->profile, view->process, error) < 0)
+    if (graph_profile_make(&view->profile, view->process, error) < 0)
         return error->code;
     view->names = names_new(view->process, error);
     return view->names ? 0 : error->code;
@@ -23,7 +23,7 @@ int view_open(struct view *view, const char *path, const char *process, struct b
 void view_close(struct view *view)
 {
     names_free(view->names);
-    profile_clear(&view->profile);
+    graph_profile_clear(&view->profile);
     dcfg_free(view->graph);
     *view = (struct view){0};
 }

@@ -11,7 +11,7 @@ struct view {
     const char *path;
     struct dcfg *graph;
     struct dcfg_process *process;
-    struct profile profile;
+    struct graph_profile profile;
     struct names *names;
 };
 

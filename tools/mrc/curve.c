@@ -16,7 +16,7 @@ static int new_hits(struct curve *curve, uint64_t end, struct bt_error *error)
 }
 
 int curve_init(struct curve *curve, const struct series *series,
-               const struct study_settings *settings, struct bt_error *error)
+               const struct mrc_study_settings *settings, struct bt_error *error)
 {
     const struct histogram *distances = &series->distances;
     *curve = (struct curve){.references = series->references,

@@ -18,7 +18,7 @@ struct curve {
 
 /* The curve of a series without windows; it must outlive the curve. 0 or BT_MEMORY. */
 int curve_init(struct curve *curve, const struct series *series,
-               const struct study_settings *settings, struct bt_error *error);
+               const struct mrc_study_settings *settings, struct bt_error *error);
 
 /* The curve of one window's counts, which is exact at sizes that are a bucket's first. */
 int curve_init_window(struct curve *curve, const uint64_t *counts, struct bt_error *error);

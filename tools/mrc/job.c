@@ -10,11 +10,11 @@
 #define RECORDS_A_THREAD 4000000u
 
 /* What one thread does. */
-struct part {
-    const struct job *job;
+struct job_part {
+    const struct mrc_job *job;
     uint64_t first, count; /* records */
-    struct study *studies[JOB_LINES_MAX];
-    struct window window;
+    struct mrc_study *studies[JOB_LINES_MAX];
+    struct mrc_window window;
     uint64_t clock_hz;
     bool started; /* there was a batch, and so there is a clock or none */
     int status;   /* exit status of reading */
@@ -25,18 +25,18 @@ struct part {
     bool hold_damage; /* where it is damaged it will not be divided */
 };
 
-static bool has_ticks(const struct job *job)
+static bool has_ticks(const struct mrc_job *job)
 {
     return job->window_ns > 0 || job->settings.ticks || job->settings.window.unit == WINDOW_TICKS;
 }
 
-static int new_studies(struct part *part, struct bt_error *error)
+static int new_studies(struct job_part *part, struct bt_error *error)
 {
-    struct study_settings settings = part->job->settings;
+    struct mrc_study_settings settings = part->job->settings;
     settings.window = part->window;
     for (unsigned i = 0; i < part->job->line_count; i++) {
         settings.line_bytes = part->job->line_bytes[i];
-        part->studies[i] = study_new(&settings, part->first, error);
+        part->studies[i] = mrc_study_new(&settings, part->first, error);
         if (!part->studies[i])
             return error->code;
     }
@@ -44,7 +44,7 @@ static int new_studies(struct part *part, struct bt_error *error)
 }
 
 /* Learns of the clock of the capture that a batch is of, which the length of windows needs. */
-static int see_clock(struct part *part, const struct capture_info *info, struct bt_error *error)
+static int see_clock(struct job_part *part, const struct capture_info *info, struct bt_error *error)
 {
     const uint64_t clock_hz = info ? info->clock_hz : 0;
     const int64_t wanted = part->job->window_ns;
@@ -69,7 +69,8 @@ static int see_clock(struct part *part, const struct capture_info *info, struct 
     return 0;
 }
 
-static int study_records(struct part *part, struct record_input *input, struct bt_error *error)
+static int mrc_study_records(struct job_part *part, struct record_input *input,
+                             struct bt_error *error)
 {
     const struct batch *batch;
     int result;
@@ -79,15 +80,15 @@ static int study_records(struct part *part, struct record_input *input, struct b
             (first && new_studies(part, error) < 0))
             return error->code;
         for (unsigned i = 0; i < part->job->line_count; i++)
-            if (study_put(part->studies[i], batch, error) < 0)
+            if (mrc_study_put(part->studies[i], batch, error) < 0)
                 return error->code;
     }
     return result;
 }
 
-static int run_part(struct part *part, struct bt_error *error)
+static int run_part(struct job_part *part, struct bt_error *error)
 {
-    const struct job *job = part->job;
+    const struct mrc_job *job = part->job;
     struct record_input_settings settings = job->input;
     struct record_input *input;
     settings.first = part->first;
@@ -98,7 +99,7 @@ static int run_part(struct part *part, struct bt_error *error)
     int result = record_input_open(&input, job->path_count, job->paths, &settings, error);
     if (result < 0)
         return result;
-    result = study_records(part, input, error);
+    result = mrc_study_records(part, input, error);
     part->status = record_input_close(input);
     if (result == 0 && !part->started)
         result = new_studies(part, error);
@@ -107,13 +108,13 @@ static int run_part(struct part *part, struct bt_error *error)
 
 static void *part_main(void *argument)
 {
-    struct part *part = argument;
+    struct job_part *part = argument;
     part->result = run_part(part, &part->error);
     return NULL;
 }
 
 /* The first failure of all parts; 0: there was none. */
-static int run_parts(struct part *parts, unsigned count, struct bt_error *error)
+static int run_parts(struct job_part *parts, unsigned count, struct bt_error *error)
 {
     for (unsigned i = 1; i < count; i++)
         parts[i].threaded = pthread_create(&parts[i].thread, NULL, part_main, &parts[i]) == 0;
@@ -136,7 +137,7 @@ static int run_parts(struct part *parts, unsigned count, struct bt_error *error)
 
 /* The parts' windows must be of one length; it becomes the job's. The clock is that of the first
  * trace, as where one part reads all. */
-static int agree(struct job *job, const struct part *part, struct bt_error *error)
+static int agree(struct mrc_job *job, const struct job_part *part, struct bt_error *error)
 {
     if (!part->started)
         return 0;
@@ -153,7 +154,7 @@ static int agree(struct job *job, const struct part *part, struct bt_error *erro
 
 /* Resolves what is pending between the parts of one line size, from the last one to the first; what
  * the process behind sent comes in, and what is left for the process in front goes out. */
-static int resolve(struct job *job, struct part *parts, unsigned count, unsigned line,
+static int resolve(struct mrc_job *job, struct job_part *parts, unsigned count, unsigned line,
                    struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
@@ -167,8 +168,8 @@ static int resolve(struct job *job, struct part *parts, unsigned count, unsigned
     list.count = list.capacity = size / sizeof *list.entries;
     int result = 0;
     for (unsigned i = count; i-- > 0 && result == 0;) {
-        result = study_resolve(parts[i].studies[line], &list, error);
-        study_finish(parts[i].studies[line]);
+        result = mrc_study_resolve(parts[i].studies[line], &list, error);
+        mrc_study_finish(parts[i].studies[line]);
     }
     if (result == 0 && rank > 0)
         result = cluster_send(job->cluster, rank - 1, list.entries,
@@ -178,28 +179,28 @@ static int resolve(struct job *job, struct part *parts, unsigned count, unsigned
 }
 
 /* Adds the counts of this process's other parts to those of its first. */
-static int add_parts(struct part *parts, unsigned count, unsigned line, struct bt_error *error)
+static int add_parts(struct job_part *parts, unsigned count, unsigned line, struct bt_error *error)
 {
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     int result = 0;
     for (unsigned i = 1; i < count && result == 0; i++) {
         numbers.count = 0;
-        result = study_pack(parts[i].studies[line], &numbers, error);
+        result = mrc_study_pack(parts[i].studies[line], &numbers, error);
         if (result == 0)
-            result = study_add(parts[0].studies[line], &numbers, error);
+            result = mrc_study_add(parts[0].studies[line], &numbers, error);
     }
     free(numbers.values);
     return result;
 }
 
 /* Brings the counts of all processes to process 0; the clock travels in front of them. */
-static int gather(struct job *job, struct study *study, struct bt_error *error)
+static int gather(struct mrc_job *job, struct mrc_study *study, struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     int result = 0;
     if (rank > 0) {
-        result = study_pack(study, &numbers, error);
+        result = mrc_study_pack(study, &numbers, error);
         if (result == 0)
             result = cluster_send(job->cluster, 0, numbers.values,
                                   numbers.count * sizeof *numbers.values, error);
@@ -212,14 +213,14 @@ static int gather(struct job *job, struct study *study, struct bt_error *error)
         result = cluster_receive(job->cluster, from, &bytes, &size, error);
         numbers = (struct numbers){.values = bytes, .count = size / sizeof *numbers.values};
         if (result == 0)
-            result = study_add(study, &numbers, error);
+            result = mrc_study_add(study, &numbers, error);
         free(bytes);
     }
     return result;
 }
 
 /* Process 0 learns of the others' clocks. */
-static int gather_clocks(struct job *job, struct bt_error *error)
+static int gather_clocks(struct mrc_job *job, struct bt_error *error)
 {
     uint64_t mine[4] = {job->clock_hz, job->window.unit, job->window.length, job->started};
     if (cluster_rank(job->cluster) > 0)
@@ -232,7 +233,7 @@ static int gather_clocks(struct job *job, struct bt_error *error)
             return error->code;
         memcpy(theirs, bytes, size < sizeof theirs ? size : sizeof theirs);
         free(bytes);
-        const struct part part = {
+        const struct job_part part = {
             .clock_hz = theirs[0],
             .window = {.unit = (enum window_unit)theirs[1], .length = theirs[2]},
             .started = theirs[3] != 0};
@@ -242,7 +243,8 @@ static int gather_clocks(struct job *job, struct bt_error *error)
     return 0;
 }
 
-static int put_together(struct job *job, struct part *parts, unsigned count, struct bt_error *error)
+static int put_together(struct mrc_job *job, struct job_part *parts, unsigned count,
+                        struct bt_error *error)
 {
     job->window = job->settings.window;
     for (unsigned i = 0; i < count; i++)
@@ -259,7 +261,7 @@ static int put_together(struct job *job, struct part *parts, unsigned count, str
 /* --- who does how much --- */
 
 /* Whether the traces can be counted and read again: not standard input, nor pipes. */
-static bool are_files(const struct job *job)
+static bool are_files(const struct mrc_job *job)
 {
     struct stat status;
     for (int i = 0; i < job->path_count; i++)
@@ -270,7 +272,7 @@ static bool are_files(const struct job *job)
 }
 
 /* 0, or why one of the traces cannot be read. */
-static int are_there(const struct job *job, struct bt_error *error)
+static int are_there(const struct mrc_job *job, struct bt_error *error)
 {
     struct stat status;
     for (int i = 0; i < job->path_count; i++)
@@ -281,13 +283,13 @@ static int are_there(const struct job *job, struct bt_error *error)
 
 /* Whether several threads are asked for, or may pay: not where each would have to read all that is
  * in front of its part. */
-static bool may_divide(const struct job *job)
+static bool may_divide(const struct mrc_job *job)
 {
     return job->threads > 1 || (job->threads == 0 && !has_ticks(job) && !job->input.trace.from);
 }
 
 /* How many threads this process divides its share of the records among. */
-static unsigned choose_threads(const struct job *job, uint64_t records)
+static unsigned choose_threads(const struct mrc_job *job, uint64_t records)
 {
     if (job->threads > 0)
         return job->threads < JOB_THREADS_MAX ? job->threads : JOB_THREADS_MAX;
@@ -299,13 +301,14 @@ static unsigned choose_threads(const struct job *job, uint64_t records)
 }
 
 /* Divides the records. Standard input cannot be divided: one part reads all. */
-static int divide(struct job *job, struct part *parts, unsigned *count, struct bt_error *error)
+static int divide(struct mrc_job *job, struct job_part *parts, unsigned *count,
+                  struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
     const int size = cluster_size(job->cluster);
     uint64_t records = 0;
     *count = 1;
-    parts[0] = (struct part){.job = job, .count = UINT64_MAX};
+    parts[0] = (struct job_part){.job = job, .count = UINT64_MAX};
     if (size > 1 && are_there(job, error) < 0)
         return error->code;
     if (!are_files(job) && size > 1)
@@ -318,7 +321,7 @@ static int divide(struct job *job, struct part *parts, unsigned *count, struct b
     const uint64_t end = cluster_share(records, rank + 1, size);
     *count = choose_threads(job, end - first);
     for (unsigned i = 0; i < *count; i++) {
-        parts[i] = (struct part){.job = job, .hold_damage = *count > 1 || size > 1};
+        parts[i] = (struct job_part){.job = job, .hold_damage = *count > 1 || size > 1};
         parts[i].first = first + cluster_share(end - first, (int)i, (int)*count);
         parts[i].count =
             first + cluster_share(end - first, (int)i + 1, (int)*count) - parts[i].first;
@@ -328,17 +331,17 @@ static int divide(struct job *job, struct part *parts, unsigned *count, struct b
     return 0;
 }
 
-static void free_studies(const struct job *job, struct part *part)
+static void free_studies(const struct mrc_job *job, struct job_part *part)
 {
     for (unsigned line = 0; line < job->line_count; line++) {
-        study_free(part->studies[line]);
+        mrc_study_free(part->studies[line]);
         part->studies[line] = NULL;
     }
 }
 
 /* Where a part begins is found by what capture files count, which is not what can be read of them
  * where they are damaged: then one part of process 0 reads all again. */
-static int run_undivided(struct job *job, struct part *parts, unsigned *count,
+static int run_undivided(struct mrc_job *job, struct job_part *parts, unsigned *count,
                          struct bt_error *error)
 {
     const int size = cluster_size(job->cluster);
@@ -352,14 +355,15 @@ static int run_undivided(struct job *job, struct part *parts, unsigned *count,
     for (unsigned i = 0; i < *count; i++)
         free_studies(job, &parts[i]);
     *count = 1;
-    parts[0] = (struct part){.job = job, .count = cluster_rank(job->cluster) == 0 ? UINT64_MAX : 0};
+    parts[0] =
+        (struct job_part){.job = job, .count = cluster_rank(job->cluster) == 0 ? UINT64_MAX : 0};
     return run_parts(parts, 1, error);
 }
 
-int job_run(struct job *job, struct bt_error *error)
+int job_run(struct mrc_job *job, struct bt_error *error)
 {
     unsigned count = 0;
-    struct part *parts = calloc(JOB_THREADS_MAX, sizeof *parts);
+    struct job_part *parts = calloc(JOB_THREADS_MAX, sizeof *parts);
     if (!parts)
         return bt_fail(error, BT_MEMORY, "no memory for threads");
     int result = divide(job, parts, &count, error);
@@ -379,8 +383,8 @@ int job_run(struct job *job, struct bt_error *error)
     return result;
 }
 
-void job_free(struct job *job)
+void job_free(struct mrc_job *job)
 {
     for (unsigned line = 0; line < job->line_count; line++)
-        study_free(job->studies[line]);
+        mrc_study_free(job->studies[line]);
 }

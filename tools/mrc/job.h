@@ -10,27 +10,28 @@
 #define JOB_LINES_MAX   16u
 #define JOB_THREADS_MAX 256u
 
-struct job {
+struct mrc_job {
     int path_count;
     char **paths;
     struct record_input_settings input; /* first and count are the job's to set */
     struct cluster *cluster;
-    unsigned threads;               /* 0: as many as pay */
-    struct study_settings settings; /* of all studies but for their lines' size */
-    int64_t window_ns;              /* windows of so long, in place of settings.window; 0: not */
+    unsigned threads;                   /* 0: as many as pay */
+    struct mrc_study_settings settings; /* of all studies but for their lines' size */
+    int64_t window_ns; /* windows of so long, in place of settings.window; 0: not */
     uint32_t line_bytes[JOB_LINES_MAX];
     unsigned line_count;
 
     /* filled in by job_run */
-    struct study *studies[JOB_LINES_MAX]; /* process 0's: of the whole; free them with job_free */
-    struct window window;                 /* as it was used */
-    uint64_t clock_hz;                    /* of the first trace; 0: not known */
-    bool started;                         /* there is a trace that these two are of */
-    int status;                           /* exit status: 1 where a trace was damaged */
+    struct mrc_study
+        *studies[JOB_LINES_MAX]; /* process 0's: of the whole; free them with job_free */
+    struct mrc_window window;    /* as it was used */
+    uint64_t clock_hz;           /* of the first trace; 0: not known */
+    bool started;                /* there is a trace that these two are of */
+    int status;                  /* exit status: 1 where a trace was damaged */
 };
 
 /* Does it. 0 or a negative code. */
-int job_run(struct job *job, struct bt_error *error);
-void job_free(struct job *job);
+int job_run(struct mrc_job *job, struct bt_error *error);
+void job_free(struct mrc_job *job);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct mrc_settings {
-    struct job job;
+    struct mrc_job job;
     bool csv, json, split;
     bool windows, working_set, reuse_time;
     uint32_t sets, points, threads;
@@ -110,9 +110,9 @@ static int check(const struct mrc_settings *mrc, struct bt_error *error)
 
 static int print(const struct mrc_settings *mrc, struct bt_error *error)
 {
-    const struct job *job = &mrc->job;
+    const struct mrc_job *job = &mrc->job;
     const bool all = mrc->points == 0 && (mrc->csv || mrc->json);
-    const struct mrc_report report = {.studies = (const struct study *const *)job->studies,
+    const struct mrc_report report = {.studies = (const struct mrc_study *const *)job->studies,
                                       .count = job->line_count,
                                       .window = job->window,
                                       .clock_hz = job->clock_hz,
@@ -130,7 +130,7 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
 /* Runs the job; the exit status. */
 static int run(struct mrc_settings *mrc)
 {
-    struct job *job = &mrc->job;
+    struct mrc_job *job = &mrc->job;
     struct bt_error error;
     if (cluster_join(&job->cluster, &error) < 0)
         return command_failure(&error);
@@ -152,7 +152,7 @@ static int mrc_main(struct invocation *call)
                                             .line_count = 1,
                                             .input = {.quiet_output = true, .count = UINT64_MAX},
                                             .settings.sample = SAMPLE_ALL}};
-    struct job *job = &settings.job;
+    struct mrc_job *job = &settings.job;
     struct bt_error error;
     int status;
     if (!command_options(call, &settings, &status))

@@ -20,7 +20,7 @@ static const char *next_word(char word[WORD_BYTES], const char *text)
     return text[size] ? text + size + 1 : NULL;
 }
 
-int mrc_options_lines(struct job *job, const char *text, struct bt_error *error)
+int mrc_options_lines(struct mrc_job *job, const char *text, struct bt_error *error)
 {
     job->line_count = 0;
     for (const char *rest = text; rest;) {
@@ -29,7 +29,7 @@ int mrc_options_lines(struct job *job, const char *text, struct bt_error *error)
         rest = next_word(word, rest);
         if (quantity_bytes(&bytes, word, error) < 0)
             return error->code;
-        if (bytes > STUDY_LINE_BYTES_MAX || !power_is(bytes))
+        if (bytes > MRC_LINE_BYTES_MAX || !power_is(bytes))
             return bt_fail(error, BT_USAGE,
                            "%s is no size of a line; powers of two from 1 to 1M are", word);
         for (unsigned i = 0; i < job->line_count; i++)
@@ -42,9 +42,9 @@ int mrc_options_lines(struct job *job, const char *text, struct bt_error *error)
     return 0;
 }
 
-int mrc_options_window(struct job *job, const char *text, struct bt_error *error)
+int mrc_options_window(struct mrc_job *job, const char *text, struct bt_error *error)
 {
-    struct window *window = &job->settings.window;
+    struct mrc_window *window = &job->settings.window;
     const size_t size = strlen(text);
     const size_t tail = strlen("ticks");
     char word[WORD_BYTES];
@@ -65,7 +65,7 @@ int mrc_options_window(struct job *job, const char *text, struct bt_error *error
                    "'%.40s' is no window of time: 10ms is one, and 1M (requests), 1Mticks", text);
 }
 
-int mrc_options_by(struct study_settings *settings, const char *text, struct bt_error *error)
+int mrc_options_by(struct mrc_study_settings *settings, const char *text, struct bt_error *error)
 {
     for (const char *rest = text; rest;) {
         char word[WORD_BYTES];
@@ -80,7 +80,8 @@ int mrc_options_by(struct study_settings *settings, const char *text, struct bt_
     return 0;
 }
 
-int mrc_options_sample(struct study_settings *settings, const char *text, struct bt_error *error)
+int mrc_options_sample(struct mrc_study_settings *settings, const char *text,
+                       struct bt_error *error)
 {
     char *end = NULL;
     double rate = strtod(text, &end);
@@ -99,9 +100,9 @@ int mrc_options_sample(struct study_settings *settings, const char *text, struct
     return 0;
 }
 
-int mrc_options_check(const struct job *job, struct bt_error *error)
+int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
 {
-    const struct study_settings *settings = &job->settings;
+    const struct mrc_study_settings *settings = &job->settings;
     const uint32_t sets = settings->sets;
     const bool windows = settings->window.unit != WINDOW_NONE || job->window_ns > 0;
     if (sets > BANK_SETS_MAX || !power_is(sets))

@@ -10,8 +10,8 @@
 static void put_name(const struct mrc_report *report, unsigned study, unsigned number,
                      uint64_t window)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series_name name = study_series_name(settings, number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series_name name = mrc_study_series_name(settings, number);
     printf("%" PRIu32 ",", settings->line_bytes);
     if (name.processor >= 0)
         printf("%d", name.processor);
@@ -24,7 +24,7 @@ static void put_name(const struct mrc_report *report, unsigned study, unsigned n
 static void put_curve(const struct mrc_report *report, unsigned study, unsigned number,
                       uint64_t window, const struct curve *curve)
 {
-    const struct study_settings *settings = report_settings(report, study);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     for (uint64_t ways = curve_next(curve, 0, report->steps); ways != 0;
          ways = curve_next(curve, ways, report->steps)) {
         const uint64_t misses = curve_misses(curve, ways);
@@ -42,10 +42,10 @@ static void put_curve(const struct mrc_report *report, unsigned study, unsigned 
 static int put_curves(const struct mrc_report *report, unsigned study, unsigned number,
                       struct bt_error *error)
 {
-    const struct series *series = study_series(report->studies[study], number);
+    const struct series *series = mrc_study_series(report->studies[study], number);
     struct curve curve;
     if (report->window.unit == WINDOW_NONE) {
-        if (curve_init(&curve, series, report_settings(report, study), error) < 0)
+        if (curve_init(&curve, series, mrc_report_settings(report, study), error) < 0)
             return error->code;
         put_curve(report, study, number, 0, &curve);
         curve_free(&curve);
@@ -62,8 +62,8 @@ static int put_curves(const struct mrc_report *report, unsigned study, unsigned 
 
 static void put_working_sets(const struct mrc_report *report, unsigned study, unsigned number)
 {
-    const struct series *series = study_series(report->studies[study], number);
-    const unsigned columns = study_buckets(report_settings(report, study)) + 1;
+    const struct series *series = mrc_study_series(report->studies[study], number);
+    const unsigned columns = mrc_study_buckets(mrc_report_settings(report, study)) + 1;
     for (size_t i = 0; i < series->window_count; i++) {
         const uint64_t *counts = series->windows + i * columns;
         const uint64_t lines = counts[BANK_FIRST];
@@ -71,13 +71,13 @@ static void put_working_sets(const struct mrc_report *report, unsigned study, un
             continue;
         put_name(report, study, number, series->first_window + i);
         printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", counts[BANK_AGAIN] + lines, lines,
-               lines * report_settings(report, study)->line_bytes);
+               lines * mrc_report_settings(report, study)->line_bytes);
     }
 }
 
 static void put_times(const struct mrc_report *report, unsigned study, unsigned number)
 {
-    const struct series *series = study_series(report->studies[study], number);
+    const struct series *series = mrc_study_series(report->studies[study], number);
     for (size_t i = 0; i < series->window_count; i++) {
         const uint64_t *counts = series->windows + i * (BUCKETS_TIME + 1);
         for (uint32_t bucket = 0; bucket <= BUCKETS_TIME; bucket++) {
@@ -98,7 +98,7 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
                       unsigned number, struct bt_error *error)
 {
     (void)argument;
-    switch (report_settings(report, study)->kind) {
+    switch (mrc_report_settings(report, study)->kind) {
     case BANK_WINDOWS:
         put_working_sets(report, study, number);
         return 0;
@@ -112,7 +112,7 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
 
 int mrc_report_csv(const struct mrc_report *report, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, 0);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
     fputs("line_bytes,processor,cache,kind,window,", stdout);
     if (settings->kind == BANK_WINDOWS)
         puts("references,lines,bytes");
@@ -121,5 +121,5 @@ int mrc_report_csv(const struct mrc_report *report, struct bt_error *error)
     else
         printf("sets,ways,bytes,references,compulsory,misses,miss_ratio%s\n",
                settings->sample < SAMPLE_ALL ? ",low,high" : "");
-    return report_each(report, put_series, NULL, error);
+    return mrc_report_each(report, put_series, NULL, error);
 }

@@ -8,7 +8,7 @@
 static void put_points(struct json_put *json, const struct mrc_report *report, unsigned study,
                        const struct curve *curve)
 {
-    const struct study_settings *settings = report_settings(report, study);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     json_count(json, "references", curve->references);
     json_count(json, "compulsory", curve->compulsory);
     json_array(json, "points");
@@ -53,7 +53,7 @@ static int put_curve_windows(struct json_put *json, const struct mrc_report *rep
 static void put_working_sets(struct json_put *json, const struct mrc_report *report, unsigned study,
                              const struct series *series)
 {
-    const unsigned columns = study_buckets(report_settings(report, study)) + 1;
+    const unsigned columns = mrc_study_buckets(mrc_report_settings(report, study)) + 1;
     json_array(json, "windows");
     for (size_t i = 0; i < series->window_count; i++) {
         const uint64_t *counts = series->windows + i * columns;
@@ -63,7 +63,8 @@ static void put_working_sets(struct json_put *json, const struct mrc_report *rep
         json_count(json, "from", (series->first_window + i) * report->window.length);
         json_count(json, "references", counts[BANK_AGAIN] + counts[BANK_FIRST]);
         json_count(json, "lines", counts[BANK_FIRST]);
-        json_count(json, "bytes", counts[BANK_FIRST] * report_settings(report, study)->line_bytes);
+        json_count(json, "bytes",
+                   counts[BANK_FIRST] * mrc_report_settings(report, study)->line_bytes);
         json_put_object_end(json);
     }
     json_put_array_end(json);
@@ -113,7 +114,7 @@ static void put_time_windows(struct json_put *json, const struct mrc_report *rep
 static int put_counts(struct json_put *json, const struct mrc_report *report, unsigned study,
                       const struct series *series, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     struct curve curve;
     if (settings->kind == BANK_WINDOWS) {
         put_working_sets(json, report, study, series);
@@ -133,8 +134,8 @@ static int put_counts(struct json_put *json, const struct mrc_report *report, un
 static int put_series(void *argument, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series_name name = study_series_name(settings, number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series_name name = mrc_study_series_name(settings, number);
     struct json_put *json = argument;
     json_put_object(json);
     json_count(json, "line_bytes", settings->line_bytes);
@@ -147,15 +148,15 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
     if (name.kind)
         json_text(json, "kind", name.kind);
     int result =
-        put_counts(json, report, study, study_series(report->studies[study], number), error);
+        put_counts(json, report, study, mrc_study_series(report->studies[study], number), error);
     json_put_object_end(json);
     return result;
 }
 
 static void put_head(struct json_put *json, const struct mrc_report *report)
 {
-    const struct study_settings *settings = report_settings(report, 0);
-    const struct study_totals *totals = study_totals(report->studies[0]);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
+    const struct mrc_study_totals *totals = mrc_study_totals(report->studies[0]);
     json_count(json, "requests", totals->requests);
     json_count(json, "dropped", totals->dropped);
     json_count(json, "lost", totals->lost);
@@ -180,8 +181,8 @@ int mrc_report_json(const struct mrc_report *report, struct bt_error *error)
     if (!json)
         return bt_fail(error, BT_MEMORY, "no memory for JSON");
     put_head(json, report);
-    json_array(json, keys[report_settings(report, 0)->kind]);
-    int result = report_each(report, put_series, json, error);
+    json_array(json, keys[mrc_report_settings(report, 0)->kind]);
+    int result = mrc_report_each(report, put_series, json, error);
     json_put_array_end(json);
     json_report_end(json);
     return result;

@@ -15,7 +15,7 @@
 #define SIZES_MAX  6u /* of caches, drawn over windows of time */
 
 /* One line of the picture, while it is made. */
-struct line {
+struct curve_line {
     char name[NAME_BYTES];
     double *x, *y;
     double *low, *high; /* of a sample: the interval around each y; else NULL */
@@ -24,14 +24,14 @@ struct line {
 };
 
 struct picture {
-    struct line lines[REPORT_PLOT_SERIES_MAX];
+    struct curve_line lines[MRC_REPORT_PLOT_SERIES_MAX];
     size_t count;
     bool more; /* lines were left out */
 };
 
 static void free_picture(struct picture *picture)
 {
-    for (size_t i = 0; i < REPORT_PLOT_SERIES_MAX; i++) {
+    for (size_t i = 0; i < MRC_REPORT_PLOT_SERIES_MAX; i++) {
         free(picture->lines[i].x);
         free(picture->lines[i].y);
         free(picture->lines[i].low);
@@ -52,7 +52,7 @@ static int add_number(double **numbers, size_t *capacity, size_t count, double n
     return 0;
 }
 
-static int add_point(struct line *line, double x, double y, struct bt_error *error)
+static int add_point(struct curve_line *line, double x, double y, struct bt_error *error)
 {
     int result = add_number(&line->x, &line->x_capacity, line->count, x, error);
     if (result == 0)
@@ -62,7 +62,7 @@ static int add_point(struct line *line, double x, double y, struct bt_error *err
 }
 
 /* Gives the last point of a line its interval; all points have one, or none. */
-static int add_interval(struct line *line, const struct curve_interval *interval,
+static int add_interval(struct curve_line *line, const struct curve_interval *interval,
                         struct bt_error *error)
 {
     size_t last = line->count - 1;
@@ -73,16 +73,16 @@ static int add_interval(struct line *line, const struct curve_interval *interval
 }
 
 /* Begins a line named after its series; NULL where there are too many. */
-static struct line *add_line(struct picture *picture, const struct mrc_report *report,
-                             unsigned study, unsigned number, const char *more)
+static struct curve_line *add_line(struct picture *picture, const struct mrc_report *report,
+                                   unsigned study, unsigned number, const char *more)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series_name name = study_series_name(settings, number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series_name name = mrc_study_series_name(settings, number);
     char processor[24] = "";
-    picture->more = picture->more || picture->count == REPORT_PLOT_SERIES_MAX;
+    picture->more = picture->more || picture->count == MRC_REPORT_PLOT_SERIES_MAX;
     if (picture->more)
         return NULL;
-    struct line *line = &picture->lines[picture->count++];
+    struct curve_line *line = &picture->lines[picture->count++];
     if (name.processor >= 0)
         snprintf(processor, sizeof processor, ", processor %d", name.processor);
     snprintf(line->name, NAME_BYTES, "%" PRIu32 " B lines%s%s%s%s%s%s", settings->line_bytes,
@@ -94,14 +94,14 @@ static struct line *add_line(struct picture *picture, const struct mrc_report *r
 static int draw_curve(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     const double unit = (double)settings->line_bytes * settings->sets;
-    struct line *line = add_line(picture, report, study, number, "");
+    struct curve_line *line = add_line(picture, report, study, number, "");
     struct curve curve;
     int result = 0;
     if (!line)
         return 0;
-    if (curve_init(&curve, study_series(report->studies[study], number), settings, error) < 0)
+    if (curve_init(&curve, mrc_study_series(report->studies[study], number), settings, error) < 0)
         return error->code;
     for (uint64_t size = 1; size != 0 && result == 0; size = curve_next(&curve, size, STEPS)) {
         const struct curve_interval interval = curve_interval(&curve, size);
@@ -124,7 +124,7 @@ static double window_time(const struct mrc_report *report, const struct series *
 }
 
 /* The miss ratio of one size of cache over windows. */
-static int draw_size(struct line *line, const struct mrc_report *report,
+static int draw_size(struct curve_line *line, const struct mrc_report *report,
                      const struct series *series, uint64_t lines, struct bt_error *error)
 {
     int result = 0;
@@ -155,15 +155,15 @@ static uint64_t largest_size(const struct series *series)
 static int draw_sizes(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series *series = study_series(report->studies[study], number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series *series = mrc_study_series(report->studies[study], number);
     uint64_t size = largest_size(series);
     for (unsigned i = 0; i < SIZES_MAX && size > 0; i++, size /= 4) {
         char text[WORDS_SIZE_BYTES];
         char more[WORDS_SIZE_BYTES + 16];
         words_size(text, (double)(size * settings->sets * settings->line_bytes));
         snprintf(more, sizeof more, ", %s cache", text);
-        struct line *line = add_line(picture, report, study, number, more);
+        struct curve_line *line = add_line(picture, report, study, number, more);
         if (line && draw_size(line, report, series, size, error) < 0)
             return error->code;
     }
@@ -173,10 +173,10 @@ static int draw_sizes(struct picture *picture, const struct mrc_report *report, 
 static int draw_working_set(struct picture *picture, const struct mrc_report *report,
                             unsigned study, unsigned number, struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series *series = study_series(report->studies[study], number);
-    const unsigned columns = study_buckets(settings) + 1;
-    struct line *line = add_line(picture, report, study, number, "");
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series *series = mrc_study_series(report->studies[study], number);
+    const unsigned columns = mrc_study_buckets(settings) + 1;
+    struct curve_line *line = add_line(picture, report, study, number, "");
     int result = 0;
     for (size_t i = 0; line && i < series->window_count && result == 0; i++)
         result = add_point(line, window_time(report, series, i),
@@ -189,8 +189,8 @@ static int draw_working_set(struct picture *picture, const struct mrc_report *re
 static int draw_times(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
-    const struct series *series = study_series(report->studies[study], number);
-    struct line *line = add_line(picture, report, study, number, "");
+    const struct series *series = mrc_study_series(report->studies[study], number);
+    struct curve_line *line = add_line(picture, report, study, number, "");
     uint64_t counts[BUCKETS_TIME + 1] = {0};
     uint64_t all = 0;
     uint64_t below = 0;
@@ -212,7 +212,7 @@ static int draw_times(struct picture *picture, const struct mrc_report *report, 
 static int draw_series(void *argument, const struct mrc_report *report, unsigned study,
                        unsigned number, struct bt_error *error)
 {
-    switch (report_settings(report, study)->kind) {
+    switch (mrc_report_settings(report, study)->kind) {
     case BANK_WINDOWS:
         return draw_working_set(argument, report, study, number, error);
     case BANK_TIMES:
@@ -230,11 +230,11 @@ static int lengthen(struct picture *picture, struct bt_error *error)
     double last = 0;
     int result = 0;
     for (size_t i = 0; i < picture->count; i++) {
-        const struct line *line = &picture->lines[i];
+        const struct curve_line *line = &picture->lines[i];
         last = line->count > 0 && line->x[line->count - 1] > last ? line->x[line->count - 1] : last;
     }
     for (size_t i = 0; i < picture->count && result == 0; i++) {
-        struct line *line = &picture->lines[i];
+        struct curve_line *line = &picture->lines[i];
         const size_t end = line->count - 1;
         if (line->count == 0 || line->x[end] >= last)
             continue;
@@ -251,7 +251,7 @@ static int lengthen(struct picture *picture, struct bt_error *error)
 
 static void name_axes(const struct mrc_report *report, struct figure_panel *panel)
 {
-    const struct study_settings *settings = report_settings(report, 0);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
     const bool seconds = report->window.unit == WINDOW_TICKS && report->clock_hz > 0;
     panel->y = (struct figure_axis){.label = "miss ratio", .unit = FIGURE_SHARE, .to = 1};
     panel->x = (struct figure_axis){.label = seconds                               ? "time"
@@ -278,7 +278,7 @@ static void write_titles(const struct mrc_report *report, const struct picture *
     static const char *const titles[] = {[BANK_DISTANCES] = "Miss ratio of LRU caches",
                                          [BANK_TIMES] = "Reuse times",
                                          [BANK_WINDOWS] = "Working set"};
-    const struct study_settings *settings = report_settings(report, 0);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, 0);
     char sets[48] = "";
     char sample[96] = "";
     if (settings->sets > 1)
@@ -288,19 +288,20 @@ static void write_titles(const struct mrc_report *report, const struct picture *
                  ", from %.4g %% of the lines; shaded: 95 %% confidence intervals",
                  100 * (double)settings->sample / (double)SAMPLE_ALL);
     snprintf(title, size, "%s%s", titles[settings->kind], sets);
-    snprintf(subtitle, size, "%" PRIu64 " requests%s%s", study_totals(report->studies[0])->requests,
-             sample, picture->more ? "; not all curves are drawn" : "");
+    snprintf(subtitle, size, "%" PRIu64 " requests%s%s",
+             mrc_study_totals(report->studies[0])->requests, sample,
+             picture->more ? "; not all curves are drawn" : "");
 }
 
 static int write_picture(const struct mrc_report *report, const struct picture *picture,
                          const struct figure_output *output, struct bt_error *error)
 {
-    struct figure_series series[REPORT_PLOT_SERIES_MAX] = {{.name = NULL}};
+    struct figure_series series[MRC_REPORT_PLOT_SERIES_MAX] = {{.name = NULL}};
     struct figure_panel panel = {.series = series, .series_count = picture->count};
     char title[160];
     char subtitle[160];
-    const bool steps =
-        report_settings(report, 0)->kind == BANK_DISTANCES && report->window.unit == WINDOW_NONE;
+    const bool steps = mrc_report_settings(report, 0)->kind == BANK_DISTANCES &&
+                       report->window.unit == WINDOW_NONE;
     for (size_t i = 0; i < picture->count; i++)
         series[i] = (struct figure_series){.name = picture->lines[i].name,
                                            .look = steps ? FIGURE_STEPS : FIGURE_LINE,
@@ -322,9 +323,9 @@ int mrc_report_plot(const struct mrc_report *report, const struct figure_output 
     struct picture *picture = calloc(1, sizeof *picture);
     if (!picture)
         return bt_fail(error, BT_MEMORY, "no memory for a picture");
-    int result = report_each(report, draw_series, picture, error);
-    const bool curves =
-        report_settings(report, 0)->kind == BANK_DISTANCES && report->window.unit == WINDOW_NONE;
+    int result = mrc_report_each(report, draw_series, picture, error);
+    const bool curves = mrc_report_settings(report, 0)->kind == BANK_DISTANCES &&
+                        report->window.unit == WINDOW_NONE;
     if (result == 0 && curves)
         result = lengthen(picture, error);
     if (result == 0)

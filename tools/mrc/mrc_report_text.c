@@ -15,7 +15,7 @@
 
 static void put_totals(const struct mrc_report *report)
 {
-    const struct study_totals *totals = study_totals(report->studies[0]);
+    const struct mrc_study_totals *totals = mrc_study_totals(report->studies[0]);
     printf("%" PRIu64 " requests", totals->requests);
     if (totals->dropped > 0)
         printf(", %" PRIu64 " of them no references to memory", totals->dropped);
@@ -32,8 +32,8 @@ static void put_totals(const struct mrc_report *report)
 
 static void put_what(const struct mrc_report *report, unsigned study, unsigned number)
 {
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series_name name = study_series_name(settings, number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series_name name = mrc_study_series_name(settings, number);
     printf("\nlines of %" PRIu32 " bytes", settings->line_bytes);
     if (name.processor >= 0)
         printf(", processor %d", name.processor);
@@ -52,7 +52,7 @@ static void put_footprint(const struct mrc_report *report, unsigned study,
                           const struct curve *curve)
 {
     char text[WORDS_SIZE_BYTES];
-    const uint32_t line_bytes = report_settings(report, study)->line_bytes;
+    const uint32_t line_bytes = mrc_report_settings(report, study)->line_bytes;
     printf("%" PRIu64 " references, %s%" PRIu64 " lines (%s)\n", curve->references,
            curve->rate < 1 ? "about " : "", curve->compulsory,
            words_size(text, (double)curve->compulsory * line_bytes));
@@ -99,7 +99,7 @@ static uint64_t *list_sizes(const struct curve *curve, unsigned steps, size_t *c
 static int put_curve(const struct mrc_report *report, unsigned study, unsigned number,
                      struct bt_error *error)
 {
-    const struct study_settings *settings = report_settings(report, study);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
     const struct table_column columns[] = {
         {"size", "size", TABLE_TEXT},
         {settings->sets > 1 ? "ways" : "lines", "lines", TABLE_COUNT},
@@ -109,7 +109,7 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
         {"to (95 %)", "high", TABLE_SHARE}};
     const bool sampled = settings->sample < SAMPLE_ALL;
     struct curve curve;
-    if (curve_init(&curve, study_series(report->studies[study], number), settings, error) < 0)
+    if (curve_init(&curve, mrc_study_series(report->studies[study], number), settings, error) < 0)
         return error->code;
     put_what(report, study, number);
     put_footprint(report, study, &curve);
@@ -136,7 +136,7 @@ static int put_curve(const struct mrc_report *report, unsigned study, unsigned n
 
 struct window_table {
     const struct mrc_report *report;
-    const struct study_settings *settings;
+    const struct mrc_study_settings *settings;
     const struct series *series;
     unsigned columns;                /* numbers of a window in the series */
     uint64_t windows;                /* that are not empty */
@@ -224,15 +224,15 @@ static int put_windows(const struct mrc_report *report, unsigned study, unsigned
                        struct bt_error *error)
 {
     struct window_table rows = {.report = report,
-                                .settings = report_settings(report, study),
-                                .series = study_series(report->studies[study], number)};
+                                .settings = mrc_report_settings(report, study),
+                                .series = mrc_study_series(report->studies[study], number)};
     const bool curves = rows.settings->kind == BANK_DISTANCES;
     struct table_column columns[2 + WINDOW_SIZES] = {
         {report->window.unit == WINDOW_TICKS ? "from tick" : "from request", "from", TABLE_COUNT},
         {"references", "references", TABLE_COUNT},
         {"lines", "lines", TABLE_COUNT},
         {"bytes", "bytes", TABLE_COUNT}};
-    rows.columns = study_buckets(rows.settings) + 1;
+    rows.columns = mrc_study_buckets(rows.settings) + 1;
     if (find_windows(&rows, error) < 0)
         return error->code;
     if (curves)
@@ -290,8 +290,8 @@ static int put_times(const struct mrc_report *report, unsigned study, unsigned n
                                                   {"to", "to", TABLE_COUNT},
                                                   {"references", "references", TABLE_COUNT},
                                                   {"so far", "cumulative", TABLE_SHARE}};
-    const struct study_settings *settings = report_settings(report, study);
-    const struct series *series = study_series(report->studies[study], number);
+    const struct mrc_study_settings *settings = mrc_report_settings(report, study);
+    const struct series *series = mrc_study_series(report->studies[study], number);
     (void)error;
     for (size_t i = 0; i < series->window_count; i++) {
         struct time_table rows = {
@@ -321,7 +321,7 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
                       unsigned number, struct bt_error *error)
 {
     (void)argument;
-    if (report_settings(report, study)->kind == BANK_TIMES)
+    if (mrc_report_settings(report, study)->kind == BANK_TIMES)
         return put_times(report, study, number, error);
     if (report->window.unit != WINDOW_NONE)
         return put_windows(report, study, number, error);
@@ -331,5 +331,5 @@ static int put_series(void *argument, const struct mrc_report *report, unsigned 
 int mrc_report_text(const struct mrc_report *report, struct bt_error *error)
 {
     put_totals(report);
-    return report_each(report, put_series, NULL, error);
+    return mrc_report_each(report, put_series, NULL, error);
 }

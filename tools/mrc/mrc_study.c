@@ -7,17 +7,17 @@
 
 #include <stdlib.h>
 
-static unsigned caches_of(const struct study_settings *settings)
+static unsigned caches_of(const struct mrc_study_settings *settings)
 {
     return (settings->by_processor ? 256u : 1u) * (settings->split ? 2u : 1u);
 }
 
-static unsigned kinds_of(const struct study_settings *settings)
+static unsigned kinds_of(const struct mrc_study_settings *settings)
 {
     return settings->by_kind ? REFERENCE_KINDS : 1u;
 }
 
-unsigned study_buckets(const struct study_settings *settings)
+unsigned mrc_study_buckets(const struct mrc_study_settings *settings)
 {
     switch (settings->kind) {
     case BANK_TIMES:
@@ -30,9 +30,9 @@ unsigned study_buckets(const struct study_settings *settings)
 }
 
 /* What becomes of each type of request: its kind, and what that adds to a series' number. */
-static void fill_tables(struct study *study)
+static void fill_tables(struct mrc_study *study)
 {
-    const struct study_settings *settings = &study->settings;
+    const struct mrc_study_settings *settings = &study->settings;
     for (unsigned type = 0; type < 256; type++)
         study->kind[type] = (uint8_t)reference_kind_of((uint8_t)type);
     for (unsigned kind = 0; kind < REFERENCE_KINDS; kind++) {
@@ -47,10 +47,10 @@ static void fill_tables(struct study *study)
     study->kinds = kinds_of(settings);
 }
 
-struct study *study_new(const struct study_settings *settings, uint64_t first_record,
-                        struct bt_error *error)
+struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint64_t first_record,
+                                struct bt_error *error)
 {
-    struct study *study = calloc(1, sizeof *study);
+    struct mrc_study *study = calloc(1, sizeof *study);
     if (!study) {
         bt_fail(error, BT_MEMORY, "no memory for a study");
         return NULL;
@@ -59,22 +59,22 @@ struct study *study_new(const struct study_settings *settings, uint64_t first_re
     study->leading = first_record == 0;
     study->record = first_record;
     study->first_window = UINT64_MAX;
-    study->buckets = study_buckets(settings);
+    study->buckets = mrc_study_buckets(settings);
     study->line_shift = (unsigned)__builtin_ctz(settings->line_bytes);
     fill_tables(study);
     study->bank = bank_new(settings->kind, caches_of(settings), settings->sets, error);
     if (!study->bank) {
-        study_free(study);
+        mrc_study_free(study);
         return NULL;
     }
     return study;
 }
 
-void study_free(struct study *study)
+void mrc_study_free(struct mrc_study *study)
 {
     if (!study)
         return;
-    for (unsigned i = 0; i < STUDY_SERIES_MAX; i++)
+    for (unsigned i = 0; i < MRC_SERIES_MAX; i++)
         series_free(study->series[i]);
     bank_free(study->bank);
     free(study->pending.entries);
@@ -83,9 +83,9 @@ void study_free(struct study *study)
 
 /* The next records, at most count, that are in one window of time, which becomes the present one.
  * study->tick is the tick before the first of them. */
-static size_t same_window(struct study *study, const struct record *records, size_t count)
+static size_t same_window(struct mrc_study *study, const struct record *records, size_t count)
 {
-    const struct window *window = &study->settings.window;
+    const struct mrc_window *window = &study->settings.window;
     uint64_t tick = study->tick + records[0].time;
     size_t same = count;
     if (window->unit == WINDOW_REQUESTS) {
@@ -105,7 +105,7 @@ static size_t same_window(struct study *study, const struct record *records, siz
     return same;
 }
 
-int study_put(struct study *study, const struct batch *batch, struct bt_error *error)
+int mrc_study_put(struct mrc_study *study, const struct batch *batch, struct bt_error *error)
 {
     study->totals.lost = saturating_add(study->totals.lost, loss_total(&batch->lost));
     study->totals.gaps += batch->gap.chosen;
@@ -115,8 +115,8 @@ int study_put(struct study *study, const struct batch *batch, struct bt_error *e
         const struct record *records = batch->records + done;
         const size_t same = same_window(study, records, batch->count - done);
         for (size_t taken = 0, some = 0; taken < same; taken += some)
-            if (study_fill(study, records + taken, same - taken, &some, error) < 0 ||
-                study_run(study, error) < 0)
+            if (mrc_study_fill(study, records + taken, same - taken, &some, error) < 0 ||
+                mrc_study_run(study, error) < 0)
                 return error->code;
         study->record += same;
         done += same;
@@ -125,7 +125,7 @@ int study_put(struct study *study, const struct batch *batch, struct bt_error *e
 }
 
 /* Puts pending references of one window into a run. Returns how many. */
-static size_t fill_pending(struct study *study, const struct pending *entries, size_t count,
+static size_t fill_pending(struct mrc_study *study, const struct pending *entries, size_t count,
                            uint64_t before)
 {
     struct bank_run *run = &study->run;
@@ -144,14 +144,14 @@ static size_t fill_pending(struct study *study, const struct pending *entries, s
     return some;
 }
 
-int study_resolve(struct study *study, struct pending_list *list, struct bt_error *error)
+int mrc_study_resolve(struct mrc_study *study, struct pending_list *list, struct bt_error *error)
 {
     const uint64_t before = study->touches;
     int result = 0;
     study->resolving = true;
     for (size_t done = 0; result == 0 && done < list->count;) {
         done += fill_pending(study, list->entries + done, list->count - done, before);
-        result = study_run(study, error);
+        result = mrc_study_run(study, error);
     }
     free(list->entries);
     *list = study->pending;
@@ -159,15 +159,15 @@ int study_resolve(struct study *study, struct pending_list *list, struct bt_erro
     return result;
 }
 
-int study_pack(const struct study *study, struct numbers *numbers, struct bt_error *error)
+int mrc_study_pack(const struct mrc_study *study, struct numbers *numbers, struct bt_error *error)
 {
-    const struct study_totals *totals = &study->totals;
+    const struct mrc_study_totals *totals = &study->totals;
     if (numbers_put(numbers, totals->requests, error) < 0 ||
         numbers_put(numbers, totals->dropped, error) < 0 ||
         numbers_put(numbers, totals->lost, error) < 0 ||
         numbers_put(numbers, totals->gaps, error) < 0)
         return error->code;
-    for (unsigned i = 0; i < STUDY_SERIES_MAX; i++) {
+    for (unsigned i = 0; i < MRC_SERIES_MAX; i++) {
         if (!study->series[i])
             continue;
         if (numbers_put(numbers, i, error) < 0 ||
@@ -177,7 +177,7 @@ int study_pack(const struct study *study, struct numbers *numbers, struct bt_err
     return 0;
 }
 
-int study_add(struct study *study, const struct numbers *numbers, struct bt_error *error)
+int mrc_study_add(struct mrc_study *study, const struct numbers *numbers, struct bt_error *error)
 {
     size_t place = 4;
     if (numbers->count < place)
@@ -189,9 +189,9 @@ int study_add(struct study *study, const struct numbers *numbers, struct bt_erro
     while (place < numbers->count) {
         const uint64_t number = numbers->values[place++];
         struct series *series =
-            number < STUDY_SERIES_MAX ? study_find_series(study, (unsigned)number, error) : NULL;
+            number < MRC_SERIES_MAX ? mrc_study_find_series(study, (unsigned)number, error) : NULL;
         if (!series)
-            return number < STUDY_SERIES_MAX
+            return number < MRC_SERIES_MAX
                        ? error->code
                        : bt_fail(error, BT_DATA, "counts of another process make no sense");
         if (series_add_packed(series, study->buckets, numbers, &place, error) < 0)
@@ -200,22 +200,22 @@ int study_add(struct study *study, const struct numbers *numbers, struct bt_erro
     return 0;
 }
 
-const struct study_settings *study_settings(const struct study *study)
+const struct mrc_study_settings *mrc_study_settings(const struct mrc_study *study)
 {
     return &study->settings;
 }
 
-const struct study_totals *study_totals(const struct study *study)
+const struct mrc_study_totals *mrc_study_totals(const struct mrc_study *study)
 {
     return &study->totals;
 }
 
-const struct series *study_series(const struct study *study, unsigned number)
+const struct series *mrc_study_series(const struct mrc_study *study, unsigned number)
 {
     return study->series[number];
 }
 
-struct series_name study_series_name(const struct study_settings *settings, unsigned number)
+struct series_name mrc_study_series_name(const struct mrc_study_settings *settings, unsigned number)
 {
     const unsigned kinds = kinds_of(settings);
     const unsigned caches = settings->split ? 2 : 1;
@@ -229,7 +229,7 @@ struct series_name study_series_name(const struct study_settings *settings, unsi
             settings->by_kind ? reference_kind_name((enum reference_kind)(number % kinds)) : NULL};
 }
 
-void study_finish(struct study *study)
+void mrc_study_finish(struct mrc_study *study)
 {
     bank_free(study->bank);
     study->bank = NULL;

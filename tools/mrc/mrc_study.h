@@ -15,18 +15,18 @@
 #include "tools/mrc/bank.h"
 #include "tools/mrc/series.h"
 
-#define STUDY_LINE_BYTES_MAX (1u << 20)
-#define STUDY_SERIES_MAX     1536u /* 256 processors, 2 caches of each, 3 kinds */
+#define MRC_LINE_BYTES_MAX (1u << 20)
+#define MRC_SERIES_MAX     1536u /* 256 processors, 2 caches of each, 3 kinds */
 
 enum window_unit { WINDOW_NONE, WINDOW_TICKS, WINDOW_REQUESTS };
 
 /* Windows of time: the first one begins with tick 0, or with the first request. */
-struct NAMED_FIELDS window {
+struct NAMED_FIELDS mrc_window {
     enum window_unit unit;
     uint64_t length; /* not 0, unless there are none */
 };
 
-struct study_settings {
+struct mrc_study_settings {
     enum bank_kind kind;
     uint32_t line_bytes; /* a power of two */
     uint32_t sets;       /* a power of two; 1: fully associative */
@@ -34,7 +34,7 @@ struct study_settings {
     bool split;          /* instructions and data have caches of their own */
     bool by_kind;        /* counted by kind of request */
     uint64_t sample;     /* the limit of hashes of lines that are followed; SAMPLE_ALL */
-    struct window window;
+    struct mrc_window window;
     bool ticks; /* reuse times are in ticks; else in references */
 };
 
@@ -51,41 +51,41 @@ struct NAMED_FIELDS pending_list {
     size_t count, capacity;
 };
 
-struct study;
+struct mrc_study;
 
 /* A study of the trace's part that begins with record first_record; 0: the leading one. NULL and
  * *error without memory. */
-struct study *study_new(const struct study_settings *settings, uint64_t first_record,
-                        struct bt_error *error);
-void study_free(struct study *study);
+struct mrc_study *mrc_study_new(const struct mrc_study_settings *settings, uint64_t first_record,
+                                struct bt_error *error);
+void mrc_study_free(struct mrc_study *study);
 
 /* Goes on with a batch. 0 or a negative code. */
-int study_put(struct study *study, const struct batch *batch, struct bt_error *error);
+int mrc_study_put(struct mrc_study *study, const struct batch *batch, struct bt_error *error);
 
 /*
  * Goes on with what is pending of the part behind; *list is then what is pending of this one: its
  * own, and what it could not resolve. The leading part resolves all. 0 or BT_MEMORY.
  */
-int study_resolve(struct study *study, struct pending_list *list, struct bt_error *error);
+int mrc_study_resolve(struct mrc_study *study, struct pending_list *list, struct bt_error *error);
 
-/* Appends all counts to numbers; study_add adds those of another part of the same trace and
+/* Appends all counts to numbers; mrc_study_add adds those of another part of the same trace and
  * settings. 0, BT_MEMORY, BT_DATA. */
-int study_pack(const struct study *study, struct numbers *numbers, struct bt_error *error);
-int study_add(struct study *study, const struct numbers *numbers, struct bt_error *error);
+int mrc_study_pack(const struct mrc_study *study, struct numbers *numbers, struct bt_error *error);
+int mrc_study_add(struct mrc_study *study, const struct numbers *numbers, struct bt_error *error);
 
 /* What was counted of records rather than lines. */
-struct study_totals {
+struct mrc_study_totals {
     uint64_t requests; /* records */
     uint64_t dropped;  /* of these: no references to memory */
     uint64_t lost;     /* requests that the trace says are missing */
     uint64_t gaps;     /* places where the trace's user left something out */
 };
 
-const struct study_settings *study_settings(const struct study *study);
-const struct study_totals *study_totals(const struct study *study);
+const struct mrc_study_settings *mrc_study_settings(const struct mrc_study *study);
+const struct mrc_study_totals *mrc_study_totals(const struct mrc_study *study);
 
-/* The series of a number below STUDY_SERIES_MAX; NULL where nothing was counted. */
-const struct series *study_series(const struct study *study, unsigned number);
+/* The series of a number below MRC_SERIES_MAX; NULL where nothing was counted. */
+const struct series *mrc_study_series(const struct mrc_study *study, unsigned number);
 
 /* What a series is about. */
 struct series_name {
@@ -93,12 +93,13 @@ struct series_name {
     const char *cache; /* "instruction", "data"; NULL: unified */
     const char *kind;  /* "fetch", "read", "write"; NULL: all */
 };
-struct series_name study_series_name(const struct study_settings *settings, unsigned number);
+struct series_name mrc_study_series_name(const struct mrc_study_settings *settings,
+                                         unsigned number);
 
 /* Buckets that the kind of study counts windows and times in. */
-unsigned study_buckets(const struct study_settings *settings);
+unsigned mrc_study_buckets(const struct mrc_study_settings *settings);
 
 /* Frees what follows the lines: only counts are left, and may be added and packed. */
-void study_finish(struct study *study);
+void mrc_study_finish(struct mrc_study *study);
 
 #endif

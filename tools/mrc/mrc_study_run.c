@@ -6,7 +6,8 @@
 
 #define RECORD_LINES_MAX 256u /* that one record touches at most */
 
-struct series *study_find_series(struct study *study, unsigned number, struct bt_error *error)
+struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
+                                     struct bt_error *error)
 {
     if (!study->series[number])
         study->series[number] = series_new(study->settings.sample < SAMPLE_ALL, error);
@@ -14,16 +15,16 @@ struct series *study_find_series(struct study *study, unsigned number, struct bt
 }
 
 /* The plain study: one curve of all, without windows or sampling. */
-static bool is_plain(const struct study *study)
+static bool is_plain(const struct mrc_study *study)
 {
-    const struct study_settings *settings = &study->settings;
+    const struct mrc_study_settings *settings = &study->settings;
     return settings->kind == BANK_DISTANCES && !settings->by_processor && !settings->split &&
            !settings->by_kind && settings->sample == SAMPLE_ALL &&
            settings->window.unit == WINDOW_NONE;
 }
 
 /* As below, for the plain study. */
-static size_t fill_plain(struct study *study, const struct record *records, size_t count)
+static size_t fill_plain(struct mrc_study *study, const struct record *records, size_t count)
 {
     const unsigned shift = study->line_shift;
     uint32_t *lines = study->run.lines;
@@ -49,7 +50,7 @@ static size_t fill_plain(struct study *study, const struct record *records, size
 }
 
 /* One reference of a line, by a request of that kind. Its series is there. */
-static void touch(struct study *study, uint32_t line, unsigned processor, unsigned kind)
+static void touch(struct mrc_study *study, uint32_t line, unsigned processor, unsigned kind)
 {
     struct bank_run *run = &study->run;
     const size_t place = run->count;
@@ -69,7 +70,7 @@ static void touch(struct study *study, uint32_t line, unsigned processor, unsign
 }
 
 /* All references of a record. */
-static int touch_all(struct study *study, const struct record *record, struct bt_error *error)
+static int touch_all(struct mrc_study *study, const struct record *record, struct bt_error *error)
 {
     const unsigned shift = study->line_shift;
     const unsigned kind = study->kind[record->type];
@@ -80,7 +81,7 @@ static int touch_all(struct study *study, const struct record *record, struct bt
     }
     const unsigned series =
         record->processor * study->series_a_processor + study->series_of_kind[kind];
-    if (!study->series[series] && !study_find_series(study, series, error))
+    if (!study->series[series] && !mrc_study_find_series(study, series, error))
         return error->code;
     const uint32_t last = record->address + reference_bytes(record) - 1;
     uint32_t line = record->address >> shift;
@@ -92,8 +93,8 @@ static int touch_all(struct study *study, const struct record *record, struct bt
     return 0;
 }
 
-int study_fill(struct study *study, const struct record *records, size_t count, size_t *taken,
-               struct bt_error *error)
+int mrc_study_fill(struct mrc_study *study, const struct record *records, size_t count,
+                   size_t *taken, struct bt_error *error)
 {
     if (is_plain(study)) {
         *taken = fill_plain(study, records, count);
@@ -108,7 +109,7 @@ int study_fill(struct study *study, const struct record *records, size_t count, 
 }
 
 /* A reference whose line nobody has met before it: that is the end of it in the leading part. */
-static int keep_pending(struct study *study, size_t place, struct bt_error *error)
+static int keep_pending(struct mrc_study *study, size_t place, struct bt_error *error)
 {
     struct pending_list *list = &study->pending;
     void *grown =
@@ -126,7 +127,7 @@ static int keep_pending(struct study *study, size_t place, struct bt_error *erro
 }
 
 /* Counts the outcomes of the plain study. */
-static int count_plain(struct study *study, struct series *series, struct bt_error *error)
+static int count_plain(struct mrc_study *study, struct series *series, struct bt_error *error)
 {
     const struct bank_run *run = &study->run;
     uint32_t above = 0;
@@ -154,7 +155,7 @@ static int count_plain(struct study *study, struct series *series, struct bt_err
 }
 
 /* Counts an outcome in its window of time. */
-static int count_in_window(struct study *study, struct series *series, uint32_t bucket,
+static int count_in_window(struct mrc_study *study, struct series *series, uint32_t bucket,
                            struct bt_error *error)
 {
     uint64_t *counts = series_window(series, study->window, study->buckets, error);
@@ -175,7 +176,7 @@ static int count_distance(struct series *series, uint32_t line, uint32_t distanc
 }
 
 /* Counts a line's first reference of all. */
-static int count_cold(struct study *study, struct series *series, uint32_t line,
+static int count_cold(struct mrc_study *study, struct series *series, uint32_t line,
                       struct bt_error *error)
 {
     series->cold++;
@@ -187,11 +188,11 @@ static int count_cold(struct study *study, struct series *series, uint32_t line,
 }
 
 /* Counts what became of one reference of the run. */
-static int count_outcome(struct study *study, size_t place, struct bt_error *error)
+static int count_outcome(struct mrc_study *study, size_t place, struct bt_error *error)
 {
     const uint32_t outcome = study->run.outcomes[place];
     const uint32_t line = study->run.lines[place];
-    struct series *series = study_find_series(study, study->series_of[place], error);
+    struct series *series = mrc_study_find_series(study, study->series_of[place], error);
     if (!series)
         return error->code;
     if (outcome != BANK_COLD) {
@@ -209,12 +210,12 @@ static int count_outcome(struct study *study, size_t place, struct bt_error *err
                           : keep_pending(study, place, error);
 }
 
-int study_run(struct study *study, struct bt_error *error)
+int mrc_study_run(struct mrc_study *study, struct bt_error *error)
 {
     if (bank_run(study->bank, &study->run, error) < 0)
         return error->code;
     if (is_plain(study)) {
-        struct series *series = study_find_series(study, 0, error);
+        struct series *series = mrc_study_find_series(study, 0, error);
         if (!series)
             return error->code;
         if (!study->resolving)

@@ -9,7 +9,7 @@
 #define SLOTS_RATIO 6u  /* slots are renumbered into at least so many a line */
 #define INLINE      static inline __attribute__((always_inline))
 
-struct batch {
+struct stack_batch {
     const uint32_t *lines;
     size_t count;
     uint32_t keys[BATCH];
@@ -18,13 +18,13 @@ struct batch {
 struct stack {
     struct line_table map;  /* from lines to the slots of their last references */
     struct recency recency; /* of the slots */
-    void (*batch)(struct stack *stack, const struct batch *now, struct batch *next,
+    void (*batch)(struct stack *stack, const struct stack_batch *now, struct stack_batch *next,
                   uint32_t *distances);
     void (*renumber)(struct stack *stack);
 };
 
 /* Gives the lines of a batch new slots; slots gets the old ones, 0 where there was none. */
-INLINE void look_up(struct stack *stack, const struct batch *now, uint32_t *slots)
+INLINE void look_up(struct stack *stack, const struct stack_batch *now, uint32_t *slots)
 {
     const uint64_t *bits = stack->recency.bits;
     const uint16_t *words = stack->recency.words;
@@ -40,8 +40,8 @@ INLINE void look_up(struct stack *stack, const struct batch *now, uint32_t *slot
 
 /* Goes from the old slots of a batch to the new ones. What the table has of the next batch is asked
  * for meanwhile. */
-INLINE void move(struct stack *stack, const struct batch *now, const uint32_t *slots,
-                 struct batch *next, uint32_t *distances, unsigned levels)
+INLINE void move(struct stack *stack, const struct stack_batch *now, const uint32_t *slots,
+                 struct stack_batch *next, uint32_t *distances, unsigned levels)
 {
     const struct line_table map = stack->map;
     for (size_t i = 0; i < now->count;) {
@@ -71,7 +71,7 @@ INLINE void move(struct stack *stack, const struct batch *now, const uint32_t *s
     }
 }
 
-INLINE void run_batch(struct stack *stack, const struct batch *now, struct batch *next,
+INLINE void run_batch(struct stack *stack, const struct stack_batch *now, struct stack_batch *next,
                       uint32_t *distances)
 {
     uint32_t slots[BATCH];
@@ -110,8 +110,8 @@ INLINE void run_renumber(struct stack *stack)
     }
 }
 
-static void batch_plain(struct stack *stack, const struct batch *now, struct batch *next,
-                        uint32_t *distances)
+static void batch_plain(struct stack *stack, const struct stack_batch *now,
+                        struct stack_batch *next, uint32_t *distances)
 {
     run_batch(stack, now, next, distances);
 }
@@ -123,7 +123,8 @@ static void renumber_plain(struct stack *stack)
 
 #ifdef __x86_64__
 __attribute__((target("avx2,bmi,bmi2,popcnt"))) static void
-batch_avx2(struct stack *stack, const struct batch *now, struct batch *next, uint32_t *distances)
+batch_avx2(struct stack *stack, const struct stack_batch *now, struct stack_batch *next,
+           uint32_t *distances)
 {
     run_batch(stack, now, next, distances);
 }
@@ -182,7 +183,7 @@ static int renumber(struct stack *stack, struct bt_error *error)
 }
 
 /* Begins a batch of at most count lines. */
-static void prepare(struct batch *batch, const uint32_t *lines, size_t count)
+static void prepare(struct stack_batch *batch, const uint32_t *lines, size_t count)
 {
     batch->lines = lines;
     batch->count = count < BATCH ? count : BATCH;
@@ -191,9 +192,9 @@ static void prepare(struct batch *batch, const uint32_t *lines, size_t count)
 int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t *distances,
               struct bt_error *error)
 {
-    struct batch batches[2];
-    struct batch *now = &batches[0];
-    struct batch *next = &batches[1];
+    struct stack_batch batches[2];
+    struct stack_batch *now = &batches[0];
+    struct stack_batch *next = &batches[1];
     prepare(now, lines, count);
     for (size_t i = 0; i < now->count; i++) {
         now->keys[i] = line_table_key(&stack->map, lines[i]);
@@ -206,7 +207,7 @@ int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t
         if (line_table_reserve(&stack->map, now->count, error) < 0)
             return error->code;
         stack->batch(stack, now, next, distances + done);
-        struct batch *other = now;
+        struct stack_batch *other = now;
         now = next;
         next = other;
     }

@@ -74,7 +74,7 @@ void address_layout_free(struct address_layout *layout)
     free(layout->bands);
 }
 
-size_t address_layout_place(const struct address_layout *layout, uint32_t address)
+size_t address_layout_position(const struct address_layout *layout, uint32_t address)
 {
     uint32_t row = (uint32_t)((uint64_t)address >> layout->shift);
     size_t low = 0;

@@ -33,7 +33,7 @@ int address_layout_make(struct address_layout *layout, const struct address_map_
 void address_layout_free(struct address_layout *layout);
 
 /* The first place of an address that is in the map; the others of its row follow. */
-size_t address_layout_place(const struct address_layout *layout, uint32_t address);
+size_t address_layout_position(const struct address_layout *layout, uint32_t address);
 
 #define ADDRESS_LAYOUT_TICKS 64u
 #define ADDRESS_LAYOUT_LABEL 12u

@@ -21,28 +21,29 @@ static const char *scale_name(const struct figure_axis *axis)
 static void put_axis(struct canvas *canvas, const char *name, const struct figure_axis *description,
                      const struct axis *axis, bool falling)
 {
-    struct script *script = canvas->script;
+    struct gnuplot_script *script = canvas->script;
     if (axis_is_logarithmic(description))
-        script_put(script, "set logscale %s %s\n", name, scale_name(description));
+        gnuplot_script_put(script, "set logscale %s %s\n", name, scale_name(description));
     else
-        script_put(script, "unset logscale %s\n", name);
-    script_put(script, "set %srange [", name);
-    script_number(script, falling ? axis->to : axis->from);
-    script_put(script, ":");
-    script_number(script, falling ? axis->from : axis->to);
-    script_put(script, "]\nset %slabel ", name);
-    script_quote(script, description->label, 0);
-    script_put(script, " offset 0, %s\nset %stics out nomirror (", *name == 'x' ? "0.3" : "0",
-               name);
+        gnuplot_script_put(script, "unset logscale %s\n", name);
+    gnuplot_script_put(script, "set %srange [", name);
+    gnuplot_script_number(script, falling ? axis->to : axis->from);
+    gnuplot_script_put(script, ":");
+    gnuplot_script_number(script, falling ? axis->from : axis->to);
+    gnuplot_script_put(script, "]\nset %slabel ", name);
+    gnuplot_script_quote(script, description->label, 0);
+    gnuplot_script_put(script, " offset 0, %s\nset %stics out nomirror (",
+                       *name == 'x' ? "0.3" : "0", name);
     size_t count = description->ticks ? description->tick_count : axis->tick_count;
     for (size_t i = 0; i < count; i++) {
-        script_put(script, i > 0 ? ", " : "");
-        script_quote_format(script,
-                            description->ticks ? description->ticks[i].label : axis->ticks[i].label,
-                            TICK_CHARACTERS);
-        script_number(script, description->ticks ? description->ticks[i].at : axis->ticks[i].at);
+        gnuplot_script_put(script, i > 0 ? ", " : "");
+        gnuplot_script_quote_format(
+            script, description->ticks ? description->ticks[i].label : axis->ticks[i].label,
+            TICK_CHARACTERS);
+        gnuplot_script_number(script,
+                              description->ticks ? description->ticks[i].at : axis->ticks[i].at);
     }
-    script_put(script, ")\n");
+    gnuplot_script_put(script, ")\n");
 }
 
 /* The name of intervals of a kind, if there are any; else NULL. */
@@ -55,10 +56,10 @@ static const char *interval_name(const struct figure_panel *panel, bool is_break
 }
 
 /* Where a panel's legend is. */
-enum legend_place { LEGEND_NOWHERE, LEGEND_BESIDE, LEGEND_ABOVE };
+enum legend_position { LEGEND_NOWHERE, LEGEND_BESIDE, LEGEND_ABOVE };
 
 /* A legend stands beside the curves, or above them where the panel is narrow: never on them. */
-static enum legend_place legend_place(const struct canvas *canvas)
+static enum legend_position legend_position(const struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
     bool intervals = interval_name(panel, false) || interval_name(panel, true);
@@ -85,7 +86,7 @@ static unsigned axis_width(const struct canvas *canvas)
     if (longest > canvas_legend_characters(canvas))
         longest = canvas_legend_characters(canvas);
     unsigned beside = MARGIN_PIXELS;
-    if (legend_place(canvas) == LEGEND_BESIDE)
+    if (legend_position(canvas) == LEGEND_BESIDE)
         beside += MARGIN_PIXELS + (unsigned)longest * CHARACTER_PIXELS;
     return canvas->width > 2 * beside ? canvas->width - beside : canvas->width / 2;
 }
@@ -94,20 +95,21 @@ static void put_legend(struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
     bool stacked = panel->series_count > 0 && panel->series[0].look == FIGURE_AREA;
-    switch (legend_place(canvas)) {
+    switch (legend_position(canvas)) {
     case LEGEND_NOWHERE:
-        script_put(canvas->script, "unset key\n");
+        gnuplot_script_put(canvas->script, "unset key\n");
         break;
     case LEGEND_BESIDE:
-        script_put(canvas->script,
-                   "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 "
-                   "%s\n",
-                   stacked ? "invert" : "noinvert");
+        gnuplot_script_put(
+            canvas->script,
+            "set key outside right top vertical Left reverse samplen 2 spacing 1.2 width 2 "
+            "%s\n",
+            stacked ? "invert" : "noinvert");
         break;
     case LEGEND_ABOVE:
-        script_put(canvas->script,
-                   "set key outside center top horizontal Left reverse samplen 2 width 1 "
-                   "noinvert\n");
+        gnuplot_script_put(canvas->script,
+                           "set key outside center top horizontal Left reverse samplen 2 width 1 "
+                           "noinvert\n");
         break;
     }
 }
@@ -143,19 +145,22 @@ static void put_interval(struct canvas *canvas, const struct figure_interval *in
     if (!(from <= to))
         return;
     bool thin = (to - from) * pixels < 2 * (axis->to - axis->from);
-    script_put(canvas->script, thin ? "set arrow from " : "set object rectangle from ");
-    script_put(canvas->script,
-               interval->vertical ? "graph 0, first %.12g to " : "%.12g, graph 0 to ", from);
-    script_put(canvas->script, interval->vertical ? "graph 1, first %.12g " : "%.12g, graph 1 ",
-               thin ? from : to);
-    script_put(canvas->script, thin ? "nohead front linecolor rgb \"#666666\" dashtype 2\n"
-                               : interval->is_break ? "front " BREAK_FILL "\n"
-                                                    : "front " MISSING_FILL " linewidth 1\n");
+    gnuplot_script_put(canvas->script, thin ? "set arrow from " : "set object rectangle from ");
+    gnuplot_script_put(canvas->script,
+                       interval->vertical ? "graph 0, first %.12g to " : "%.12g, graph 0 to ",
+                       from);
+    gnuplot_script_put(canvas->script,
+                       interval->vertical ? "graph 1, first %.12g " : "%.12g, graph 1 ",
+                       thin ? from : to);
+    gnuplot_script_put(canvas->script, thin ? "nohead front linecolor rgb \"#666666\" dashtype 2\n"
+                                       : interval->is_break ? "front " BREAK_FILL "\n"
+                                                            : "front " MISSING_FILL
+                                                              " linewidth 1\n");
 }
 
 void canvas_element(struct canvas *canvas)
 {
-    script_put(canvas->script, canvas->elements++ > 0 ? ", " : "plot ");
+    gnuplot_script_put(canvas->script, canvas->elements++ > 0 ? ", " : "plot ");
 }
 
 /* The legend's entry for intervals, which are no elements of the plot themselves. */
@@ -165,9 +170,9 @@ static void put_interval_name(struct canvas *canvas, bool is_break)
     if (!name)
         return;
     canvas_element(canvas);
-    script_put(canvas->script, "keyentry with boxes %s title ",
-               is_break ? BREAK_FILL : MISSING_FILL);
-    script_quote(canvas->script, name, canvas_legend_characters(canvas));
+    gnuplot_script_put(canvas->script, "keyentry with boxes %s title ",
+                       is_break ? BREAK_FILL : MISSING_FILL);
+    gnuplot_script_quote(canvas->script, name, canvas_legend_characters(canvas));
 }
 
 static void put_plot(struct canvas *canvas)
@@ -176,11 +181,11 @@ static void put_plot(struct canvas *canvas)
     canvas_series_elements(canvas);
     if (canvas->elements == 0) {
         canvas_element(canvas);
-        script_put(canvas->script, "NaN notitle");
+        gnuplot_script_put(canvas->script, "NaN notitle");
     }
     put_interval_name(canvas, false);
     put_interval_name(canvas, true);
-    script_put(canvas->script, "\n");
+    gnuplot_script_put(canvas->script, "\n");
 }
 
 void canvas_put(struct canvas *canvas)
@@ -188,9 +193,9 @@ void canvas_put(struct canvas *canvas)
     const struct figure_panel *panel = canvas->panel;
     const struct figure_heat *heat = panel->heat;
     lay_out(canvas);
-    script_put(canvas->script, "set title ");
-    script_quote(canvas->script, panel->title, canvas->width / 9);
-    script_put(canvas->script, "\nunset arrow\nunset object\n");
+    gnuplot_script_put(canvas->script, "set title ");
+    gnuplot_script_quote(canvas->script, panel->title, canvas->width / 9);
+    gnuplot_script_put(canvas->script, "\nunset arrow\nunset object\n");
     canvas_heat_data(canvas);
     canvas_series_data(canvas);
     put_axis(canvas, "x", &panel->x, &canvas->x, false);

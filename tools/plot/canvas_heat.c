@@ -32,23 +32,23 @@ static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
     value_range(heat, &low, &high);
     axis_lay_out(&axis, &description, low, high, canvas->height / PIXELS_PER_COLOR_TICK + 1,
                  !heat->logarithmic);
-    script_put(canvas->script,
-               "set palette defined (0 \"#7ad151\", 0.25 \"#22a884\", 0.5 \"#2a788e\", "
-               "0.75 \"#414487\", 1 \"#2b0140\")\n");
-    script_put(canvas->script, "%s logscale cb\nset cbrange [",
-               heat->logarithmic ? "set" : "unset");
-    script_number(canvas->script, axis.from);
-    script_put(canvas->script, ":");
-    script_number(canvas->script, axis.to);
-    script_put(canvas->script, "]\nset cblabel ");
-    script_quote(canvas->script, heat->label, 0);
-    script_put(canvas->script, "\nset cbtics out (");
+    gnuplot_script_put(canvas->script,
+                       "set palette defined (0 \"#7ad151\", 0.25 \"#22a884\", 0.5 \"#2a788e\", "
+                       "0.75 \"#414487\", 1 \"#2b0140\")\n");
+    gnuplot_script_put(canvas->script, "%s logscale cb\nset cbrange [",
+                       heat->logarithmic ? "set" : "unset");
+    gnuplot_script_number(canvas->script, axis.from);
+    gnuplot_script_put(canvas->script, ":");
+    gnuplot_script_number(canvas->script, axis.to);
+    gnuplot_script_put(canvas->script, "]\nset cblabel ");
+    gnuplot_script_quote(canvas->script, heat->label, 0);
+    gnuplot_script_put(canvas->script, "\nset cbtics out (");
     for (size_t i = 0; i < axis.tick_count; i++) {
-        script_put(canvas->script, i > 0 ? ", " : "");
-        script_quote_format(canvas->script, axis.ticks[i].label, 0);
-        script_number(canvas->script, axis.ticks[i].at);
+        gnuplot_script_put(canvas->script, i > 0 ? ", " : "");
+        gnuplot_script_quote_format(canvas->script, axis.ticks[i].label, 0);
+        gnuplot_script_number(canvas->script, axis.ticks[i].at);
     }
-    script_put(canvas->script, ")\n");
+    gnuplot_script_put(canvas->script, ")\n");
 }
 
 /* gnuplot draws no image of a single row or column: it becomes two of half the size. */
@@ -63,16 +63,16 @@ void canvas_heat_data(struct canvas *canvas)
     if (!heat)
         return;
     put_colors(canvas, heat);
-    script_put(canvas->script, "$heat%u << ENDOFDATA\n", canvas->number);
+    gnuplot_script_put(canvas->script, "$heat%u << ENDOFDATA\n", canvas->number);
     for (size_t i = 0; i < heat->rows * repeats(heat->rows); i++) {
         size_t row = i / repeats(heat->rows);
         for (size_t j = 0; j < heat->columns * repeats(heat->columns); j++) {
             double value = heat->values[row * heat->columns + j / repeats(heat->columns)];
-            script_number(canvas->script, is_shown(heat, value) ? value : NAN);
+            gnuplot_script_number(canvas->script, is_shown(heat, value) ? value : NAN);
         }
-        script_put(canvas->script, "\n");
+        gnuplot_script_put(canvas->script, "\n");
     }
-    script_put(canvas->script, "ENDOFDATA\n");
+    gnuplot_script_put(canvas->script, "ENDOFDATA\n");
 }
 
 /* The values of the cells, in white where they are dark. */
@@ -88,12 +88,12 @@ static void put_values(struct canvas *canvas, const struct figure_heat *heat, do
         double value = heat->values[i];
         if (!is_shown(heat, value))
             continue;
-        script_put(canvas->script, "set label ");
-        script_quote(canvas->script, axis_label(label, heat->unit, value), 0);
-        script_put(canvas->script, " at %.12g, %.12g center front textcolor rgb \"%s\"\n",
-                   heat->x_from + ((double)(i % heat->columns) + 0.5) * x_step,
-                   heat->y_from + ((double)(i / heat->columns) + 0.5) * y_step,
-                   value > middle ? "#ffffff" : "#000000");
+        gnuplot_script_put(canvas->script, "set label ");
+        gnuplot_script_quote(canvas->script, axis_label(label, heat->unit, value), 0);
+        gnuplot_script_put(canvas->script, " at %.12g, %.12g center front textcolor rgb \"%s\"\n",
+                           heat->x_from + ((double)(i % heat->columns) + 0.5) * x_step,
+                           heat->y_from + ((double)(i / heat->columns) + 0.5) * y_step,
+                           value > middle ? "#ffffff" : "#000000");
     }
 }
 
@@ -110,8 +110,9 @@ void canvas_heat_elements(struct canvas *canvas)
     x_step /= (double)repeats(heat->columns);
     y_step /= (double)repeats(heat->rows);
     canvas_element(canvas);
-    script_put(canvas->script,
-               "$heat%u matrix using (%.17g + ($1 + 0.5) * %.17g):(%.17g + ($2 + 0.5) * %.17g):3 "
-               "with image%s notitle",
-               canvas->number, heat->x_from, x_step, heat->y_from, y_step, drawn ? " pixels" : "");
+    gnuplot_script_put(
+        canvas->script,
+        "$heat%u matrix using (%.17g + ($1 + 0.5) * %.17g):(%.17g + ($2 + 0.5) * %.17g):3 "
+        "with image%s notitle",
+        canvas->number, heat->x_from, x_step, heat->y_from, y_step, drawn ? " pixels" : "");
 }

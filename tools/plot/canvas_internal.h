@@ -7,7 +7,7 @@
 #include "tools/plot/gnuplot_script.h"
 
 struct canvas {
-    struct script *script;
+    struct gnuplot_script *script;
     const struct figure_panel *panel;
     enum figure_format format;
     unsigned number;        /* of the panel in its figure */

@@ -89,12 +89,12 @@ void canvas_series_range(const struct figure_panel *panel, bool of_y, double *lo
 static void put_point(struct canvas *canvas, double x, double y)
 {
     if (!is_shown(&canvas->panel->x, x) || !is_shown(&canvas->panel->y, y)) {
-        script_put(canvas->script, "\n"); /* a hole */
+        gnuplot_script_put(canvas->script, "\n"); /* a hole */
         return;
     }
-    script_number(canvas->script, x);
-    script_number(canvas->script, y);
-    script_put(canvas->script, "\n");
+    gnuplot_script_number(canvas->script, x);
+    gnuplot_script_number(canvas->script, y);
+    gnuplot_script_put(canvas->script, "\n");
 }
 
 /* Which of BUCKETS columns of the panel x is in. */
@@ -152,10 +152,10 @@ static void put_corners(struct canvas *canvas, const struct figure_series *serie
     double from = series->x[point];
     double to = point + 1 < series->count ? series->x[point + 1] : last_edge(series, canvas->x.to);
     if (isfinite(upper))
-        script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", from, lower, upper, to,
-                   lower, upper);
+        gnuplot_script_put(canvas->script, "%.12g %.12g %.12g\n%.12g %.12g %.12g\n", from, lower,
+                           upper, to, lower, upper);
     else
-        script_put(canvas->script, "\n");
+        gnuplot_script_put(canvas->script, "\n");
 }
 
 static void put_area(struct canvas *canvas, size_t number)
@@ -170,10 +170,10 @@ static void put_area(struct canvas *canvas, size_t number)
 static void put_band(struct canvas *canvas, size_t number)
 {
     const struct figure_series *series = &canvas->panel->series[number];
-    script_put(canvas->script, "$band%u_%zu << ENDOFDATA\n", canvas->number, number);
+    gnuplot_script_put(canvas->script, "$band%u_%zu << ENDOFDATA\n", canvas->number, number);
     for (size_t i = 0; i < series->count; i++)
         put_corners(canvas, series, i, series->low[i], series->high[i]);
-    script_put(canvas->script, "ENDOFDATA\n");
+    gnuplot_script_put(canvas->script, "ENDOFDATA\n");
 }
 
 static void put_bars(struct canvas *canvas, size_t number)
@@ -184,22 +184,22 @@ static void put_bars(struct canvas *canvas, size_t number)
     double shift = ((double)number - ((double)panel->series_count - 1) / 2) * width;
     for (size_t i = 0; i < series->count; i++)
         if (is_shown(&panel->y, series->y[i]))
-            script_put(canvas->script, "%.12g %.12g %.12g\n", series->x[i] + shift, series->y[i],
-                       width);
+            gnuplot_script_put(canvas->script, "%.12g %.12g %.12g\n", series->x[i] + shift,
+                               series->y[i], width);
 }
 
 void canvas_series_data(struct canvas *canvas)
 {
     for (size_t s = 0; s < canvas->panel->series_count; s++) {
         const struct figure_series *series = &canvas->panel->series[s];
-        script_put(canvas->script, "$series%u_%zu << ENDOFDATA\n", canvas->number, s);
+        gnuplot_script_put(canvas->script, "$series%u_%zu << ENDOFDATA\n", canvas->number, s);
         if (series->look == FIGURE_AREA)
             put_area(canvas, s);
         else if (series->look == FIGURE_BARS)
             put_bars(canvas, s);
         else
             put_line(canvas, series);
-        script_put(canvas->script, "ENDOFDATA\n");
+        gnuplot_script_put(canvas->script, "ENDOFDATA\n");
         if (series->low)
             put_band(canvas, s);
     }
@@ -213,14 +213,14 @@ static void put_line_look(struct canvas *canvas, const struct figure_series *ser
 {
     bool points = series->look == FIGURE_POINTS || series->count == 1;
     bool steps = series->look == FIGURE_STEPS;
-    script_put(canvas->script,
-               "using 1:2 with %s linecolor rgb \"#%06x\" linewidth 2 dashtype %zu ",
-               steps    ? "steps"
-               : points ? "linespoints"
-                        : "lines",
-               color, number / PALETTE_SIZE + 1);
+    gnuplot_script_put(canvas->script,
+                       "using 1:2 with %s linecolor rgb \"#%06x\" linewidth 2 dashtype %zu ",
+                       steps    ? "steps"
+                       : points ? "linespoints"
+                                : "lines",
+                       color, number / PALETTE_SIZE + 1);
     if (points && !steps)
-        script_put(canvas->script, "pointtype %zu pointsize 1 ", 5 + 2 * (number % 5));
+        gnuplot_script_put(canvas->script, "pointtype %zu pointsize 1 ", 5 + 2 * (number % 5));
 }
 
 static unsigned color_of(const struct figure_series *series, size_t number)
@@ -236,10 +236,11 @@ static void put_bands(struct canvas *canvas)
         if (!series->low || series->count == 0)
             continue;
         canvas_element(canvas);
-        script_put(canvas->script,
-                   "$band%u_%zu using 1:2:3 with filledcurves fillstyle transparent solid 0.2 "
-                   "noborder fillcolor rgb \"#%06x\" notitle",
-                   canvas->number, s, color_of(series, s));
+        gnuplot_script_put(
+            canvas->script,
+            "$band%u_%zu using 1:2:3 with filledcurves fillstyle transparent solid 0.2 "
+            "noborder fillcolor rgb \"#%06x\" notitle",
+            canvas->number, s, color_of(series, s));
     }
 }
 
@@ -252,21 +253,21 @@ void canvas_series_elements(struct canvas *canvas)
         if (series->count == 0)
             continue;
         canvas_element(canvas);
-        script_put(canvas->script, "$series%u_%zu ", canvas->number, s);
+        gnuplot_script_put(canvas->script, "$series%u_%zu ", canvas->number, s);
         if (series->look == FIGURE_AREA)
-            script_put(canvas->script,
-                       "using 1:2:3 with filledcurves fillstyle solid 0.85 noborder "
-                       "fillcolor rgb \"#%06x\" ",
-                       color);
+            gnuplot_script_put(canvas->script,
+                               "using 1:2:3 with filledcurves fillstyle solid 0.85 noborder "
+                               "fillcolor rgb \"#%06x\" ",
+                               color);
         else if (series->look == FIGURE_BARS)
-            script_put(canvas->script,
-                       "using 1:2:3 with boxes fillstyle solid 0.85 noborder "
-                       "fillcolor rgb \"#%06x\" ",
-                       color);
+            gnuplot_script_put(canvas->script,
+                               "using 1:2:3 with boxes fillstyle solid 0.85 noborder "
+                               "fillcolor rgb \"#%06x\" ",
+                               color);
         else
             put_line_look(canvas, series, s, color);
-        script_put(canvas->script, series->name ? "title " : "notitle");
+        gnuplot_script_put(canvas->script, series->name ? "title " : "notitle");
         if (series->name)
-            script_quote(canvas->script, series->name, canvas_legend_characters(canvas));
+            gnuplot_script_quote(canvas->script, series->name, canvas_legend_characters(canvas));
     }
 }

@@ -81,41 +81,42 @@ int figure_size_check(unsigned width, unsigned height, struct bt_error *error)
 }
 
 /* What holds for all panels. */
-static void put_page(struct script *script, const struct figure *figure, enum figure_format format,
-                     unsigned width, unsigned height)
+static void put_page(struct gnuplot_script *script, const struct figure *figure,
+                     enum figure_format format, unsigned width, unsigned height)
 {
     if (format == FIGURE_PNG)
-        script_put(script,
-                   "set terminal pngcairo size %u,%u noenhanced font \"Sans,11\" "
-                   "background rgb \"#ffffff\"\n",
-                   width, height);
+        gnuplot_script_put(script,
+                           "set terminal pngcairo size %u,%u noenhanced font \"Sans,11\" "
+                           "background rgb \"#ffffff\"\n",
+                           width, height);
     else
-        script_put(script,
-                   "set terminal svg size %u,%u noenhanced font \"sans-serif,14\" "
-                   "background rgb \"#ffffff\"\n",
-                   width, height);
-    script_put(script, "set encoding utf8\n"
+        gnuplot_script_put(script,
+                           "set terminal svg size %u,%u noenhanced font \"sans-serif,14\" "
+                           "background rgb \"#ffffff\"\n",
+                           width, height);
+    gnuplot_script_put(script,
+                       "set encoding utf8\n"
                        "set datafile missing \"NaN\"\n"
                        "set border 3 linecolor rgb \"#444444\"\n"
                        "set grid xtics ytics linetype 1 linecolor rgb \"#dddddd\" linewidth 0.5\n"
                        "set style line 100 linewidth 1\n"
                        "set multiplot\n");
     if (figure->title) {
-        script_put(script, "set label 1001 ");
-        script_quote(script, figure->title, width / 10);
-        script_put(script, " at screen 0.5, screen %.12g center font \",%d\"\n",
-                   1 - 0.5 * TITLE_PIXELS / height, format == FIGURE_PNG ? 13 : 17);
+        gnuplot_script_put(script, "set label 1001 ");
+        gnuplot_script_quote(script, figure->title, width / 10);
+        gnuplot_script_put(script, " at screen 0.5, screen %.12g center font \",%d\"\n",
+                           1 - 0.5 * TITLE_PIXELS / height, format == FIGURE_PNG ? 13 : 17);
     }
     if (figure->subtitle) {
-        script_put(script, "set label 1002 ");
-        script_quote(script, figure->subtitle, width / 7);
-        script_put(
+        gnuplot_script_put(script, "set label 1002 ");
+        gnuplot_script_quote(script, figure->subtitle, width / 7);
+        gnuplot_script_put(
             script, " at screen 0.5, screen %.12g center textcolor rgb \"#555555\" font \",%d\"\n",
             1 - (TITLE_PIXELS + 0.3 * SUBTITLE_PIXELS) / height, format == FIGURE_PNG ? 10 : 13);
     }
 }
 
-static void put_panels(struct script *script, const struct figure *figure,
+static void put_panels(struct gnuplot_script *script, const struct figure *figure,
                        enum figure_format format, unsigned width, unsigned height)
 {
     unsigned head = figure->title ? TITLE_PIXELS : 0;
@@ -130,13 +131,13 @@ static void put_panels(struct script *script, const struct figure *figure,
                                 .number = i,
                                 .width = width / columns,
                                 .height = (height - head) / rows};
-        script_put(script, "set size %.12g, %.12g\nset origin %.12g, %.12g\n", 1.0 / columns,
-                   share / rows, (double)(i % columns) / columns,
-                   share * (rows - 1 - i / columns) / rows);
+        gnuplot_script_put(script, "set size %.12g, %.12g\nset origin %.12g, %.12g\n",
+                           1.0 / columns, share / rows, (double)(i % columns) / columns,
+                           share * (rows - 1 - i / columns) / rows);
         canvas_put(&canvas);
-        script_put(script, "unset label\n"); /* titles are written once */
+        gnuplot_script_put(script, "unset label\n"); /* titles are written once */
     }
-    script_put(script, "unset multiplot\nexit\n");
+    gnuplot_script_put(script, "unset multiplot\nexit\n");
 }
 
 /* Whether it ends as a whole picture does, save for white space. */
@@ -199,13 +200,14 @@ static int save(const char *picture, size_t size, const struct figure_output *ou
     return result;
 }
 
-static int draw(struct script *script, const struct figure_output *output, struct bt_error *error)
+static int draw(struct gnuplot_script *script, const struct figure_output *output,
+                struct bt_error *error)
 {
     const char *text;
     size_t size;
     char *picture;
     size_t picture_size;
-    int result = script_text(script, &text, &size, error);
+    int result = gnuplot_script_text(script, &text, &size, error);
     if (result == 0)
         result = gnuplot_run(text, size, &picture, &picture_size, error);
     if (result < 0)
@@ -222,12 +224,12 @@ int figure_write(const struct figure *figure, const struct figure_output *output
     unsigned height = figure->height > 0 ? figure->height : FIGURE_HEIGHT;
     if (figure_size_check(width, height, error) < 0)
         return BT_USAGE;
-    struct script *script = script_new(error);
+    struct gnuplot_script *script = gnuplot_script_new(error);
     if (!script)
         return error->code;
     put_page(script, figure, output->format, width, height);
     put_panels(script, figure, output->format, width, height);
     int result = draw(script, output, error);
-    script_free(script);
+    gnuplot_script_free(script);
     return result;
 }

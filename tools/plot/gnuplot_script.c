@@ -13,14 +13,14 @@
 #define ELLIPSIS    "\xe2\x80\xa6"
 #define REPLACEMENT "\xef\xbf\xbd"
 
-struct script {
+struct gnuplot_script {
     struct text_writer *writer;
     struct bt_error failure;
 };
 
-struct script *script_new(struct bt_error *error)
+struct gnuplot_script *gnuplot_script_new(struct bt_error *error)
 {
-    struct script *script = calloc(1, sizeof *script);
+    struct gnuplot_script *script = calloc(1, sizeof *script);
     if (!script) {
         bt_fail(error, BT_MEMORY, "no memory for a figure");
         return NULL;
@@ -33,7 +33,7 @@ struct script *script_new(struct bt_error *error)
     return script;
 }
 
-void script_free(struct script *script)
+void gnuplot_script_free(struct gnuplot_script *script)
 {
     if (!script)
         return;
@@ -41,7 +41,7 @@ void script_free(struct script *script)
     free(script);
 }
 
-void script_put(struct script *script, const char *format, ...)
+void gnuplot_script_put(struct gnuplot_script *script, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -54,12 +54,12 @@ void script_put(struct script *script, const char *format, ...)
         text_writer_put(script->writer, text, (size_t)size, &script->failure);
 }
 
-void script_number(struct script *script, double number)
+void gnuplot_script_number(struct gnuplot_script *script, double number)
 {
     if (isfinite(number))
-        script_put(script, " %.12g", number);
+        gnuplot_script_put(script, " %.12g", number);
     else
-        script_put(script, " NaN");
+        gnuplot_script_put(script, " NaN");
 }
 
 /* The octets of the character at text, 1 for what is not UTF-8. */
@@ -78,13 +78,14 @@ static size_t characters(const char *text)
     return count;
 }
 
-static void put_octets(struct script *script, const char *text, size_t size)
+static void put_octets(struct gnuplot_script *script, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        script_put(script, "\\%03o", (unsigned)(unsigned char)text[i]);
+        gnuplot_script_put(script, "\\%03o", (unsigned)(unsigned char)text[i]);
 }
 
-static void put_character(struct script *script, const char *text, size_t size, bool in_format)
+static void put_character(struct gnuplot_script *script, const char *text, size_t size,
+                          bool in_format)
 {
     if (in_format && *text == '%')
         put_octets(script, text, size);
@@ -92,14 +93,14 @@ static void put_character(struct script *script, const char *text, size_t size, 
     /* a digit would be taken for one of the number before it */
     bool plain = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == ' ';
     if (plain)
-        script_put(script, "%c", first);
+        gnuplot_script_put(script, "%c", first);
     else if (size == 1 && (first < ' ' || first >= 0x7f))
         put_octets(script, REPLACEMENT, strlen(REPLACEMENT));
     else
         put_octets(script, text, size);
 }
 
-static void quote(struct script *script, const char *text, size_t most, bool in_format)
+static void quote(struct gnuplot_script *script, const char *text, size_t most, bool in_format)
 {
     text = text ? text : "";
     const char *end = text + strlen(text);
@@ -107,7 +108,7 @@ static void quote(struct script *script, const char *text, size_t most, bool in_
     bool cut = most > 0 && count > most;
     size_t head = cut ? most / 2 : count;        /* shown before the ellipsis, */
     size_t tail = cut ? most - most / 2 - 1 : 0; /* and behind it */
-    script_put(script, "\"");
+    gnuplot_script_put(script, "\"");
     for (size_t at = 0; text < end; at++) {
         size_t size = character_size(text, end);
         if (at < head || at >= count - tail)
@@ -116,20 +117,21 @@ static void quote(struct script *script, const char *text, size_t most, bool in_
             put_octets(script, ELLIPSIS, strlen(ELLIPSIS));
         text += size;
     }
-    script_put(script, "\"");
+    gnuplot_script_put(script, "\"");
 }
 
-void script_quote(struct script *script, const char *text, size_t most)
+void gnuplot_script_quote(struct gnuplot_script *script, const char *text, size_t most)
 {
     quote(script, text, most, false);
 }
 
-void script_quote_format(struct script *script, const char *text, size_t most)
+void gnuplot_script_quote_format(struct gnuplot_script *script, const char *text, size_t most)
 {
     quote(script, text, most, true);
 }
 
-int script_text(struct script *script, const char **text, size_t *size, struct bt_error *error)
+int gnuplot_script_text(struct gnuplot_script *script, const char **text, size_t *size,
+                        struct bt_error *error)
 {
     if (script->failure.code < 0) {
         if (error)

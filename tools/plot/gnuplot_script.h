@@ -6,18 +6,18 @@
 
 #include <stddef.h>
 
-struct script;
+struct gnuplot_script;
 
 /* NULL and *error without memory. */
-struct script *script_new(struct bt_error *error);
-void script_free(struct script *script);
+struct gnuplot_script *gnuplot_script_new(struct bt_error *error);
+void gnuplot_script_free(struct gnuplot_script *script);
 
 /* Appends, as printf does. */
-void script_put(struct script *script, const char *format, ...)
+void gnuplot_script_put(struct gnuplot_script *script, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Appends a number, NaN for what is none. */
-void script_number(struct script *script, double number);
+void gnuplot_script_number(struct gnuplot_script *script, double number);
 
 /*
  * Appends a text in quotes, at most `most` characters of it (0: all), the middle of a longer one
@@ -25,12 +25,13 @@ void script_number(struct script *script, double number);
  * in it means anything to gnuplot; control characters and what is not UTF-8 become U+FFFD. NULL is
  * the empty text.
  */
-void script_quote(struct script *script, const char *text, size_t most);
+void gnuplot_script_quote(struct gnuplot_script *script, const char *text, size_t most);
 
 /* The same where gnuplot takes a text for a format of printf: labels of ticks. */
-void script_quote_format(struct script *script, const char *text, size_t most);
+void gnuplot_script_quote_format(struct gnuplot_script *script, const char *text, size_t most);
 
 /* The whole script; *text is valid until the next call. 0 or the first failure. */
-int script_text(struct script *script, const char **text, size_t *size, struct bt_error *error);
+int gnuplot_script_text(struct gnuplot_script *script, const char **text, size_t *size,
+                        struct bt_error *error);
 
 #endif

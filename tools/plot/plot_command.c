@@ -21,7 +21,7 @@ struct plot_settings {
     bool csv, json, filtered;
     struct filter filter;
     uint32_t width, height, bins;
-    struct study_settings study;
+    struct plot_study_settings study;
     struct record_input_settings input;
 };
 
@@ -58,15 +58,15 @@ static int take_to(void *settings, const char *argument, struct bt_error *error)
 
 static int take_line(void *settings, const char *argument, struct bt_error *error)
 {
-    struct study_settings *study = &((struct plot_settings *)settings)->study;
+    struct plot_study_settings *study = &((struct plot_settings *)settings)->study;
     uint64_t size;
     if (quantity_bytes(&size, argument, error) < 0)
         return BT_USAGE;
     if (size < SHARING_LINE_MIN || size > SHARING_LINE_MAX || !power_is(size))
         return bt_fail(error, BT_USAGE, "a line has a power of two of bytes, %u to %u",
                        SHARING_LINE_MIN, SHARING_LINE_MAX);
-    if (study->line_count == STUDY_LINES_MAX)
-        return bt_fail(error, BT_USAGE, "at most %u sizes of lines fit a picture", STUDY_LINES_MAX);
+    if (study->line_count == PLOT_LINES_MAX)
+        return bt_fail(error, BT_USAGE, "at most %u sizes of lines fit a picture", PLOT_LINES_MAX);
     study->lines[study->line_count++] = (uint32_t)size;
     return 0;
 }
@@ -101,7 +101,8 @@ static const struct option_row plot_options[] = {
     RECORD_INPUT_OPTIONS(struct plot_settings, input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-static const struct study *const studies[] = {&study_addresses, &study_mix, &study_sharing, NULL};
+static const struct plot_study *const studies[] = {&plot_study_addresses, &plot_study_mix,
+                                                   &plot_study_sharing, NULL};
 
 /* The names of the captures' files, without folders. */
 static void make_title(char title[TITLE_BYTES], const struct invocation *call)
@@ -119,7 +120,7 @@ static void make_title(char title[TITLE_BYTES], const struct invocation *call)
 }
 
 /* Has the study take all that the captures hold. */
-static int feed(const struct study *study, void *state, struct record_input *input,
+static int feed(const struct plot_study *study, void *state, struct record_input *input,
                 struct bt_error *error)
 {
     const struct batch *batch;
@@ -132,7 +133,7 @@ static int feed(const struct study *study, void *state, struct record_input *inp
     return result;
 }
 
-static int run(const struct study *study, const struct plot_settings *settings,
+static int run(const struct plot_study *study, const struct plot_settings *settings,
                const struct invocation *call)
 {
     struct record_input *input = NULL;
@@ -206,7 +207,7 @@ static int plot_main(struct invocation *call)
     settings.study.filter = settings.filtered ? &settings.filter : NULL;
     settings.study.width = settings.width;
     settings.study.height = settings.height;
-    settings.study.form = settings.csv ? STUDY_CSV : settings.json ? STUDY_JSON : STUDY_NO_DATA;
+    settings.study.form = settings.csv ? PLOT_CSV : settings.json ? PLOT_JSON : PLOT_NO_DATA;
     if (settings.study.line_count == 0)
         settings.study.lines[settings.study.line_count++] = LINE_DEFAULT;
     return run(studies[of], &settings, call);

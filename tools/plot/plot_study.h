@@ -7,29 +7,29 @@
 #include "formats/record/filter.h"
 #include "tools/plot/figure.h"
 
-#define STUDY_LINES_MAX 4u /* line sizes side by side */
+#define PLOT_LINES_MAX 4u /* line sizes side by side */
 
-enum study_form { STUDY_NO_DATA, STUDY_CSV, STUDY_JSON };
+enum plot_form { PLOT_NO_DATA, PLOT_CSV, PLOT_JSON };
 
-struct study_settings {
+struct plot_study_settings {
     const char *title;
     size_t bins;                 /* of time, at most; 0: as many as look well */
     const struct filter *filter; /* NULL: none */
     bool whole;                  /* all addresses from..to, used or not */
     uint32_t from, to;           /* addresses, both included */
-    uint32_t lines[STUDY_LINES_MAX];
+    uint32_t lines[PLOT_LINES_MAX];
     size_t line_count;
     uint64_t memory;                    /* bytes, for all lines */
     unsigned width, height;             /* pixels */
-    enum study_form form;               /* of the data, on standard output */
+    enum plot_form form;                /* of the data, on standard output */
     const struct figure_output *output; /* NULL: no picture */
 };
 
-struct study {
+struct plot_study {
     const char *name; /* what --of calls it */
 
     /* Begins; the settings stay the caller's and live on. NULL and *error on failure. */
-    void *(*begin)(const struct study_settings *settings, struct bt_error *error);
+    void *(*begin)(const struct plot_study_settings *settings, struct bt_error *error);
 
     /* info may be NULL. 0 or a negative code. */
     int (*put)(void *state, const struct batch *batch, const struct capture_info *info,
@@ -41,8 +41,8 @@ struct study {
     void (*free)(void *state); /* NULL is allowed */
 };
 
-extern const struct study study_addresses;
-extern const struct study study_mix;
-extern const struct study study_sharing;
+extern const struct plot_study plot_study_addresses;
+extern const struct plot_study plot_study_mix;
+extern const struct plot_study plot_study_sharing;
 
 #endif

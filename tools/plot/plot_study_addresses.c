@@ -13,7 +13,7 @@
 #define PIXELS_PER_TICK 24u /* labels do not touch */
 
 struct address_study {
-    const struct study_settings *settings;
+    const struct plot_study_settings *settings;
     struct address_map *map;
     struct address_layout layout;
     size_t columns;  /* bins of time */
@@ -31,10 +31,10 @@ struct listed {
     uint64_t lost;
 };
 
-static void *addresses_begin(const struct study_settings *settings, struct bt_error *error)
+static void *addresses_begin(const struct plot_study_settings *settings, struct bt_error *error)
 {
     struct address_study *study = calloc(1, sizeof *study);
-    const struct address_map_settings map = {.bins = study_report_bins(settings, 500),
+    const struct address_map_settings map = {.bins = plot_study_report_bins(settings, 500),
                                              .filter = settings->filter,
                                              .from = settings->from,
                                              .to = settings->to};
@@ -74,7 +74,7 @@ static int addresses_put(void *state, const struct batch *batch, const struct ca
 /* Sums up the rows of the map to those of the axis. */
 static int make_cells(struct address_study *study, struct bt_error *error)
 {
-    const struct study_settings *settings = study->settings;
+    const struct plot_study_settings *settings = study->settings;
     unsigned height = settings->height;
     unsigned shift = address_map_shift(study->map);
     size_t count;
@@ -92,7 +92,7 @@ static int make_cells(struct address_study *study, struct bt_error *error)
         /* the row of a range's first address may begin below it */
         address = address < settings->from ? settings->from : address;
         uint64_t *cells =
-            study->cells + address_layout_place(&study->layout, address) * study->columns;
+            study->cells + address_layout_position(&study->layout, address) * study->columns;
         for (size_t bin = 0; bin < study->columns; bin++)
             cells[bin] = saturating_add(cells[bin], rows[i].counts[bin]);
     }
@@ -149,7 +149,7 @@ static void put_members(struct json_put *json, void *argument)
     const struct address_study *study = argument;
     const struct address_map_counts *totals = address_map_totals(study->map);
     json_text(json, "of", "addresses");
-    study_report_time_json(json, address_map_time(study->map));
+    plot_study_report_time_json(json, address_map_time(study->map));
     json_count(json, "row_bytes", UINT64_C(1) << study->layout.shift);
     json_count(json, "requests", totals->requests);
     json_count(json, "filtered", totals->filtered);
@@ -177,7 +177,7 @@ static int print_data(struct address_study *study, struct bt_error *error)
                                 .rows = study->listed_count,
                                 .row = fill_row,
                                 .argument = study};
-    return study_report_data(study->settings->form, &table, "cells", put_members, error);
+    return plot_study_report_data(study->settings->form, &table, "cells", put_members, error);
 }
 
 /* --- the picture --- */
@@ -216,14 +216,14 @@ static int write_figure(const struct address_study *study, const double *values,
                         struct figure_interval *intervals, size_t interval_count,
                         struct bt_error *error)
 {
-    const struct study_settings *settings = study->settings;
+    const struct plot_study_settings *settings = study->settings;
     const struct address_layout *layout = &study->layout;
     const struct time_bins *time = address_map_time(study->map);
     const struct address_map_counts *totals = address_map_totals(study->map);
     unsigned height = settings->height;
     struct figure_tick ticks[ADDRESS_LAYOUT_TICKS];
     char labels[ADDRESS_LAYOUT_TICKS][ADDRESS_LAYOUT_LABEL];
-    char subtitle[STUDY_REPORT_SUBTITLE];
+    char subtitle[PLOT_SUBTITLE_BYTES];
     size_t apart = layout->places * PIXELS_PER_TICK / height + 1;
     struct figure_heat heat = {.columns = study->columns > 0 ? study->columns : 1,
                                .rows = layout->places,
@@ -231,7 +231,7 @@ static int write_figure(const struct address_study *study, const double *values,
                                .y_to = (double)layout->places,
                                .label = "requests",
                                .logarithmic = true};
-    struct figure_panel panel = {.x = study_report_time_axis(time),
+    struct figure_panel panel = {.x = plot_study_report_time_axis(time),
                                  .y = {.label = "address", .ticks = ticks},
                                  .heat = &heat,
                                  .intervals = intervals,
@@ -246,9 +246,10 @@ static int write_figure(const struct address_study *study, const double *values,
                                   .panel_count = 1};
     heat.x_to = panel.x.to;
     panel.y.tick_count = address_layout_ticks(layout, apart, ticks, labels);
-    study_report_subtitle(subtitle, totals->requests,
-                          totals->requests == 1 ? "reference to memory" : "references to memory",
-                          time->lost, time->gaps);
+    plot_study_report_subtitle(subtitle, totals->requests,
+                               totals->requests == 1 ? "reference to memory"
+                                                     : "references to memory",
+                               time->lost, time->gaps);
     return figure_write(&figure, settings->output, error);
 }
 
@@ -258,8 +259,8 @@ static int draw(const struct address_study *study, struct bt_error *error)
     double *values = make_values(study);
     if (!values)
         return bt_fail(error, BT_MEMORY, "no memory for a figure");
-    struct figure_interval *intervals =
-        study_report_missing(address_map_time(study->map), study->layout.band_count, &count, error);
+    struct figure_interval *intervals = plot_study_report_missing(
+        address_map_time(study->map), study->layout.band_count, &count, error);
     int result = intervals ? 0 : BT_MEMORY;
     if (intervals) {
         add_breaks(&study->layout, intervals, &count);
@@ -276,10 +277,10 @@ static int addresses_finish(void *state, struct bt_error *error)
     int result = make_cells(study, error);
     if (result == 0 && study->settings->output)
         result = draw(study, error);
-    if (result == 0 && study->settings->form != STUDY_NO_DATA)
+    if (result == 0 && study->settings->form != PLOT_NO_DATA)
         result = print_data(study, error);
     return result;
 }
 
-const struct study study_addresses = {"addresses", addresses_begin, addresses_put, addresses_finish,
-                                      addresses_free};
+const struct plot_study plot_study_addresses = {"addresses", addresses_begin, addresses_put,
+                                                addresses_finish, addresses_free};

@@ -12,7 +12,7 @@
 #define LAYERS_MAX 9u
 
 struct mix_study {
-    const struct study_settings *settings;
+    const struct plot_study_settings *settings;
     struct request_mix mix;
     size_t bins;
     double *x, *y; /* of the areas: bins, and bins of each of them */
@@ -20,7 +20,7 @@ struct mix_study {
     size_t layer_count;
 };
 
-static void *mix_begin(const struct study_settings *settings, struct bt_error *error)
+static void *mix_begin(const struct plot_study_settings *settings, struct bt_error *error)
 {
     struct mix_study *study = calloc(1, sizeof *study);
     if (!study) {
@@ -28,8 +28,8 @@ static void *mix_begin(const struct study_settings *settings, struct bt_error *e
         return NULL;
     }
     study->settings = settings;
-    if (request_mix_begin(&study->mix, study_report_bins(settings, 200), settings->filter, error) ==
-        0)
+    if (request_mix_begin(&study->mix, plot_study_report_bins(settings, 200), settings->filter,
+                          error) == 0)
         return study;
     request_mix_free(&study->mix);
     free(study);
@@ -85,7 +85,7 @@ static void put_members(struct json_put *json, void *argument)
     for (unsigned type = 0; type < REQUEST_MIX_TYPES; type++)
         requests += study->mix.totals[type];
     json_text(json, "of", "mix");
-    study_report_time_json(json, &study->mix.time);
+    plot_study_report_time_json(json, &study->mix.time);
     json_count(json, "requests", requests);
     json_count(json, "filtered", study->mix.filtered);
 }
@@ -103,7 +103,7 @@ static int print_data(struct mix_study *study, struct bt_error *error)
                                 .rows = study->bins,
                                 .row = fill_row,
                                 .argument = study};
-    return study_report_data(study->settings->form, &table, "time", put_members, error);
+    return plot_study_report_data(study->settings->form, &table, "time", put_members, error);
 }
 
 /* --- the picture --- */
@@ -156,7 +156,7 @@ static int make_layers(struct mix_study *study, struct bt_error *error)
     if (!study->x || !study->y)
         return bt_fail(error, BT_MEMORY, "no memory for a figure");
     for (size_t bin = 0; bin < study->bins; bin++)
-        study->x[bin] = time_bins_place(&study->mix.time, bin);
+        study->x[bin] = time_bins_position(&study->mix.time, bin);
     for (size_t i = 0; i < COLORS; i++) {
         uint32_t type = UINT32_C(1) << request_type_ordinal(colors[i].type);
         add_layer(study, type, request_type_name(colors[i].type), colors[i].color);
@@ -168,19 +168,20 @@ static int make_layers(struct mix_study *study, struct bt_error *error)
 
 static int draw(struct mix_study *study, struct bt_error *error)
 {
-    const struct study_settings *settings = study->settings;
+    const struct plot_study_settings *settings = study->settings;
     const struct time_bins *time = &study->mix.time;
-    char subtitle[STUDY_REPORT_SUBTITLE];
+    char subtitle[PLOT_SUBTITLE_BYTES];
     char label[80];
     uint64_t requests = 0;
     struct figure_panel panel = {.series = study->layers,
                                  .missing_name = "requests are missing",
-                                 .x = study_report_time_axis(time),
+                                 .x = plot_study_report_time_axis(time),
                                  .y = {.label = label}};
     int result = make_layers(study, error);
     if (result < 0)
         return result;
-    struct figure_interval *missing = study_report_missing(time, 0, &panel.interval_count, error);
+    struct figure_interval *missing =
+        plot_study_report_missing(time, 0, &panel.interval_count, error);
     if (!missing)
         return error->code;
     for (unsigned type = 0; type < REQUEST_MIX_TYPES; type++)
@@ -191,8 +192,8 @@ static int draw(struct mix_study *study, struct bt_error *error)
              time->shift == 0 ? "" : "s");
     if (time->clock_hz > 0)
         panel.y.label = "requests a second";
-    study_report_subtitle(subtitle, requests, requests == 1 ? "request" : "requests", time->lost,
-                          time->gaps);
+    plot_study_report_subtitle(subtitle, requests, requests == 1 ? "request" : "requests",
+                               time->lost, time->gaps);
     const struct figure figure = {.title = settings->title,
                                   .subtitle = subtitle,
                                   .width = settings->width,
@@ -212,4 +213,4 @@ static int mix_finish(void *state, struct bt_error *error)
     return result < 0 ? result : print_data(study, error);
 }
 
-const struct study study_mix = {"mix", mix_begin, mix_put, mix_finish, mix_free};
+const struct plot_study plot_study_mix = {"mix", mix_begin, mix_put, mix_finish, mix_free};

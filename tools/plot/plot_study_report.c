@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-size_t study_report_bins(const struct study_settings *settings, size_t usual)
+size_t plot_study_report_bins(const struct plot_study_settings *settings, size_t usual)
 {
     size_t suitable = usual * settings->width / FIGURE_WIDTH;
     if (settings->bins > 0)
@@ -14,7 +14,7 @@ size_t study_report_bins(const struct study_settings *settings, size_t usual)
     return suitable < TIME_BINS_MIN ? TIME_BINS_MIN : suitable;
 }
 
-struct figure_axis study_report_time_axis(const struct time_bins *time)
+struct figure_axis plot_study_report_time_axis(const struct time_bins *time)
 {
     bool seconds = time->clock_hz > 0;
     size_t count = time_bins_count(time);
@@ -22,11 +22,11 @@ struct figure_axis study_report_time_axis(const struct time_bins *time)
                                                  : "ticks since the first request",
                                 .unit = seconds ? FIGURE_SECONDS : FIGURE_NUMBER,
                                 .from = 0,
-                                .to = time_bins_place(time, count > 0 ? count : 1)};
+                                .to = time_bins_position(time, count > 0 ? count : 1)};
 }
 
-struct figure_interval *study_report_missing(const struct time_bins *time, size_t more,
-                                             size_t *count, struct bt_error *error)
+struct figure_interval *plot_study_report_missing(const struct time_bins *time, size_t more,
+                                                  size_t *count, struct bt_error *error)
 {
     struct time_missing missing;
     struct figure_interval *intervals = calloc(time->limit + more, sizeof *intervals);
@@ -37,25 +37,25 @@ struct figure_interval *study_report_missing(const struct time_bins *time, size_
     }
     for (size_t bin = 0; time_bins_missing(time, bin, &missing); bin = missing.last + 1)
         intervals[(*count)++] =
-            (struct figure_interval){.from = time_bins_place(time, missing.first),
-                                     .to = time_bins_place(time, missing.last + 1)};
+            (struct figure_interval){.from = time_bins_position(time, missing.first),
+                                     .to = time_bins_position(time, missing.last + 1)};
     return intervals;
 }
 
-void study_report_subtitle(char text[STUDY_REPORT_SUBTITLE], uint64_t counted, const char *what,
-                           uint64_t lost, uint64_t gaps)
+void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted, const char *what,
+                                uint64_t lost, uint64_t gaps)
 {
     char number[QUANTITY_TEXT_BYTES];
-    int size = snprintf(text, STUDY_REPORT_SUBTITLE, "%s %s", quantity_text(number, counted), what);
-    if (lost > 0 && size < (int)STUDY_REPORT_SUBTITLE)
-        size += snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; %s %s lost",
+    int size = snprintf(text, PLOT_SUBTITLE_BYTES, "%s %s", quantity_text(number, counted), what);
+    if (lost > 0 && size < (int)PLOT_SUBTITLE_BYTES)
+        size += snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; %s %s lost",
                          quantity_text(number, lost), lost == 1 ? "was" : "were");
-    if (gaps > 0 && size < (int)STUDY_REPORT_SUBTITLE)
-        snprintf(text + size, STUDY_REPORT_SUBTITLE - (size_t)size, "; the board was away %s%s",
+    if (gaps > 0 && size < (int)PLOT_SUBTITLE_BYTES)
+        snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; the board was away %s%s",
                  gaps == 1 ? "once" : quantity_text(number, gaps), gaps == 1 ? "" : " times");
 }
 
-void study_report_time_json(struct json_put *json, const struct time_bins *time)
+void plot_study_report_time_json(struct json_put *json, const struct time_bins *time)
 {
     size_t count = time_bins_count(time);
     if (time->clock_hz > 0)
@@ -70,13 +70,13 @@ void study_report_time_json(struct json_put *json, const struct time_bins *time)
     json_count(json, "gaps", time->gaps);
 }
 
-int study_report_data(enum study_form form, const struct table *table, const char *key,
-                      void (*members)(struct json_put *json, void *argument),
-                      struct bt_error *error)
+int plot_study_report_data(enum plot_form form, const struct table *table, const char *key,
+                           void (*members)(struct json_put *json, void *argument),
+                           struct bt_error *error)
 {
-    if (form == STUDY_CSV)
+    if (form == PLOT_CSV)
         table_print_csv(table, stdout);
-    if (form != STUDY_JSON)
+    if (form != PLOT_JSON)
         return 0;
     struct json_put *json = json_report_begin(stdout);
     if (!json)

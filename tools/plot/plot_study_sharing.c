@@ -14,11 +14,11 @@
 #define PANELS      4u /* of a line size; the last one where there is only one size */
 
 struct sharing_study {
-    const struct study_settings *settings;
-    struct sharing *sharing[STUDY_LINES_MAX];
-    const struct sharing_counts *counts[STUDY_LINES_MAX];
+    const struct plot_study_settings *settings;
+    struct sharing *sharing[PLOT_LINES_MAX];
+    const struct sharing_counts *counts[PLOT_LINES_MAX];
     uint64_t lost, gaps;
-    size_t rows[STUDY_LINES_MAX]; /* of the data */
+    size_t rows[PLOT_LINES_MAX]; /* of the data */
 };
 
 static void sharing_study_free(void *state)
@@ -26,12 +26,12 @@ static void sharing_study_free(void *state)
     struct sharing_study *study = state;
     if (!study)
         return;
-    for (size_t i = 0; i < STUDY_LINES_MAX; i++)
+    for (size_t i = 0; i < PLOT_LINES_MAX; i++)
         sharing_free(study->sharing[i]);
     free(study);
 }
 
-static void *sharing_study_begin(const struct study_settings *settings, struct bt_error *error)
+static void *sharing_study_begin(const struct plot_study_settings *settings, struct bt_error *error)
 {
     struct sharing_study *study = calloc(1, sizeof *study);
     if (!study) {
@@ -125,7 +125,7 @@ static int print_data(struct sharing_study *study, struct bt_error *error)
                                 .rows = rows,
                                 .row = fill_row,
                                 .argument = study};
-    return study_report_data(study->settings->form, &table, "sharing", put_members, error);
+    return plot_study_report_data(study->settings->form, &table, "sharing", put_members, error);
 }
 
 /* --- the picture --- */
@@ -251,9 +251,9 @@ static int fill_panels(struct page *page, struct figure_panel panels[PANELS], ui
 
 static int draw(const struct sharing_study *study, struct page *pages, struct bt_error *error)
 {
-    const struct study_settings *settings = study->settings;
-    struct figure_panel panels[PANELS * STUDY_LINES_MAX];
-    char subtitle[STUDY_REPORT_SUBTITLE];
+    const struct plot_study_settings *settings = study->settings;
+    struct figure_panel panels[PANELS * PLOT_LINES_MAX];
+    char subtitle[PLOT_SUBTITLE_BYTES];
     size_t count = settings->line_count;
     size_t shown = count == 1 ? PANELS : PANELS - 1;
     const struct figure figure = {.title = settings->title,
@@ -269,8 +269,8 @@ static int draw(const struct sharing_study *study, struct page *pages, struct bt
         if (result < 0)
             return result;
     }
-    study_report_subtitle(subtitle, study->counts[0]->requests, "references to memory", study->lost,
-                          study->gaps);
+    plot_study_report_subtitle(subtitle, study->counts[0]->requests, "references to memory",
+                               study->lost, study->gaps);
     return figure_write(&figure, settings->output, error);
 }
 
@@ -299,10 +299,10 @@ static int sharing_study_finish(void *state, struct bt_error *error)
     }
     if (study->settings->output)
         result = draw_pages(study, error);
-    if (result == 0 && study->settings->form != STUDY_NO_DATA)
+    if (result == 0 && study->settings->form != PLOT_NO_DATA)
         result = print_data(study, error);
     return result;
 }
 
-const struct study study_sharing = {"sharing", sharing_study_begin, sharing_study_put,
-                                    sharing_study_finish, sharing_study_free};
+const struct plot_study plot_study_sharing = {"sharing", sharing_study_begin, sharing_study_put,
+                                              sharing_study_finish, sharing_study_free};

@@ -139,7 +139,7 @@ bool time_bins_missing(const struct time_bins *bins, size_t from, struct time_mi
     return found;
 }
 
-double time_bins_place(const struct time_bins *bins, size_t bin)
+double time_bins_position(const struct time_bins *bins, size_t bin)
 {
     double ticks = ldexp((double)bin, (int)bins->shift);
     return bins->clock_hz > 0 ? ticks / (double)bins->clock_hz : ticks;

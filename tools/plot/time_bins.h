@@ -75,6 +75,6 @@ bool time_bins_missing(const struct time_bins *bins, size_t from, struct time_mi
 
 /* Where a bin begins for an axis, from the first bin on: in seconds, or in ticks without a clock.
  */
-double time_bins_place(const struct time_bins *bins, size_t bin);
+double time_bins_position(const struct time_bins *bins, size_t bin);
 
 #endif

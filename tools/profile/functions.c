@@ -13,7 +13,7 @@
 #define NAME_BYTES          20u
 
 /* A module whose code was met. */
-struct file {
+struct source_file {
     const struct module *module;
     struct images *images;    /* with this one alone; NULL: it cannot be read */
     struct image_names names; /* its routines */
@@ -28,7 +28,7 @@ struct file {
 
 struct functions {
     const struct modules *modules;
-    struct file **files;
+    struct source_file **files;
     size_t file_count, file_capacity;
     struct function *functions;
     size_t count, capacity;
@@ -42,7 +42,7 @@ struct functions *functions_new(void)
     return calloc(1, sizeof(struct functions));
 }
 
-static void file_free(struct file *file)
+static void file_free(struct source_file *file)
 {
     image_names_clear(&file->names);
     image_names_clear(&file->line_names);
@@ -75,7 +75,7 @@ void functions_set_modules(struct functions *functions, const struct modules *mo
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static int cut_symbols(struct file *file)
+static int cut_symbols(struct source_file *file)
 {
     size_t count = file->names.symbol_count;
     struct span *spans = malloc((count + 1) * sizeof *spans);
@@ -96,7 +96,7 @@ static int cut_symbols(struct file *file)
 }
 
 /* One that cannot be read has no names, which is no reason not to count. */
-static void read_routines(struct file *file)
+static void read_routines(struct source_file *file)
 {
     struct bt_error error;
     char specification[SPECIFICATION_BYTES];
@@ -112,19 +112,19 @@ static void read_routines(struct file *file)
     }
 }
 
-static struct file *file_of(struct functions *functions, const struct module *module)
+static struct source_file *file_of(struct functions *functions, const struct module *module)
 {
     if (!module)
         return NULL;
     for (size_t i = 0; i < functions->file_count; i++)
         if (functions->files[i]->module == module)
             return functions->files[i];
-    struct file **larger = grow_array(functions->files, &functions->file_capacity,
-                                      functions->file_count + 1, sizeof *larger);
+    struct source_file **larger = grow_array(functions->files, &functions->file_capacity,
+                                             functions->file_count + 1, sizeof *larger);
     if (!larger)
         return NULL;
     functions->files = larger;
-    struct file *file = calloc(1, sizeof *file);
+    struct source_file *file = calloc(1, sizeof *file);
     if (!file)
         return NULL;
     file->module = module;
@@ -133,14 +133,14 @@ static struct file *file_of(struct functions *functions, const struct module *mo
     return larger[functions->file_count++] = file;
 }
 
-static struct file *file_at(struct functions *functions, uint64_t address)
+static struct source_file *file_at(struct functions *functions, uint64_t address)
 {
     return file_of(functions,
                    functions->modules ? modules_find(functions->modules, address) : NULL);
 }
 
 /* The last beginning at or before an address; 0: there is none. */
-static uint64_t start_before(const struct file *file, uint64_t address)
+static uint64_t start_before(const struct source_file *file, uint64_t address)
 {
     size_t low = 0;
     size_t high = file->names.start_count;
@@ -239,7 +239,7 @@ static uint32_t entered_at(struct functions *functions, const struct module *mod
 
 uint32_t functions_at(struct functions *functions, uint64_t address, bool entered, uint32_t before)
 {
-    struct file *file = file_at(functions, address);
+    struct source_file *file = file_at(functions, address);
     const struct module *module = file ? file->module : NULL;
     uint32_t row;
     uint64_t end;
@@ -265,7 +265,7 @@ const struct module *functions_module(struct functions *functions, uint64_t addr
 
 bool functions_is_stub(struct functions *functions, uint64_t address)
 {
-    const struct file *file = file_at(functions, address);
+    const struct source_file *file = file_at(functions, address);
     for (size_t i = 0; file && file->images && i < file->names.stub_count; i++)
         if (address - file->names.stubs[i].address < file->names.stubs[i].size)
             return true;
@@ -306,13 +306,13 @@ const struct function *functions_get(const struct functions *functions, uint32_t
 
 uint64_t functions_bias(struct functions *functions, const struct module *module)
 {
-    const struct file *file = file_of(functions, module);
+    const struct source_file *file = file_of(functions, module);
     return file && file->images ? images_get(file->images, 0)->bias : 0;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static void read_lines(struct functions *functions, struct file *file)
+static void read_lines(struct functions *functions, struct source_file *file)
 {
     struct bt_error error;
     file->lines_read = true;
@@ -336,7 +336,7 @@ static void read_lines(struct functions *functions, struct file *file)
 struct function_line functions_line(struct functions *functions, const struct module *module,
                                     uint64_t address)
 {
-    struct file *file = file_of(functions, module);
+    struct source_file *file = file_of(functions, module);
     uint32_t row;
     uint64_t end;
     if (file && !file->lines_read)
@@ -361,6 +361,6 @@ uint32_t functions_modules(const struct functions *functions)
 
 uint32_t functions_module_number(struct functions *functions, const struct module *module)
 {
-    const struct file *file = file_of(functions, module);
+    const struct source_file *file = file_of(functions, module);
     return file ? file->number : 0;
 }

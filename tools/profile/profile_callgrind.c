@@ -10,7 +10,7 @@
 #define UNKNOWN "???"
 
 /* The file being written. */
-struct profile_file {
+struct callgrind_writer {
     const struct profile_report *report;
     FILE *out;
     const struct profile_block **blocks; /* by function, then by address */
@@ -22,20 +22,21 @@ struct profile_file {
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* Those that are not known have number 0, which others take for none: all numbers are one more. */
-static void put_module(struct profile_file *file, const char *key, const struct module *module)
+static void put_module(struct callgrind_writer *file, const char *key, const struct module *module)
 {
     uint32_t number = functions_module_number(file->report->functions, module);
     callgrind_put_name(key, number + 1, module ? module->path : UNKNOWN,
                        &file->modules_told[number], file->out);
 }
 
-static void put_source(struct profile_file *file, const char *key, const struct function_line *line)
+static void put_source(struct callgrind_writer *file, const char *key,
+                       const struct function_line *line)
 {
     callgrind_put_name(key, line->number + 1, line->file ? line->file : UNKNOWN,
                        &file->sources_told[line->number], file->out);
 }
 
-static void put_function(struct profile_file *file, const char *key, uint32_t number)
+static void put_function(struct callgrind_writer *file, const char *key, uint32_t number)
 {
     const struct function *function = functions_get(file->report->functions, number);
     callgrind_put_name(key, number + 1, function->name, &file->functions_told[number], file->out);
@@ -44,14 +45,14 @@ static void put_function(struct profile_file *file, const char *key, uint32_t nu
 /* --- costs ------------------------------------------------------------------------------------ */
 
 /* Where costs are from now on, if they were elsewhere. */
-static void go_to(struct profile_file *file, const struct function_line *line)
+static void go_to(struct callgrind_writer *file, const struct function_line *line)
 {
     if (line->number != file->source)
         put_source(file, "fi", line);
     file->source = line->number;
 }
 
-static void put_costs(const struct profile_file *file, uint64_t address, uint32_t line,
+static void put_costs(const struct callgrind_writer *file, uint64_t address, uint32_t line,
                       const struct profile_row *row)
 {
     fprintf(file->out, "0x%" PRIx64 " %" PRIu32 " %" PRIu64, address, line, row->instructions);
@@ -60,8 +61,8 @@ static void put_costs(const struct profile_file *file, uint64_t address, uint32_
     putc('\n', file->out);
 }
 
-static void put_call(struct profile_file *file, const struct profile_call *call, uint64_t address,
-                     const struct function_line *line)
+static void put_call(struct callgrind_writer *file, const struct profile_call *call,
+                     uint64_t address, const struct function_line *line)
 {
     struct functions *functions = file->report->functions;
     const struct function *callee = functions_get(functions, call->callee);
@@ -75,7 +76,7 @@ static void put_call(struct profile_file *file, const struct profile_call *call,
     put_costs(file, address, line->line, &(struct profile_row){.instructions = call->cost});
 }
 
-static void put_block(struct profile_file *file, const struct profile_block *block)
+static void put_block(struct callgrind_writer *file, const struct profile_block *block)
 {
     struct functions *functions = file->report->functions;
     uint64_t bias = functions_bias(functions, block->module);
@@ -92,7 +93,7 @@ static void put_block(struct profile_file *file, const struct profile_block *blo
         put_call(file, call, address - bias, &line);
 }
 
-static void put_blocks(struct profile_file *file)
+static void put_blocks(struct callgrind_writer *file)
 {
     struct functions *functions = file->report->functions;
     uint32_t number = FUNCTION_NONE;
@@ -129,7 +130,7 @@ static int compare_blocks(const void *left, const void *right)
 }
 
 /* All blocks but stubs, with the lines of their modules read; sums into the head. */
-static int collect(struct profile_file *file, struct callgrind_head *head)
+static int collect(struct callgrind_writer *file, struct callgrind_head *head)
 {
     const struct profile_report *report = file->report;
     size_t count = 0;
@@ -158,7 +159,7 @@ static int collect(struct profile_file *file, struct callgrind_head *head)
 
 int profile_callgrind_write(const struct profile_report *report, FILE *out, struct bt_error *error)
 {
-    struct profile_file file = {.report = report, .out = out};
+    struct callgrind_writer file = {.report = report, .out = out};
     struct callgrind_head head = {
         .process = (uint64_t)getpid(), .command = report->program, .data = report->data};
     int result = collect(&file, &head);

@@ -140,7 +140,7 @@ static void close_outputs(struct outputs *outputs)
 /* --- running ---------------------------------------------------------------------------------- */
 
 /* One call. */
-struct run {
+struct profile_run {
     struct profile_settings *settings;
     const char *const *arguments; /* of the program, its name first */
     char path[EXEC_PROGRAM_BYTES];
@@ -154,14 +154,14 @@ struct run {
 
 static void tell_functions(void *context, const struct modules *modules)
 {
-    functions_set_modules(((struct run *)context)->functions, modules);
+    functions_set_modules(((struct profile_run *)context)->functions, modules);
 }
 
 /* A child is not what was asked for, and need not be traced. */
 static void let_go(void *context, bool shares_files)
 {
     (void)shares_files;
-    struct run *run = context;
+    struct profile_run *run = context;
     run->is_child = true;
     profiler_stop(run->profiler);
     process_close_regions(run->process);
@@ -177,7 +177,7 @@ static void describe_end(const struct process_end *end, char *text, size_t size)
 
 /* Completes a file; result is that of printing to it. 0, or the code of what has failed, which is
  * reported. */
-static int finish_output(const struct run *run, FILE *file, const char *name, int result,
+static int finish_output(const struct profile_run *run, FILE *file, const char *name, int result,
                          struct bt_error *error)
 {
     if (result == 0)
@@ -189,7 +189,7 @@ static int finish_output(const struct run *run, FILE *file, const char *name, in
 
 /* ended: how. Outputs are written whole, again if need be, and each whatever becomes of the other.
  * 0, or the code of what has failed, which is told. */
-static int write_report(struct run *run, const char *ended)
+static int write_report(struct profile_run *run, const char *ended)
 {
     struct bt_error error;
     struct profile_report *report = &run->settings->report;
@@ -222,7 +222,7 @@ static int write_report(struct run *run, const char *ended)
  * cannot, after all, the profile goes on, and is written again at the end. */
 static void conclude(void *context, const char *path)
 {
-    struct run *run = context;
+    struct profile_run *run = context;
     char ended[120];
     if (run->is_child)
         return;
@@ -233,13 +233,13 @@ static void conclude(void *context, const char *path)
 static int take(void *context, struct trace_expander *expander, const uint32_t *entries,
                 size_t count, const struct block *part, unsigned instructions)
 {
-    struct run *run = context;
+    struct profile_run *run = context;
     return profiler_take(run->profiler, expander, entries, count, part, instructions);
 }
 
 static void notice(void *context, const char *what)
 {
-    own_stream_notice(((struct run *)context)->messages, what);
+    own_stream_notice(((struct profile_run *)context)->messages, what);
 }
 
 static const struct process_operations operations = {.take = take,
@@ -249,7 +249,7 @@ static const struct process_operations operations = {.take = take,
                                                      .notice = notice};
 
 /* Everything that can fail before anything of the program has run. */
-static int begin(struct run *run, struct bt_error *error)
+static int begin(struct profile_run *run, struct bt_error *error)
 {
     struct bt_error unheard; /* there may be no standard error */
     int result = exec_program_find(run->path, run->arguments[0], error);
@@ -281,7 +281,7 @@ static int begin(struct run *run, struct bt_error *error)
 
 /* Goes on as the program, and ends as it does; with a status of ours only where the program has
  * none of its own to tell. */
-_Noreturn static void go(struct run *run)
+_Noreturn static void go(struct profile_run *run)
 {
     struct bt_error error = {0};
     struct process_end end;
@@ -305,7 +305,7 @@ _Noreturn static void go(struct run *run)
 static int profile_main(struct invocation *call)
 {
     struct profile_settings settings = {.report = {.top = TOP_USUAL, .quantum = PROCESS_QUANTUM}};
-    struct run run = {.settings = &settings};
+    struct profile_run run = {.settings = &settings};
     struct bt_error error = {0};
     int status;
     if (!command_options(call, &settings, &status))

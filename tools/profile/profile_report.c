@@ -21,7 +21,7 @@ const char *profile_by_name(enum profile_by by)
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* What a row can tell. */
-enum column {
+enum profile_column {
     THREAD,
     INSTRUCTIONS,
     SHARE,
@@ -94,7 +94,7 @@ static bool is_wanted(const struct profile_report *report, unsigned column)
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-struct listing {
+struct profile_listing {
     const struct profile_report *report;
     struct profile_rows rows;
     uint64_t total;
@@ -102,7 +102,7 @@ struct listing {
     size_t column_count;
 };
 
-static void fill_function(const struct listing *listing, const struct profile_row *row,
+static void fill_function(const struct profile_listing *listing, const struct profile_row *row,
                           unsigned column, struct table_cell *cell)
 {
     if (row->function == FUNCTION_NONE) {
@@ -128,7 +128,7 @@ static void fill_function(const struct listing *listing, const struct profile_ro
     }
 }
 
-static void fill_place(const struct listing *listing, const struct profile_row *row,
+static void fill_place(const struct profile_listing *listing, const struct profile_row *row,
                        unsigned column, struct table_cell *cell)
 {
     const char *file = row->file;
@@ -163,8 +163,8 @@ static void fill_place(const struct listing *listing, const struct profile_row *
     }
 }
 
-static void fill_cell(const struct listing *listing, const struct profile_row *row, unsigned column,
-                      struct table_cell *cell)
+static void fill_cell(const struct profile_listing *listing, const struct profile_row *row,
+                      unsigned column, struct table_cell *cell)
 {
     switch (column) {
     case THREAD:
@@ -213,7 +213,7 @@ static void fill_cell(const struct listing *listing, const struct profile_row *r
 
 static void fill_row(void *argument, size_t number, struct table_cell *cells)
 {
-    const struct listing *listing = argument;
+    const struct profile_listing *listing = argument;
     for (size_t c = 0; c < listing->column_count; c++)
         fill_cell(listing, &listing->rows.rows[number], listing->list[c], &cells[c]);
 }
@@ -249,7 +249,7 @@ static void print_text(const struct table *table, enum profile_by by, size_t cou
 }
 
 /* Nothing that other tables do not tell. */
-static bool is_idle(const struct listing *listing, enum profile_by by)
+static bool is_idle(const struct profile_listing *listing, enum profile_by by)
 {
     if (!listing->report->usual || listing->report->json || by != PROFILE_BY_LINE)
         return false;
@@ -263,7 +263,7 @@ static bool is_idle(const struct listing *listing, enum profile_by by)
 static int print_table(const struct profile_report *report, enum profile_by by,
                        struct json_put *json, FILE *out)
 {
-    struct listing listing = {.report = report, .total = total_of(report)};
+    struct profile_listing listing = {.report = report, .total = total_of(report)};
     struct table_column chosen[END];
     for (const uint8_t *column = shown[by]; *column != END; column++)
         if (is_wanted(report, *column)) {

@@ -16,7 +16,7 @@ enum { ENDING_FLOW, ENDING_CALL, ENDING_RETURN, ENDING_STUB };
 
 #define SEARCH_STUBS 2u /* of a chain that leads to the dynamic loader, at least */
 
-struct thread {
+struct profiled_thread {
     struct profile_thread told;
     struct call_stack stack;
     struct call_table calls;
@@ -33,7 +33,7 @@ struct thread {
 
 struct profiler {
     struct functions *functions;
-    struct thread **threads;
+    struct profiled_thread **threads;
     size_t count, capacity;
     struct record *records; /* TRACE_EXPAND_RECORDS_MIN, for what has to be expanded */
     bool stopped;
@@ -53,7 +53,7 @@ struct profiler *profiler_new(struct functions *functions, struct bt_error *erro
     return NULL;
 }
 
-static void thread_free(struct thread *thread)
+static void thread_free(struct profiled_thread *thread)
 {
     if (!thread)
         return;
@@ -86,14 +86,14 @@ void profiler_free(struct profiler *profiler)
     free(profiler);
 }
 
-static struct thread *thread_of(struct profiler *profiler, unsigned number)
+static struct profiled_thread *thread_of(struct profiler *profiler, unsigned number)
 {
     for (size_t i = 0; i < profiler->count; i++)
         if (profiler->threads[i]->told.number == number)
             return profiler->threads[i];
-    struct thread **larger =
+    struct profiled_thread **larger =
         grow_array(profiler->threads, &profiler->capacity, profiler->count + 1, sizeof *larger);
-    struct thread *thread = calloc(1, sizeof *thread);
+    struct profiled_thread *thread = calloc(1, sizeof *thread);
     if (larger)
         profiler->threads = larger;
     if (!larger || !thread) {
@@ -114,12 +114,12 @@ struct meeting {
     uint8_t ending;
 };
 
-static size_t hash_slot(const struct thread *thread, uint64_t address)
+static size_t hash_slot(const struct profiled_thread *thread, uint64_t address)
 {
     return (size_t)(address * 0x9e3779b97f4a7c15u >> 32) & (thread->hash_size - 1);
 }
 
-static bool grow_hash(struct thread *thread)
+static bool grow_hash(struct profiled_thread *thread)
 {
     if (thread->told.block_count < thread->hash_size)
         return true;
@@ -177,7 +177,7 @@ static void describe(struct profile_block *block, const struct meeting *meeting)
     }
 }
 
-static struct profile_block *make_block(struct profiler *profiler, struct thread *thread,
+static struct profile_block *make_block(struct profiler *profiler, struct profiled_thread *thread,
                                         const struct meeting *meeting, const struct module *module)
 {
     /* what is needed at each execution is in one line of the processor's cache */
@@ -214,7 +214,7 @@ static struct profile_block *make_block(struct profiler *profiler, struct thread
 }
 
 /* The block that is met, a new one if it has to be. */
-static struct profile_block *meet(struct profiler *profiler, struct thread *thread,
+static struct profile_block *meet(struct profiler *profiler, struct profiled_thread *thread,
                                   struct meeting *meeting)
 {
     const struct module *module = functions_module(profiler->functions, meeting->block->address);
@@ -254,7 +254,7 @@ static uint8_t ending_of(const struct block *block)
 }
 
 /* The block with a number, and from then on in `known`. */
-static struct profile_block *learn(struct profiler *profiler, struct thread *thread,
+static struct profile_block *learn(struct profiler *profiler, struct profiled_thread *thread,
                                    const struct code_cache *cache, uint32_t number)
 {
     const struct block *block = code_cache_block(cache, number);
@@ -277,8 +277,8 @@ static struct profile_block *learn(struct profiler *profiler, struct thread *thr
 /* --- calls ------------------------------------------------------------------------------------ */
 
 /* return_address 0: it is a jump, as good as a call. */
-static int enter(struct thread *thread, struct profile_block *site, const struct profile_block *to,
-                 uint64_t return_address, bool search)
+static int enter(struct profiled_thread *thread, struct profile_block *site,
+                 const struct profile_block *to, uint64_t return_address, bool search)
 {
     struct call_frame frame = {.since = thread->told.instructions,
                                .return_address = return_address,
@@ -294,7 +294,8 @@ static int enter(struct thread *thread, struct profile_block *site, const struct
 }
 
 /* From one function to another, and neither called nor returned. */
-static int land(struct profiler *profiler, struct thread *thread, const struct profile_block *to)
+static int land(struct profiler *profiler, struct profiled_thread *thread,
+                const struct profile_block *to)
 {
     struct call_stack *stack = &thread->stack;
     const struct call_frame top = stack->frames[stack->depth - 1];
@@ -316,7 +317,7 @@ static int land(struct profiler *profiler, struct thread *thread, const struct p
 }
 
 /* Into a stub, or from one stub to the next. */
-static void pass_stub(struct thread *thread, const struct profile_block *stub)
+static void pass_stub(struct profiled_thread *thread, const struct profile_block *stub)
 {
     struct profile_block *last = thread->last;
     if (last->ending != ENDING_STUB) {
@@ -335,7 +336,8 @@ static void pass_stub(struct thread *thread, const struct profile_block *stub)
 }
 
 /* From the thread's last block to one that is not simply the next in its function. */
-static int arrive(struct profiler *profiler, struct thread *thread, const struct profile_block *to)
+static int arrive(struct profiler *profiler, struct profiled_thread *thread,
+                  const struct profile_block *to)
 {
     struct profile_block *last = thread->last;
     if (to->ending == ENDING_STUB) {
@@ -405,7 +407,8 @@ static int count_more(struct profiler *profiler, const struct trace_expander *ex
     return result;
 }
 
-static int execute(struct profiler *profiler, struct thread *thread, struct profile_block *block)
+static int execute(struct profiler *profiler, struct profiled_thread *thread,
+                   struct profile_block *block)
 {
     const struct profile_block *last = thread->last;
     if (!last || last->ending != ENDING_FLOW || block->function != last->function) {
@@ -433,7 +436,7 @@ static int look_at_entries(struct profiler *profiler, struct trace_expander *exp
 }
 
 /* The usual calls and returns; false: it is something else. */
-static inline bool is_usual(struct thread *thread, const struct profile_block *last,
+static inline bool is_usual(struct profiled_thread *thread, const struct profile_block *last,
                             const struct profile_block *block, uint64_t now)
 {
     if (last->ending == ENDING_RETURN)
@@ -448,7 +451,7 @@ static inline bool is_usual(struct thread *thread, const struct profile_block *l
  * them. With `one` each has one entry, as where only fetches are traced: where the next one is does
  * not hang on what this one is, which the processor likes.
  */
-static inline const uint32_t *run_on(struct thread *thread, const uint32_t *entries,
+static inline const uint32_t *run_on(struct profiled_thread *thread, const uint32_t *entries,
                                      const uint32_t *end, bool one)
 {
     struct profile_block *last = thread->last;
@@ -472,7 +475,7 @@ static inline const uint32_t *run_on(struct thread *thread, const uint32_t *entr
     return entries;
 }
 
-static int take_whole(struct profiler *profiler, struct thread *thread,
+static int take_whole(struct profiler *profiler, struct profiled_thread *thread,
                       struct trace_expander *expander, const uint32_t *entries, size_t count)
 {
     const uint32_t *end = entries + count;
@@ -495,7 +498,7 @@ static int take_whole(struct profiler *profiler, struct thread *thread,
     }
 }
 
-static int take_part(struct profiler *profiler, struct thread *thread,
+static int take_part(struct profiler *profiler, struct profiled_thread *thread,
                      struct trace_expander *expander, const struct block *block,
                      const uint32_t *entries, unsigned instructions)
 {
@@ -528,7 +531,7 @@ int profiler_take(struct profiler *profiler, struct trace_expander *expander,
 {
     if (profiler->stopped)
         return 0;
-    struct thread *thread = thread_of(profiler, expander->processor);
+    struct profiled_thread *thread = thread_of(profiler, expander->processor);
     if (!thread)
         return BT_MEMORY;
     if (thread->flushes != code_cache_flushes(expander->cache)) { /* numbers begin anew */
@@ -551,7 +554,7 @@ void profiler_stop(struct profiler *profiler)
 void profiler_settle(struct profiler *profiler)
 {
     for (size_t i = 0; i < profiler->count; i++) {
-        struct thread *thread = profiler->threads[i];
+        struct profiled_thread *thread = profiler->threads[i];
         call_stack_settle(&thread->stack, thread->told.instructions);
     }
 }

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#define FIRST_PLACES 1024u
+#define FIRST_SLOTS 1024u
 
 struct branch_table {
     uint8_t *counts; /* one behind the other, size bytes each; the first is of all others */
     size_t capacity; /* counts there is room for */
     size_t count;    /* the first one included */
     size_t size;
-    uint32_t *places; /* of numbers of counts, by hashes of addresses; 0: free */
-    size_t place_mask;
+    uint32_t *slots; /* of numbers of counts, by hashes of addresses; 0: free */
+    size_t slot_mask;
 };
 
 static struct branch_counts *at(const struct branch_table *table, size_t number)
@@ -35,9 +35,9 @@ struct branch_table *branch_table_new(size_t predictors, struct bt_error *error)
     struct branch_table *table = calloc(1, sizeof *table);
     if (table) {
         table->size = sizeof(struct branch_counts) + predictors * sizeof(uint64_t);
-        table->place_mask = FIRST_PLACES - 1;
-        table->places = calloc(FIRST_PLACES, sizeof *table->places);
-        if (table->places && make_room(table)) {
+        table->slot_mask = FIRST_SLOTS - 1;
+        table->slots = calloc(FIRST_SLOTS, sizeof *table->slots);
+        if (table->slots && make_room(table)) {
             table->count = 1;
             return table;
         }
@@ -52,31 +52,31 @@ void branch_table_free(struct branch_table *table)
     if (!table)
         return;
     free(table->counts);
-    free(table->places);
+    free(table->slots);
     free(table);
 }
 
-/* The place where a branch is, or would be. */
+/* The slot where a branch is, or would be. */
 static uint32_t *find(const struct branch_table *table, uint64_t address)
 {
-    size_t place = (size_t)(address * 0x9e3779b97f4a7c15u >> 32);
-    for (;; place++) {
-        uint32_t *number = &table->places[place & table->place_mask];
+    size_t slot = (size_t)(address * 0x9e3779b97f4a7c15u >> 32);
+    for (;; slot++) {
+        uint32_t *number = &table->slots[slot & table->slot_mask];
         if (*number == 0 || at(table, *number)->address == address)
             return number;
     }
 }
 
-/* Twice the places, so that half of them are free. */
+/* Twice the slots, so that half of them are free. */
 static bool spread(struct branch_table *table)
 {
-    const size_t places = 2 * (table->place_mask + 1);
-    uint32_t *grown = calloc(places, sizeof *grown);
+    const size_t slots = 2 * (table->slot_mask + 1);
+    uint32_t *grown = calloc(slots, sizeof *grown);
     if (!grown)
         return false;
-    free(table->places);
-    table->places = grown;
-    table->place_mask = places - 1;
+    free(table->slots);
+    table->slots = grown;
+    table->slot_mask = slots - 1;
     for (size_t number = 1; number < table->count; number++)
         *find(table, at(table, number)->address) = (uint32_t)number;
     return true;
@@ -84,11 +84,11 @@ static bool spread(struct branch_table *table)
 
 struct branch_counts *branch_table_at(struct branch_table *table, const struct branch *branch)
 {
-    uint32_t *place = find(table, branch->address);
-    if (*place != 0)
-        return at(table, *place);
+    uint32_t *slot = find(table, branch->address);
+    if (*slot != 0)
+        return at(table, *slot);
     if (table->count > BRANCH_TABLE_MAX || !make_room(table) ||
-        (2 * table->count > table->place_mask && !spread(table)))
+        (2 * table->count > table->slot_mask && !spread(table)))
         return at(table, 0);
     struct branch_counts *counts = at(table, table->count);
     counts->address = branch->address;

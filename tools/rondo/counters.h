@@ -49,14 +49,14 @@ static inline bool counters_make(struct counters *counters, uint64_t entries, un
     return counters->values != NULL;
 }
 
-static inline bool counters_predict(const struct counters *counters, uint64_t place)
+static inline bool counters_predict(const struct counters *counters, uint64_t index)
 {
-    return counter_says_taken(counters->values[place & counters->mask], counters->top);
+    return counter_says_taken(counters->values[index & counters->mask], counters->top);
 }
 
-static inline void counters_train(struct counters *counters, uint64_t place, bool taken)
+static inline void counters_train(struct counters *counters, uint64_t index, bool taken)
 {
-    uint8_t *value = &counters->values[place & counters->mask];
+    uint8_t *value = &counters->values[index & counters->mask];
     *value = counter_trained(*value, counters->top, taken);
 }
 

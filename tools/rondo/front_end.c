@@ -88,8 +88,8 @@ static struct front_end_answer put_taken(struct front_end *front_end, const stru
     struct targets_answer answer = targets_put(front_end->targets, branch);
     if (answer.looked_up) {
         totals->looked_up[branch->kind]++;
-        totals->absent[branch->kind] += !answer.buffered;
-        totals->outdated[branch->kind] += answer.buffered && !answer.right;
+        totals->btb_miss[branch->kind] += !answer.buffered;
+        totals->btb_wrong_target[branch->kind] += answer.buffered && !answer.right;
     }
     struct front_end_answer result = {.goes_on = branch->target};
     if (branch->kind == BRANCH_RETURN || branch_is_indirect(branch)) {

@@ -27,10 +27,10 @@ struct front_end_totals {
     /* returns, indirect jumps and calls: another target was predicted, or (unknown) none */
     uint64_t wrong_targets[BRANCH_KINDS];
     uint64_t unknown_targets[BRANCH_KINDS];
-    /* looked up in the target buffer; absent, or there with another target */
+    /* look-ups of the branch target buffer; those that miss; those that find a wrong target */
     uint64_t looked_up[BRANCH_KINDS];
-    uint64_t absent[BRANCH_KINDS];
-    uint64_t outdated[BRANCH_KINDS];
+    uint64_t btb_miss[BRANCH_KINDS];
+    uint64_t btb_wrong_target[BRANCH_KINDS];
 };
 
 /* What the followed predictor, or that of targets, made of a branch. */

@@ -10,7 +10,7 @@ struct gshare {
     unsigned folded_bits; /* log2 of the entries */
 };
 
-static uint64_t place_of(const struct gshare *gshare, const struct branch *branch)
+static uint64_t index_of(const struct gshare *gshare, const struct branch *branch)
 {
     uint64_t outcomes = predictor_newest(gshare->predictor.history, gshare->history);
     return branch->address ^ predictor_fold(outcomes, gshare->folded_bits);
@@ -19,13 +19,13 @@ static uint64_t place_of(const struct gshare *gshare, const struct branch *branc
 static bool gshare_predict(struct predictor *predictor, const struct branch *branch)
 {
     const struct gshare *gshare = (const struct gshare *)predictor;
-    return counters_predict(&gshare->counters, place_of(gshare, branch));
+    return counters_predict(&gshare->counters, index_of(gshare, branch));
 }
 
 static void gshare_train(struct predictor *predictor, const struct branch *branch)
 {
     struct gshare *gshare = (struct gshare *)predictor;
-    counters_train(&gshare->counters, place_of(gshare, branch), branch->taken);
+    counters_train(&gshare->counters, index_of(gshare, branch), branch->taken);
 }
 
 static bool bimodal_predict(struct predictor *predictor, const struct branch *branch)

@@ -5,7 +5,7 @@
 bool local_histories_make(struct local_histories *local, uint32_t histories, unsigned bits,
                           unsigned counter_bits)
 {
-    local->places = histories - 1;
+    local->index_mask = histories - 1;
     local->pattern = (1u << bits) - 1;
     local->histories = calloc(histories, sizeof *local->histories);
     return local->histories && counters_make(&local->counters, 1ull << bits, counter_bits);
@@ -20,7 +20,7 @@ void local_histories_clear(struct local_histories *local)
 
 static uint32_t *history_of(const struct local_histories *local, const struct branch *branch)
 {
-    return &local->histories[branch->address & local->places];
+    return &local->histories[branch->address & local->index_mask];
 }
 
 bool local_histories_predict(const struct local_histories *local, const struct branch *branch)
@@ -43,8 +43,8 @@ static bool remember(struct local_histories *local, const struct branch *branch)
     if (!grown)
         return false;
     local->changes = grown;
-    grown[local->change_count++] = (struct local_change){.place = branch->address & local->places,
-                                                         .history = *history_of(local, branch)};
+    grown[local->change_count++] = (struct local_change){
+        .index = branch->address & local->index_mask, .history = *history_of(local, branch)};
     return true;
 }
 
@@ -71,7 +71,7 @@ void local_histories_restore(struct local_histories *local)
 {
     while (local->change_count > 0) {
         const struct local_change *change = &local->changes[--local->change_count];
-        local->histories[change->place] = change->history;
+        local->histories[change->index] = change->history;
     }
     local->saving = false;
 }

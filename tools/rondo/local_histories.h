@@ -9,14 +9,14 @@
 
 /* What a history was before it took an outcome on a wrong path. */
 struct NAMED_FIELDS local_change {
-    uint64_t place;
+    uint64_t index;
     uint32_t history;
 };
 
 struct local_histories {
     uint32_t *histories;
-    uint64_t places;  /* histories - 1 */
-    uint32_t pattern; /* a history's bits */
+    uint64_t index_mask; /* histories - 1 */
+    uint32_t pattern;    /* a history's bits */
     struct counters counters;
     bool saving;
     struct local_change *changes; /* since they were saved */

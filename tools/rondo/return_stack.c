@@ -8,14 +8,14 @@ bool return_stack_make(struct return_stack *stack, uint32_t size)
     *stack = (struct return_stack){.size = size};
     if (size == 0)
         return true;
-    stack->places = calloc(size, sizeof *stack->places);
+    stack->entries = calloc(size, sizeof *stack->entries);
     stack->saved = calloc(size, sizeof *stack->saved);
-    return stack->places && stack->saved;
+    return stack->entries && stack->saved;
 }
 
 void return_stack_clear(struct return_stack *stack)
 {
-    free(stack->places);
+    free(stack->entries);
     free(stack->saved);
 }
 
@@ -24,14 +24,14 @@ void return_stack_push(struct return_stack *stack, uint64_t address)
     if (stack->size == 0)
         return;
     stack->top = stack->top + 1 < stack->size ? stack->top + 1 : 0;
-    stack->places[stack->top] = address;
+    stack->entries[stack->top] = address;
 }
 
 uint64_t return_stack_pop(struct return_stack *stack)
 {
     if (stack->size == 0)
         return 0;
-    uint64_t address = stack->places[stack->top];
+    uint64_t address = stack->entries[stack->top];
     stack->top = stack->top > 0 ? stack->top - 1 : stack->size - 1;
     return address;
 }
@@ -40,12 +40,12 @@ void return_stack_save(struct return_stack *stack)
 {
     stack->saved_top = stack->top;
     if (stack->size > 0)
-        memcpy(stack->saved, stack->places, stack->size * sizeof *stack->places);
+        memcpy(stack->saved, stack->entries, stack->size * sizeof *stack->entries);
 }
 
 void return_stack_restore(struct return_stack *stack)
 {
     stack->top = stack->saved_top;
     if (stack->size > 0)
-        memcpy(stack->places, stack->saved, stack->size * sizeof *stack->places);
+        memcpy(stack->entries, stack->saved, stack->size * sizeof *stack->entries);
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct return_stack {
-    uint64_t *places, *saved;
+    uint64_t *entries, *saved;
     uint32_t size; /* 0: there is none, nothing is pushed and nothing popped */
     uint32_t top, saved_top;
 };

@@ -106,7 +106,7 @@ static const struct option_row rondo_options[] = {
      0, take_predictor},
     {OPTION_TEXT, 0, "follow-predictor", "SPEC",
      "whose wrong paths are followed; the first one unless given", OPTION(follow), NULL},
-    {OPTION_NUMBER, 0, "return-stack", "N", "places of the return stack; 16 unless given",
+    {OPTION_NUMBER, 0, "return-stack", "N", "entries of the return stack; 16 unless given",
      OPTION(front_end.targets.return_stack), NULL},
     {OPTION_CALL, 0, "target-buffer", "N:WAYS",
      "entries of the target buffer, or none; 4096:4 unless given", 0, take_buffer},

@@ -13,13 +13,13 @@
 #define PROSE_BYTES 640u
 
 /* Numbers of one sentence. */
-struct text {
+struct rondo_text {
     char text[QUANTITY_TEXT_BYTES];
 };
 
-static struct text number(uint64_t value)
+static struct rondo_text number(uint64_t value)
 {
-    struct text made;
+    struct rondo_text made;
     quantity_text(made.text, value);
     return made;
 }

@@ -122,8 +122,8 @@ static void kind_row(void *argument, size_t row, struct table_cell *cells)
     cells[5].real = 1000 * words_ratio(wrong, report->results->instructions);
     cells[6].number = totals->unknown_targets[row];
     cells[7].number = totals->looked_up[row];
-    cells[8].number = totals->absent[row];
-    cells[9].number = totals->outdated[row];
+    cells[8].number = totals->btb_miss[row];
+    cells[9].number = totals->btb_wrong_target[row];
     for (unsigned c = 7; c < 10; c++)
         cells[c].none = totals->looked_up[row] == 0;
 }
@@ -139,8 +139,8 @@ struct table rondo_tables_kinds(struct rondo_tables *tables)
         {"MPKI", "mpki", TABLE_REAL},
         {NULL, "no_target_predicted", TABLE_COUNT},
         {NULL, "target_buffer", TABLE_COUNT},
-        {"NOT BUFFERED", "target_buffer_absent", TABLE_COUNT},
-        {"OUTDATED", "target_buffer_outdated", TABLE_COUNT}};
+        {"BTB MISS", "btb_miss", TABLE_COUNT},
+        {"BTB WRONG TARGET", "btb_wrong_target", TABLE_COUNT}};
     return (struct table){.columns = columns,
                           .column_count = sizeof columns / sizeof *columns,
                           .rows = BRANCH_KINDS,

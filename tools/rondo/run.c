@@ -6,7 +6,7 @@
 #define PROGRESS_STEPS 0xffffu /* looks at the clock once in so many steps and one */
 #define PROGRESS_NS    200000000
 
-struct run {
+struct rondo_session {
     struct aria *aria;
     struct front_end *front_end;
     const struct rondo_run_settings *settings;
@@ -36,7 +36,7 @@ static struct branch branch_of(const struct aria_step *step)
 
 /* --- the wrong path -------------------------------------------------------------------------- */
 
-static void count_wrong(struct run *run, const struct aria_step *step)
+static void count_wrong(struct rondo_session *run, const struct aria_step *step)
 {
     struct rondo_results *results = run->results;
     for (size_t i = 0; i < step->record_count; i++) {
@@ -51,7 +51,8 @@ static void count_wrong(struct run *run, const struct aria_step *step)
 }
 
 /* Where the wrong path goes on behind a step; false at its end, with why. */
-static bool go_on(struct run *run, const struct aria_step *step, enum rondo_ending *ending)
+static bool go_on(struct rondo_session *run, const struct aria_step *step,
+                  enum rondo_ending *ending)
 {
     *ending = step->reason == ARIA_SYSTEM_CALL ? RONDO_SYSTEM_CALL
               : step->reason == ARIA_SIGNAL    ? RONDO_SIGNAL
@@ -64,7 +65,7 @@ static bool go_on(struct run *run, const struct aria_step *step, enum rondo_endi
     return run->wrong_state->rip != 0;
 }
 
-static int follow(struct run *run, const struct branch *branch,
+static int follow(struct rondo_session *run, const struct branch *branch,
                   const struct front_end_answer *answer, struct bt_error *error)
 {
     enum rondo_ending ending = RONDO_DEPTH;
@@ -99,7 +100,7 @@ static int follow(struct run *run, const struct branch *branch,
 
 /* --- the right path -------------------------------------------------------------------------- */
 
-static void show(struct run *run)
+static void show(struct rondo_session *run)
 {
     char text[QUANTITY_TEXT_BYTES];
     int64_t now = clock_monotonic_ns();
@@ -114,7 +115,7 @@ static void show(struct run *run)
     run->shown_ns = now;
 }
 
-static void hide(struct run *run)
+static void hide(struct rondo_session *run)
 {
     if (run->shown)
         fputs("\r\033[K", run->settings->progress);
@@ -122,7 +123,7 @@ static void hide(struct run *run)
 }
 
 /* Until the program ends, or the limit. */
-static int look(struct run *run, struct bt_error *error)
+static int look(struct rondo_session *run, struct bt_error *error)
 {
     struct rondo_results *results = run->results;
     const uint64_t limit = run->settings->limit;
@@ -158,7 +159,8 @@ static int ignore(void *context, struct record *records, size_t count)
 }
 
 /* Runs so many instructions that nobody looks at, 0: all there are. True: it has ended. */
-static int run_freely(struct run *run, uint64_t instructions, bool *ended, struct bt_error *error)
+static int run_freely(struct rondo_session *run, uint64_t instructions, bool *ended,
+                      struct bt_error *error)
 {
     struct aria_step step;
     int result = aria_run(run->aria, run->state, instructions, ignore, NULL, &step, error);
@@ -169,7 +171,7 @@ static int run_freely(struct run *run, uint64_t instructions, bool *ended, struc
     return result;
 }
 
-static int run_all(struct run *run, struct bt_error *error)
+static int run_all(struct rondo_session *run, struct bt_error *error)
 {
     bool ended = false;
     int result = 0;
@@ -191,11 +193,11 @@ int rondo_run(struct aria *aria, struct front_end *front_end,
               const struct rondo_run_settings *settings, struct rondo_results *results,
               struct bt_error *error)
 {
-    struct run run = {.aria = aria,
-                      .front_end = front_end,
-                      .settings = settings,
-                      .wrong_path = settings->wrong_path,
-                      .results = results};
+    struct rondo_session run = {.aria = aria,
+                                .front_end = front_end,
+                                .settings = settings,
+                                .wrong_path = settings->wrong_path,
+                                .results = results};
     *results = (struct rondo_results){.error = {.code = 0}};
     results->end = (struct process_end){.ending = PROCESS_UNABLE, .value = 1};
     run.state = aria_initial(aria, error);

@@ -10,7 +10,7 @@
 #define BASE         0u /* in place of a table's number */
 #define TABLE_PLACES (TAGE_TABLES_MAX + 1)
 
-struct entry {
+struct tage_entry {
     uint16_t tag;
     uint8_t counter;
     uint8_t useful;
@@ -18,7 +18,7 @@ struct entry {
 
 /* Where the branch at work is found; tables count from 1. */
 struct lookup {
-    struct entry *entries[TABLE_PLACES]; /* in each table, found or not */
+    struct tage_entry *entries[TABLE_PLACES]; /* in each table, found or not */
     uint16_t tags[TABLE_PLACES];
     unsigned provider, alternate;
     bool provider_says, alternate_says;
@@ -29,9 +29,9 @@ struct lookup {
 struct tage {
     struct predictor predictor;
     struct counters base;
-    struct entry *entries; /* of all tables */
+    struct tage_entry *entries; /* of all tables */
     uint32_t table_entries;
-    unsigned table_count, place_bits;
+    unsigned table_count, index_bits;
     uint16_t tag_mask;
     uint8_t top, useful_top;
     uint8_t doubt; /* of providers that are new */
@@ -48,12 +48,12 @@ static void find(struct tage *tage, uint64_t address)
     at->alternate = BASE;
     for (unsigned i = 1; i <= tage->table_count; i++) {
         const struct tage_table_folds *folds = &tage->history.tables[i - 1];
-        uint64_t place = address ^ address >> tage->place_bits ^ address >> (tage->place_bits + i) ^
-                         folds->place.value;
+        uint64_t index = address ^ address >> tage->index_bits ^ address >> (tage->index_bits + i) ^
+                         folds->index.value;
         at->tags[i] =
             (uint16_t)(address ^ folds->tag.value ^ folds->shorter_tag.value << 1) & tage->tag_mask;
         at->entries[i] = &tage->entries[(size_t)(i - 1) * tage->table_entries +
-                                        (place & (tage->table_entries - 1))];
+                                        (index & (tage->table_entries - 1))];
         if (at->entries[i]->tag == at->tags[i]) {
             at->alternate = at->provider;
             at->provider = i;
@@ -97,7 +97,7 @@ static void train_provider(struct tage *tage, const struct branch *branch)
     const struct lookup *at = &tage->at;
     bool differ = at->provider_says != at->alternate_says;
     if (at->provider != BASE) {
-        struct entry *entry = at->entries[at->provider];
+        struct tage_entry *entry = at->entries[at->provider];
         if (at->is_new && differ)
             tage->doubt =
                 counter_trained(tage->doubt, DOUBT_TOP, at->alternate_says == branch->taken);
@@ -198,7 +198,7 @@ struct predictor *tage_new(const struct predictor_settings *settings)
     tage->predictor.operations = &operations;
     tage->table_entries = settings->entries;
     tage->table_count = settings->tables;
-    tage->place_bits = power_log2(settings->entries);
+    tage->index_bits = power_log2(settings->entries);
     tage->tag_mask = (uint16_t)((1u << settings->tag_bits) - 1);
     tage->top = counter_top(settings->bits);
     tage->useful_top = counter_top(settings->useful_bits);

@@ -18,7 +18,7 @@ void tage_history_make(struct tage_history *history, const struct predictor_sett
     *history = (struct tage_history){.table_count = settings->tables};
     for (unsigned i = 0; i < settings->tables; i++)
         history->tables[i] =
-            (struct tage_table_folds){.place = fold_of(lengths[i], power_log2(settings->entries)),
+            (struct tage_table_folds){.index = fold_of(lengths[i], power_log2(settings->entries)),
                                       .tag = fold_of(lengths[i], settings->tag_bits),
                                       .shorter_tag = fold_of(lengths[i], settings->tag_bits - 1)};
 }
@@ -36,9 +36,9 @@ void tage_history_shift(struct tage_history *history, bool taken)
 {
     for (unsigned i = 0; i < history->table_count; i++) {
         struct tage_table_folds *folds = &history->tables[i];
-        uint32_t place = (history->end - folds->place.length) % OUTCOMES;
-        uint32_t gone = (uint32_t)(history->words[place / 64] >> place % 64 & 1);
-        fold_shift(&folds->place, taken, gone);
+        uint32_t index = (history->end - folds->index.length) % OUTCOMES;
+        uint32_t gone = (uint32_t)(history->words[index / 64] >> index % 64 & 1);
+        fold_shift(&folds->index, taken, gone);
         fold_shift(&folds->tag, taken, gone);
         fold_shift(&folds->shorter_tag, taken, gone);
     }
@@ -53,7 +53,7 @@ void tage_history_flip(struct tage_history *history)
     history->words[newest / 64] ^= 1ull << newest % 64;
     for (unsigned i = 0; i < history->table_count; i++) {
         struct tage_table_folds *folds = &history->tables[i];
-        folds->place.value ^= folds->place.bits > 0;
+        folds->index.value ^= folds->index.bits > 0;
         folds->tag.value ^= 1;
         folds->shorter_tag.value ^= 1;
     }

@@ -18,7 +18,7 @@ struct tage_fold {
 };
 
 struct NAMED_FIELDS tage_table_folds {
-    struct tage_fold place, tag, shorter_tag;
+    struct tage_fold index, tag, shorter_tag;
 };
 
 struct tage_history {

@@ -25,7 +25,7 @@ int targets_check(const struct targets_settings *settings, struct bt_error *erro
     const uint32_t entries = settings->buffer_entries;
     const uint32_t ways = settings->buffer_ways;
     if (settings->return_stack > RETURN_STACK_MAX)
-        return bt_fail(error, BT_USAGE, "a return stack has %u places at most", RETURN_STACK_MAX);
+        return bt_fail(error, BT_USAGE, "a return stack has at most %u entries", RETURN_STACK_MAX);
     if (entries > TARGET_BUFFER_MAX || settings->cache_entries > TARGET_BUFFER_MAX)
         return bt_fail(error, BT_USAGE, "at most %u entries", TARGET_BUFFER_MAX);
     if (ways > TARGET_WAYS_MAX)

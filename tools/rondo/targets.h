@@ -14,7 +14,7 @@
 #define TARGET_HISTORY_MAX 64u
 
 struct targets_settings {
-    uint32_t return_stack;    /* places; 0: none */
+    uint32_t return_stack;    /* entries; 0: none */
     uint32_t buffer_entries;  /* 0: none */
     uint32_t buffer_ways;     /* entries / ways is a power of two */
     uint32_t cache_entries;   /* a power of two; 0: none */

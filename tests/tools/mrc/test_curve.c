@@ -39,26 +39,26 @@ static void make_records(struct record *records, enum shape shape, uint64_t *ran
                             .size = 8};
 }
 
-static struct study *run(struct record *records, size_t count, uint64_t sample)
+static struct mrc_study *run(struct record *records, size_t count, uint64_t sample)
 {
-    const struct study_settings settings = {
+    const struct mrc_study_settings settings = {
         .line_bytes = 64, .sets = 1, .sample = sample, .kind = BANK_DISTANCES};
     struct bt_error error;
-    struct study *study = study_new(&settings, 0, &error);
+    struct mrc_study *study = mrc_study_new(&settings, 0, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(study);
     for (size_t done = 0; done < count; done += PIECE) {
         const size_t some = count - done < PIECE ? count - done : PIECE;
         struct batch batch = {.records = records + done, .count = some, .capacity = some};
-        CU_ASSERT_EQUAL_FATAL(study_put(study, &batch, &error), 0);
+        CU_ASSERT_EQUAL_FATAL(mrc_study_put(study, &batch, &error), 0);
     }
     return study;
 }
 
-static void get_curve(struct curve *curve, const struct study *study)
+static void get_curve(struct curve *curve, const struct mrc_study *study)
 {
     struct bt_error error;
-    CU_ASSERT_EQUAL_FATAL(curve_init(curve, study_series(study, 0), study_settings(study), &error),
-                          0);
+    CU_ASSERT_EQUAL_FATAL(
+        curve_init(curve, mrc_study_series(study, 0), mrc_study_settings(study), &error), 0);
 }
 
 /* At each size of the exact curve it is within the interval of the sampled one, but for one in
@@ -75,8 +75,8 @@ static void test_sample(void)
         struct curve exact;
         struct curve sampled;
         make_records(records, shape, &random);
-        struct study *all = run(records, RECORDS, SAMPLE_ALL);
-        struct study *some = run(records, RECORDS, SAMPLE_ALL / 10);
+        struct mrc_study *all = run(records, RECORDS, SAMPLE_ALL);
+        struct mrc_study *some = run(records, RECORDS, SAMPLE_ALL / 10);
         get_curve(&exact, all);
         get_curve(&sampled, some);
         CU_ASSERT_EQUAL(exact.references, sampled.references);
@@ -92,8 +92,8 @@ static void test_sample(void)
         }
         curve_free(&exact);
         curve_free(&sampled);
-        study_free(all);
-        study_free(some);
+        mrc_study_free(all);
+        mrc_study_free(some);
     }
     for (int shape = 0; shape < SHAPES; shape++)
         CU_ASSERT(good[shape] >= points[shape] * 0.97);
@@ -113,7 +113,7 @@ static void test_loop(void)
     struct curve curve;
     for (uint32_t i = 0; i < LINES * ROUNDS; i++)
         records[i] = (struct record){.address = i % LINES * 64, .type = REQUEST_FETCH, .size = 64};
-    struct study *study = run(records, LINES * ROUNDS, SAMPLE_ALL);
+    struct mrc_study *study = run(records, LINES * ROUNDS, SAMPLE_ALL);
     get_curve(&curve, study);
     CU_ASSERT_EQUAL(curve.references, LINES * ROUNDS);
     CU_ASSERT_EQUAL(curve.compulsory, LINES);
@@ -132,7 +132,7 @@ static void test_loop(void)
     CU_ASSERT_EQUAL(curve_next(&curve, 512, 8), 576);
     CU_ASSERT_EQUAL(curve_next(&curve, 1024, 1), 0);
     curve_free(&curve);
-    study_free(study);
+    mrc_study_free(study);
 }
 
 /* Every size listed has fewer misses than the one before, and those between are the same. */
@@ -142,7 +142,7 @@ static void test_changes(void)
     uint64_t random = random_seed(5);
     struct curve curve;
     make_records(records, SKEWED, &random);
-    struct study *study = run(records, 20000, SAMPLE_ALL);
+    struct mrc_study *study = run(records, 20000, SAMPLE_ALL);
     get_curve(&curve, study);
     uint64_t before = 1;
     bool good = true;
@@ -155,7 +155,7 @@ static void test_changes(void)
     CU_ASSERT_TRUE(good);
     CU_ASSERT_EQUAL(curve_misses(&curve, before), curve.compulsory);
     curve_free(&curve);
-    study_free(study);
+    mrc_study_free(study);
 }
 
 static const struct test_case cases[] = {{"a sample is as near as it says", test_sample},

@@ -25,14 +25,14 @@ struct twin {
     uint64_t dropped;
 };
 
-static uint64_t window_of(const struct window *window, uint64_t record, uint64_t tick)
+static uint64_t window_of(const struct mrc_window *window, uint64_t record, uint64_t tick)
 {
     return window->unit == WINDOW_NONE    ? 0
            : window->unit == WINDOW_TICKS ? tick / window->length
                                           : record / window->length;
 }
 
-static void twin_fill(struct twin *twin, const struct study_settings *settings,
+static void twin_fill(struct twin *twin, const struct mrc_study_settings *settings,
                       const struct record *records, size_t count)
 {
     uint64_t tick = 0;
@@ -90,10 +90,10 @@ static uint32_t look_back(const struct twin *twin, size_t place, uint32_t sets,
 
 /* --- what is counted of a series in a window, bucket by bucket; the last one is cold --- */
 
-static void twin_counts(const struct twin *twin, const struct study_settings *settings,
+static void twin_counts(const struct twin *twin, const struct mrc_study_settings *settings,
                         unsigned series, uint64_t window, uint64_t *counts)
 {
-    const unsigned buckets = study_buckets(settings);
+    const unsigned buckets = mrc_study_buckets(settings);
     for (size_t i = 0; i < twin->count; i++) {
         const struct use *use = &twin->uses[i];
         const struct use *before;
@@ -113,11 +113,12 @@ static void twin_counts(const struct twin *twin, const struct study_settings *se
     }
 }
 
-static void study_counts(const struct study *study, const struct study_settings *settings,
-                         unsigned number, uint64_t window, uint64_t *counts)
+static void mrc_study_counts(const struct mrc_study *study,
+                             const struct mrc_study_settings *settings, unsigned number,
+                             uint64_t window, uint64_t *counts)
 {
-    const struct series *series = study_series(study, number);
-    const unsigned buckets = study_buckets(settings);
+    const struct series *series = mrc_study_series(study, number);
+    const unsigned buckets = mrc_study_buckets(settings);
     if (!series)
         return;
     if (settings->kind == BANK_DISTANCES && settings->window.unit == WINDOW_NONE) {
@@ -133,9 +134,9 @@ static void study_counts(const struct study *study, const struct study_settings 
 
 /* --- a random study of a random trace --- */
 
-static void make_settings(struct study_settings *settings, uint64_t *random)
+static void make_settings(struct mrc_study_settings *settings, uint64_t *random)
 {
-    *settings = (struct study_settings){
+    *settings = (struct mrc_study_settings){
         .kind = (enum bank_kind)random_below(random, 3),
         .line_bytes = 8u << random_below(random, 6),
         .sets = random_one_in(random, 3) ? 1u << random_below(random, 5) : 1,
@@ -168,7 +169,7 @@ static size_t make_records(struct record *records, uint64_t *random)
     return count;
 }
 
-static void put_records(struct study *study, struct record *records, size_t first, size_t end,
+static void put_records(struct mrc_study *study, struct record *records, size_t first, size_t end,
                         uint64_t *random)
 {
     struct bt_error error;
@@ -176,16 +177,17 @@ static void put_records(struct study *study, struct record *records, size_t firs
         const size_t some = 1 + (size_t)random_below(random, end - first);
         struct batch batch = {.records = records + first, .count = some, .capacity = some};
         batch.first_tick = records_time(records, first + 1);
-        CU_ASSERT_EQUAL_FATAL(study_put(study, &batch, &error), 0);
+        CU_ASSERT_EQUAL_FATAL(mrc_study_put(study, &batch, &error), 0);
         first += some;
     }
 }
 
 /* Cuts the trace into parts, and puts the counts of all together. */
-static struct study *run_parts(const struct study_settings *settings, struct record *records,
-                               size_t count, unsigned parts, uint64_t *random)
+static struct mrc_study *run_parts(const struct mrc_study_settings *settings,
+                                   struct record *records, size_t count, unsigned parts,
+                                   uint64_t *random)
 {
-    struct study *studies[PARTS];
+    struct mrc_study *studies[PARTS];
     struct pending_list pending = {.entries = NULL, .count = 0, .capacity = 0};
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
@@ -195,19 +197,19 @@ static struct study *run_parts(const struct study_settings *settings, struct rec
     cuts[parts] = count;
     for (unsigned i = parts; i-- > 0;) {
         /* an empty part in front is not the leading one's */
-        studies[i] = study_new(settings, i == 0 ? 0 : cuts[i] + (cuts[i] == 0), &error);
+        studies[i] = mrc_study_new(settings, i == 0 ? 0 : cuts[i] + (cuts[i] == 0), &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(studies[i]);
         put_records(studies[i], records, cuts[i], cuts[i + 1], random);
     }
     for (unsigned i = parts; i-- > 0;)
-        CU_ASSERT_EQUAL_FATAL(study_resolve(studies[i], &pending, &error), 0);
+        CU_ASSERT_EQUAL_FATAL(mrc_study_resolve(studies[i], &pending, &error), 0);
     CU_ASSERT_EQUAL(pending.count, 0);
     free(pending.entries);
     for (unsigned i = 1; i < parts; i++) {
         numbers.count = 0;
-        CU_ASSERT_EQUAL_FATAL(study_pack(studies[i], &numbers, &error), 0);
-        CU_ASSERT_EQUAL_FATAL(study_add(studies[0], &numbers, &error), 0);
-        study_free(studies[i]);
+        CU_ASSERT_EQUAL_FATAL(mrc_study_pack(studies[i], &numbers, &error), 0);
+        CU_ASSERT_EQUAL_FATAL(mrc_study_add(studies[0], &numbers, &error), 0);
+        mrc_study_free(studies[i]);
     }
     free(numbers.values);
     return studies[0];
@@ -219,25 +221,25 @@ static void check_study(uint64_t seed)
     static struct twin twin;
     static uint64_t expected[RECORDS * 4 + BUCKETS_TIME], got[RECORDS * 4 + BUCKETS_TIME];
     uint64_t random = random_seed(seed);
-    struct study_settings settings;
+    struct mrc_study_settings settings;
     make_settings(&settings, &random);
     const size_t count = make_records(records, &random);
     const unsigned parts =
         random_one_in(&random, 2) ? 1 : 1 + (unsigned)random_below(&random, PARTS);
-    struct study *study = run_parts(&settings, records, count, parts, &random);
+    struct mrc_study *study = run_parts(&settings, records, count, parts, &random);
     twin_fill(&twin, &settings, records, count);
-    CU_ASSERT_EQUAL(study_totals(study)->requests, count);
-    CU_ASSERT_EQUAL(study_totals(study)->dropped, twin.dropped);
+    CU_ASSERT_EQUAL(mrc_study_totals(study)->requests, count);
+    CU_ASSERT_EQUAL(mrc_study_totals(study)->dropped, twin.dropped);
     const uint64_t windows = window_of(&settings.window, count, records_time(records, count)) + 1;
     for (unsigned series = 0; series < 18; series++) {
-        const struct series *counted = study_series(study, series);
+        const struct series *counted = mrc_study_series(study, series);
         if (counted && counted->window_count > 0)
             CU_ASSERT(counted->first_window + counted->window_count <= windows);
         for (uint64_t window = 0; window < windows; window++) {
             memset(expected, 0, sizeof expected);
             memset(got, 0, sizeof got);
             twin_counts(&twin, &settings, series, window, expected);
-            study_counts(study, &settings, series, window, got);
+            mrc_study_counts(study, &settings, series, window, got);
             if (memcmp(expected, got, sizeof got) != 0) {
                 CU_FAIL("counts differ");
                 fprintf(stderr, "seed %d series %u window %d\n", (int)seed, series, (int)window);
@@ -245,7 +247,7 @@ static void check_study(uint64_t seed)
             }
         }
     }
-    study_free(study);
+    mrc_study_free(study);
 }
 
 static void test_equals_twin(void)

@@ -101,7 +101,7 @@ static void check_layout(struct address_map *map, size_t most)
     size_t before = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t address = rows[i].number << shift;
-        size_t place = address_layout_place(&layout, address);
+        size_t place = address_layout_position(&layout, address);
         CU_ASSERT_FATAL(place + layout.scale <= layout.places && place >= before);
         before = place;
         bool inside = false;
@@ -176,7 +176,7 @@ static void test_both_ends(void)
     CU_ASSERT_EQUAL(layout.band_count, 1);
     CU_ASSERT_EQUAL(layout.shift, 25);
     CU_ASSERT_EQUAL(layout.places, 128);
-    CU_ASSERT_EQUAL(address_layout_place(&layout, UINT32_MAX), 127);
+    CU_ASSERT_EQUAL(address_layout_position(&layout, UINT32_MAX), 127);
     address_layout_free(&layout);
 }
 

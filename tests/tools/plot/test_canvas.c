@@ -12,17 +12,17 @@
 /* The script of a panel, with a 0 behind it; from malloc. */
 static char *script_of(const struct figure_panel *panel)
 {
-    struct script *script = script_new(NULL);
+    struct gnuplot_script *script = gnuplot_script_new(NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(script);
     struct canvas canvas = {.script = script, .panel = panel, .width = 1200, .height = 800};
     const char *text;
     size_t size;
     canvas_put(&canvas);
-    CU_ASSERT_EQUAL_FATAL(script_text(script, &text, &size, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(gnuplot_script_text(script, &text, &size, NULL), 0);
     char *copy = calloc(1, size + 1);
     CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
     memcpy(copy, text, size);
-    script_free(script);
+    gnuplot_script_free(script);
     return copy;
 }
 

@@ -6,12 +6,13 @@
 #include <string.h>
 
 /* What a text is in a script, with a 0 behind it. */
-static struct script *quoted(const char *text, size_t most, const char **result, size_t *size)
+static struct gnuplot_script *quoted(const char *text, size_t most, const char **result,
+                                     size_t *size)
 {
-    struct script *script = script_new(NULL);
+    struct gnuplot_script *script = gnuplot_script_new(NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(script);
-    script_quote(script, text, most);
-    CU_ASSERT_EQUAL_FATAL(script_text(script, result, size, NULL), 0);
+    gnuplot_script_quote(script, text, most);
+    CU_ASSERT_EQUAL_FATAL(gnuplot_script_text(script, result, size, NULL), 0);
     return script;
 }
 
@@ -19,9 +20,9 @@ static void check_quote(const char *text, size_t most, const char *wanted)
 {
     const char *result;
     size_t size;
-    struct script *script = quoted(text, most, &result, &size);
+    struct gnuplot_script *script = quoted(text, most, &result, &size);
     CU_ASSERT(size == strlen(wanted) && memcmp(result, wanted, size) == 0);
-    script_free(script);
+    gnuplot_script_free(script);
 }
 
 static void test_quotes(void)
@@ -48,7 +49,8 @@ static void test_any_octets(void)
         text[length] = 0;
         const char *result;
         size_t size;
-        struct script *script = quoted(text, (size_t)random_below(&random, 40), &result, &size);
+        struct gnuplot_script *script =
+            quoted(text, (size_t)random_below(&random, 40), &result, &size);
         CU_ASSERT_FATAL(size >= 2 && result[0] == '"' && result[size - 1] == '"');
         for (size_t i = 1; i + 1 < size; i++) {
             if (result[i] == '\\') {
@@ -58,7 +60,7 @@ static void test_any_octets(void)
                 CU_ASSERT_FATAL(isalpha((unsigned char)result[i]) || result[i] == ' ');
             }
         }
-        script_free(script);
+        gnuplot_script_free(script);
     }
 }
 

@@ -166,10 +166,10 @@ static void test_clock(void)
     time_bins_take(&time, &later, &slow);
     CU_ASSERT_EQUAL(time.clock_hz, 1000);
     CU_ASSERT_EQUAL(time.shift, 2);
-    CU_ASSERT_DOUBLE_EQUAL(time_bins_place(&time, 2), 0.008, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(time_bins_position(&time, 2), 0.008, 1e-12);
     time_bins_take(&time, &later, &fast); /* no second is the same in both */
     CU_ASSERT_EQUAL(time.clock_hz, 0);
-    CU_ASSERT_DOUBLE_EQUAL(time_bins_place(&time, 2), 8, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(time_bins_position(&time, 2), 8, 1e-12);
     time_bins_free(&time);
 }
 

@@ -14,7 +14,7 @@
  * A stretch of memory that becomes an image of the DCFG: one that was given, or what lies between
  * two of them and nobody knows.
  */
-struct piece {
+struct assembled_piece {
     const struct image *image; /* NULL where there is no file */
     uint64_t load_address;
     uint64_t size;
@@ -30,7 +30,7 @@ struct assembly {
     struct dcfg_process *process;
     struct edge_types types;
     struct routines routines;
-    struct piece *pieces;
+    struct assembled_piece *pieces;
     uint32_t piece_count;
     uint32_t *piece_of; /* by block */
     uint32_t *sources;  /* of all edges, bypasses last, as routines_find wants them */
@@ -69,9 +69,9 @@ static uint64_t unknown_start(uint64_t address, uint64_t before)
 
 static void add_piece(struct assembly *assembly, const struct image *image, uint32_t block)
 {
-    struct piece *piece = &assembly->pieces[assembly->piece_count];
+    struct assembled_piece *piece = &assembly->pieces[assembly->piece_count];
     uint64_t before = assembly->piece_count > 0 ? piece[-1].load_address + piece[-1].size : 0;
-    *piece = (struct piece){.image = image, .first_block = block};
+    *piece = (struct assembled_piece){.image = image, .first_block = block};
     if (image) {
         piece->load_address = image->load_address;
         piece->size = image->size;
@@ -83,7 +83,8 @@ static void add_piece(struct assembly *assembly, const struct image *image, uint
 
 /* Where the first block is at offset 0 the piece begins up to a page lower, over what is there:
  * images may overlap (section 2.10), but readers take a block at offset 0 for none. */
-static int make_room(struct piece *piece, const struct flow_block *block, struct bt_error *error)
+static int make_room(struct assembled_piece *piece, const struct flow_block *block,
+                     struct bt_error *error)
 {
     if (block->address != piece->load_address)
         return 0;
@@ -116,7 +117,7 @@ static int find_pieces(struct assembly *assembly, struct bt_error *error)
             assembly->piece_count > 0 && !assembly->pieces[assembly->piece_count - 1].image;
         if (found == IMAGE_NONE && !unknown)
             add_piece(assembly, NULL, b);
-        struct piece *piece = &assembly->pieces[assembly->piece_count - 1];
+        struct assembled_piece *piece = &assembly->pieces[assembly->piece_count - 1];
         int result = make_room(piece, block, error);
         if (result != 0)
             return result;
@@ -201,7 +202,8 @@ static int add_file(struct assembly *assembly, const char *name, uint32_t *id,
     return dcfg_add_file_name(assembly->dcfg, *id, name, strlen(name), error);
 }
 
-static int add_names(struct assembly *assembly, const struct piece *piece, struct bt_error *error)
+static int add_names(struct assembly *assembly, const struct assembled_piece *piece,
+                     struct bt_error *error)
 {
     struct image_names names;
     int result = image_names_read(&names, piece->image, error);
@@ -230,7 +232,8 @@ static int add_names(struct assembly *assembly, const struct piece *piece, struc
     return result;
 }
 
-static int add_blocks(struct assembly *assembly, const struct piece *piece, struct bt_error *error)
+static int add_blocks(struct assembly *assembly, const struct assembled_piece *piece,
+                      struct bt_error *error)
 {
     int result = 0;
     for (uint32_t i = 0; i < piece->block_count && result == 0; i++) {
@@ -303,7 +306,7 @@ static int add_routine(struct assembly *assembly, const struct routine *routine,
 static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routine,
                      struct bt_error *error)
 {
-    const struct piece *piece = &assembly->pieces[number];
+    const struct assembled_piece *piece = &assembly->pieces[number];
     struct dcfg_image image = {
         .id = number + 1, .load_address = piece->load_address, .size = piece->size};
     int result = 0;

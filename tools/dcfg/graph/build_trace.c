@@ -8,7 +8,7 @@
 #define PIECE 4096u /* records that are walked at a time */
 #define QUEUE 512u  /* edges of a thread that are put at a time */
 
-struct queue {
+struct replay_queue {
     uint32_t edges[QUEUE];
     size_t count;
     bool lost; /* the next edge ends behind a loss */
@@ -17,8 +17,8 @@ struct queue {
 struct build_trace {
     struct flow_replay *replay;
     struct dcfg_trace_writer *writer;
-    uint32_t *instructions; /* by edge id: of its source */
-    struct queue *queues;   /* by thread */
+    uint32_t *instructions;      /* by edge id: of its source */
+    struct replay_queue *queues; /* by thread */
     size_t thread_count;
     uint64_t edges;
     struct flow_step steps[PIECE > FLOW_THREADS_MAX ? PIECE : FLOW_THREADS_MAX];
@@ -80,7 +80,7 @@ uint64_t build_trace_edges(const struct build_trace *trace)
 
 static int flush(struct build_trace *trace, uint32_t thread, struct bt_error *error)
 {
-    struct queue *queue = &trace->queues[thread];
+    struct replay_queue *queue = &trace->queues[thread];
     int result = dcfg_trace_writer_put(trace->writer, thread, queue->edges, queue->count, error);
     queue->count = 0;
     return result;
@@ -99,7 +99,7 @@ static int put_steps(struct build_trace *trace, size_t count, struct bt_error *e
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         uint32_t thread = trace->steps[i].thread;
-        struct queue *queue = &trace->queues[thread];
+        struct replay_queue *queue = &trace->queues[thread];
         if (queue->lost)
             result = end_chunk(trace, thread, error);
         queue->edges[queue->count++] = assemble_edge_id(trace->steps[i].edge);

@@ -15,7 +15,7 @@
 #define AHEAD_MAX 7u
 
 /* A processor, and the run that it is in. */
-struct follower {
+struct bus_follower {
     struct bus_run run; /* chunk 0: none */
     uint32_t times[BUS_RUN_CHUNKS];
     struct record last; /* the last chunk's record */
@@ -30,8 +30,8 @@ struct bus_fetch {
     struct sink *to;
     struct bus_fetch_counts counts;
     struct bus_decoder decoder;
-    struct follower *followers[PROCESSORS]; /* NULL: not seen yet */
-    struct bus_walk walks[2];               /* the best one, and the one that is tried */
+    struct bus_follower *followers[PROCESSORS]; /* NULL: not seen yet */
+    struct bus_walk walks[2];                   /* the best one, and the one that is tried */
     struct record output[OUTPUT];
     size_t output_count;
     bool hole; /* in front of what is put next */
@@ -83,24 +83,24 @@ static int put(struct bus_fetch *bus, const struct record *record, struct bt_err
 }
 
 /* The instructions of an explanation, of which so many are certain. */
-static int put_walk(struct bus_fetch *bus, struct follower *follower, const struct bus_walk *walk,
-                    size_t sure, struct bt_error *error)
+static int put_walk(struct bus_fetch *bus, struct bus_follower *follower,
+                    const struct bus_walk *walk, size_t sure, struct bt_error *error)
 {
     const struct bus_run *run = &follower->run;
     uint64_t used = run->start;
     uint32_t unused = (uint32_t)((run->end - run->start) / run->chunk);
     int result = 0;
     for (size_t i = 0; i < walk->count && result == 0; i++) {
-        const struct bus_place *place = &walk->places[i];
-        uint64_t end = (uint64_t)place->address + place->size;
+        const struct bus_instruction *instruction = &walk->instructions[i];
+        uint64_t end = (uint64_t)instruction->address + instruction->size;
         struct record record = follower->last;
-        record.address = place->address;
-        record.size = place->size;
+        record.address = instruction->address;
+        record.size = instruction->size;
         record.attribute =
             (uint8_t)((record.attribute & ~BUS_FETCH_ASSUMED) | (i < sure ? 0 : BUS_FETCH_ASSUMED));
-        record.time = follower->times[(place->address - run->start) / run->chunk];
+        record.time = follower->times[(instruction->address - run->start) / run->chunk];
         result = put(bus, &record, error);
-        for (uint64_t chunk = place->address / run->chunk * run->chunk; chunk < end;
+        for (uint64_t chunk = instruction->address / run->chunk * run->chunk; chunk < end;
              chunk += run->chunk)
             if (chunk >= used) {
                 used = chunk + run->chunk;
@@ -114,7 +114,7 @@ static int put_walk(struct bus_fetch *bus, struct follower *follower, const stru
 }
 
 /* How many chunks are mostly prefetched. */
-static uint32_t usual_ahead(const struct follower *follower)
+static uint32_t usual_ahead(const struct bus_follower *follower)
 {
     uint32_t most = 0;
     for (uint32_t n = 1; n <= AHEAD_MAX; n++)
@@ -126,7 +126,7 @@ static uint32_t usual_ahead(const struct follower *follower)
 /* --- the end of a run --- */
 
 /* Where control is behind the run. */
-static void go_on(struct follower *follower, const struct bus_walk *walk, bool sure,
+static void go_on(struct bus_follower *follower, const struct bus_walk *walk, bool sure,
                   bool stack_sure)
 {
     follower->entry = walk->next;
@@ -137,7 +137,7 @@ static void go_on(struct follower *follower, const struct bus_walk *walk, bool s
         follower->stack.sure = follower->stack.depth;
 }
 
-static void lose_way(struct follower *follower)
+static void lose_way(struct bus_follower *follower)
 {
     follower->entry_known = follower->entry_sure = false;
     follower->stack.sure = follower->stack.depth;
@@ -145,7 +145,7 @@ static void lose_way(struct follower *follower)
 
 /* Enters the run at every place of its first chunk. Returns how many explain it; the best one is
  * walks[0], and *agreed says whether all of them end in the same way, and are certain else. */
-static unsigned try_entries(struct bus_fetch *bus, const struct follower *follower,
+static unsigned try_entries(struct bus_fetch *bus, const struct bus_follower *follower,
                             const struct bus_next *next, bool *agreed)
 {
     const struct bus_run *run = &follower->run;
@@ -171,16 +171,16 @@ static unsigned try_entries(struct bus_fetch *bus, const struct follower *follow
         if (rank <= best_rank)
             continue;
         best_rank = rank;
-        memcpy(best, tried, offsetof(struct bus_walk, places));
-        memcpy(best->places, tried->places, tried->count * sizeof *best->places);
+        memcpy(best, tried, offsetof(struct bus_walk, instructions));
+        memcpy(best->instructions, tried->instructions, tried->count * sizeof *best->instructions);
     }
     *agreed &= !doubted;
     return found == 1 && doubted ? 2 : found;
 }
 
 /* Explains the run, and puts what was executed. */
-static int end_run(struct bus_fetch *bus, struct follower *follower, const struct bus_next *next,
-                   struct bt_error *error)
+static int end_run(struct bus_fetch *bus, struct bus_follower *follower,
+                   const struct bus_next *next, struct bt_error *error)
 {
     struct bus_run *run = &follower->run;
     struct bus_walk *walk = &bus->walks[0];
@@ -238,7 +238,7 @@ static bool is_chunk(const struct record *record)
            record->address % record->size == 0;
 }
 
-static void begin_run(struct follower *follower, const struct record *record)
+static void begin_run(struct bus_follower *follower, const struct record *record)
 {
     follower->run = (struct bus_run){.start = record->address,
                                      .end = (uint64_t)record->address + record->size,
@@ -248,7 +248,7 @@ static void begin_run(struct follower *follower, const struct record *record)
 }
 
 /* The run is as long as can be: explains it but for its last two chunks. */
-static int shorten_run(struct bus_fetch *bus, struct follower *follower, struct bt_error *error)
+static int shorten_run(struct bus_fetch *bus, struct bus_follower *follower, struct bt_error *error)
 {
     struct bus_run *run = &follower->run;
     const struct bus_next next = {.address = run->end, .size = run->chunk, .follows = true};
@@ -268,7 +268,7 @@ static int shorten_run(struct bus_fetch *bus, struct follower *follower, struct 
 
 static int take(struct bus_fetch *bus, const struct record *record, struct bt_error *error)
 {
-    struct follower *follower = bus->followers[record->processor];
+    struct bus_follower *follower = bus->followers[record->processor];
     bool code = is_chunk(record) && has_code(bus->decoder.images, record->address, record->size);
     int result = 0;
     struct bus_run *run = &follower->run;
@@ -305,7 +305,7 @@ static int forget(struct bus_fetch *bus, struct bt_error *error)
     const struct bus_next nothing = {.size = 0};
     int result = 0;
     for (unsigned p = 0; p < PROCESSORS && result == 0; p++) {
-        struct follower *follower = bus->followers[p];
+        struct bus_follower *follower = bus->followers[p];
         if (!follower)
             continue;
         result = end_run(bus, follower, &nothing, error);
@@ -325,7 +325,7 @@ int bus_fetch_put(struct bus_fetch *bus, const struct batch *batch, struct bt_er
     }
     for (size_t i = 0; i < batch->count && result == 0; i++) {
         const struct record *record = &batch->records[i];
-        struct follower **follower = &bus->followers[record->processor];
+        struct bus_follower **follower = &bus->followers[record->processor];
         if (record->type != REQUEST_FETCH)
             continue;
         if (!*follower)

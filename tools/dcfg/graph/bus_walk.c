@@ -88,7 +88,7 @@ static void leave(struct way *way, bool known, uint64_t target, bool sure)
         walk->sure = way->count;
     /* of those in a chunk the first, and of chunks the last: why else was it fetched, unless ahead
      */
-    uint64_t chunk = walk->places[way->count - 1].address / way->run->chunk;
+    uint64_t chunk = walk->instructions[way->count - 1].address / way->run->chunk;
     uint64_t ahead = way->run->end / way->run->chunk - way->run->ahead;
     bool better = !way->left || (chunk > way->left_at && chunk < ahead);
     way->optional = way->left = true;
@@ -220,8 +220,8 @@ static bool follow(struct way *way, struct bus_decoder *decoder)
             return false;
         if (way->at + instruction.size > run->end)
             return true;
-        way->walk->places[way->count++] =
-            (struct bus_place){.address = (uint32_t)way->at, .size = instruction.size};
+        way->walk->instructions[way->count++] =
+            (struct bus_instruction){.address = (uint32_t)way->at, .size = instruction.size};
         going = step(way, &instruction);
     }
     return going;

@@ -32,7 +32,7 @@ struct bus_next {
     bool follows; /* it goes on where the run ends, which is only too long to be kept */
 };
 
-struct NAMED_FIELDS bus_place {
+struct NAMED_FIELDS bus_instruction {
     uint32_t address;
     uint8_t size;
 };
@@ -44,9 +44,9 @@ struct bus_walk {
     bool possible;    /* there is one, or may be */
     uint64_t next;    /* where the next run is entered, */
     bool next_known;
-    bool next_sure;                         /* by this explanation */
-    struct bus_stack stack;                 /* then */
-    struct bus_place places[BUS_RUN_BYTES]; /* instructions, from the first on */
+    bool next_sure;                                     /* by this explanation */
+    struct bus_stack stack;                             /* then */
+    struct bus_instruction instructions[BUS_RUN_BYTES]; /* instructions, from the first on */
 };
 
 /* Instructions that were decoded already. Zeroed is empty. */

@@ -9,7 +9,7 @@
 #define NONE UINT32_MAX
 
 /* What makes a block part of a function: the start of its routine's symbol, or of its routine. */
-struct member {
+struct function_block {
     uint64_t start;
     uint64_t offset; /* the block's own */
     uint32_t image, block;
@@ -18,8 +18,8 @@ struct member {
 
 static int compare_members(const void *left, const void *right)
 {
-    const struct member *a = left;
-    const struct member *b = right;
+    const struct function_block *a = left;
+    const struct function_block *b = right;
     if (a->image != b->image)
         return a->image < b->image ? -1 : 1;
     if (a->start != b->start)
@@ -31,28 +31,29 @@ static int compare_members(const void *left, const void *right)
     return a->block < b->block ? -1 : 1;
 }
 
-static bool is_same_function(const struct member *a, const struct member *b)
+static bool is_same_function(const struct function_block *a, const struct function_block *b)
 {
     return a->image == b->image && a->start == b->start && a->symbol == b->symbol;
 }
 
-static struct member member_of(const struct profile *profile, const struct names *names,
-                               uint32_t block)
+static struct function_block member_of(const struct graph_profile *profile,
+                                       const struct names *names, uint32_t block)
 {
     const struct dcfg_process *process = profile->process;
     uint32_t routine = profile->routine_of[block];
     uint32_t entry =
         routine == DCFG_NONE ? block : dcfg_find_block(process, process->routines[routine].entry);
-    struct names_place place;
-    names_of_block(names, entry, &place);
-    return (struct member){.start = place.image_offset - (place.symbol ? place.symbol_offset : 0),
-                           .offset = process->blocks[block].offset,
-                           .image = dcfg_image_of_block(process, entry),
-                           .block = block,
-                           .symbol = place.symbol != NULL};
+    struct code_location location;
+    names_of_block(names, entry, &location);
+    return (struct function_block){.start = location.image_offset -
+                                            (location.symbol ? location.symbol_offset : 0),
+                                   .offset = process->blocks[block].offset,
+                                   .image = dcfg_image_of_block(process, entry),
+                                   .block = block,
+                                   .symbol = location.symbol != NULL};
 }
 
-static bool is_entry(const struct profile *profile, uint32_t block)
+static bool is_entry(const struct graph_profile *profile, uint32_t block)
 {
     uint32_t routine = profile->routine_of[block];
     return routine != DCFG_NONE &&
@@ -60,8 +61,8 @@ static bool is_entry(const struct profile *profile, uint32_t block)
 }
 
 /* Numbers the functions and gives them their blocks. */
-static void make_functions(struct call_graph *graph, const struct profile *profile,
-                           const struct names *names, struct member *members)
+static void make_functions(struct call_graph *graph, const struct graph_profile *profile,
+                           const struct names *names, struct function_block *members)
 {
     uint32_t count = profile->process->block_count;
     for (uint32_t i = 0; i < count; i++)
@@ -88,7 +89,7 @@ static void make_functions(struct call_graph *graph, const struct profile *profi
 
 /* The call that an edge is. False if it is none. */
 static bool call_of(const struct call_graph *graph, const struct dcfg_process *process,
-                    uint32_t edge, struct call *call)
+                    uint32_t edge, struct graph_call *call)
 {
     enum dcfg_edge_type type = process->edges.types[edge];
     call->source = dcfg_find_block(process, process->edges.sources[edge]);
@@ -108,7 +109,7 @@ static bool call_of(const struct call_graph *graph, const struct dcfg_process *p
 
 static void make_calls(struct call_graph *graph, const struct dcfg_process *process)
 {
-    struct call call;
+    struct graph_call call;
     uint32_t *first = graph->first_call;
     for (uint32_t e = 0; e < process->edges.count; e++)
         if (call_of(graph, process, e, &call)) {
@@ -133,7 +134,7 @@ struct circle {
 };
 
 /* Tarjan's search for circles, callees before callers. */
-struct search {
+struct cycle_search {
     struct call_graph *graph;
     uint32_t *order;     /* by function: when it was found, from 1 on */
     uint32_t *low;       /* the earliest that it leads to */
@@ -145,7 +146,7 @@ struct search {
     uint32_t found, circle_count, open_count, depth;
 };
 
-static void enter(struct search *search, uint32_t function)
+static void enter(struct cycle_search *search, uint32_t function)
 {
     search->order[function] = search->low[function] = ++search->found;
     search->next_call[function] = search->graph->first_call[function];
@@ -159,7 +160,7 @@ static void lower(uint32_t *low, uint32_t value)
         *low = value;
 }
 
-static void leave(struct search *search)
+static void leave(struct cycle_search *search)
 {
     uint32_t function = search->path[--search->depth];
     if (search->depth > 0)
@@ -174,7 +175,7 @@ static void leave(struct search *search)
     search->circle_count++;
 }
 
-static void find_circles(struct search *search)
+static void find_circles(struct cycle_search *search)
 {
     const struct call_graph *graph = search->graph;
     memset(search->circle_of, 0xff, graph->function_count * sizeof *search->circle_of);
@@ -212,7 +213,7 @@ static uint64_t take_share(struct circle *circle, uint64_t count)
     return part_of(circle->cost, circle->shared, circle->called) - before;
 }
 
-static void count_calls(struct search *search, const struct dcfg_process *process)
+static void count_calls(struct cycle_search *search, const struct dcfg_process *process)
 {
     const struct call_graph *graph = search->graph;
     for (uint32_t f = 0; f < graph->function_count; f++) {
@@ -220,7 +221,7 @@ static void count_calls(struct search *search, const struct dcfg_process *proces
         circle->cost = saturating_add(circle->cost, graph->functions[f].self);
     }
     for (uint32_t c = 0; c < graph->call_count; c++) {
-        const struct call *call = &graph->calls[c];
+        const struct graph_call *call = &graph->calls[c];
         struct circle *circle = &search->circles[search->circle_of[call->callee]];
         if (search->circle_of[call->caller] != search->circle_of[call->callee])
             circle->called = saturating_add(circle->called, call->count);
@@ -238,7 +239,7 @@ static void count_calls(struct search *search, const struct dcfg_process *proces
 }
 
 /* Gives each call its cost: functions in order of their circles, callees first. */
-static void share_costs(struct search *search)
+static void share_costs(struct cycle_search *search)
 {
     struct call_graph *graph = search->graph;
     uint32_t *sorted = search->open; /* by circle */
@@ -254,7 +255,7 @@ static void share_costs(struct search *search)
         uint32_t number = search->circle_of[sorted[i]];
         struct circle *circle = &search->circles[number];
         for (uint32_t c = graph->first_call[sorted[i]]; c < graph->first_call[sorted[i] + 1]; c++) {
-            struct call *call = &graph->calls[c];
+            struct graph_call *call = &graph->calls[c];
             uint32_t other = search->circle_of[call->callee];
             if (other == number)
                 continue;
@@ -269,7 +270,7 @@ static void share_costs(struct search *search)
 static int make_costs(struct call_graph *graph, const struct dcfg_process *process)
 {
     size_t count = (size_t)graph->function_count + 1;
-    struct search search = {.graph = graph};
+    struct cycle_search search = {.graph = graph};
     uint32_t *numbers = calloc(count * 6, sizeof *numbers);
     search.circles = calloc(count, sizeof *search.circles);
     bool good = numbers && search.circles;
@@ -291,7 +292,7 @@ static int make_costs(struct call_graph *graph, const struct dcfg_process *proce
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-int call_graph_make(struct call_graph *graph, const struct profile *profile,
+int call_graph_make(struct call_graph *graph, const struct graph_profile *profile,
                     const struct names *names, struct bt_error *error)
 {
     size_t blocks = (size_t)profile->process->block_count + 1;
@@ -302,7 +303,7 @@ int call_graph_make(struct call_graph *graph, const struct profile *profile,
     graph->first_block = calloc(blocks, sizeof *graph->first_block);
     graph->first_call = calloc(blocks, sizeof *graph->first_call);
     graph->calls = calloc((size_t)profile->process->edges.count + 1, sizeof *graph->calls);
-    struct member *members = calloc(blocks, sizeof *members);
+    struct function_block *members = calloc(blocks, sizeof *members);
     int result = BT_MEMORY;
     if (graph->functions && graph->function_of && graph->blocks && graph->first_block &&
         graph->first_call && graph->calls && members) {

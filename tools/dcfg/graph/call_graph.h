@@ -19,7 +19,7 @@ struct call_function {
 };
 
 /* An edge from a function to another, or a call of itself; jumps to others are calls too. */
-struct call {
+struct graph_call {
     uint32_t caller, callee; /* functions */
     uint32_t source, target; /* blocks */
     uint64_t count;          /* never 0 */
@@ -28,7 +28,7 @@ struct call {
 
 struct call_graph {
     struct call_function *functions; /* in order of images and addresses */
-    struct call *calls;              /* by caller */
+    struct graph_call *calls;        /* by caller */
     uint32_t *function_of;           /* by block */
     uint32_t *blocks;                /* by function, then by address */
     uint32_t *first_block;           /* by function: where its blocks begin; and one more */
@@ -37,7 +37,7 @@ struct call_graph {
 };
 
 /* Makes the call graph of a process. 0 or BT_MEMORY; free with call_graph_clear. */
-int call_graph_make(struct call_graph *graph, const struct profile *profile,
+int call_graph_make(struct call_graph *graph, const struct graph_profile *profile,
                     const struct names *names, struct bt_error *error);
 void call_graph_clear(struct call_graph *graph);
 

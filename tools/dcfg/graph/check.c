@@ -43,54 +43,55 @@ static uint32_t process_number(const struct dcfg_process *process)
     return number;
 }
 
-static void put_place(char path[DCFG_PATH_BYTES], const struct check_place *place)
+static void put_location(char path[DCFG_PATH_BYTES], const struct check_location *location)
 {
-    const struct dcfg_process *process = place->process;
+    const struct dcfg_process *process = location->process;
     struct dcfg_path found = {""};
-    switch (place->kind) {
+    switch (location->kind) {
     case CHECK_AT_ROW:
-        found = dcfg_path_in_process(process, place->text, place->number);
+        found = dcfg_path_in_process(process, location->text, location->number);
         break;
     case CHECK_AT_SYMBOL:
-        found = dcfg_path_symbol(process, place->number);
+        found = dcfg_path_symbol(process, location->number);
         break;
     case CHECK_AT_LINE:
-        found = dcfg_path_line(process, place->number);
+        found = dcfg_path_line(process, location->number);
         break;
     case CHECK_AT_BLOCK:
-        found = dcfg_path_block(process, place->number);
+        found = dcfg_path_block(process, location->number);
         break;
     case CHECK_AT_ROUTINE:
-        found = dcfg_path_routine(process, place->number);
+        found = dcfg_path_routine(process, location->number);
         break;
     case CHECK_AT_NODE:
-        found = dcfg_path_node(process, place->number, place->part);
+        found = dcfg_path_node(process, location->number, location->part);
         break;
     case CHECK_AT_LOOP:
-        found = dcfg_path_loop(process, place->number, place->part);
+        found = dcfg_path_loop(process, location->number, location->part);
         break;
     case CHECK_AT_TOP:
-        snprintf(path, DCFG_PATH_BYTES, "%s[%u]", place->text, place->number + 1);
+        snprintf(path, DCFG_PATH_BYTES, "%s[%u]", location->text, location->number + 1);
         return;
     case CHECK_AT_THREAD:
         snprintf(path, DCFG_PATH_BYTES, "PROCESSES[%u][%u].INSTR_COUNT_PER_THREAD[%u]",
-                 process_number(process) + 1, process->graph->columns.process_data, place->number);
+                 process_number(process) + 1, process->graph->columns.process_data,
+                 location->number);
         return;
     case CHECK_AT_PROCESS:
         snprintf(path, DCFG_PATH_BYTES, "PROCESSES[%u][%u]%s%s", process_number(process) + 1,
-                 process->graph->columns.process_data, *place->text ? "." : "", place->text);
+                 process->graph->columns.process_data, *location->text ? "." : "", location->text);
         return;
     default:
-        snprintf(path, DCFG_PATH_BYTES, "%s", place->text);
+        snprintf(path, DCFG_PATH_BYTES, "%s", location->text);
         return;
     }
     snprintf(path, DCFG_PATH_BYTES, "%s", found.text);
 }
 
-static void fail(struct check *check, enum check_rule rule, const struct check_place *place,
+static void fail(struct check *check, enum check_rule rule, const struct check_location *location,
                  const char *format, va_list arguments) __attribute__((format(printf, 4, 0)));
 
-static void fail(struct check *check, enum check_rule rule, const struct check_place *place,
+static void fail(struct check *check, enum check_rule rule, const struct check_location *location,
                  const char *format, va_list arguments)
 {
     check->total++;
@@ -103,34 +104,34 @@ static void fail(struct check *check, enum check_rule rule, const struct check_p
     check->failures = rows;
     struct check_failure *row = &rows[check->kept++];
     row->rule = rule;
-    put_place(row->path, place);
+    put_location(row->path, location);
     vsnprintf(row->message, sizeof row->message, format, arguments);
 }
 
-void check_fail(struct check *check, enum check_rule rule, const struct check_place *place,
+void check_fail(struct check *check, enum check_rule rule, const struct check_location *location,
                 const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    fail(check, rule, place, format, arguments);
+    fail(check, rule, location, format, arguments);
     va_end(arguments);
 }
 
 void check_fail_edge(struct check *check, enum check_rule rule, const struct dcfg_process *process,
                      uint32_t edge, const char *format, ...)
 {
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_ROW, .process = process, .text = "EDGES", .number = edge};
     va_list arguments;
     va_start(arguments, format);
-    fail(check, rule, &place, format, arguments);
+    fail(check, rule, &location, format, arguments);
     va_end(arguments);
 }
 
 void check_add(struct check *check, enum check_rule rule, const char *message)
 {
-    const struct check_place place = {.kind = CHECK_AT_PATH, .text = ""};
-    check_fail(check, rule, &place, "%s", message);
+    const struct check_location location = {.kind = CHECK_AT_PATH, .text = ""};
+    check_fail(check, rule, &location, "%s", message);
 }
 
 uint64_t check_total(const struct check *check)

@@ -164,7 +164,7 @@ static void check_node(struct check *check, const struct check_process *view, ui
 static void check_threads(struct check *check, const struct dcfg_process *process)
 {
     const struct dcfg_edges *edges = &process->edges;
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "EDGES"};
     if (edges->count == 0 || process->threads_told == 0)
         return; /* that is told otherwise */
@@ -173,7 +173,7 @@ static void check_threads(struct check *check, const struct dcfg_process *proces
                         "%" PRIu32 " counts, and there are %" PRIu32 " threads",
                         edges->fewest_counts, process->threads_told);
     if (process->threads > process->threads_told)
-        check_fail(check, CHECK_EDGE_THREADS, &place,
+        check_fail(check, CHECK_EDGE_THREADS, &location,
                    "an edge has %" PRIu32 " counts, and there are %" PRIu32 " threads",
                    process->threads, process->threads_told);
 }

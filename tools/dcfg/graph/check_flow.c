@@ -57,19 +57,19 @@ static void forget(struct flow_check *flow, uint32_t thread)
 
 static void check_balance(struct flow_check *flow, uint32_t thread, uint32_t block)
 {
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_BLOCK, .process = flow->view->process, .number = block};
     uint64_t in = flow->in[block];
     uint64_t out = flow->out[block];
     if (in == out && in < UINT64_MAX)
         return;
     if (in == UINT64_MAX || out == UINT64_MAX)
-        check_fail(flow->check, CHECK_FLOW, &place,
+        check_fail(flow->check, CHECK_FLOW, &location,
                    "thread %" PRIu32 " enters or leaves block %" PRIu32
                    " more often than can be counted",
                    thread, check_node_id(flow->view, block));
     else
-        check_fail(flow->check, CHECK_FLOW, &place,
+        check_fail(flow->check, CHECK_FLOW, &location,
                    "thread %" PRIu32 " enters block %" PRIu32 " %" PRIu64
                    " times and leaves it %" PRIu64 " times",
                    thread, check_node_id(flow->view, block), in, out);
@@ -80,14 +80,14 @@ static void check_ways(struct flow_check *flow, uint32_t thread)
 {
     const struct check_process *view = flow->view;
     const struct check_counts *counts = &view->counts;
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_THREAD, .process = view->process, .number = thread};
     uint64_t entries = flow->out[check_start(view)];
     uint64_t exits = flow->in[check_end(view)];
     if (counts->first[thread] == counts->first[thread + 1])
         return;
     if (entries != 1 || exits != 1)
-        check_fail(flow->check, CHECK_ENTRY_EXIT, &place,
+        check_fail(flow->check, CHECK_ENTRY_EXIT, &location,
                    "thread %" PRIu32 " was entered %" PRIu64 " times and left %" PRIu64 " times",
                    thread, entries, exits);
     uint32_t group =
@@ -109,7 +109,7 @@ static void check_instructions(struct flow_check *flow, uint32_t thread)
 {
     const struct dcfg_process *process = flow->view->process;
     const struct check_counts *counts = &flow->view->counts;
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_THREAD, .process = process, .number = thread};
     uint64_t executed = 0;
     bool bypassed = false;
@@ -124,7 +124,7 @@ static void check_instructions(struct flow_check *flow, uint32_t thread)
         return;
     uint64_t told = process->thread_instructions[thread];
     if (told == executed ? executed == UINT64_MAX : !(bypassed && told > executed))
-        check_fail(flow->check, CHECK_INSTRUCTIONS, &place,
+        check_fail(flow->check, CHECK_INSTRUCTIONS, &location,
                    "%" PRIu64 " instructions, and the blocks that thread %" PRIu32
                    " executed have %" PRIu64,
                    told, thread, executed);
@@ -157,16 +157,16 @@ static int check_block_counts(struct check *check, const struct check_process *v
     dcfg_count_blocks(view->process, counts);
     for (uint32_t b = 0; b < view->blocks; b++) {
         const struct dcfg_block *block = &view->process->blocks[b];
-        const struct check_place place = {
+        const struct check_location location = {
             .kind = CHECK_AT_BLOCK, .process = view->process, .number = b};
         if (block->count != DCFG_COUNT_UNKNOWN && block->count != counts[b])
-            check_fail(check, CHECK_BLOCK_COUNT, &place,
+            check_fail(check, CHECK_BLOCK_COUNT, &location,
                        "block %" PRIu32 " has the count %" PRIu64
                        ", and the edges into it %" PRIu64,
                        block->id, block->count, counts[b]);
         if (counts[b] == 0)
-            check_fail(check, CHECK_BLOCK_EXECUTED, &place, "block %" PRIu32 " was never executed",
-                       block->id);
+            check_fail(check, CHECK_BLOCK_EXECUTED, &location,
+                       "block %" PRIu32 " was never executed", block->id);
     }
     free(counts);
     return 0;

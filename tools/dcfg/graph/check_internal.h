@@ -14,7 +14,7 @@ struct check {
 };
 
 /* Where a failure is. */
-enum check_place_kind {
+enum check_location_kind {
     CHECK_AT_PATH,    /* text */
     CHECK_AT_TOP,     /* text[number] of the document */
     CHECK_AT_PROCESS, /* text of the process */
@@ -28,15 +28,15 @@ enum check_place_kind {
     CHECK_AT_LOOP  /* of a routine */
 };
 
-struct check_place {
-    enum check_place_kind kind;
+struct check_location {
+    enum check_location_kind kind;
     const struct dcfg_process *process;
     const char *text;
     uint32_t number; /* in the process's arrays; a routine's where there is a part */
     uint32_t part;
 };
 
-void check_fail(struct check *check, enum check_rule rule, const struct check_place *place,
+void check_fail(struct check *check, enum check_rule rule, const struct check_location *location,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* An edge's row. */

@@ -4,50 +4,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct comparison {
+struct loop_comparison {
     const struct check_loops *given;
     struct loops found;
-    uint32_t *place;   /* by node: where it is in found.nodes */
-    uint32_t *loop_of; /* by node: the found loop that it is the head of, or LOOPS_NONE */
-    uint32_t *mark;    /* by node: the list that has it */
-    uint32_t lists;    /* so far */
-    bool *told;        /* by found loop: there is a row for it */
+    uint32_t *position; /* by node: where it is in found.nodes */
+    uint32_t *loop_of;  /* by node: the found loop that it is the head of, or LOOPS_NONE */
+    uint32_t *mark;     /* by node: the list that has it */
+    uint32_t lists;     /* so far */
+    bool *told;         /* by found loop: there is a row for it */
 };
 
-static const struct dcfg_process *process_of(const struct comparison *comparison)
+static const struct dcfg_process *process_of(const struct loop_comparison *comparison)
 {
     return comparison->given->view->process;
 }
 
 /* The node with the id in the routine, or LOOPS_NONE. */
-static uint32_t local_of(const struct comparison *comparison, uint32_t id)
+static uint32_t local_of(const struct loop_comparison *comparison, uint32_t id)
 {
     const struct check_loops *given = comparison->given;
     uint32_t b = dcfg_find_block(given->view->process, id);
     return b != DCFG_NONE && given->owner[b] == given->routine + 1 ? given->local[b] : LOOPS_NONE;
 }
 
-static uint32_t id_of(const struct comparison *comparison, uint32_t local)
+static uint32_t id_of(const struct loop_comparison *comparison, uint32_t local)
 {
     const struct dcfg_process *process = process_of(comparison);
     return process->nodes[process->routines[comparison->given->routine].nodes.first + local].id;
 }
 
-static void fail_loop(const struct comparison *comparison, enum check_rule rule, uint32_t row,
+static void fail_loop(const struct loop_comparison *comparison, enum check_rule rule, uint32_t row,
                       uint32_t id, const char *what)
 {
-    const struct check_place place = {.kind = CHECK_AT_LOOP,
-                                      .process = process_of(comparison),
-                                      .number = comparison->given->routine,
-                                      .part = row};
-    check_fail(comparison->given->check, rule, &place,
+    const struct check_location location = {.kind = CHECK_AT_LOOP,
+                                            .process = process_of(comparison),
+                                            .number = comparison->given->routine,
+                                            .part = row};
+    check_fail(comparison->given->check, rule, &location,
                "loop of block %" PRIu32 ": block %" PRIu32 " %s",
                process_of(comparison)->loops[row].head, id, what);
 }
 
 /* Tells the first of count nodes that have not the mark of the list. */
-static void fail_missing(const struct comparison *comparison, enum check_rule rule, uint32_t row,
-                         const uint32_t *nodes, uint32_t count)
+static void fail_missing(const struct loop_comparison *comparison, enum check_rule rule,
+                         uint32_t row, const uint32_t *nodes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (comparison->mark[nodes[i]] != comparison->lists) {
@@ -56,7 +56,7 @@ static void fail_missing(const struct comparison *comparison, enum check_rule ru
         }
 }
 
-static void compare_nodes(struct comparison *comparison, uint32_t row, const struct loop *loop)
+static void compare_nodes(struct loop_comparison *comparison, uint32_t row, const struct loop *loop)
 {
     const struct dcfg_process *process = process_of(comparison);
     struct dcfg_range list = process->loops[row].nodes;
@@ -65,7 +65,8 @@ static void compare_nodes(struct comparison *comparison, uint32_t row, const str
     for (uint32_t i = 0; i < list.count; i++) {
         uint32_t id = process->ids[list.first + i];
         uint32_t node = local_of(comparison, id);
-        if (node == LOOPS_NONE || comparison->place[node] - loop->first_node >= loop->node_count) {
+        if (node == LOOPS_NONE ||
+            comparison->position[node] - loop->first_node >= loop->node_count) {
             fail_loop(comparison, CHECK_LOOP_NODES, row, id, "is not in it");
         } else if (comparison->mark[node] == number) {
             fail_loop(comparison, CHECK_LOOP_NODES, row, id, "is there twice");
@@ -79,7 +80,8 @@ static void compare_nodes(struct comparison *comparison, uint32_t row, const str
                      loop->node_count);
 }
 
-static void compare_back_edges(struct comparison *comparison, uint32_t row, const struct loop *loop)
+static void compare_back_edges(struct loop_comparison *comparison, uint32_t row,
+                               const struct loop *loop)
 {
     const struct dcfg_process *process = process_of(comparison);
     const uint32_t *found = comparison->found.back_edges + loop->first_back_edge;
@@ -105,7 +107,7 @@ static void compare_back_edges(struct comparison *comparison, uint32_t row, cons
         fail_missing(comparison, CHECK_LOOP_BACK_EDGES, row, found, loop->back_edge_count);
 }
 
-static void compare_loop(struct comparison *comparison, uint32_t row)
+static void compare_loop(struct loop_comparison *comparison, uint32_t row)
 {
     const struct dcfg_loop *given = &process_of(comparison)->loops[row];
     uint32_t head = local_of(comparison, given->head);
@@ -132,25 +134,25 @@ static void compare_loop(struct comparison *comparison, uint32_t row)
     compare_nodes(comparison, row, loop);
 }
 
-static void compare(struct comparison *comparison)
+static void compare(struct loop_comparison *comparison)
 {
     const struct dcfg_process *process = process_of(comparison);
     const struct check_loops *given = comparison->given;
     const struct dcfg_range *rows = &process->routines[given->routine].loops;
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_ROUTINE, .process = process, .number = given->routine};
     for (uint32_t i = 0; i < comparison->found.count; i++) {
         const struct loop *loop = &comparison->found.loops[i];
         comparison->loop_of[loop->head] = i;
         if (loop->parent == LOOPS_NONE) /* which has those in it in its row */
             for (uint32_t k = loop->first_node; k < loop->first_node + loop->node_count; k++)
-                comparison->place[comparison->found.nodes[k]] = k;
+                comparison->position[comparison->found.nodes[k]] = k;
     }
     for (uint32_t row = rows->first; row < rows->first + rows->count; row++)
         compare_loop(comparison, row);
     for (uint32_t i = 0; i < comparison->found.count; i++)
         if (!comparison->told[i])
-            check_fail(given->check, CHECK_LOOP_HEADS, &place,
+            check_fail(given->check, CHECK_LOOP_HEADS, &location,
                        "the loop of block %" PRIu32 " is missing",
                        id_of(comparison, comparison->found.loops[i].head));
 }
@@ -158,23 +160,23 @@ static void compare(struct comparison *comparison)
 int check_loops(const struct check_loops *loops, const struct digraph *graph,
                 const struct dominators *dominators, struct bt_error *error)
 {
-    struct comparison comparison = {.given = loops};
+    struct loop_comparison comparison = {.given = loops};
     size_t nodes = graph->nodes;
     int result = loops_find(&comparison.found, graph, dominators, error);
     if (result < 0)
         return result;
-    comparison.place = malloc((nodes * 3 + 1) * sizeof(uint32_t));
+    comparison.position = malloc((nodes * 3 + 1) * sizeof(uint32_t));
     comparison.told = calloc((size_t)comparison.found.count + 1, sizeof(bool));
-    if (comparison.place && comparison.told) {
-        comparison.loop_of = comparison.place + nodes;
+    if (comparison.position && comparison.told) {
+        comparison.loop_of = comparison.position + nodes;
         comparison.mark = comparison.loop_of + nodes;
-        memset(comparison.place, 0xff, nodes * 2 * sizeof(uint32_t));
+        memset(comparison.position, 0xff, nodes * 2 * sizeof(uint32_t));
         memset(comparison.mark, 0, nodes * sizeof(uint32_t));
         compare(&comparison);
     } else {
         result = bt_fail(error, BT_MEMORY, "no memory for %zu nodes", nodes);
     }
-    free(comparison.place);
+    free(comparison.position);
     free(comparison.told);
     loops_clear(&comparison.found);
     return result;

@@ -28,18 +28,18 @@ static uint32_t block_of(const struct routine_check *routines, uint32_t id)
 static void own_node(struct routine_check *routines, uint32_t r, uint32_t n, uint32_t image)
 {
     const struct dcfg_process *process = routines->view->process;
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_NODE, .process = process, .number = r, .part = n};
     uint32_t id = process->nodes[n].id;
     uint32_t b = block_of(routines, id);
     if (routines->view->image_of[b] != image) {
         routines->broken[r] = true;
-        check_fail(routines->check, CHECK_ROUTINE_IMAGE, &place,
+        check_fail(routines->check, CHECK_ROUTINE_IMAGE, &location,
                    "block %" PRIu32 " is in another image", id);
     }
     if (routines->owner[b] != 0) {
         routines->broken[r] = routines->broken[routines->owner[b] - 1] = true;
-        check_fail(routines->check, CHECK_ROUTINE_NODES, &place,
+        check_fail(routines->check, CHECK_ROUTINE_NODES, &location,
                    "block %" PRIu32 " is in the routine of block %" PRIu32 " already", id,
                    process->routines[routines->owner[b] - 1].entry);
         return;
@@ -61,13 +61,13 @@ static void own_nodes(struct routine_check *routines)
         }
     }
     for (uint32_t r = 0; r < process->routine_count; r++) {
-        const struct check_place place = {
+        const struct check_location location = {
             .kind = CHECK_AT_ROUTINE, .process = process, .number = r};
         uint32_t entry = process->routines[r].entry;
         if (routines->owner[block_of(routines, entry)] == r + 1)
             continue;
         routines->broken[r] = true;
-        check_fail(routines->check, CHECK_ROUTINE_ENTRY, &place,
+        check_fail(routines->check, CHECK_ROUTINE_ENTRY, &location,
                    "the entry %" PRIu32 " is not among the routine's nodes", entry);
     }
 }
@@ -77,10 +77,11 @@ static void check_owned(struct routine_check *routines)
 {
     const struct dcfg_process *process = routines->view->process;
     for (uint32_t b = 0; b < routines->view->blocks; b++) {
-        const struct check_place place = {.kind = CHECK_AT_BLOCK, .process = process, .number = b};
+        const struct check_location location = {
+            .kind = CHECK_AT_BLOCK, .process = process, .number = b};
         if (routines->owner[b] == 0 &&
             process->images[routines->view->image_of[b]].routines.count > 0)
-            check_fail(routines->check, CHECK_ROUTINE_NODES, &place,
+            check_fail(routines->check, CHECK_ROUTINE_NODES, &location,
                        "block %" PRIu32 " is in no routine", process->blocks[b].id);
     }
 }
@@ -147,7 +148,8 @@ static void check_exits(struct routine_check *routines, uint32_t r)
 {
     const struct dcfg_process *process = routines->view->process;
     const struct dcfg_routine *routine = &process->routines[r];
-    const struct check_place place = {.kind = CHECK_AT_ROUTINE, .process = process, .number = r};
+    const struct check_location location = {
+        .kind = CHECK_AT_ROUTINE, .process = process, .number = r};
     for (uint32_t i = 0; i < routine->exits.count; i++) {
         uint32_t id = process->ids[routine->exits.first + i];
         uint32_t b = block_of(routines, id);
@@ -157,13 +159,13 @@ static void check_exits(struct routine_check *routines, uint32_t r)
                                                            : NULL;
         routines->listed[b] = r + 1;
         if (wrong)
-            check_fail(routines->check, CHECK_ROUTINE_EXITS, &place,
+            check_fail(routines->check, CHECK_ROUTINE_EXITS, &location,
                        "the routine's exit %" PRIu32 " %s", id, wrong);
     }
     for (uint32_t i = 0; i < routine->nodes.count; i++) {
         uint32_t b = block_of(routines, process->nodes[routine->nodes.first + i].id);
         if (routines->listed[b] != r + 1 && (leaving_of(routines, b) & LEAVING_FOR_GOOD))
-            check_fail(routines->check, CHECK_ROUTINE_EXITS, &place,
+            check_fail(routines->check, CHECK_ROUTINE_EXITS, &location,
                        "edges of block %" PRIu32 " leave the routine, and it is none of its exits",
                        process->blocks[b].id);
     }
@@ -200,20 +202,20 @@ static bool check_dominators(struct routine_check *routines, uint32_t r,
     bool reached = true;
     for (uint32_t n = 0; n < routine->nodes.count; n++) {
         const struct dcfg_node *node = &process->nodes[routine->nodes.first + n];
-        const struct check_place place = {.kind = CHECK_AT_NODE,
-                                          .process = process,
-                                          .number = r,
-                                          .part = routine->nodes.first + n};
+        const struct check_location location = {.kind = CHECK_AT_NODE,
+                                                .process = process,
+                                                .number = r,
+                                                .part = routine->nodes.first + n};
         if (!dominators_reached(dominators, n)) {
             reached = false;
-            check_fail(routines->check, CHECK_ROUTINE_REACHED, &place,
+            check_fail(routines->check, CHECK_ROUTINE_REACHED, &location,
                        "block %" PRIu32 " cannot be reached from the routine's entry %" PRIu32,
                        node->id, routine->entry);
             continue;
         }
         uint32_t found = process->nodes[routine->nodes.first + dominators->immediate[n]].id;
         if (node->dominator != found)
-            check_fail(routines->check, CHECK_DOMINATORS, &place,
+            check_fail(routines->check, CHECK_DOMINATORS, &location,
                        "the immediate dominator of block %" PRIu32 " is %" PRIu32
                        ", and not %" PRIu32,
                        node->id, found, node->dominator);

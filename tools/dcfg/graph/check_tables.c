@@ -13,12 +13,12 @@
 
 static void check_version(struct check *check, const struct dcfg *graph)
 {
-    const struct check_place place = {.kind = CHECK_AT_PATH, .text = "MINOR_VERSION"};
+    const struct check_location location = {.kind = CHECK_AT_PATH, .text = "MINOR_VERSION"};
     if (graph->minor_missing)
-        check_fail(check, CHECK_VERSION, &place, "MINOR_VERSION is missing");
+        check_fail(check, CHECK_VERSION, &location, "MINOR_VERSION is missing");
     else if (graph->minor_version > MINOR_MAX)
-        check_fail(check, CHECK_VERSION, &place, "the minor version %" PRIu32 " has no two digits",
-                   graph->minor_version);
+        check_fail(check, CHECK_VERSION, &location,
+                   "the minor version %" PRIu32 " has no two digits", graph->minor_version);
 }
 
 /* There are few: DCFG_EDGE_TYPES and more are possible, but not useful. */
@@ -27,13 +27,15 @@ static void check_edge_types(struct check *check, const struct dcfg *graph)
     bool seen[DCFG_EDGE_OTHER] = {false};
     for (uint32_t i = 0; i < graph->edge_type_count; i++) {
         const struct dcfg_edge_type_row *row = &graph->edge_types[i];
-        const struct check_place place = {.kind = CHECK_AT_TOP, .text = "EDGE_TYPES", .number = i};
+        const struct check_location location = {
+            .kind = CHECK_AT_TOP, .text = "EDGE_TYPES", .number = i};
         const char *name = dcfg_text(graph, row->name);
         if (row->type == DCFG_EDGE_OTHER)
-            check_fail(check, CHECK_EDGE_TYPE_NAMES, &place, "\"%.80s\" is no type of edge", name);
+            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "\"%.80s\" is no type of edge",
+                       name);
         /* names that became another's are there beside it in the specification's example */
         else if (seen[row->type] && strcmp(name, dcfg_edge_type_name(row->type)) == 0)
-            check_fail(check, CHECK_EDGE_TYPE_NAMES, &place, "%s is there for the second time",
+            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "%s is there for the second time",
                        name);
         else if (strcmp(name, dcfg_edge_type_name(row->type)) == 0)
             seen[row->type] = true;
@@ -43,10 +45,10 @@ static void check_edge_types(struct check *check, const struct dcfg *graph)
 static void check_special_nodes(struct check *check, const struct dcfg *graph)
 {
     for (uint32_t i = 0; i < graph->special_node_count; i++) {
-        const struct check_place place = {
+        const struct check_location location = {
             .kind = CHECK_AT_TOP, .text = "SPECIAL_NODES", .number = i};
         if (graph->special_nodes[i].special == DCFG_OTHER)
-            check_fail(check, CHECK_SPECIAL_NAMES, &place, "\"%.80s\" is no special node",
+            check_fail(check, CHECK_SPECIAL_NAMES, &location, "\"%.80s\" is no special node",
                        dcfg_text(graph, graph->special_nodes[i].name));
     }
 }
@@ -66,10 +68,10 @@ static void check_process_ids(struct check *check, const struct dcfg *graph)
     for (uint32_t i = 0; i < graph->process_count; i++)
         ids[i] = graph->processes[i]->id;
     qsort(ids, graph->process_count, sizeof *ids, compare_numbers);
-    const struct check_place place = {.kind = CHECK_AT_PATH, .text = "PROCESSES"};
+    const struct check_location location = {.kind = CHECK_AT_PATH, .text = "PROCESSES"};
     for (uint32_t i = 1; i < graph->process_count; i++)
         if (ids[i] == ids[i - 1])
-            check_fail(check, CHECK_PROCESS_IDS, &place,
+            check_fail(check, CHECK_PROCESS_IDS, &location,
                        "the process %" PRIu64 " is there for the second time", ids[i]);
     free(ids);
 }
@@ -86,21 +88,21 @@ void check_top(struct check *check, const struct dcfg *graph)
 
 static void check_counts(struct check *check, const struct dcfg_process *process)
 {
-    struct check_place place = {
+    struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "INSTR_COUNT"};
     uint64_t sum = 0;
     for (uint32_t t = 0; t < process->threads_told; t++)
         sum = saturating_add(sum, process->thread_instructions[t]);
     if (process->instructions_missing)
-        check_fail(check, CHECK_COUNTS_TOLD, &place, "INSTR_COUNT is missing");
+        check_fail(check, CHECK_COUNTS_TOLD, &location, "INSTR_COUNT is missing");
     else if (process->instructions != DCFG_COUNT_UNKNOWN && process->threads_told > 0 &&
              process->instructions != sum)
-        check_fail(check, CHECK_COUNTS_SUM, &place,
+        check_fail(check, CHECK_COUNTS_SUM, &location,
                    "%" PRIu64 " instructions, but those of the threads are %" PRIu64,
                    process->instructions, sum);
-    place.text = "INSTR_COUNT_PER_THREAD";
+    location.text = "INSTR_COUNT_PER_THREAD";
     if (process->threads_told == 0 && process->threads + process->edges.count > 0)
-        check_fail(check, CHECK_COUNTS_TOLD, &place, "INSTR_COUNT_PER_THREAD is missing");
+        check_fail(check, CHECK_COUNTS_TOLD, &location, "INSTR_COUNT_PER_THREAD is missing");
 }
 
 /* --- images ---------------------------------------------------------------------------------- */
@@ -116,9 +118,10 @@ static void check_symbols(struct check *check, const struct dcfg_process *proces
 {
     for (uint32_t i = image->symbols.first; i < image->symbols.first + image->symbols.count; i++) {
         const struct dcfg_symbol *symbol = &process->symbols[i];
-        const struct check_place place = {.kind = CHECK_AT_SYMBOL, .process = process, .number = i};
+        const struct check_location location = {
+            .kind = CHECK_AT_SYMBOL, .process = process, .number = i};
         if (!is_within(image, symbol->offset, symbol->size))
-            check_fail(check, CHECK_SYMBOL_RANGE, &place,
+            check_fail(check, CHECK_SYMBOL_RANGE, &location,
                        "%.80s, %" PRIu64 " bytes at 0x%" PRIx64
                        ", is not within its image of %" PRIu64 " bytes",
                        dcfg_text(process->graph, symbol->name), symbol->size, symbol->offset,
@@ -131,14 +134,15 @@ static void check_lines(struct check *check, const struct dcfg_process *process,
 {
     for (uint32_t i = image->lines.first; i < image->lines.first + image->lines.count; i++) {
         const struct dcfg_line *line = &process->lines[i];
-        const struct check_place place = {.kind = CHECK_AT_LINE, .process = process, .number = i};
+        const struct check_location location = {
+            .kind = CHECK_AT_LINE, .process = process, .number = i};
         if (!is_within(image, line->offset, line->size))
-            check_fail(check, CHECK_LINE_RANGE, &place,
+            check_fail(check, CHECK_LINE_RANGE, &location,
                        "%" PRIu32 " bytes at 0x%" PRIx64 " are not within the image of %" PRIu64
                        " bytes",
                        line->size, line->offset, image->size);
         if (line->instructions > line->size)
-            check_fail(check, CHECK_LINE_INSTRUCTIONS, &place,
+            check_fail(check, CHECK_LINE_INSTRUCTIONS, &location,
                        "%" PRIu32 " instructions in %" PRIu32 " bytes", line->instructions,
                        line->size);
     }
@@ -162,16 +166,17 @@ static void check_blocks(struct check *check, const struct dcfg_process *process
 {
     for (uint32_t i = image->blocks.first; i < image->blocks.first + image->blocks.count; i++) {
         const struct dcfg_block *block = &process->blocks[i];
-        const struct check_place place = {.kind = CHECK_AT_BLOCK, .process = process, .number = i};
+        const struct check_location location = {
+            .kind = CHECK_AT_BLOCK, .process = process, .number = i};
         const char *wrong = wrong_instructions(block);
         if (!is_within(image, block->offset, block->size))
-            check_fail(check, CHECK_BLOCK_RANGE, &place,
+            check_fail(check, CHECK_BLOCK_RANGE, &location,
                        "block %" PRIu32 ", %" PRIu32 " bytes at 0x%" PRIx64
                        ", is not within its image of %" PRIu64 " bytes",
                        block->id, block->size, block->offset, image->size);
         if (wrong)
-            check_fail(check, CHECK_BLOCK_INSTRUCTIONS, &place, "block %" PRIu32 ": %s", block->id,
-                       wrong);
+            check_fail(check, CHECK_BLOCK_INSTRUCTIONS, &location, "block %" PRIu32 ": %s",
+                       block->id, wrong);
     }
 }
 
@@ -185,7 +190,7 @@ static int compare_image_ids(const void *left, const void *right)
 static int check_image_ids(struct check *check, const struct dcfg_process *process,
                            struct bt_error *error)
 {
-    const struct check_place place = {
+    const struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "IMAGES"};
     uint32_t *ids = malloc(((size_t)process->image_count + 1) * sizeof *ids);
     if (!ids)
@@ -195,7 +200,7 @@ static int check_image_ids(struct check *check, const struct dcfg_process *proce
     qsort(ids, process->image_count, sizeof *ids, compare_image_ids);
     for (uint32_t i = 1; i < process->image_count; i++)
         if (ids[i] == ids[i - 1])
-            check_fail(check, CHECK_IMAGE_IDS, &place,
+            check_fail(check, CHECK_IMAGE_IDS, &location,
                        "the image id %" PRIu32 " is there for the second time", ids[i]);
     free(ids);
     return 0;
@@ -203,7 +208,7 @@ static int check_image_ids(struct check *check, const struct dcfg_process *proce
 
 /* --- instructions in two blocks -------------------------------------------------------------- */
 
-/* An instruction whose place and size are known. */
+/* An instruction whose location and size are known. */
 struct known {
     uint64_t offset;
     uint32_t image, size, block;
@@ -222,7 +227,7 @@ static int compare_known(const void *left, const void *right)
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of a block the last instruction's place and size are known, and of two the first one's. */
+/* Of a block the last instruction's location and size are known, and of two the first one's. */
 static size_t list_known(const struct check_process *view, struct known *known)
 {
     size_t count = 0;
@@ -255,10 +260,10 @@ static int check_overlaps(struct check *check, const struct check_process *view,
     for (size_t i = 1; i < count; i++) {
         const struct known *a = &known[i - 1];
         const struct known *b = &known[i];
-        const struct check_place place = {
+        const struct check_location location = {
             .kind = CHECK_AT_BLOCK, .process = view->process, .number = b->block};
         if (a->image == b->image && a->offset == b->offset && a->size == b->size)
-            check_fail(check, CHECK_BLOCK_OVERLAP, &place,
+            check_fail(check, CHECK_BLOCK_OVERLAP, &location,
                        "block %" PRIu32 " and block %" PRIu32
                        " both have the instruction at 0x%" PRIx64 " of the image",
                        check_node_id(view, b->block), check_node_id(view, a->block), b->offset);
@@ -273,10 +278,10 @@ int check_tables(struct check *check, const struct check_process *view, struct b
     check_counts(check, process);
     for (uint32_t i = 0; i < process->image_count; i++) {
         const struct dcfg_image *image = &process->images[i];
-        const struct check_place place = {
+        const struct check_location location = {
             .kind = CHECK_AT_ROW, .process = process, .text = "IMAGES", .number = i};
         if (image->size > 0 && image->size - 1 > UINT64_MAX - image->load_address)
-            check_fail(check, CHECK_IMAGE_RANGE, &place,
+            check_fail(check, CHECK_IMAGE_RANGE, &location,
                        "%" PRIu64 " bytes from 0x%" PRIx64 " on end behind all addresses",
                        image->size, image->load_address);
         check_symbols(check, process, image);

@@ -65,8 +65,8 @@ static void fail_here(struct trace_check *trace, enum check_rule rule, unsigned 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const struct check_place place = {.kind = CHECK_AT_PATH, .text = path};
-    check_fail(trace->check, rule, &place, "%s", message);
+    const struct check_location location = {.kind = CHECK_AT_PATH, .text = path};
+    check_fail(trace->check, rule, &location, "%s", message);
 }
 
 /* --- the transition table -------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  * Everything is by the number that the depth-first search gave to a node: the root's is 0. The
  * names are the paper's.
  */
-struct search {
+struct dominator_search {
     uint32_t count;     /* nodes reached */
     uint32_t *vertex;   /* the node with a number */
     uint32_t *number;   /* by node; DIGRAPH_NONE where no way leads */
@@ -22,7 +22,7 @@ struct search {
     uint32_t *memory;
 };
 
-static int search_new(struct search *search, uint32_t nodes, struct bt_error *error)
+static int search_new(struct dominator_search *search, uint32_t nodes, struct bt_error *error)
 {
     enum { ARRAYS = 10 };
     uint32_t **arrays[ARRAYS] = {
@@ -39,7 +39,7 @@ static int search_new(struct search *search, uint32_t nodes, struct bt_error *er
     return 0;
 }
 
-static void reach(struct search *search, uint32_t node, uint32_t parent)
+static void reach(struct dominator_search *search, uint32_t node, uint32_t parent)
 {
     uint32_t number = search->count++;
     search->number[node] = number;
@@ -50,7 +50,8 @@ static void reach(struct search *search, uint32_t node, uint32_t parent)
 }
 
 /* Numbers the nodes depth first. next holds how far each node's successors are done. */
-static void number_nodes(struct search *search, const struct digraph *graph, uint32_t root)
+static void number_nodes(struct dominator_search *search, const struct digraph *graph,
+                         uint32_t root)
 {
     uint32_t depth = 0;
     uint32_t *done = search->next;
@@ -75,7 +76,7 @@ static void number_nodes(struct search *search, const struct digraph *graph, uin
 
 /* The paper's EVAL: the number with the smallest semidominator on the way up to the root of the
  * forest, which it shortens (COMPRESS). */
-static uint32_t evaluate(struct search *search, uint32_t number)
+static uint32_t evaluate(struct dominator_search *search, uint32_t number)
 {
     uint32_t *ancestor = search->ancestor;
     uint32_t *label = search->label;
@@ -95,7 +96,7 @@ static uint32_t evaluate(struct search *search, uint32_t number)
 }
 
 /* Dominators by number, in search->dominator. */
-static void find(struct search *search, const struct digraph *graph)
+static void find(struct dominator_search *search, const struct digraph *graph)
 {
     for (uint32_t w = search->count; w-- > 1;) {
         uint32_t node = search->vertex[w];
@@ -126,7 +127,7 @@ static void find(struct search *search, const struct digraph *graph)
 
 /* The preorder of the tree. A dominator has a smaller number than those it dominates, so that sizes
  * add up from the last number down, and places are given from the first one up. */
-static void order(struct dominators *dominators, struct search *search)
+static void order(struct dominators *dominators, struct dominator_search *search)
 {
     uint32_t *size = search->bucket;
     uint32_t *place = search->stack; /* of the next child */
@@ -154,7 +155,7 @@ static void order(struct dominators *dominators, struct search *search)
 int dominators_find(struct dominators *dominators, const struct digraph *graph, uint32_t root,
                     struct bt_error *error)
 {
-    struct search search;
+    struct dominator_search search;
     size_t nodes = graph->nodes;
     *dominators = (struct dominators){.immediate = malloc((nodes * 4 + 1) * sizeof(uint32_t))};
     if (!dominators->immediate)

@@ -38,7 +38,7 @@ void edge_types_end_blocks(struct flow *flow, const struct images *images,
 
 /* --- what edges are --- */
 
-struct finding {
+struct edge_typing {
     struct edge_types *types;
     const struct flow_graph *graph;
     const struct images *images;
@@ -120,7 +120,7 @@ static enum dcfg_edge_type type_by_instruction(const struct image_instruction *i
     return next ? DCFG_EDGE_FALL_THROUGH : DCFG_EDGE_CONTEXT_CHANGE;
 }
 
-static enum dcfg_edge_type type_of(const struct finding *finding, const struct flow_edge *edge)
+static enum dcfg_edge_type type_of(const struct edge_typing *finding, const struct flow_edge *edge)
 {
     struct image_instruction instruction;
     switch (edge->kind) {
@@ -143,7 +143,7 @@ static enum dcfg_edge_type type_of(const struct finding *finding, const struct f
 }
 
 /* Notes at both ends of an edge what it is. */
-static void note_edge(struct finding *finding, size_t e)
+static void note_edge(struct edge_typing *finding, size_t e)
 {
     const struct flow_edge *edge = &finding->graph->edges[e];
     uint8_t type = finding->types->types[e];
@@ -167,7 +167,7 @@ static void note_edge(struct finding *finding, size_t e)
  * Where control comes back to when it left behind a block: to the next instruction, or where a jump
  * would have gone that was interrupted. Returns how many addresses there are.
  */
-static unsigned resumptions(const struct finding *finding, uint32_t b, uint64_t addresses[2])
+static unsigned resumptions(const struct edge_typing *finding, uint32_t b, uint64_t addresses[2])
 {
     const struct flow_block *block = &finding->graph->blocks[b];
     struct image_instruction instruction;
@@ -188,7 +188,7 @@ static unsigned resumptions(const struct finding *finding, uint32_t b, uint64_t 
  * own, to what was interrupted or to the system call that the signal came in; and an IRET that ends
  * a system call. places holds, by block, how the blocks end that control may come back to it for.
  */
-static void mend_returns(struct finding *finding, uint8_t *places)
+static void mend_returns(struct edge_typing *finding, uint8_t *places)
 {
     const struct flow_graph *graph = finding->graph;
     for (uint32_t b = 0; b < graph->block_count; b++) {
@@ -218,7 +218,7 @@ static void mend_returns(struct finding *finding, uint8_t *places)
 
 /* --- bypasses --- */
 
-static bool has_edge(const struct finding *finding, uint32_t source, uint32_t target)
+static bool has_edge(const struct edge_typing *finding, uint32_t source, uint32_t target)
 {
     const struct flow_edge *edges = finding->graph->edges;
     uint32_t low = finding->first[source];
@@ -233,7 +233,7 @@ static bool has_edge(const struct finding *finding, uint32_t source, uint32_t ta
     return low < finding->first[source + 1] && edges[low].target == target;
 }
 
-static int add_bypass(struct finding *finding, uint32_t source, uint32_t target,
+static int add_bypass(struct edge_typing *finding, uint32_t source, uint32_t target,
                       enum dcfg_edge_type type)
 {
     struct edge_types *types = finding->types;
@@ -251,7 +251,7 @@ static int add_bypass(struct finding *finding, uint32_t source, uint32_t target,
 
 /* The bypass from a block to one that control may come back to, if it left there and came back
  * here. next: the target is just behind the source. */
-static int bypass(struct finding *finding, uint32_t source, uint32_t target, bool next)
+static int bypass(struct edge_typing *finding, uint32_t source, uint32_t target, bool next)
 {
     uint8_t ending = finding->endings[source];
     uint8_t entered = finding->entered[target];
@@ -264,7 +264,7 @@ static int bypass(struct finding *finding, uint32_t source, uint32_t target, boo
     return 0;
 }
 
-static int find_bypasses(struct finding *finding)
+static int find_bypasses(struct edge_typing *finding)
 {
     const struct flow_graph *graph = finding->graph;
     int result = 0;
@@ -280,7 +280,7 @@ static int find_bypasses(struct finding *finding)
     return result;
 }
 
-static void find_rows(struct finding *finding)
+static void find_rows(struct edge_typing *finding)
 {
     const struct flow_graph *graph = finding->graph;
     uint32_t e = 0;
@@ -294,7 +294,7 @@ static void find_rows(struct finding *finding)
 int edge_types_find(struct edge_types *types, const struct flow_graph *graph,
                     const struct images *images, struct bt_error *error)
 {
-    struct finding finding = {.types = types, .graph = graph, .images = images};
+    struct edge_typing finding = {.types = types, .graph = graph, .images = images};
     size_t blocks = graph->block_count;
     *types = (struct edge_types){.types = malloc(graph->edge_count + 1)};
     uint8_t *notes = calloc(3, blocks + 1);

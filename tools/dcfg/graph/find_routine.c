@@ -21,19 +21,19 @@ static bool is_offset(const char *text, uint64_t offset)
     return strcmp(text, wanted) == 0;
 }
 
-static enum fit fit(const struct names_place *place, const char *name, uint64_t address,
+static enum fit fit(const struct code_location *location, const char *name, uint64_t address,
                     bool is_address)
 {
     if (is_address)
-        return place->address == address ? FIT_EXACT : FIT_NONE;
-    if (!place->symbol)
+        return location->address == address ? FIT_EXACT : FIT_NONE;
+    if (!location->symbol)
         return FIT_NONE;
-    size_t length = strlen(place->symbol);
-    if (strncmp(name, place->symbol, length) != 0)
+    size_t length = strlen(location->symbol);
+    if (strncmp(name, location->symbol, length) != 0)
         return FIT_NONE;
     if (name[length] == 0)
-        return place->symbol_offset == 0 ? FIT_EXACT : FIT_WITHIN;
-    return is_offset(name + length, place->symbol_offset) ? FIT_EXACT : FIT_NONE;
+        return location->symbol_offset == 0 ? FIT_EXACT : FIT_WITHIN;
+    return is_offset(name + length, location->symbol_offset) ? FIT_EXACT : FIT_NONE;
 }
 
 /* --- what there is instead ------------------------------------------------------------------- */
@@ -61,9 +61,9 @@ static unsigned find_near(struct near near[NAMED], const struct dcfg_process *pr
     unsigned found = 0;
     size_t most = strnlen(name, EDIT_DISTANCE_BYTES) / 3 + 1; /* farther is another name */
     for (uint32_t i = 0; i < process->routine_count; i++) {
-        struct names_place place;
-        names_of_routine(names, i, &place);
-        size_t now = place.symbol ? distance(name, place.symbol, most) : SIZE_MAX;
+        struct code_location location;
+        names_of_routine(names, i, &location);
+        size_t now = location.symbol ? distance(name, location.symbol, most) : SIZE_MAX;
         if (now > most || (found == NAMED && now >= near[NAMED - 1].distance))
             continue;
         unsigned at = found < NAMED ? found++ : NAMED - 1;
@@ -74,16 +74,16 @@ static unsigned find_near(struct near near[NAMED], const struct dcfg_process *pr
     return found;
 }
 
-static void append(char text[360], const struct names_place *place, bool first)
+static void append(char text[360], const struct code_location *location, bool first)
 {
     size_t used = strlen(text);
     snprintf(text + used, 360 - used, "%s%.*s", first ? "" : ", ", NAME_SHOW,
-             place->symbol ? place->symbol : "");
+             location->symbol ? location->symbol : "");
     used = strlen(text);
-    if (place->symbol_offset > 0)
-        snprintf(text + used, 360 - used, "+0x%" PRIx64, place->symbol_offset);
+    if (location->symbol_offset > 0)
+        snprintf(text + used, 360 - used, "+0x%" PRIx64, location->symbol_offset);
     used = strlen(text);
-    snprintf(text + used, 360 - used, " (0x%" PRIx64 ")", place->address);
+    snprintf(text + used, 360 - used, " (0x%" PRIx64 ")", location->address);
 }
 
 static int unknown(const struct dcfg_process *process, const struct names *names, const char *name,
@@ -93,9 +93,9 @@ static int unknown(const struct dcfg_process *process, const struct names *names
     char list[360] = "";
     unsigned found = find_near(near, process, names, name);
     for (unsigned i = 0; i < found; i++) {
-        struct names_place place;
-        names_of_routine(names, near[i].routine, &place);
-        append(list, &place, i == 0);
+        struct code_location location;
+        names_of_routine(names, near[i].routine, &location);
+        append(list, &location, i == 0);
     }
     if (process->routine_count == 0)
         return bt_fail(error, BT_USAGE, "there are no routines in this graph");
@@ -112,10 +112,10 @@ static int ambiguous(const struct dcfg_process *process, const struct names *nam
     char list[360] = "";
     unsigned named = 0;
     for (uint32_t i = 0; i < process->routine_count && named < NAMED; i++) {
-        struct names_place place;
-        names_of_routine(names, i, &place);
-        if (fit(&place, name, 0, false) == wanted)
-            append(list, &place, named++ == 0);
+        struct code_location location;
+        names_of_routine(names, i, &location);
+        if (fit(&location, name, 0, false) == wanted)
+            append(list, &location, named++ == 0);
     }
     return bt_fail(error, BT_USAGE, "%" PRIu32 " routines are called '%.*s', say which: %s%s",
                    count, NAME_SHOW, name, list, count > named ? ", ..." : "");
@@ -130,9 +130,9 @@ int find_routine(uint32_t *routine, const struct dcfg_process *process, const st
     uint64_t address = strtoull(name, &end, 0);
     bool is_address = name[0] >= '0' && name[0] <= '9' && *end == 0;
     for (uint32_t i = 0; i < process->routine_count; i++) {
-        struct names_place place;
-        names_of_routine(names, i, &place);
-        enum fit now = fit(&place, name, address, is_address);
+        struct code_location location;
+        names_of_routine(names, i, &location);
+        enum fit now = fit(&location, name, address, is_address);
         counts[now]++;
         last[now] = i;
     }

@@ -91,7 +91,7 @@ uint32_t flow_find_instruction(const struct flow *flow, const struct record *rec
     return 0;
 }
 
-static void put_line(struct flow *flow, struct line line)
+static void put_line(struct flow *flow, struct flow_line line)
 {
     uint32_t slot = line_slot(flow, line.line);
     while (flow->lines[slot].instruction != 0)
@@ -104,8 +104,8 @@ static int add_line(struct flow *flow, uint32_t instruction)
 {
     if (flow->line_count >= flow->line_slots / 2) {
         uint32_t slots = flow->line_slots * 2;
-        struct line *had = flow->lines;
-        struct line *lines = flow_resize(flow, NULL, 0, slots, sizeof *lines);
+        struct flow_line *had = flow->lines;
+        struct flow_line *lines = flow_resize(flow, NULL, 0, slots, sizeof *lines);
         if (!lines)
             return flow->broken.code;
         flow->lines = lines;
@@ -117,8 +117,8 @@ static int add_line(struct flow *flow, uint32_t instruction)
         free(had);
     }
     flow->line_count++;
-    put_line(flow, (struct line){.line = flow->instructions[instruction].address / LINE_BYTES,
-                                 .instruction = instruction});
+    put_line(flow, (struct flow_line){.line = flow->instructions[instruction].address / LINE_BYTES,
+                                      .instruction = instruction});
     return 0;
 }
 

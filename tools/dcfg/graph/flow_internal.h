@@ -44,7 +44,7 @@ struct edge {
 };
 
 /* A run in a line of memory. */
-struct NAMED_FIELDS line {
+struct NAMED_FIELDS flow_line {
     uint32_t line;
     uint32_t instruction; /* the run's first one there; 0 in an empty slot */
 };
@@ -62,9 +62,9 @@ struct flow {
     struct flow_thread threads[FLOW_THREADS_MAX]; /* by processor */
     struct instruction *instructions;
     struct edge *edges;
-    uint64_t *more;       /* rows of stride counts */
-    struct line *lines;   /* where instructions are, by address: a table */
-    uint32_t *edge_table; /* of those whose source has many */
+    uint64_t *more;          /* rows of stride counts */
+    struct flow_line *lines; /* where instructions are, by address: a table */
+    uint32_t *edge_table;    /* of those whose source has many */
     uint32_t instruction_count;
     uint32_t instruction_capacity;
     uint32_t edge_count;

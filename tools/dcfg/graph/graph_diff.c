@@ -8,18 +8,18 @@
 #define NONE UINT32_MAX
 
 /* A row of a graph, by what it is the same thing by. */
-struct entry {
+struct diff_entry {
     uint64_t high, low;
     uint32_t tie, row;
 };
 
-struct comparison {
-    const struct profile *profiles[2];
+struct graph_comparison {
+    const struct graph_profile *profiles[2];
     const struct dcfg_process *processes[2];
     uint32_t *images[2];       /* by image: its number among those of both */
     uint32_t *nodes[2];        /* by block, likewise; above those of special nodes */
     uint64_t *instructions[2]; /* by routine */
-    struct entry *entries[2];
+    struct diff_entry *entries[2];
     size_t entry_counts[2];
     struct graph_diff *diff;
     uint32_t node_count;
@@ -27,8 +27,8 @@ struct comparison {
 
 static int compare_entries(const void *left, const void *right)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct diff_entry *a = left;
+    const struct diff_entry *b = right;
     if (a->high != b->high)
         return a->high < b->high ? -1 : 1;
     if (a->low != b->low)
@@ -61,8 +61,8 @@ static int compare_named(const void *left, const void *right)
     return order ? order : a->image < b->image ? -1 : 1;
 }
 
-static uint32_t collect_images(const struct comparison *comparison, unsigned side, bool last_part,
-                               struct named *named)
+static uint32_t collect_images(const struct graph_comparison *comparison, unsigned side,
+                               bool last_part, struct named *named)
 {
     const struct dcfg_process *process = comparison->processes[side];
     uint32_t count = 0;
@@ -75,7 +75,7 @@ static uint32_t collect_images(const struct comparison *comparison, unsigned sid
 }
 
 /* Pairs the images that have no partner yet; several of one name in their order. */
-static void pair_images(struct comparison *comparison, bool last_part, uint32_t *number,
+static void pair_images(struct graph_comparison *comparison, bool last_part, uint32_t *number,
                         struct named *named[2])
 {
     uint32_t count[2];
@@ -93,7 +93,7 @@ static void pair_images(struct comparison *comparison, bool last_part, uint32_t 
     }
 }
 
-static int number_images(struct comparison *comparison)
+static int number_images(struct graph_comparison *comparison)
 {
     struct named *named[2];
     uint32_t number = 0;
@@ -118,38 +118,38 @@ static int number_images(struct comparison *comparison)
 
 /* --- what things are the same by ------------------------------------------------------------- */
 
-static uint64_t node_of(const struct comparison *comparison, unsigned side, uint32_t id)
+static uint64_t node_of(const struct graph_comparison *comparison, unsigned side, uint32_t id)
 {
     uint32_t block = dcfg_find_block(comparison->processes[side], id);
     return block == DCFG_NONE ? (uint64_t)dcfg_special(comparison->processes[side]->graph, id)
                               : comparison->nodes[side][block];
 }
 
-static void collect(struct comparison *comparison, unsigned side, enum graph_diff_kind kind)
+static void collect(struct graph_comparison *comparison, unsigned side, enum graph_diff_kind kind)
 {
     const struct dcfg_process *process = comparison->processes[side];
-    struct entry *entries = comparison->entries[side];
+    struct diff_entry *entries = comparison->entries[side];
     const uint32_t counts[GRAPH_DIFF_KINDS] = {process->block_count, process->edges.count,
                                                process->routine_count};
     for (uint32_t i = 0; i < counts[kind]; i++) {
         if (kind == GRAPH_DIFF_BLOCKS)
-            entries[i] =
-                (struct entry){.high = comparison->images[side][dcfg_image_of_block(process, i)],
-                               .low = process->blocks[i].offset,
-                               .tie = process->blocks[i].size,
-                               .row = i};
+            entries[i] = (struct diff_entry){
+                .high = comparison->images[side][dcfg_image_of_block(process, i)],
+                .low = process->blocks[i].offset,
+                .tie = process->blocks[i].size,
+                .row = i};
         else if (kind == GRAPH_DIFF_EDGES)
             entries[i] =
-                (struct entry){.high = node_of(comparison, side, process->edges.sources[i]),
-                               .low = node_of(comparison, side, process->edges.targets[i]),
-                               .tie = process->edges.types[i],
-                               .row = i};
+                (struct diff_entry){.high = node_of(comparison, side, process->edges.sources[i]),
+                                    .low = node_of(comparison, side, process->edges.targets[i]),
+                                    .tie = process->edges.types[i],
+                                    .row = i};
         else
             entries[i] =
-                (struct entry){.high = 0,
-                               .low = node_of(comparison, side, process->routines[i].entry),
-                               .tie = 0,
-                               .row = i};
+                (struct diff_entry){.high = 0,
+                                    .low = node_of(comparison, side, process->routines[i].entry),
+                                    .tie = 0,
+                                    .row = i};
     }
     comparison->entry_counts[side] = counts[kind];
     if (counts[kind] > 0)
@@ -158,7 +158,7 @@ static void collect(struct comparison *comparison, unsigned side, enum graph_dif
 
 /* --- differences ----------------------------------------------------------------------------- */
 
-static bool same_threads(const struct comparison *comparison, const uint32_t rows[2])
+static bool same_threads(const struct graph_comparison *comparison, const uint32_t rows[2])
 {
     struct dcfg_counts a = dcfg_edge_counts(comparison->processes[0], rows[0]);
     struct dcfg_counts b = dcfg_edge_counts(comparison->processes[1], rows[1]);
@@ -174,7 +174,7 @@ static bool same_threads(const struct comparison *comparison, const uint32_t row
 }
 
 /* Whether a thing that is in both differs in more than the sum of its counts. */
-static bool differs(const struct comparison *comparison, enum graph_diff_kind kind,
+static bool differs(const struct graph_comparison *comparison, enum graph_diff_kind kind,
                     const uint32_t rows[2])
 {
     const struct dcfg_process *a = comparison->processes[0];
@@ -188,7 +188,7 @@ static bool differs(const struct comparison *comparison, enum graph_diff_kind ki
     return a->routines[rows[0]].nodes.count != b->routines[rows[1]].nodes.count;
 }
 
-static uint64_t count_of(const struct comparison *comparison, enum graph_diff_kind kind,
+static uint64_t count_of(const struct graph_comparison *comparison, enum graph_diff_kind kind,
                          unsigned side, uint32_t row)
 {
     if (row == DCFG_NONE)
@@ -201,7 +201,8 @@ static uint64_t count_of(const struct comparison *comparison, enum graph_diff_ki
 }
 
 /* Takes what is in one graph or in both into the list, if it differs. */
-static void judge(struct comparison *comparison, enum graph_diff_kind kind, uint32_t a, uint32_t b)
+static void judge(struct graph_comparison *comparison, enum graph_diff_kind kind, uint32_t a,
+                  uint32_t b)
 {
     struct graph_diff_list *list = &comparison->diff->lists[kind];
     struct graph_diff_row row = {.rows = {a, b}};
@@ -220,12 +221,12 @@ static void judge(struct comparison *comparison, enum graph_diff_kind kind, uint
         list->rows[list->count++] = row;
 }
 
-static void merge(struct comparison *comparison, enum graph_diff_kind kind)
+static void merge(struct graph_comparison *comparison, enum graph_diff_kind kind)
 {
-    const struct entry *a = comparison->entries[0];
-    const struct entry *b = comparison->entries[1];
-    const struct entry *a_end = a + comparison->entry_counts[0];
-    const struct entry *b_end = b + comparison->entry_counts[1];
+    const struct diff_entry *a = comparison->entries[0];
+    const struct diff_entry *b = comparison->entries[1];
+    const struct diff_entry *a_end = a + comparison->entry_counts[0];
+    const struct diff_entry *b_end = b + comparison->entry_counts[1];
     while (a < a_end || b < b_end) {
         int order = a == a_end ? 1 : b == b_end ? -1 : 0;
         if (order == 0 && a->high != b->high)
@@ -250,7 +251,7 @@ static int compare_rows(const void *left, const void *right)
     return a->rows[1] < b->rows[1] ? -1 : 1;
 }
 
-static int compare_kind(struct comparison *comparison, enum graph_diff_kind kind)
+static int compare_kind(struct graph_comparison *comparison, enum graph_diff_kind kind)
 {
     struct graph_diff_list *list = &comparison->diff->lists[kind];
     for (unsigned side = 0; side < 2; side++)
@@ -269,7 +270,7 @@ static int compare_kind(struct comparison *comparison, enum graph_diff_kind kind
 
 /* --- all together ---------------------------------------------------------------------------- */
 
-static void sum_routines(const struct comparison *comparison, unsigned side)
+static void sum_routines(const struct graph_comparison *comparison, unsigned side)
 {
     const struct dcfg_process *process = comparison->processes[side];
     for (uint32_t b = 0; b < process->block_count; b++) {
@@ -280,7 +281,7 @@ static void sum_routines(const struct comparison *comparison, unsigned side)
     }
 }
 
-static bool allocate(struct comparison *comparison)
+static bool allocate(struct graph_comparison *comparison)
 {
     bool good = true;
     for (unsigned side = 0; side < 2; side++) {
@@ -293,20 +294,20 @@ static bool allocate(struct comparison *comparison)
         comparison->nodes[side] = calloc((size_t)process->block_count + 1, sizeof(uint32_t));
         comparison->instructions[side] =
             calloc((size_t)process->routine_count + 1, sizeof(uint64_t));
-        comparison->entries[side] = malloc((most + 1) * sizeof(struct entry));
+        comparison->entries[side] = malloc((most + 1) * sizeof(struct diff_entry));
         good = good && comparison->images[side] && comparison->nodes[side] &&
                comparison->instructions[side] && comparison->entries[side];
     }
     return good;
 }
 
-int graph_diff_make(struct graph_diff *diff, const struct profile *const profiles[2],
+int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const profiles[2],
                     struct bt_error *error)
 {
-    struct comparison comparison = {.profiles = {profiles[0], profiles[1]},
-                                    .processes = {profiles[0]->process, profiles[1]->process},
-                                    .diff = diff,
-                                    .node_count = DCFG_OTHER + 1};
+    struct graph_comparison comparison = {.profiles = {profiles[0], profiles[1]},
+                                          .processes = {profiles[0]->process, profiles[1]->process},
+                                          .diff = diff,
+                                          .node_count = DCFG_OTHER + 1};
     *diff = (struct graph_diff){.differ = false};
     int result = allocate(&comparison) ? number_images(&comparison) : BT_MEMORY;
     if (result == 0) {

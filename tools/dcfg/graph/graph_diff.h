@@ -34,7 +34,7 @@ struct graph_diff {
 };
 
 /* Compares two processes. 0 or BT_MEMORY; free with graph_diff_clear. */
-int graph_diff_make(struct graph_diff *diff, const struct profile *const profiles[2],
+int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const profiles[2],
                     struct bt_error *error);
 void graph_diff_clear(struct graph_diff *diff);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void count(struct profile *profile)
+static void count(struct graph_profile *profile)
 {
     const struct dcfg_process *process = profile->process;
     dcfg_count_blocks(process, profile->executions);
@@ -18,7 +18,7 @@ static void count(struct profile *profile)
     }
 }
 
-static void place(struct profile *profile)
+static void place(struct graph_profile *profile)
 {
     const struct dcfg_process *process = profile->process;
     memset(profile->routine_of, 0xff, process->block_count * sizeof *profile->routine_of);
@@ -29,16 +29,16 @@ static void place(struct profile *profile)
     }
 }
 
-int profile_make(struct profile *profile, const struct dcfg_process *process,
-                 struct bt_error *error)
+int graph_profile_make(struct graph_profile *profile, const struct dcfg_process *process,
+                       struct bt_error *error)
 {
     size_t blocks = (size_t)process->block_count + 1;
-    *profile = (struct profile){.process = process};
+    *profile = (struct graph_profile){.process = process};
     profile->executions = calloc(blocks, sizeof *profile->executions);
     profile->instructions = calloc(blocks, sizeof *profile->instructions);
     profile->routine_of = malloc(blocks * sizeof *profile->routine_of);
     if (!profile->executions || !profile->instructions || !profile->routine_of) {
-        profile_clear(profile);
+        graph_profile_clear(profile);
         return bt_fail(error, BT_MEMORY, "no memory for the sums of %u blocks",
                        process->block_count);
     }
@@ -47,15 +47,15 @@ int profile_make(struct profile *profile, const struct dcfg_process *process,
     return 0;
 }
 
-void profile_clear(struct profile *profile)
+void graph_profile_clear(struct graph_profile *profile)
 {
     free(profile->executions);
     free(profile->instructions);
     free(profile->routine_of);
-    *profile = (struct profile){0};
+    *profile = (struct graph_profile){0};
 }
 
-double profile_share(uint64_t part, uint64_t whole)
+double graph_profile_share(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? (double)part / (double)whole : 0;
 }

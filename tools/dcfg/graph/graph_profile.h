@@ -4,7 +4,7 @@
 
 #include "formats/dcfg/dcfg.h"
 
-struct profile {
+struct graph_profile {
     const struct dcfg_process *process;
     uint64_t *executions;   /* by block; the file's, or from the edges where it tells none */
     uint64_t *instructions; /* by block: executions * its instructions; saturates */
@@ -12,12 +12,12 @@ struct profile {
     uint64_t total;         /* instructions of all blocks; saturates */
 };
 
-/* Sums up a process of a sealed graph. 0 or BT_MEMORY; free with profile_clear. */
-int profile_make(struct profile *profile, const struct dcfg_process *process,
-                 struct bt_error *error);
-void profile_clear(struct profile *profile);
+/* Sums up a process of a sealed graph. 0 or BT_MEMORY; free with graph_profile_clear. */
+int graph_profile_make(struct graph_profile *profile, const struct dcfg_process *process,
+                       struct bt_error *error);
+void graph_profile_clear(struct graph_profile *profile);
 
 /* part of whole, 0 where there is no whole. */
-double profile_share(uint64_t part, uint64_t whole);
+double graph_profile_share(uint64_t part, uint64_t whole);
 
 #endif

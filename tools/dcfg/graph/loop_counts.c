@@ -7,7 +7,7 @@
 
 /* What is needed to count: edges by their targets, and loops by their heads. */
 struct counting {
-    const struct profile *profile;
+    const struct graph_profile *profile;
     struct loop_count *counts;
     uint32_t *first;   /* by block: its first edge in edges; one more at the end */
     uint32_t *edges;   /* numbers of edges, by target */
@@ -90,7 +90,7 @@ static bool is_return(enum dcfg_edge_type type)
 /* Marks the loop's blocks and sums up their instructions. */
 static void enter_loop(struct counting *counting, uint32_t loop)
 {
-    const struct profile *profile = counting->profile;
+    const struct graph_profile *profile = counting->profile;
     const struct dcfg_range *nodes = &profile->process->loops[loop].nodes;
     struct loop_count *count = &counting->counts[loop];
     for (uint32_t i = nodes->first; i < nodes->first + nodes->count; i++) {
@@ -104,7 +104,7 @@ static void enter_loop(struct counting *counting, uint32_t loop)
 /* Counts what comes to the head, once the loop's blocks are marked. */
 static void count_head(struct counting *counting, uint32_t loop, uint32_t head)
 {
-    const struct profile *profile = counting->profile;
+    const struct graph_profile *profile = counting->profile;
     const struct dcfg_process *process = profile->process;
     struct loop_count *count = &counting->counts[loop];
     uint64_t returned = 0;
@@ -126,7 +126,7 @@ static void count_head(struct counting *counting, uint32_t loop, uint32_t head)
     count->entries = saturating_add(count->entries, returned - back);
 }
 
-struct loop_count *loop_counts_make(const struct profile *profile, struct bt_error *error)
+struct loop_count *loop_counts_make(const struct graph_profile *profile, struct bt_error *error)
 {
     const struct dcfg_process *process = profile->process;
     struct counting counting = {.profile = profile};

@@ -19,6 +19,6 @@ struct loop_count {
  * several loops with one head, which a sound graph has none of, the first is counted. NULL and
  * *error without memory.
  */
-struct loop_count *loop_counts_make(const struct profile *profile, struct bt_error *error);
+struct loop_count *loop_counts_make(const struct graph_profile *profile, struct bt_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct search {
+struct loop_search {
     const struct digraph *graph;
     const struct dominators *dominators;
     struct loops *loops;
@@ -15,7 +15,7 @@ struct search {
 };
 
 /* The head of the outermost loop found so far that the node is in, or the node. */
-static uint32_t outermost(struct search *search, uint32_t node)
+static uint32_t outermost(struct loop_search *search, uint32_t node)
 {
     uint32_t *within = search->within;
     while (within[node] != node) {
@@ -26,7 +26,7 @@ static uint32_t outermost(struct search *search, uint32_t node)
 }
 
 /* Takes a node, or the loop that it is the head of, into a loop. */
-static void take(struct search *search, uint32_t node, uint32_t loop)
+static void take(struct loop_search *search, uint32_t node, uint32_t loop)
 {
     struct loops *loops = search->loops;
     search->within[node] = loops->loops[loop].head;
@@ -40,7 +40,7 @@ static void take(struct search *search, uint32_t node, uint32_t loop)
 }
 
 /* Finds the sources of a loop's back edges. */
-static void find_back_edges(struct search *search, struct loop *loop)
+static void find_back_edges(struct loop_search *search, struct loop *loop)
 {
     const struct digraph *graph = search->graph;
     uint32_t head = loop->head;
@@ -58,7 +58,7 @@ static void find_back_edges(struct search *search, struct loop *loop)
 
 /* Goes from the sources of the back edges against the edges' direction, up to the head. Inner loops
  * are found already, and are entered by their heads alone: they count as one node. */
-static void find_loop(struct search *search, uint32_t head)
+static void find_loop(struct loop_search *search, uint32_t head)
 {
     const struct digraph *graph = search->graph;
     struct loops *loops = search->loops;
@@ -95,7 +95,7 @@ static void find_loop(struct search *search, uint32_t head)
 }
 
 /* Gives each loop a row in the nodes, inner ones within the outer ones' rows. */
-static void order_nodes(struct search *search)
+static void order_nodes(struct loop_search *search)
 {
     struct loops *loops = search->loops;
     uint32_t *place = search->work; /* by loop: where its next nodes go */
@@ -117,7 +117,7 @@ int loops_find(struct loops *loops, const struct digraph *graph,
 {
     size_t nodes = graph->nodes;
     size_t edges = graph->first_successor[nodes];
-    struct search search = {.graph = graph, .dominators = dominators, .loops = loops};
+    struct loop_search search = {.graph = graph, .dominators = dominators, .loops = loops};
     *loops = (struct loops){.count = 0};
     loops->loops = malloc((nodes + 1) * sizeof *loops->loops);
     loops->innermost = malloc((nodes * 2 + edges + 1) * sizeof(uint32_t));

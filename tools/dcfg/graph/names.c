@@ -74,37 +74,38 @@ void names_free(struct names *names)
     free(names);
 }
 
-void names_at(const struct names *names, uint32_t image, uint64_t offset, struct names_place *place)
+void names_at(const struct names *names, uint32_t image, uint64_t offset,
+              struct code_location *location)
 {
     const struct dcfg_process *process = names->process;
     const struct dcfg *graph = process->graph;
     const struct dcfg_image *in = &process->images[image];
-    *place = (struct names_place){.image = dcfg_file_name(graph, in->file_name_id),
-                                  .image_offset = offset,
-                                  .address = in->load_address + offset,
-                                  .file_number = DCFG_NONE};
+    *location = (struct code_location){.image = dcfg_file_name(graph, in->file_name_id),
+                                       .image_offset = offset,
+                                       .address = in->load_address + offset,
+                                       .file_number = DCFG_NONE};
     uint64_t symbol_end;
     uint32_t found;
     if (pieces_find(&names->symbols[image], offset, &found, &symbol_end)) {
-        place->symbol = dcfg_text(graph, process->symbols[found].name);
-        place->symbol_offset = offset - process->symbols[found].offset;
+        location->symbol = dcfg_text(graph, process->symbols[found].name);
+        location->symbol_offset = offset - process->symbols[found].offset;
     }
-    if (pieces_find(&names->lines[image], offset, &found, &place->line_end)) {
+    if (pieces_find(&names->lines[image], offset, &found, &location->line_end)) {
         const struct dcfg_line *row = &process->lines[found];
-        place->file = dcfg_file_name(graph, row->file_name_id);
-        place->file_number = id_index_find(&graph->file_name_index, row->file_name_id);
-        place->line = row->line;
+        location->file = dcfg_file_name(graph, row->file_name_id);
+        location->file_number = id_index_find(&graph->file_name_index, row->file_name_id);
+        location->line = row->line;
     }
 }
 
-void names_of_block(const struct names *names, uint32_t block, struct names_place *place)
+void names_of_block(const struct names *names, uint32_t block, struct code_location *location)
 {
     uint32_t image = dcfg_image_of_block(names->process, block);
-    names_at(names, image, names->process->blocks[block].offset, place);
+    names_at(names, image, names->process->blocks[block].offset, location);
 }
 
-void names_of_routine(const struct names *names, uint32_t routine, struct names_place *place)
+void names_of_routine(const struct names *names, uint32_t routine, struct code_location *location)
 {
     names_of_block(names, dcfg_find_block(names->process, names->process->routines[routine].entry),
-                   place);
+                   location);
 }

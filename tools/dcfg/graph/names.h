@@ -6,7 +6,7 @@
 
 struct names;
 
-struct names_place {
+struct code_location {
     const char *image;      /* its file's name; NULL: it has none */
     uint64_t image_offset;  /* from its load address */
     uint64_t address;       /* in memory */
@@ -26,12 +26,12 @@ void names_free(struct names *names);
 /* What is at an offset in an image (a number in process->images). Of several symbols or lines that
  * cover it, the one that begins last. */
 void names_at(const struct names *names, uint32_t image, uint64_t offset,
-              struct names_place *place);
+              struct code_location *location);
 
 /* What is at the start of a block (a number in process->blocks). */
-void names_of_block(const struct names *names, uint32_t block, struct names_place *place);
+void names_of_block(const struct names *names, uint32_t block, struct code_location *location);
 
 /* What is at a routine's entry (a number in process->routines). */
-void names_of_routine(const struct names *names, uint32_t routine, struct names_place *place);
+void names_of_routine(const struct names *names, uint32_t routine, struct code_location *location);
 
 #endif

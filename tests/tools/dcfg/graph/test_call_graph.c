@@ -64,9 +64,9 @@ static void test_costs(void)
     struct bt_error error = {0};
     struct dcfg *dcfg = make_graph();
     struct names *names = names_new(dcfg->processes[0], &error);
-    struct profile profile;
+    struct graph_profile profile;
     struct call_graph graph;
-    CU_ASSERT_EQUAL_FATAL(profile_make(&profile, dcfg->processes[0], &error), 0);
+    CU_ASSERT_EQUAL_FATAL(graph_profile_make(&profile, dcfg->processes[0], &error), 0);
     CU_ASSERT_EQUAL_FATAL(call_graph_make(&graph, &profile, names, &error), 0);
     CU_ASSERT_EQUAL_FATAL(graph.function_count, FUNCTIONS);
     CU_ASSERT_EQUAL(graph.call_count, 8);
@@ -85,7 +85,7 @@ static void test_costs(void)
     CU_ASSERT_EQUAL(profile.total, 60);
     CU_ASSERT_EQUAL(graph.functions[6].inclusive, 0);
     call_graph_clear(&graph);
-    profile_clear(&profile);
+    graph_profile_clear(&profile);
     names_free(names);
     dcfg_free(dcfg);
 }

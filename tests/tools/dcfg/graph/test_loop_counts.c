@@ -66,12 +66,12 @@ static struct dcfg *make_graph(const struct loop_row *loops, uint32_t count)
 
 static struct loop_count *count(const struct dcfg *graph)
 {
-    struct profile profile;
+    struct graph_profile profile;
     struct bt_error error = {0};
-    CU_ASSERT_EQUAL_FATAL(profile_make(&profile, graph->processes[0], &error), 0);
+    CU_ASSERT_EQUAL_FATAL(graph_profile_make(&profile, graph->processes[0], &error), 0);
     struct loop_count *counts = loop_counts_make(&profile, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(counts);
-    profile_clear(&profile);
+    graph_profile_clear(&profile);
     return counts;
 }
 

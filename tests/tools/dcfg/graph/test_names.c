@@ -68,18 +68,18 @@ static void compare(const struct names *names, const struct told told[2])
 {
     for (unsigned image = 0; image < 2; image++)
         for (uint64_t offset = 0; offset < SPACE; offset++) {
-            struct names_place place;
-            names_at(names, image, offset, &place);
+            struct code_location location;
+            names_at(names, image, offset, &location);
             int best = covers(&told[image], offset);
-            CU_ASSERT_EQUAL_FATAL(place.address, 0x1000 * (image + 1) + offset);
-            CU_ASSERT_EQUAL_FATAL(place.symbol != NULL, best >= 0);
-            CU_ASSERT_EQUAL_FATAL(place.file != NULL, best >= 0);
+            CU_ASSERT_EQUAL_FATAL(location.address, 0x1000 * (image + 1) + offset);
+            CU_ASSERT_EQUAL_FATAL(location.symbol != NULL, best >= 0);
+            CU_ASSERT_EQUAL_FATAL(location.file != NULL, best >= 0);
             if (best < 0)
                 continue;
-            CU_ASSERT_EQUAL_FATAL(place.symbol[0], 'a' + (char)image);
-            CU_ASSERT_EQUAL_FATAL(place.symbol[1], 'a' + best);
-            CU_ASSERT_EQUAL_FATAL(place.symbol_offset, offset - told[image].offset[best]);
-            CU_ASSERT_EQUAL_FATAL(place.line, (uint32_t)best + 1);
+            CU_ASSERT_EQUAL_FATAL(location.symbol[0], 'a' + (char)image);
+            CU_ASSERT_EQUAL_FATAL(location.symbol[1], 'a' + best);
+            CU_ASSERT_EQUAL_FATAL(location.symbol_offset, offset - told[image].offset[best]);
+            CU_ASSERT_EQUAL_FATAL(location.line, (uint32_t)best + 1);
         }
 }
 
@@ -113,19 +113,19 @@ static void test_largest_offsets(void)
     struct dcfg *graph = dcfg_new(NULL, &error);
     struct dcfg_process *process = dcfg_add_process(graph, 1, &error);
     struct dcfg_image row = {.id = 1};
-    struct names_place place;
+    struct code_location location;
     CU_ASSERT_EQUAL_FATAL(dcfg_add_image(process, &row, &error), 0);
     CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, 5, UINT64_MAX, "a", 1, &error), 0);
     CU_ASSERT_EQUAL_FATAL(dcfg_add_symbol(process, UINT64_MAX - 1, 9, "b", 1, &error), 0);
     CU_ASSERT_EQUAL_FATAL(dcfg_seal(graph, &error), 0);
     struct names *names = names_new(process, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(names);
-    names_at(names, 0, 1000, &place);
-    CU_ASSERT_STRING_EQUAL(place.symbol, "a");
-    names_at(names, 0, UINT64_MAX - 1, &place);
-    CU_ASSERT_STRING_EQUAL(place.symbol, "b");
-    names_at(names, 0, 4, &place);
-    CU_ASSERT_PTR_NULL(place.symbol);
+    names_at(names, 0, 1000, &location);
+    CU_ASSERT_STRING_EQUAL(location.symbol, "a");
+    names_at(names, 0, UINT64_MAX - 1, &location);
+    CU_ASSERT_STRING_EQUAL(location.symbol, "b");
+    names_at(names, 0, 4, &location);
+    CU_ASSERT_PTR_NULL(location.symbol);
     names_free(names);
     dcfg_free(graph);
 }

@@ -166,7 +166,7 @@ static void count_gaps(struct reader *reader, const struct batch *part)
     pthread_mutex_unlock(&capture->mutex);
 }
 
-static void accept(struct reader *reader, const struct batch *part)
+static void take_part(struct reader *reader, const struct batch *part)
 {
     count_gaps(reader, part);
     if (reader->dropping) {
@@ -223,19 +223,20 @@ static void take_damage(struct reader *reader, const struct bt_error *error)
 
 /* The source's next answer. Only time spent here is silence of the source: it must not be blamed
  * for a queue that is full, nor for a process that was stopped and looks only now. */
-static int listen(struct reader *reader, struct batch *part, int timeout_ms, struct bt_error *error)
+static int next_part(struct reader *reader, struct batch *part, int timeout_ms,
+                     struct bt_error *error)
 {
     int64_t before = clock_monotonic_ns();
     int result = source_next(reader->capture->source, part, timeout_ms, error);
-    int64_t listened = clock_monotonic_ns() - before;
-    int64_t meant = 2 * (timeout_ms * (int64_t)NS_A_MS + POLL_NS);
+    int64_t spent = clock_monotonic_ns() - before;
+    int64_t limit = 2 * (timeout_ms * (int64_t)NS_A_MS + POLL_NS);
     reader->quiet_ns =
-        result == BT_TIMEOUT ? reader->quiet_ns + (listened < meant ? listened : meant) : 0;
+        result == BT_TIMEOUT ? reader->quiet_ns + (spent < limit ? spent : limit) : 0;
     return result;
 }
 
 /* Whether a source that was told to stop has neither sent nor ended for too long. */
-static bool has_gone_deaf(struct reader *reader)
+static bool is_silent(struct reader *reader)
 {
     if (reader->quiet_ns < QUIET_NS)
         return false;
@@ -249,9 +250,9 @@ static bool read_part(struct reader *reader, int timeout_ms)
 {
     struct batch part = room(reader);
     struct bt_error error = {0};
-    switch (listen(reader, &part, timeout_ms, &error)) {
+    switch (next_part(reader, &part, timeout_ms, &error)) {
     case 1:
-        accept(reader, &part);
+        take_part(reader, &part);
         if (reader->block && reader->block->batch.count == reader->block->batch.capacity)
             submit(reader);
         return reader->wanted > 0 || end_reading(reader, CAPTURE_END_LIMIT);
@@ -275,7 +276,7 @@ static bool read_part(struct reader *reader, int timeout_ms)
 }
 
 /* Milliseconds until something is to be done without the source, rounded up. */
-static int patience_ms(const struct reader *reader, int64_t now)
+static int poll_timeout_ms(const struct reader *reader, int64_t now)
 {
     int64_t left = rotation_timer_left(&reader->timer, now, clock_realtime_ns());
     left = left < POLL_NS ? left : POLL_NS;
@@ -309,7 +310,7 @@ static bool step(struct reader *reader)
         begin_stop(reader);
     if (now >= reader->stop_at)
         return end_reading(reader, CAPTURE_END_LIMIT);
-    if (reader->stopping && has_gone_deaf(reader))
+    if (reader->stopping && is_silent(reader))
         return end_reading(reader, CAPTURE_END_STOPPED);
     rotation_timer_file_began(&reader->timer, orders.file_began_ns);
     if (rotation_timer_due(&reader->timer, now, clock_realtime_ns()) || orders.rotate)
@@ -324,7 +325,7 @@ static bool step(struct reader *reader)
         submit(reader);
         return true;
     }
-    return read_part(reader, patience_ms(reader, now));
+    return read_part(reader, poll_timeout_ms(reader, now));
 }
 
 /* A source that ended without its count told why just before. Damage behind a limit that is counted
@@ -347,9 +348,9 @@ static void drain(struct reader *reader)
     int result = reader->stopping ? 1 : source_stop(source, &error);
     bool goes_on = result >= 0;
     reader->quiet_ns = 0;
-    while (goes_on && !has_gone_deaf(reader)) {
+    while (goes_on && !is_silent(reader)) {
         batch_clear(part);
-        result = listen(reader, part, POLL_NS / NS_A_MS, &error);
+        result = next_part(reader, part, POLL_NS / NS_A_MS, &error);
         if (result == 1)
             reader->result.after_stop += part->count + loss_total(&part->lost);
         if (result == BT_DATA)

@@ -48,10 +48,10 @@ static void set_state(struct runner *runner, enum runner_state state)
  * leaves a file each time, and must take its time. */
 static int64_t retry_after(const struct runner *runner)
 {
-    int64_t wait = runner->settings->retry_ns;
-    for (unsigned i = 1; i < runner->failures && wait < RETRY_MAX_NS / 2; i++)
-        wait *= 2;
-    return wait;
+    int64_t delay = runner->settings->retry_ns;
+    for (unsigned i = 1; i < runner->failures && delay < RETRY_MAX_NS / 2; i++)
+        delay *= 2;
+    return delay;
 }
 
 /* Waits for the next attempt, or until somebody changes their mind. */

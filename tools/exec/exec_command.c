@@ -319,7 +319,7 @@ static int begin(struct run *run, struct bt_error *error)
 /* The program's status, or ours where the program has nothing to complain of. */
 static int attend(struct run *run)
 {
-    int wait_status = exec_attend(&run->child, &run->outputs);
+    int wait_status = exec_supervise(&run->child, &run->outputs);
     struct bt_error error;
     if (run->outputs.summary && fclose(run->outputs.summary) != 0) {
         bt_fail_errno(&error, "cannot write %s", run->settings->summary);
@@ -330,7 +330,7 @@ static int attend(struct run *run)
     if (line_queue_errno(run->outputs.report.lines) && run->outputs.status == 0 &&
         fcntl(STDERR_FILENO, F_GETFD) >= 0)
         run->outputs.status = STATUS_IO; /* where the summary was to be read */
-    int program = exec_end_as(wait_status);
+    int program = exec_supervise_end(wait_status);
     return program != 0 ? program : run->outputs.status;
 }
 

@@ -82,7 +82,7 @@ static void finish(struct exec_outputs *outputs)
     line_queue_wait(outputs->report.lines, LAST_WORDS_MS);
 }
 
-int exec_attend(const struct exec_child *child, struct exec_outputs *outputs)
+int exec_supervise(const struct exec_child *child, struct exec_outputs *outputs)
 {
     siginfo_t info;
     int status = 0;
@@ -96,7 +96,7 @@ int exec_attend(const struct exec_child *child, struct exec_outputs *outputs)
     return status;
 }
 
-int exec_end_as(int wait_status)
+int exec_supervise_end(int wait_status)
 {
     if (!WIFSIGNALED(wait_status))
         return WEXITSTATUS(wait_status);

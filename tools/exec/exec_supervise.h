@@ -10,10 +10,10 @@
  * as exec_stop.h has it, keeps the live line. All signals are blocked. Returns the child's wait
  * status.
  */
-int exec_attend(const struct exec_child *child, struct exec_outputs *outputs);
+int exec_supervise(const struct exec_child *child, struct exec_outputs *outputs);
 
 /* Ends the calling process as a wait status says, unless that is a plain exit: then returns its
  * value. */
-int exec_end_as(int wait_status);
+int exec_supervise_end(int wait_status);
 
 #endif

@@ -12,23 +12,13 @@
 #define UNKNOWN_IMAGE "unknown"
 
 struct build {
-    struct sink sink; /* of executed instructions */
     struct build_settings settings;
-    struct fetch_stream *stream;
+    struct fetch_stream *stream; /* into flow, in the second pass into trace */
     struct flow *flow;
     struct flow_graph graph;
     struct build_trace *trace; /* in the second pass */
     struct build_counts counts;
 };
-
-static int take_instructions(struct sink *sink, const struct batch *batch, struct bt_error *error)
-{
-    struct build *build = (struct build *)sink;
-    return build->trace ? build_trace_put(build->trace, batch, error)
-                        : flow_put(build->flow, batch, error);
-}
-
-static const struct sink_operations operations = {take_instructions, NULL};
 
 struct build *build_new(const struct build_settings *settings, struct bt_error *error)
 {
@@ -37,11 +27,11 @@ struct build *build_new(const struct build_settings *settings, struct bt_error *
         bt_fail(error, BT_MEMORY, "no memory for the graph");
         return NULL;
     }
-    build->sink.operations = &operations;
     build->settings = *settings;
     build->flow = flow_new(settings->memory_max, error);
     if (build->flow)
-        build->stream = fetch_stream_new(settings->fetch, settings->images, &build->sink, error);
+        build->stream =
+            fetch_stream_new(settings->fetch, settings->images, flow_sink(build->flow), error);
     if (build->stream)
         return build;
     build_free(build);
@@ -102,18 +92,18 @@ int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error
 
 int build_trace_begin(struct build *build, struct text_writer *writer, struct bt_error *error)
 {
-    struct fetch_stream *again =
-        fetch_stream_new(build->counts.fetch, build->settings.images, &build->sink, error);
-    if (!again)
-        return BT_MEMORY;
-    fetch_stream_free(build->stream);
-    build->stream = again;
     struct bt_error failed = {.code = BT_MEMORY};
     build->trace = build_trace_new(build->flow, &build->graph, PROCESS_ID,
                                    build->settings.chunk_edges, writer, &failed);
-    if (!build->trace && error)
-        *error = failed;
-    return build->trace ? 0 : failed.code;
+    if (!build->trace) {
+        if (error)
+            *error = failed;
+        return failed.code;
+    }
+    fetch_stream_free(build->stream);
+    build->stream = fetch_stream_new(build->counts.fetch, build->settings.images,
+                                     build_trace_sink(build->trace), error);
+    return build->stream ? 0 : BT_MEMORY;
 }
 
 int build_trace_end(struct build *build, struct bt_error *error)

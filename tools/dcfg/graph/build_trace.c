@@ -15,6 +15,7 @@ struct replay_queue {
 };
 
 struct build_trace {
+    struct sink sink;
     struct flow_replay *replay;
     struct dcfg_trace_writer *writer;
     uint32_t *instructions;      /* by edge id: of its source */
@@ -32,34 +33,6 @@ static uint32_t *source_instructions(const struct flow_graph *graph)
         if (graph->edges[e].source != FLOW_START)
             instructions[assemble_edge_id(e)] = graph->blocks[graph->edges[e].source].instructions;
     return instructions;
-}
-
-struct build_trace *build_trace_new(struct flow *flow, const struct flow_graph *graph,
-                                    uint64_t process_id, uint32_t chunk_edges,
-                                    struct text_writer *writer, struct bt_error *error)
-{
-    struct build_trace *trace = calloc(1, sizeof *trace);
-    if (trace) {
-        trace->thread_count = graph->thread_count;
-        trace->queues = calloc(graph->thread_count + 1, sizeof *trace->queues);
-        trace->instructions = source_instructions(graph);
-    }
-    if (!trace || !trace->queues || !trace->instructions) {
-        bt_fail(error, BT_MEMORY, "no memory for the trace");
-        build_trace_free(trace);
-        return NULL;
-    }
-    const struct edge_encoder_settings settings = {.edge_max = (uint32_t)graph->edge_count,
-                                                   .chunk_edges = chunk_edges,
-                                                   .instructions = trace->instructions};
-    trace->replay = flow_replay_new(flow, error);
-    if (trace->replay)
-        trace->writer = dcfg_trace_writer_new(writer, error);
-    if (trace->writer &&
-        dcfg_trace_writer_process(trace->writer, process_id, &settings, error) == 0)
-        return trace;
-    build_trace_free(trace);
-    return NULL;
 }
 
 void build_trace_free(struct build_trace *trace)
@@ -110,8 +83,9 @@ static int put_steps(struct build_trace *trace, size_t count, struct bt_error *e
     return result;
 }
 
-int build_trace_put(struct build_trace *trace, const struct batch *batch, struct bt_error *error)
+static int put_fetches(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
+    struct build_trace *trace = (struct build_trace *)sink;
     size_t count;
     int result = 0;
     if (batch_tells(batch))
@@ -125,6 +99,42 @@ int build_trace_put(struct build_trace *trace, const struct batch *batch, struct
             result = put_steps(trace, count, error);
     }
     return result;
+}
+
+static const struct sink_operations operations = {.put = put_fetches, .close = NULL};
+
+struct sink *build_trace_sink(struct build_trace *trace)
+{
+    return &trace->sink;
+}
+
+struct build_trace *build_trace_new(struct flow *flow, const struct flow_graph *graph,
+                                    uint64_t process_id, uint32_t chunk_edges,
+                                    struct text_writer *writer, struct bt_error *error)
+{
+    struct build_trace *trace = calloc(1, sizeof *trace);
+    if (trace) {
+        trace->sink.operations = &operations;
+        trace->thread_count = graph->thread_count;
+        trace->queues = calloc(graph->thread_count + 1, sizeof *trace->queues);
+        trace->instructions = source_instructions(graph);
+    }
+    if (!trace || !trace->queues || !trace->instructions) {
+        bt_fail(error, BT_MEMORY, "no memory for the trace");
+        build_trace_free(trace);
+        return NULL;
+    }
+    const struct edge_encoder_settings settings = {.edge_max = (uint32_t)graph->edge_count,
+                                                   .chunk_edges = chunk_edges,
+                                                   .instructions = trace->instructions};
+    trace->replay = flow_replay_new(flow, error);
+    if (trace->replay)
+        trace->writer = dcfg_trace_writer_new(writer, error);
+    if (trace->writer &&
+        dcfg_trace_writer_process(trace->writer, process_id, &settings, error) == 0)
+        return trace;
+    build_trace_free(trace);
+    return NULL;
 }
 
 int build_trace_finish(struct build_trace *trace, struct bt_error *error)

@@ -22,11 +22,12 @@ struct build_trace *build_trace_new(struct flow *flow, const struct flow_graph *
                                     struct text_writer *writer, struct bt_error *error);
 void build_trace_free(struct build_trace *trace);
 
-/* The same batches as the graph was made of. 0, BT_DATA if they are not, BT_MEMORY, or what the
- * writer says. */
-int build_trace_put(struct build_trace *trace, const struct batch *batch, struct bt_error *error);
+/* The sink of the fetches, which must be those that the graph was made of. Its put returns 0,
+ * BT_DATA if they differ, BT_MEMORY, or the writer's error. It is freed with the trace, not closed.
+ */
+struct sink *build_trace_sink(struct build_trace *trace);
 
-/* Ends the stream, and the document. As build_trace_put. */
+/* Ends the stream and the document. Returns what the sink's put returns. */
 int build_trace_finish(struct build_trace *trace, struct bt_error *error);
 
 /* Edges so far. */

@@ -27,6 +27,13 @@ void flow_free(struct flow *flow)
         give_back(flow);
 }
 
+static int put_fetches(struct sink *sink, const struct batch *batch, struct bt_error *error)
+{
+    return flow_put((struct flow *)sink, batch, error);
+}
+
+static const struct sink_operations operations = {.put = put_fetches, .close = NULL};
+
 struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
 {
     enum { INSTRUCTIONS = 1024, SLOTS = 1024 };
@@ -35,6 +42,7 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
         bt_fail(error, BT_MEMORY, "no memory for the graph");
         return NULL;
     }
+    flow->sink.operations = &operations;
     flow->memory_max = memory_max;
     for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
         flow->threads[i].lost_at = UINT64_MAX;
@@ -94,6 +102,11 @@ static int step(struct flow *flow, struct flow_thread *thread, const struct reco
     thread->at = target;
     thread->seen++;
     return 0;
+}
+
+struct sink *flow_sink(struct flow *flow)
+{
+    return &flow->sink;
 }
 
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error)

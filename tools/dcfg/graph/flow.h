@@ -13,7 +13,7 @@
 
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"
-#include "formats/record/batch.h"
+#include "formats/record/sink.h"
 
 #include <stdbool.h>
 
@@ -72,6 +72,9 @@ void flow_free(struct flow *flow);
  * nothing can be put any more then.
  */
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error);
+
+/* The flow as a sink: its put is flow_put. It is freed with the flow, not closed. */
+struct sink *flow_sink(struct flow *flow);
 
 /* Fetches taken so far. */
 uint64_t flow_fetches(const struct flow *flow);

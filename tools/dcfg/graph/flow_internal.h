@@ -59,6 +59,7 @@ struct flow_thread {
 };
 
 struct flow {
+    struct sink sink;                             /* takes fetches, as flow_put does */
     struct flow_thread threads[FLOW_THREADS_MAX]; /* by processor */
     struct instruction *instructions;
     struct edge *edges;

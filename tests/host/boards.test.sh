@@ -3,18 +3,9 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture absent]
-board = virtual:replay=trace.byu
-output = out/absent
-retry = 200ms
-[capture good]
-board = virtual:smp=2,rate=200000
-output = out/good
-[capture nonsense]
-board = abacus
-output = out/nonsense
-END
+add_capture absent 'board = virtual:replay=trace.byu' 'retry = 200ms'
+add_capture good
+add_capture nonsense 'board = abacus'
 start_daemon
 await is_state good running
 await is_state absent waiting
@@ -33,7 +24,7 @@ zcat source_*.byu.gz >new.byu
 mv new.byu trace.byu
 await is_state absent finished
 [ "$(status '.captures[0].starts')" -eq 1 ]
-bustap verify out/absent_*.byu.gz >/dev/null
+verify_files out/absent_*.byu.gz
 zcat out/absent_*.byu.gz | cmp - trace.byu
 is_state good running || fail "the good one was disturbed"
 
@@ -42,4 +33,4 @@ ctl start absent
 await is_state absent finished
 [ "$(status '.captures[0].starts')" -eq 2 ]
 stop_daemon INT
-bustap verify out/*.byu.gz >/dev/null
+verify_files out/*.byu.gz

@@ -3,15 +3,8 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture one]
-board = virtual:smp=2,rate=200000
-output = out/one
-[capture two]
-board = virtual:smp=4,seed=7,rate=200000
-output = out/two
-start = manual
-END
+add_capture one
+add_capture two 'board = virtual:smp=4,seed=7,rate=200000' 'start = manual'
 start_daemon
 await is_state one running
 [ "$(state_of two)" = stopped ] || fail "two runs, and nobody told it to"
@@ -38,7 +31,7 @@ ctl stop two
 [ "$(state_of two)" = stopped ] || fail "two is not stopped"
 [ "$(state_of one)" = running ] || fail "one was stopped too"
 [ -z "$(ls out | grep '^two_.*part$')" ] || fail "stopped, and a file is not complete"
-bustap verify out/two_*.byu.gz >verified || fail "two is not whole: $(cat verified)"
+verify_files out/two_*.byu.gz
 count=$(bustap info --json out/two_*.byu.gz | jq .records)
 [ "$(status '.captures[1].status.records')" -eq "$count" ] || fail "status and files differ"
 
@@ -56,5 +49,5 @@ grep -q 'capture two does not run' error
 stop_daemon
 [ ! -e socket ] && [ ! -e .socket.lock ] || fail "the socket is still there"
 [ -z "$(ls out | grep -v '\.byu\.gz$')" ] || fail "left behind: $(ls out)"
-bustap verify out/*.byu.gz >verified || fail "not whole: $(cat verified)"
+verify_files out/*.byu.gz
 grep -q 'bustapd: stopped' log

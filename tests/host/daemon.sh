@@ -17,17 +17,44 @@ await() {
     fail "waited in vain for: $*"
 }
 
-# Starts bustapd on the configuration "conf" and the socket "socket"; its messages go to "log".
+# Adds a capture to the configuration "conf": of an endless virtual board into out/NAME. Further arguments are
+# lines of its section; "board = ..." and "output = ..." take the place of these.
+add_capture() {
+    local name=$1 board='board = virtual:smp=2,rate=200000' output="output = out/$1" line
+    shift
+    for line in "$@"; do
+        case $line in
+        'board ='*) board= ;;
+        'output ='*) output= ;;
+        esac
+    done
+    printf '%s\n' "[capture $name]" ${board:+"$board"} ${output:+"$output"} "$@" >>conf
+}
+
+# Starts bustapd on "conf" and the socket "socket"; its messages are appended to $log ("log" unless set). Arguments:
+# a command that executes it, as env does.
 start_daemon() {
-    bustapd -c conf --socket socket 2>>log &
+    "$@" bustapd -c conf --socket socket 2>>"${log:-log}" &
     daemon=$!
     await ctl status
 }
 
-# Ends it with a signal and sees that it ends well.
-stop_daemon() {
+# Sends the daemon a signal, and leaves its exit status in $ended.
+end_daemon() {
+    ended=0
     kill "-${1:-TERM}" "$daemon"
-    wait "$daemon" || fail "bustapd ended with $?"
+    wait "$daemon" 2>/dev/null || ended=$?
+}
+
+# Ends it with a signal, after which it must exit with 0.
+stop_daemon() {
+    end_daemon "$@"
+    [ "$ended" -eq 0 ] || fail "bustapd ended with $ended"
+}
+
+# Files must be complete captures, without losses that are not accounted for.
+verify_files() {
+    bustap verify "$@" >verdict || fail "not complete: $(tail -n 1 verdict)"
 }
 
 ctl() {

@@ -9,23 +9,11 @@ zcat source_*.byu.gz >good.byu
 # record 20000 becomes something that no bus can carry
 { head -c 240000 good.byu; printf '\0\0\0\0\177\0\0\0\1\0\0\0'; tail -c +240013 good.byu; } >trace.byu
 
-cat >conf <<END
-[capture trace]
-board = virtual:replay=trace.byu
-output = out/trace
-[capture disk]
-board = virtual:smp=2,requests=60000
-output = full/disk
-retry = 200ms
-[capture good]
-board = virtual:smp=1,rate=20000
-output = out/good
-rotate = size=64K
-END
+add_capture trace 'board = virtual:replay=trace.byu'
+add_capture disk 'board = virtual:smp=2,requests=60000' 'output = full/disk' 'retry = 200ms'
+add_capture good 'board = virtual:smp=1,rate=20000' 'rotate = size=64K'
 # a disk that is full after 100 KiB a file
-(ulimit -f 100 && exec bustapd -c conf --socket socket 2>log) &
-daemon=$!
-await ctl status
+start_daemon bash -c 'ulimit -f 100 && exec "$@"' -
 
 await is_state trace finished
 status '.captures[0].error' | grep -q 20000 || fail "it says: $(status '.captures[0].error')"
@@ -49,4 +37,4 @@ done
 is_state good running || fail "the good one was disturbed"
 [ "$(status '.captures[2].starts')" -eq 1 ]
 stop_daemon
-bustap verify out/good_*.byu.gz >/dev/null
+verify_files out/good_*.byu.gz

@@ -3,11 +3,7 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture one]
-board = virtual:smp=2,rate=200000
-output = out/one
-END
+add_capture one
 start_daemon
 await has_records one 1
 
@@ -52,4 +48,4 @@ wait $flood || true
 
 is_state one running
 stop_daemon
-bustap verify out/one_*.byu.gz >/dev/null
+verify_files out/one_*.byu.gz

@@ -3,21 +3,14 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture one]
-board = virtual:smp=2,rate=400000
-output = out/one
-rotate = size=50K
-keep = 4
-END
+add_capture one 'board = virtual:smp=2,rate=400000' 'rotate = size=50K' 'keep = 4'
 complete() { ls out/one_*.byu.gz | wc -l; }
 is_full() { [ "$(complete)" -eq 4 ] && ls out/one_0000[5-9]_*.byu.gz; }
 for round in 1 2; do
     start_daemon
     await is_full
     await has_records one 1000
-    kill -KILL "$daemon"
-    wait "$daemon" 2>/dev/null || true
+    end_daemon KILL
     # it may have been killed between a new name and the removal of an old file
     [ "$(complete)" -le 5 ] || fail "round $round: there are $(ls out)"
 done

@@ -5,15 +5,8 @@ set -eu
 . "$TOP/tests/host/daemon.sh"
 
 # a bus that does not wait, and a board with room for four frames
-cat >conf <<END
-[capture lossy]
-board = virtual:smp=4,requests=3000000,rate=50M,queue=4
-output = out/lossy
-packing = plain
-[capture good]
-board = virtual:smp=1,requests=1000
-output = out/good
-END
+add_capture lossy 'board = virtual:smp=4,requests=3000000,rate=50M,queue=4' 'packing = plain'
+add_capture good 'board = virtual:smp=1,requests=1000'
 start_daemon
 await is_state lossy finished
 await is_state good finished

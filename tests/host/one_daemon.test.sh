@@ -3,12 +3,7 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture one]
-board = virtual:smp=2,rate=200000
-output = out/one
-rotate = size=100K
-END
+add_capture one 'rotate = size=100K'
 start_daemon
 await has_records one 1000
 
@@ -29,8 +24,7 @@ kill -TERM "$other"
 wait "$other" || fail "the third daemon ended with $?"
 
 await sh -c 'ls out/one_00002_*.byu.gz'
-kill -KILL "$daemon"
-wait "$daemon" 2>/dev/null || true
+end_daemon KILL
 [ -S socket ] || fail "nothing was left behind: this tests nothing"
 start_daemon
 await has_records one 1000

@@ -27,9 +27,7 @@ perl -e '
     while (sysread($pipe, my $text, 4096)) { syswrite($log, $text) }' &
 reader=$!
 trap 'kill $reader 2>/dev/null || true' EXIT
-bustapd -c conf --socket socket 2>fifo &
-daemon=$!
-await ctl status
+log=fifo start_daemon
 await has_records one 1000
 
 dropped() { [ "$(status .log_lines_dropped)" -gt 0 ]; }
@@ -52,7 +50,7 @@ await grep -q '^bustapd: stopped$' log
 told=$(sed -n 's/^bustapd: \([0-9]*\) lines\? w.* dropped here: .*/\1/p' log | awk '{ n += $1 } END { print n }')
 [ "$told" -eq "$count" ] || fail "$count lines were dropped, the log says $told"
 wait "$reader"
-bustap verify out/one_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"
+verify_files out/one_*.byu.gz
 
 # SIGTERM while nobody reads
 rm -rf out
@@ -61,10 +59,8 @@ perl -e '
     fcntl($pipe, 1031, 4096) or die "F_SETPIPE_SZ: $!";
     sleep 1000' &
 reader=$!
-bustapd -c conf --socket socket 2>fifo &
-daemon=$!
-await ctl status
+log=fifo start_daemon
 await has_records one 1000
 await dropped
 stop_daemon
-bustap verify out/one_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"
+verify_files out/one_*.byu.gz

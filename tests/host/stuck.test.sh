@@ -4,13 +4,6 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-# Ends it by SIGTERM, and leaves its status in $ended.
-end_it() {
-    ended=0
-    kill -TERM "$daemon"
-    wait "$daemon" || ended=$?
-}
-
 # a board that cannot even be opened: nobody writes into the pipe
 mkfifo never
 cat >conf <<END
@@ -27,11 +20,11 @@ END
 start_daemon
 await has_records good 1000
 await is_state stuck starting
-end_it
+end_daemon
 [ "$ended" -eq 3 ] || fail "a board that never answers: $ended"
 grep -q "^bustapd: did not stop in time, and ends; files that are not complete have no end, 'bustap recover' " log
 [ -z "$(ls out | grep 'good.*part$')" ] || fail "the good capture was not completed: $(ls out)"
-bustap verify out/good_*.byu.gz >verdict || fail "not whole: $(tail -1 verdict)"
+verify_files out/good_*.byu.gz
 
 # a second signal does not wait
 sed -i 's/^stop-timeout.*/stop-timeout = 1h/' conf
@@ -39,7 +32,7 @@ start_daemon
 await is_state stuck starting
 kill -TERM "$daemon"
 await is_state stuck stopping
-end_it
+end_daemon
 [ "$ended" -eq 143 ] || fail "the second signal: $ended"
 grep -q '^bustapd: ended at once by a second signal; ' log
 
@@ -51,7 +44,7 @@ await takes_signals
 kill -TERM "$daemon"
 is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$daemon"/status; }
 await is_heard
-end_it
+end_daemon
 [ "$ended" -eq 143 ] || fail "the configuration: $ended"
 
 # a supervisor that does not read what it is told
@@ -62,11 +55,8 @@ perl -MSocket -e '
 supervisor=$!
 trap 'kill $supervisor' EXIT
 await test -S notify
-cat >conf <<END
-[capture good]
-board = virtual:smp=2,rate=200000
-output = out/good
-END
+rm conf
+add_capture good
 export NOTIFY_SOCKET="$PWD/notify" WATCHDOG_USEC=4000
 start_daemon
 sleep 1 # there is room for a few hundred
@@ -87,12 +77,9 @@ END
 gcc -shared -fPIC -o stuck.so stuck.c
 sed -i '1i [daemon]\nstop-timeout = 2s' conf
 rm -rf out
-ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" LD_PRELOAD="$PWD/stuck.so" \
-    bustapd -c conf --socket socket 2>>log &
-daemon=$!
-await ctl status
+start_daemon env ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" LD_PRELOAD="$PWD/stuck.so"
 await has_records good 1000
-end_it
+end_daemon
 [ "$ended" -eq 3 ] || fail "a file system: $ended"
 for part in out/*.part; do
     bustap recover "$part" -o recovered.byu.gz || fail "$part cannot be recovered"

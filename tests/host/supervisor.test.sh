@@ -3,14 +3,8 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture one]
-board = virtual:smp=2,rate=100000
-output = out/one
-[capture none]
-board = virtual:replay=none.byu
-output = out/none
-END
+add_capture one 'board = virtual:smp=2,rate=100000'
+add_capture none 'board = virtual:replay=none.byu'
 perl -MSocket -e '
     socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
     bind($s, pack_sockaddr_un("notify")) or die;
@@ -34,8 +28,7 @@ is_alive() {
     [ $(($(grep -c '^WATCHDOG=1' notices) - before)) -ge 4 ]
 }
 await is_alive
-kill -TERM "$daemon"
-wait "$daemon"
+stop_daemon
 await grep -qx 'STOPPING=1' notices
 grep -q '^<6>ready: 2 captures' log
 grep -q '^<4>capture none: .*none.byu' log

@@ -3,12 +3,7 @@
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-cat >conf <<END
-[capture full]
-board = virtual:smp=1
-output = out/full
-retry = 200ms
-END
+add_capture full 'board = virtual:smp=1' 'retry = 200ms'
 # a disk on which no file may have a single byte; what the daemon says goes through a pipe
 (ulimit -f 0 && exec bustapd -c conf --socket socket) 2> >(cat >log) &
 daemon=$!
@@ -21,8 +16,7 @@ another_time() { [ -n "$(error)" ] && [ "$(error)" != "$first" ]; }
 await another_time
 first=$(error)
 await another_time
-kill -TERM "$daemon"
-wait "$daemon" || fail "bustapd ended with $?"
+stop_daemon
 await grep -q stopped log
 [ "$(grep -c 'capture full' log)" -eq 1 ] || fail "said more than once"
 [ -z "$(ls out)" ] || fail "left behind: $(ls out)"

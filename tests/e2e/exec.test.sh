@@ -310,7 +310,7 @@ gcc -nostdlib -static -Wl,-Ttext-segment=0x200000000 -o high high.c
 refused '4 GiB' ./high
 head -c 1000 part >cut
 chmod +x cut
-refused 'is cut off' ./cut
+refused 'is truncated' ./cut
 printf '\177ELF\001\001\001\0\0\0\0\0\0\0\0\0\002\0\003\0\001\0\0\0' >old && head -c 100 /dev/zero >>old
 chmod +x old
 refused '32-bit' ./old

@@ -113,7 +113,7 @@ done
 status=0
 "$dispatch" ./where gs >got 2>err || status=$?
 [ "$status" = 125 ]
-[ "$(cat err)" = 'the program sets a gs base of its own, which the translator needs for itself' ]
+[ "$(cat err)" = 'the program sets the gs base, which the translator uses itself' ]
 
 "$dispatch" /bin/cat /proc/self/maps >got
 grep -q '^10000000-1000.000 r--p 00000000 .* /.*/cat$' got

@@ -67,8 +67,8 @@ says() {
 }
 
 run=(bustap exec -q --only-fetch --limit 1 -o x)
-much='^bustap: the program asked for 6144 MiB of memory .* less than 4 GiB .*java -Xmx300m'
-high='^bustap: the program demanded 1024 MiB of memory at 0x600000000000 .* above 4 GiB .*-fsanitize'
+much='^bustap: the program requested 6144 MiB of memory .* less than 4 GiB .*java -Xmx300m'
+high='^bustap: the program requested 1024 MiB of memory at 0x600000000000 .* above 4 GiB; .*-fsanitize'
 says "${run[@]}" ./ask much 1 "$much"
 says "${run[@]}" ./ask grow 1 "$much"
 says "${run[@]}" ./ask high 1 "$high"
@@ -113,6 +113,6 @@ if gcc -O1 -fsanitize=thread -static-libtsan -s -o stripped main.c 2>/dev/null; 
     status=0
     "${run[@]}" ./stripped >out 2>told || status=$?
     [ "$status" != 0 ]
-    grep -q '^bustap: the program demanded .* above 4 GiB' told || { cat told; exit 1; }
+    grep -q '^bustap: the program requested .* above 4 GiB' told || { cat told; exit 1; }
 fi
 echo "$n sanitized programs"

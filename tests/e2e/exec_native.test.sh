@@ -123,7 +123,7 @@ patched() {
 
 gcc -c -o object.o tell.c
 chmod +x object.o
-refused './object.o: is no program but an object file' ./object.o
+refused './object.o: is not a program but an object file' ./object.o
 echo 'int f(int x) { return x; }' | gcc -x c -shared -nostdlib -fPIC -o library.so -
 refused 'is a shared library' ./library.so
 patched pie narrow 4 '\001'
@@ -136,13 +136,13 @@ patched pie big 5 '\002'
 refused 'is a program for another processor' ./big
 head -c 40 pie >short
 chmod +x short
-refused 'is cut off within its first 64 bytes' ./short
+refused 'is truncated within its first 64 bytes' ./short
 head -c 9000 static >cut
 chmod +x cut
-refused 'is cut off' ./cut
+refused 'is truncated' ./cut
 echo 'void _start(void) { for (;;); }' |
     gcc -x c -nostdlib -static -Wl,-Ttext-segment=0x200000000 -o high -
-refused 'at 0x200000000, above 4 GiB.*link it to run anywhere (-pie) or lower' ./high
+refused 'at 0x200000000, above 4 GiB.*link it position-independent (-pie) or lower' ./high
 gcc -O1 -Wl,--dynamic-linker=/no/such/loader -o lonely tell.c -lm
 refused '^./lonely: its loader: /no/such/loader: cannot be opened: No such file' ./lonely
 gcc -O1 -Wl,--dynamic-linker="$PWD/lines" -o odd tell.c -lm
@@ -152,9 +152,9 @@ printf '#!\n' >nobody
 printf '#!/no/such/interpreter\n' >missing
 printf '#!./loop\n' >loop
 chmod +x nobody missing loop
-refused './nobody: names nobody to run it' ./nobody
+refused './nobody: names no interpreter' ./nobody
 refused '/no/such/interpreter: cannot be opened' ./missing
-refused './loop: is a script in a chain of more than 5' ./loop
+refused './loop: is a script that needs more than 5 nested interpreters' ./loop
 refused 'is a folder, not a program' .
 refused 'cannot be opened: No such file' ./nothing
 refused 'is neither an ELF program nor a script' ./lines

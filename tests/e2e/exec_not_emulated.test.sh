@@ -27,7 +27,7 @@ told() {
 Memory_of_4_GiB_and_more() { # and exec_limit.test.sh
     says 0 memory
     prints 'mappings 1, heap 1'
-    told '^bustap: the program asked for 1 MiB .* less than 4 GiB'
+    told '^bustap: the program requested 1 MiB .* less than 4 GiB'
 }
 Filters_of_system_calls() {
     says 0 filters
@@ -114,9 +114,9 @@ Blocked_SIGTRAP() {
 }
 Segments_and_32bit_system_calls() {
     says 2 segments gs
-    told 'sets a gs base of its own'
+    told 'sets the gs base, which the translator uses itself'
     says 2 segments int
-    told 'instruction at 0x[0-9a-f]* cannot be translated: it makes a system call as 32-bit programs do'
+    told 'instruction at 0x[0-9a-f]* cannot be translated: it makes a 32-bit system call'
     says 2 segments far
     told 'instruction at 0x[0-9a-f]* cannot be translated: it returns to another code segment'
     prints ''

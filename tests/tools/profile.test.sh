@@ -188,5 +188,5 @@ for command in profile rondo; do
     status=0
     bustap $command ./cut 2>complaints || status=$?
     [ "$status" = 2 ] || { echo "$command: status $status"; exit 1; }
-    grep -q '^bustap: ./cut: is cut off: ' complaints
+    grep -q '^bustap: ./cut: is truncated: ' complaints
 done

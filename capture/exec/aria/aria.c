@@ -149,7 +149,7 @@ static int do_defined(void *context, struct executor_stop *stop, struct bt_error
     int result = put(aria, records, count);
     executor_count_one(aria->process->executor);
     thread->rip += done.size;
-    return result < 0 ? bt_fail(error, result, "the trace was not taken") : 0;
+    return result < 0 ? bt_fail(error, result, "the records were not accepted") : 0;
 }
 
 static const struct process_control process_control = {
@@ -336,7 +336,7 @@ static int check_state(const struct aria *aria, const struct aria_state *state,
                        struct bt_error *error)
 {
     if (!aria_is_canonical(state->fs_base))
-        return bt_fail(error, BT_USAGE, "a state's fs_base is 0x%llx, which is no user's address",
+        return bt_fail(error, BT_USAGE, "a state's fs_base is 0x%llx, which is not a user address",
                        (unsigned long long)state->fs_base);
     vector_state_mend(&aria->layout, state->vector);
     return 0;

@@ -1,30 +1,30 @@
 /*
- * Aria: a program executed piece by piece under a control program, in one address space (MET, Aria:
- * "execution-driven trace generator").
+ * Aria: executes a program step by step under a control program, in one address space (MET, Aria:
+ * "execution-driven trace generator"). Below, "the program" is the one that is executed.
  *
- * The control program holds the program's state, and says each time from which address, with which
- * registers and in which version to execute. aria_execute() runs until the first branch, that
- * included, and gives back what ran, and the state after it. Memory is the program's own, and the
- * same for all states. Translations are kept: no code is translated twice in one version.
+ * The control program holds the program's state. For each step it chooses the address, the
+ * registers and the version to execute. aria_execute() runs up to and including the first branch,
+ * and returns the records of the step and the state after it. Memory belongs to the program and is
+ * the same for all states. Translations are kept: no code is translated twice in one version.
  *
- * An address of the program is one of ours: the control program may read and write at it, but for
- * pages that hold code (aria_write()). What the records tell are the program's own addresses.
+ * Addresses of the program are valid in the control program, which may read and write there, except
+ * in pages that hold code (aria_write()). Records contain the program's own addresses.
  *
  * All calls for an aria come from the thread that made it; all other threads of the control program
- * block all signals. One program at a time: gs, and the handlers of signals, are the program's
- * from aria_new() to aria_free(). In what follows "the program" is the one that is executed.
+ * block all signals. There is one program at a time: gs and the signal handlers belong to it from
+ * aria_new() to aria_free().
  *
- * Threads of the program take turns, as process_thread.h has it: one at a time executes. *state is
- * that of the thread whose turn it is. A taken step ends where the turn does; *state is then the
- * next thread's, and aria_thread() says which that is. So a control program that gives back the
- * state that it got executes all threads, each in its turn. States that it has kept are of the
- * thread that they were copied from; not taken, any can be executed at any time.
+ * Threads of the program run in turns, one at a time (process_thread.h). *state is the state of the
+ * thread whose turn it is. A taken step ends at the latest with the turn; *state is then the state
+ * of the next thread, whose number is aria_thread(). A control program that passes each state back
+ * therefore executes all threads in their turns. A copy of a state belongs to the thread it was
+ * copied from; not taken, any state can be executed at any time.
  *
- * The program cannot trace itself. A child that it forks has the
- * control program in it, too, but not under it: it goes on, untraced, within the call of
- * aria_execute() that forked it, and ends as it ends. One by vfork or posix_spawn shares our memory
- * and runs before the call returns. A program that executes another (execve) is replaced by it, and
- * we with it.
+ * The program cannot trace itself. A child that it forks also contains the control program, but
+ * does not run under it: it continues untraced inside the call of aria_execute() that forked it,
+ * and ends there. A child of vfork or posix_spawn shares our memory and runs before the call
+ * returns. A program that executes another one (execve) is replaced by it, together with the
+ * control program.
  */
 #ifndef CAPTURE_EXEC_ARIA_ARIA_H
 #define CAPTURE_EXEC_ARIA_ARIA_H
@@ -34,8 +34,8 @@
 struct aria;
 struct store_buffer; /* capture/exec/aria/store_buffer.h */
 
-/* Of the program, as an instruction finds it. All may be changed between calls, and copied
- * (aria_state_copy(), aria_state_assign()), but not the pointer to its vector state. */
+/* The state of a thread of the program before an instruction. All members but the pointers may be
+ * changed between calls; aria_state_copy() and aria_state_assign() copy a state. */
 struct aria_state {
     uint64_t registers[16]; /* in the order of encodings: rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15
                                (enum decode_register) */
@@ -43,29 +43,29 @@ struct aria_state {
     uint64_t flags;
     uint64_t fs_base;
     uint8_t *vector; /* x87, vector and mask registers in XSAVE's standard form, aria_vector_bytes()
-                        of it; components that its header does not name are in their initial state,
-                        whatever stands there. Belongs to the state */
+                        of it; components that its header does not name are in their initial state.
+                        Owned by the state */
     struct store_buffer *stores; /* of not-taken steps; NULL without aria_settings.store_buffer.
-                                    Belongs to the state, and is copied with it */
+                                    Owned by the state, and copied with it */
 };
 
 enum aria_version {
-    ARIA_TAKEN,    /* executed for real */
+    ARIA_TAKEN,    /* the program's own execution */
     ARIA_NOT_TAKEN /* a mispredicted path: loads that would fault read 0, stores are not executed,
-                      what is no instruction does nothing. Memory, and all other states, stay as
-                      they are. With aria_settings.store_buffer its loads see its own stores */
+                      invalid instructions do nothing. Memory and all other states do not change.
+                      With aria_settings.store_buffer loads see the stores of the path */
 };
 
 enum aria_reason {
     ARIA_BRANCH,      /* rip is where it went */
-    ARIA_SYSTEM_CALL, /* taken: it was done, rip is after it (or at it, where a signal came before:
-                         it will be done again). Not taken: it was not, rip is at it */
+    ARIA_SYSTEM_CALL, /* taken: it was made, rip is after it (or at it, if a signal came first: it
+                         will be made again). Not taken: it was not made, rip is at it */
     ARIA_SIGNAL,      /* taken: it was delivered, rip is at its handler. Not taken: the instruction
                          at rip raises it, and was not executed */
     ARIA_EXIT,        /* taken: the program has ended, as `end` says */
-    ARIA_LIMIT,       /* as many instructions as were asked for, and no branch */
-    ARIA_BREAKPOINT,  /* aria_run(): rip is where aria_stop_at() says */
-    ARIA_TURN         /* the thread's turn has ended, and no branch was met */
+    ARIA_LIMIT,       /* the limit of instructions was reached before a branch */
+    ARIA_BREAKPOINT,  /* aria_run(): rip is the address of aria_stop_at() */
+    ARIA_TURN         /* the thread's turn ended before a branch */
 };
 
 enum aria_branch {
@@ -80,21 +80,21 @@ enum aria_branch {
 /* What one call executed. */
 struct aria_step {
     enum aria_reason reason;
-    unsigned thread; /* that executed them; aria_thread() */
-    /* Instructions in program order: a fetch, with time 1, then its reads and its writes, with time
-     * 0; processor is the thread. Until the next call. Grow with the repetitions of a string
-     * instruction. */
+    unsigned thread; /* the thread that executed the step; aria_thread() */
+    /* For each instruction in program order a fetch, with time 1, then its reads and its writes,
+     * with time 0; processor is the thread. Valid until the next call. A string instruction has
+     * references for each repetition. */
     const struct record *records;
     size_t record_count;
     uint64_t instructions;
-    uint64_t own_reads; /* not taken: reads with a byte that the state's path has stored */
+    uint64_t own_reads; /* not taken: number of reads with a byte that the path has stored */
     /* ARIA_BRANCH: */
     enum aria_branch branch;
-    bool taken;              /* it did not go on at `next` */
-    uint64_t branch_address; /* of the branch instruction, */
-    uint64_t next;           /* and after it */
-    uint64_t target;         /* of direct branches, taken or not; of others where it went */
-    int signal;              /* ARIA_SIGNAL: its number; taken: 0, if no instruction raised it */
+    bool taken;              /* execution did not continue at `next` */
+    uint64_t branch_address; /* of the branch instruction */
+    uint64_t next;           /* after the branch instruction */
+    uint64_t target;         /* of a direct branch, taken or not; else the new rip */
+    int signal;              /* ARIA_SIGNAL: its number; taken: 0 if no instruction raised it */
     struct process_end end;  /* ARIA_EXIT */
 };
 
@@ -127,118 +127,115 @@ struct aria_settings {
 };
 
 /*
- * Loads a program, as process_new() does, and begins with it: nothing of it has run. Arguments end
- * with NULL, the first is the program's name for itself. NULL with *error where it cannot be
- * executed.
+ * Loads a program as process_new() does; none of it has run. Arguments end with NULL, the first is
+ * argv[0]. NULL with *error: the program cannot be executed.
  */
 struct aria *aria_new(const char *path, const char *const *arguments,
                       const struct aria_settings *settings, struct bt_error *error);
 
-/* Ends with it, ended or not; its memory is gone. States are freed before. NULL is fine. */
+/* Unmaps the program, whether or not it has ended. Free its states before. NULL is fine. */
 void aria_free(struct aria *aria);
 
-/* A descriptor of the control program, from now on hidden from the program, which may otherwise
- * close what it has not opened. 0 or a negative code. */
+/* Hides a descriptor of the control program: the program can no longer close or replace it. 0 or a
+ * negative code. */
 int aria_hide(struct aria *aria, int descriptor, struct bt_error *error);
 
-/* The files that the program's code is from; they belong to the aria. */
+/* The files of the program's code; owned by the aria. */
 const struct modules *aria_modules(const struct aria *aria);
 
 /* --- states --- */
 
-/* How the program begins. The caller frees it. NULL: no memory. */
+/* The state at the program's start. The caller frees it. NULL: no memory. */
 struct aria_state *aria_initial(const struct aria *aria, struct bt_error *error);
 
-/* Another one that is the same. The caller frees it. NULL: no memory. */
+/* A copy. The caller frees it. NULL: no memory. */
 struct aria_state *aria_state_copy(const struct aria *aria, const struct aria_state *state,
                                    struct bt_error *error);
 
-/* Makes *to the same as *from; costs little time, and memory only for a store buffer: where there
- * is none, the next not-taken step with *to is BT_MEMORY. */
+/* Copies *from into *to. Fast; it needs memory only for a store buffer: if there is none left, the
+ * next not-taken step with *to fails with BT_MEMORY. */
 void aria_state_assign(const struct aria *aria, struct aria_state *to,
                        const struct aria_state *from);
 
 void aria_state_free(struct aria_state *state);
 
-/* Of a state's `vector`. */
+/* Size of a state's `vector`, in bytes. */
 size_t aria_vector_bytes(const struct aria *aria);
 
 /* --- executing --- */
 
 /*
- * Executes from state->rip on with *state, which is then the state after it, until the first
- * branch, system call, signal, or so many instructions (0: no limit). Blocks of any length go on
- * until there is a branch. Not less than one instruction is executed, except with ARIA_SIGNAL and
- * ARIA_EXIT, and a system call that is not taken. A taken step costs next to nothing for the state
- * if it is not copied: any may be given each time.
+ * Executes from state->rip and updates *state, until the first branch, system call or signal, or
+ * until `limit` instructions have been executed (0: no limit). A straight-line sequence of any
+ * length is one step. At least one instruction is executed, except with ARIA_SIGNAL, ARIA_EXIT, and
+ * a system call that is not taken. Passing different states to taken steps costs nothing extra.
  *
- * Once the program has ended, taken steps are ARIA_EXIT. Returns 0, or a negative code: BT_USAGE
- * says what the program did that cannot be done here (it is at its end then), BT_MEMORY.
+ * Once the program has ended, taken steps return ARIA_EXIT. Returns 0, or a negative code: BT_USAGE
+ * names what the program did that cannot be executed here (the program has then ended), BT_MEMORY.
  */
 int aria_execute(struct aria *aria, struct aria_state *state, enum aria_version version,
                  uint64_t limit, struct aria_step *step, struct bt_error *error);
 
 /*
- * Free running, taken: no return to the control program until the program ends (ARIA_EXIT) or so
- * many instructions have been executed (ARIA_LIMIT; 0: no limit). Records go to put(), at times on
- * a signal stack of 1 MiB, and none into the step. Otherwise as aria_execute(). A change between
- * the two costs as much time as there is translated code.
+ * Free running, taken: returns when the program ends (ARIA_EXIT), or after `limit` instructions
+ * (ARIA_LIMIT; 0: no limit). Records go to put(), sometimes on a signal stack of 1 MiB; the step
+ * has none. Otherwise as aria_execute(). Switching between the two takes time in proportion to the
+ * amount of translated code.
  */
 int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
              executor_put_function *put, void *put_context, struct aria_step *step,
              struct bt_error *error);
 
-/* The thread whose turn it is, whose state a taken step wants: as the records' processor, from 0
- * on, the lowest number that no living thread has. How often the turn went to another one so far.
- */
+/* The thread whose turn it is, and whose state a taken step expects, numbered as the processor of
+ * the records: the lowest number from 0 on that no living thread has. Number of switches so far. */
 unsigned aria_thread(const struct aria *aria);
 uint64_t aria_switches(const struct aria *aria);
 
-/* aria_run() ends with ARIA_BREAKPOINT before the instruction at an address is executed, unless it
- * begins there. 0, as at first: nowhere. */
+/* aria_run() returns ARIA_BREAKPOINT before it executes the instruction at the address, unless it
+ * starts there. 0, the initial value: no breakpoint. */
 void aria_stop_at(struct aria *aria, uint64_t address);
 
 /* --- new instructions --- */
 
 #define ARIA_OPERANDS 4u
 
-/* Bits of an instruction, the lowest of its first byte being bit 0. */
+/* A field of an instruction; bit 0 is the lowest bit of its first byte. */
 struct aria_field {
     uint8_t first_bit, bits;
 };
 
 enum aria_operand_kind {
-    ARIA_REGISTER,  /* a general one: its number; of less than 4 bits, one of the first */
+    ARIA_REGISTER,  /* a general register: its number, of 4 bits or less */
     ARIA_IMMEDIATE, /* the field itself */
-    ARIA_MEMORY     /* at a general register and a signed displacement */
+    ARIA_MEMORY     /* at a general register plus a signed displacement */
 };
 
 struct aria_operand {
     enum aria_operand_kind kind;
     struct aria_field field;        /* number, immediate, or number of the base */
-    struct aria_field displacement; /* of memory; no bits: 0 */
+    struct aria_field displacement; /* of memory; a field of 0 bits: 0 */
     uint8_t size;                   /* of memory: 1, 2, 4 or 8 bytes */
-    bool is_signed;                 /* of an immediate: it is extended by its highest bit */
-    bool read, write;               /* memory that is not read is 0; registers always are */
+    bool is_signed;                 /* of an immediate: sign-extended */
+    bool read, write; /* the value of memory that is not read is 0; registers are always read */
 };
 
-/* What a function finds. */
+/* The argument of an instruction's function. */
 struct aria_call {
     struct aria *aria;
     enum aria_version version;
-    uint64_t values[ARIA_OPERANDS];    /* in; and out, of operands that are written */
+    uint64_t values[ARIA_OPERANDS];    /* inputs; outputs of operands that are written */
     uint64_t addresses[ARIA_OPERANDS]; /* of operands in memory */
-    uint64_t *registers, *flags;       /* all of them: may be changed */
+    uint64_t *registers, *flags;       /* all of the thread; may be changed */
     uint64_t address;                  /* of the instruction */
 };
 
-/* Does it: 0, or the signal that it raises; then nothing of it is written. */
+/* Executes the instruction: 0, or the signal that it raises; then nothing is written. */
 typedef int aria_instruction_function(void *context, struct aria_call *call);
 
-/* For that function, what is not an operand: reads and writes that are in the trace, in their order
- * between the operands' reads and writes. Not taken: reads that would fault are 0, writes are not
- * done. 0; -EFAULT: the program may not, SIGSEGV will follow; -ENOSPC: more than 255 bytes, or than
- * 64 references. */
+/* For that function: references beside the operands. They are in the trace in their order, between
+ * the operands' reads and writes. Not taken, reads that would fault return 0 and writes are not
+ * executed. 0; -EFAULT: the program may not access it, SIGSEGV follows; -ENOSPC: more than 255
+ * bytes, or more than 64 references. */
 int aria_call_read(struct aria_call *call, uint64_t address, void *to, size_t size);
 int aria_call_write(struct aria_call *call, uint64_t address, const void *from, size_t size);
 
@@ -246,37 +243,38 @@ struct aria_instruction {
     const char *name;
     uint8_t size; /* bytes */
     uint8_t bytes[15];
-    uint8_t mask[15]; /* the bits that have to be as in `bytes` */
+    uint8_t mask[15]; /* 1: the bit must match `bytes` */
     unsigned operand_count;
     struct aria_operand operands[ARIA_OPERANDS];
-    /* Either native instructions, which are copied: they find the operands' values in rdi, rsi, rdx
-     * and rcx, in this order, and leave them there. All other general registers are put back after
-     * them, and flags, unless it `writes_flags`; vector registers are not. No memory, no branches,
-     * no rsp. */
+    /* Either native instructions, which are copied: they read and write the operands' values in
+     * rdi, rsi, rdx and rcx, in this order. All other general registers are restored after them,
+     * and the flags unless `writes_flags`; vector registers are not. They may not access memory,
+     * branch, or use rsp. */
     const uint8_t *native;
     size_t native_size;
     bool writes_flags;
-    /* or a function. */
+    /* Or a function. */
     aria_instruction_function *function;
     void *context;
 };
 
 /*
- * From now on bytes like these are this instruction, in both versions and in free running, whatever
- * they were before; of several that fit, the last one defined. The trace has a fetch of `size`
- * bytes at its address, and its references, whatever ran in its place. BT_USAGE: it cannot be,
- * *error says why. All code is translated anew.
+ * Defines an instruction: from now on matching bytes are this instruction, in both versions and in
+ * free running; of several that match, the last one defined. The trace has a fetch of `size` bytes
+ * at its address and its references, not the code that implements it. BT_USAGE: *error says what is
+ * wrong with the definition. All code is translated again.
  */
 int aria_define(struct aria *aria, const struct aria_instruction *instruction,
                 struct bt_error *error);
 
 /* --- memory --- */
 
-/* Copies from or to the program's memory; 0, or -EFAULT where not all of it is the program's
- * (then some may have been written). Writes as the program may, into pages with code, too. */
+/* Copy from or to the program's memory; 0, or -EFAULT: part of the range is not the program's (part
+ * of it may have been written). Writes need the program's permission; pages with code are allowed.
+ */
 int aria_read(struct aria *aria, void *to, uint64_t address, size_t size);
 
-/* The same, with what the not-taken steps of a state have stored. */
+/* The same, with the stores of the not-taken steps of a state. */
 int aria_read_as(struct aria *aria, const struct aria_state *state, void *to, uint64_t address,
                  size_t size);
 int aria_write(struct aria *aria, uint64_t address, const void *from, size_t size);

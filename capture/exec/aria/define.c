@@ -77,7 +77,7 @@ static int check_operand(const struct aria_instruction *instruction,
     unsigned most = operand->kind == ARIA_IMMEDIATE ? BITS_MAX : 4;
     if (!is_field(instruction, operand->field, most) ||
         !is_field(instruction, operand->displacement, 32))
-        return bt_fail(error, BT_USAGE, "%s: a field of an operand lies outside of the instruction",
+        return bt_fail(error, BT_USAGE, "%s: a field of an operand is outside of the instruction",
                        instruction->name);
     if (memory && operand->size != 1 && operand->size != 2 && operand->size != 4 &&
         operand->size != 8)
@@ -101,7 +101,7 @@ static int check(const struct aria_instruction *instruction, struct bt_error *er
         return bt_fail(error, BT_USAGE, "%s: more than %u operands", instruction->name,
                        ARIA_OPERANDS);
     if (!instruction->function == !instruction->native)
-        return bt_fail(error, BT_USAGE, "%s: either a native sequence does it, or a function",
+        return bt_fail(error, BT_USAGE, "%s: needs either a native sequence or a function",
                        instruction->name);
     for (unsigned i = 0; i < instruction->operand_count && result == 0; i++)
         result = check_operand(instruction, &instruction->operands[i], error);

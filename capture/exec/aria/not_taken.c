@@ -20,7 +20,7 @@ struct not_taken *not_taken_new(struct aria *aria, struct bt_error *error)
         .note_context = taken->note_context};
     struct not_taken *not_taken = calloc(1, sizeof *not_taken);
     if (!not_taken) {
-        bt_fail(error, BT_MEMORY, "no memory for what is not taken");
+        bt_fail(error, BT_MEMORY, "no memory for not-taken paths");
         return NULL;
     }
     not_taken->aria = aria;
@@ -254,7 +254,7 @@ int not_taken_execute(struct not_taken *not_taken, uint64_t limit, struct aria_s
     if (not_taken->aria->stores && store_buffer_failed(not_taken->aria->stores))
         result = NOT_TAKEN_NO_MEMORY;
     return result == NOT_TAKEN_NO_MEMORY
-               ? bt_fail(error, BT_MEMORY, "no memory to execute what is not taken")
+               ? bt_fail(error, BT_MEMORY, "no memory to execute a not-taken path")
                : 0;
 }
 

@@ -520,16 +520,17 @@ static const char *refuse(const struct not_taken_instruction *instruction)
     if (decoded->adjusted != DECODE_NONE)
         registers |= 1u << decoded->adjusted;
     if (decoded->mnemonic == 0)
-        return "has bytes that are no instruction";
+        return "has bytes that are not an instruction";
     if (instruction->action == NOT_TAKEN_BRANCH)
         return "has a branch";
     if (decoded->rip_displacement)
-        return "depends on where it lies";
+        return "depends on its own address";
     if (decoded->access_count > 0)
         return "uses memory";
     if (registers >> DECODE_RSP & 1)
         return "uses rsp";
-    return instruction->action == NOT_TAKEN_NATIVE ? NULL : "has an instruction that it may not";
+    return instruction->action == NOT_TAKEN_NATIVE ? NULL
+                                                   : "has an instruction that is not allowed";
 }
 
 struct not_taken_block *not_taken_compile(struct not_taken *not_taken, const uint8_t *bytes,
@@ -550,6 +551,6 @@ struct not_taken_block *not_taken_compile(struct not_taken *not_taken, const uin
     if (*why)
         return NULL;
     find_runs(&work);
-    *why = "finds no room any more";
+    *why = "does not fit the code cache";
     return make(not_taken, &work, 0);
 }

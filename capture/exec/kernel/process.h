@@ -1,15 +1,14 @@
 /*
- * A whole program under the executor: loaded, run, its system calls done, its signals delivered,
- * its children begun, until it ends or a limit is met.
+ * Runs one program under the executor: loads it, executes it, makes its system calls, delivers its
+ * signals and starts its children, until it ends or reaches a limit.
  *
- * Threads take turns of so many instructions: process_thread.h. Each has a processor of its own in
- * the records, from 0 on, the lowest that no thread has that lives; more than 256 share 255.
- * Records are put in the order in which everything happened as a whole: a turn's after the other's,
- * each thread's in its program's order.
+ * Threads of the program run in turns of a fixed number of instructions (process_thread.h). Each
+ * thread is a processor in the records: the lowest number from 0 on that no living thread has; the
+ * threads beyond 256 share 255. Records are put in the order of execution of the whole process.
  *
- * Children begin with what their parent is; one that vfork or posix_spawn made shares our memory
- * until it ends or executes another program, and is not in the trace. A program that executes
- * another one is replaced by it, untranslated unless `execute` says how.
+ * A child starts in the state of its parent. A child of vfork or posix_spawn shares our memory
+ * until it ends or executes another program; it is not traced. A program that executes another
+ * program is replaced by it, untranslated unless `execute` provides another way.
  */
 #ifndef CAPTURE_EXEC_KERNEL_PROCESS_H
 #define CAPTURE_EXEC_KERNEL_PROCESS_H
@@ -22,54 +21,53 @@
 struct process;
 
 /*
- * Which parts of what a program does are put (regions.h). Without more than these, one: it opens
- * when the instruction at `from` is about to be executed for the first time, and `skip`
- * instructions later; it closes after `limit` instructions, not one more, or when the instruction
- * at `until` is about to be executed. Then the program goes on without a trace, or ends
- * (PROCESS_LIMITED). The children that it makes before are the same.
+ * The regions of the execution that are put (regions.h). By default there is one region: it opens
+ * `skip` instructions after the instruction at `from` is first reached, and closes after exactly
+ * `limit` instructions or before the instruction at `until`. Then the program continues without a
+ * trace, or ends (PROCESS_LIMITED). Children made before that have the same regions.
  *
- * With `repeats` it opens at `from`, and closes at `until`, again and again; with `calls` at the
- * entry of the function at `from`, and at the return of that very call, each thread for itself;
- * with `markers` at those of mark.h. Of what is executed while it is open `on` instructions are
- * put, after those that are skipped, `off` are not, and so on. The limit counts what is put.
+ * With `repeats` a region opens at every `from` and closes at `until`; with `calls` it opens at the
+ * entry of the function at `from` and closes at the return of that call, for each thread
+ * separately; with `markers` at the markers of mark.h. Inside regions, after `skip`, `on`
+ * instructions are put, the next `off` are not, and so on. The limit counts the instructions that
+ * are put.
  */
 struct NAMED_FIELDS process_regions {
-    uint64_t
-        from; /* 0: from the beginning; PROCESS_ADDRESS_UNKNOWN: process_set_region() will tell */
-    uint64_t skip;                /* instructions that are not put */
-    uint64_t limit;               /* instructions that are; 0: all */
-    uint64_t until;               /* 0: nowhere; PROCESS_ADDRESS_UNKNOWN */
-    uint64_t on, off;             /* off 0: all */
-    bool repeats, calls, markers; /* one of them at most */
-    bool ends;                    /* the program, with the regions */
+    uint64_t from;                /* address; 0: the program's start; or PROCESS_ADDRESS_UNKNOWN */
+    uint64_t skip;                /* number of instructions that are not put */
+    uint64_t limit;               /* number of instructions that are put; 0: all */
+    uint64_t until;               /* address; 0: none; or PROCESS_ADDRESS_UNKNOWN */
+    uint64_t on, off;             /* sampling, in instructions; off 0: no sampling */
+    bool repeats, calls, markers; /* at most one of them */
+    bool ends;                    /* the program ends when its last region has closed */
 };
-#define PROCESS_ADDRESS_UNKNOWN UINT64_MAX
+#define PROCESS_ADDRESS_UNKNOWN UINT64_MAX /* until process_set_region() */
 
-#define PROCESS_QUANTUM 10000u /* instructions of a turn, unless another is asked for */
+#define PROCESS_QUANTUM 10000u /* default length of a turn, in instructions */
 
-#define PROCESS_LEADING    8u /* arguments that `execute` can put in front */
+#define PROCESS_LEADING    8u /* maximum number of leading arguments of `execute` */
 #define PROCESS_PATH_BYTES 4096
-#define PROCESS_OWN_PATH   "/proc/self/exe" /* of our own program */
+#define PROCESS_OWN_PATH   "/proc/self/exe" /* the executable of bustap itself */
 
 /* A program that is about to be executed. */
 struct process_execution {
     const char *path; /* as the kernel names it: with a descriptor, /dev/fd/N or /dev/fd/N/PATH */
-    int file;      /* its file, open for reading, closed on execution; -1: it cannot be opened, */
-    int failure;   /* for this reason (errno) */
-    bool is_child; /* a child that shares our memory executes it */
+    int file;         /* descriptor of its file, for reading, close-on-exec; -1: open() failed */
+    int failure;      /* errno of that open() */
+    bool is_child;    /* the caller is a child that shares our memory */
 };
 
 enum process_ending {
-    PROCESS_EXITED,  /* value: the status */
+    PROCESS_EXITED,  /* value: the exit status */
     PROCESS_KILLED,  /* value: the signal */
-    PROCESS_LIMITED, /* the regions has closed, and `ends`; value: 0 */
-    PROCESS_UNABLE   /* cannot go on: *error says why, the result is negative */
+    PROCESS_LIMITED, /* the last region has closed, with `ends`; value: 0 */
+    PROCESS_UNABLE   /* it cannot continue: the result is negative with *error */
 };
 
 struct NAMED_FIELDS process_end {
     enum process_ending ending;
     int value;
-    bool is_child; /* this is a child that fork made, not the process that began */
+    bool is_child; /* the caller is a child that fork made */
 };
 
 /*
@@ -78,7 +76,7 @@ struct NAMED_FIELDS process_end {
  * process_settings.parallel put() and take() run in the thread that puts records.
  */
 struct process_operations {
-    /* Receives records; may be NULL without a trace. BT_CLOSED closes the regions. */
+    /* Receives records; may be NULL without a trace. BT_CLOSED closes the regions for good. */
     executor_put_function *put;
 
     /* Receives trace entries instead of records: trace_expand.h. NULL: put() receives records. */
@@ -136,42 +134,43 @@ struct process_settings {
 };
 
 /*
- * Loads a program as load_new() does, into the calling process, whose only one it is. Call it in
- * the thread that runs it, while all other threads block all signals. Settings are copied. NULL
- * with *error where it cannot be executed, nothing of it having run.
+ * Loads a program as load_new() does, into the calling process. A process may have only one at a
+ * time. Call it in the thread that runs the program, while all other threads block all signals.
+ * *settings is copied. NULL with *error: the program cannot be executed, and none of it has run.
  */
 struct process *process_new(const char *path, const char *const *arguments,
                             const struct process_settings *settings, struct bt_error *error);
 void process_free(struct process *process);
 
-/* Runs it to its end; once. In a child that fork made it returns, too, at that child's end. 0, or a
- * negative code: BT_USAGE says what the program did that cannot be done here, BT_MEMORY, or what
- * put() returned; *end is there in any case. */
+/* Runs the program to its end; call it once. It also returns in a child that fork made, at the end
+ * of the child. 0, or a negative code: BT_USAGE names what the program did that cannot be executed
+ * here, BT_MEMORY, or the code of put(). *end is filled in in every case. */
 int process_run(struct process *process, struct process_end *end, struct bt_error *error);
 
-/* Where the regions opens or closes, once it is known: in `loaded`, or before the run. */
+/* Sets the addresses where regions open and close, once they are known: in `loaded`, or before the
+ * run. */
 void process_set_region(struct process *process, uint64_t from, uint64_t until);
 
-/* Closes the regions now, without ending the program: in `forked` or `loaded`. */
+/* Closes the regions for good, without ending the program: in `forked` or `loaded`. */
 void process_close_regions(struct process *process);
 
-/* Whether it has opened so far. */
+/* Whether a region has opened so far. */
 bool process_has_opened(const struct process *process);
 
-/* A descriptor of ours, which the program can neither close nor replace from now on. 0, or
- * BT_USAGE: there are too many (system_call.h). Not while it runs. */
+/* Hides a descriptor of ours: the program can no longer close or replace it. 0, or BT_USAGE: too
+ * many are hidden (system_call.h). Not while the program runs. */
 int process_hide(struct process *process, int descriptor, struct bt_error *error);
 
-/* How often the turn went from one thread to another so far. Not while it runs. */
+/* Number of switches between threads so far. Not while the program runs. */
 uint64_t process_switches(const struct process *process);
 
-/* Instructions that were put so far. Not while it runs. */
+/* Number of instructions put so far. Not while the program runs. */
 uint64_t process_instructions(const struct process *process);
 
-/* The files that its code is from: they belong to the process. Not while it runs. */
+/* The files of the program's code; owned by the process. Not while the program runs. */
 const struct modules *process_modules(const struct process *process);
 
-/* Ends the calling process in the way that the program ended. */
+/* Ends the calling process in the way the program ended. */
 _Noreturn void process_exit(const struct process_end *end);
 
 #endif

@@ -116,7 +116,7 @@ static int interrupt(struct process *process, const struct decode_instruction *i
 {
     unsigned number = instruction->bytes[instruction->size - 1];
     if (number == SYSTEM_CALLS)
-        return refuse(process, "makes a system call as 32-bit programs do (int 0x80)", error);
+        return refuse(process, "makes a 32-bit system call (int 0x80)", error);
     if (number == TRAP_BREAKPOINT)
         set_trap(process, stop, instruction, SIGTRAP, TRAP_BREAKPOINT);
     else if (number == TRAP_OVERFLOW)
@@ -211,11 +211,11 @@ int process_refused(struct process *process, struct executor_stop *stop, struct 
         return far_return(process, &instruction, stop, true, error);
     case ZYDIS_MNEMONIC_CALL:
     case ZYDIS_MNEMONIC_JMP:
-        return refuse(process, "goes to another code segment (a far call or jump)", error);
+        return refuse(process, "branches to another code segment (a far call or jump)", error);
     case ZYDIS_MNEMONIC_WRGSBASE:
-        return refuse(process, "sets a base of gs (wrgsbase), which translated code needs", error);
+        return refuse(process, "sets the gs base (wrgsbase), which translated code needs", error);
     case ZYDIS_MNEMONIC_SYSENTER:
-        return refuse(process, "makes a system call as 32-bit programs do (sysenter)", error);
+        return refuse(process, "makes a 32-bit system call (sysenter)", error);
     default:
         snprintf(what, sizeof what, "loads a segment register (%s)",
                  ZydisMnemonicGetString((ZydisMnemonic)instruction.mnemonic));

@@ -36,7 +36,7 @@ void system_calls_free(struct system_calls *calls)
 int system_calls_hide(struct system_calls *calls, int descriptor, struct bt_error *error)
 {
     if (calls->hidden_count == SYSTEM_CALLS_HIDDEN_MAX)
-        return bt_fail(error, BT_USAGE, "more than %d descriptors cannot be hidden from a program",
+        return bt_fail(error, BT_USAGE, "no more than %d descriptors can be hidden from a program",
                        SYSTEM_CALLS_HIDDEN_MAX);
     size_t at = calls->hidden_count++;
     for (; at > 0 && calls->hidden[at - 1] > descriptor; at--)

@@ -18,7 +18,7 @@ int64_t system_call_opened_memory(struct system_calls *calls, enum own_file file
     }
     system_call_notice(calls, NOTICE_OTHERS_MEMORY,
                        "opened the memory of another process for writing and was refused (EACCES): "
-                       "changes of its code would go unnoticed if it is executed here, too");
+                       "bustap would not notice changes of its code if it runs there as well");
     return -EACCES;
 }
 

@@ -32,7 +32,7 @@ int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *c
         return program_write(calls->space, value, &none, sizeof none);
     case ARCH_SET_GS:
         if (value != 0)
-            call->why = "sets a gs base of its own, which the translator needs for itself";
+            call->why = "sets the gs base, which the translator uses itself";
         return 0;
     case ARCH_GET_CPUID:
         return 1;

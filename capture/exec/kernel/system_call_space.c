@@ -32,15 +32,15 @@ static void tell_refused(struct system_calls *calls, uint64_t address, uint64_t 
         return;
     if (fixed && start + length > SPACE_END)
         system_call_notice(calls, NOTICE_MEMORY,
-                           "demanded %" PRIu64 " MiB of memory at 0x%" PRIx64
-                           " and did not get them (ENOMEM): programs have no addresses above 4 GiB "
-                           "here; build it without -fsanitize if it has that",
+                           "requested %" PRIu64 " MiB of memory at 0x%" PRIx64
+                           " and was refused (ENOMEM): under bustap programs have no addresses "
+                           "above 4 GiB; build it without -fsanitize if it uses that",
                            (length + MIB - 1) / MIB, address);
     else
         system_call_notice(calls, NOTICE_MEMORY,
-                           "asked for %" PRIu64 " MiB of memory and did not get them (ENOMEM): "
-                           "programs have less than 4 GiB of addresses here; tell it to use less, "
-                           "as with java -Xmx300m or node --max-old-space-size=300",
+                           "requested %" PRIu64 " MiB of memory and was refused (ENOMEM): under "
+                           "bustap programs have less than 4 GiB of addresses; limit its memory, "
+                           "for example with java -Xmx300m or node --max-old-space-size=300",
                            (length + MIB - 1) / MIB);
 }
 

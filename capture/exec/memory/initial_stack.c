@@ -226,14 +226,14 @@ int initial_stack_new(struct initial_stack *start, struct space *space, const st
     if (needed > allowed)
         return bt_fail(
             error, BT_USAGE,
-            "arguments and environment are too long: together they may take a quarter of "
-            "the stack (ulimit -s), here %" PRIu64 " bytes, and %" PRIu64 " each",
+            "arguments and environment are too long: the limit is a quarter of the stack "
+            "(ulimit -s), here %" PRIu64 " bytes, for all together and %" PRIu64 " for each",
             allowed, STRING_BYTES_MAX);
     uint8_t random[INITIAL_STACK_RANDOM_BYTES];
     if (options->random)
         memcpy(random, options->random, sizeof random);
     else if (getentropy(random, sizeof random) != 0)
-        return bt_fail_errno(error, "no random numbers for a program's start");
+        return bt_fail_errno(error, "no random bytes for the program's stack");
     int result = map_stack(start, space, load->stack_executable, size, error);
     if (result < 0)
         return result;

@@ -50,7 +50,7 @@ static int read_all(int file, void *bytes, size_t size, uint64_t offset, struct 
     if (count < 0)
         return bt_fail_errno(error, "cannot be read");
     if ((size_t)count < size)
-        return bt_fail(error, BT_DATA, "has become shorter while it was read");
+        return bt_fail(error, BT_DATA, "became shorter while it was read");
     return 0;
 }
 
@@ -80,7 +80,7 @@ static int read_table(struct opened *opened, struct bt_error *error)
     size_t size = (size_t)image->table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(size);
     if (!table)
-        return bt_fail(error, BT_MEMORY, "has too many headers for this memory");
+        return bt_fail(error, BT_MEMORY, "no memory for its program headers");
     int result = read_all(opened->file, table, size, image->table_offset, error);
     if (result == 0)
         result = program_image_parse_table(image, table, opened->bytes, error);
@@ -179,7 +179,7 @@ static int check_rights(int file, struct bt_error *error)
 {
     struct stat status;
     if (fstat(file, &status) != 0)
-        return bt_fail_errno(error, "cannot be looked at");
+        return bt_fail_errno(error, "cannot be examined");
     bool user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
     bool group =
         (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid();
@@ -237,10 +237,11 @@ static int open_program(struct load *load, const char *file, struct opened *open
             return result < 0 ? fail_within_file(error, path) : 0;
         }
         if (result == 0 && script.interpreter[0] == '\0')
-            result = bt_fail(error, BT_USAGE, "names nobody to run it after its #!");
+            result = bt_fail(error, BT_USAGE, "names no interpreter after its #!");
         else if (result == 0 && depth == SHEBANG_DEPTH_MAX)
-            result = bt_fail(error, BT_USAGE, "is a script in a chain of more than %d",
-                             SHEBANG_DEPTH_MAX);
+            result =
+                bt_fail(error, BT_USAGE, "is a script that needs more than %d nested interpreters",
+                        SHEBANG_DEPTH_MAX);
         if (result == 0)
             result = prepend_interpreter(load, &script, path, error);
         if (result < 0)
@@ -344,7 +345,8 @@ static int choose_bias(struct space *space, const struct program_image *image, u
     if (!image->movable)
         return is_free(space, image->low, image->high)
                    ? 0
-                   : bt_fail(error, BT_USAGE, "wants to be where something else is, at 0x%" PRIx64,
+                   : bt_fail(error, BT_USAGE,
+                             "must be loaded at 0x%" PRIx64 ", where other memory is mapped",
                              image->low);
     uint64_t low = image->low & ~(image->alignment - 1);
     uint64_t size = image->high - low;
@@ -353,7 +355,7 @@ static int choose_bias(struct space *space, const struct program_image *image, u
         place = space_find_free(space, size + image->alignment - SPACE_PAGE);
         if (place == 0)
             return bt_fail(error, BT_USAGE,
-                           "needs %" PRIu64 " bytes in one piece; below 4 GiB there are fewer",
+                           "needs %" PRIu64 " contiguous bytes, which are not free below 4 GiB",
                            size);
         place = align_up(place, image->alignment);
     }

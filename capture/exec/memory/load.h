@@ -1,5 +1,5 @@
 /*
- * A program and its interpreter (the dynamic loader), put into a space. Both are read and checked
+ * Loads a program and its interpreter (the dynamic loader) into a space. Both are read and checked
  * before either is mapped.
  */
 #ifndef CAPTURE_EXEC_MEMORY_LOAD_H
@@ -9,38 +9,37 @@
 #include "formats/base/error.h"
 
 struct loaded_image {
-    uint64_t bias; /* what was added to the file's own addresses */
-    uint64_t low;  /* its pages in memory: from here */
-    uint64_t high; /* to there; low == high: there is none */
+    uint64_t bias; /* difference between addresses in memory and in the file */
+    uint64_t low;  /* first page in memory */
+    uint64_t high; /* end of the last page; low == high: there is no image */
     uint64_t entry;
-    uint64_t table; /* where its program headers are in memory, or 0 */
+    uint64_t table; /* address of the program headers, or 0 */
     uint32_t table_entries;
 };
 
 struct load {
-    char *name;       /* as it was asked for, a script perhaps: AT_EXECFN */
-    char *path;       /* of the ELF file, absolute, links followed: what /proc/self/exe is */
-    char **arguments; /* ends with NULL; begins with a script's interpreters */
+    char *name;       /* path given by the caller, perhaps of a script: AT_EXECFN */
+    char *path;       /* absolute path of the ELF file: /proc/self/exe */
+    char **arguments; /* end with NULL; begin with the interpreters of a script */
     bool stack_executable;
     struct loaded_image program;
     struct loaded_image interpreter;
 };
 
 /*
- * Opens the file that path names (as execve(2): no search), goes on with its interpreter if it
- * begins with #!, and maps it and the dynamic loader it asks for. The break begins after the
- * program. arguments[0] is there, and NULL ends them; they are copied. `file`, unless it is NULL,
- * is opened in path's place, which the program is told even so.
+ * Opens the file at path (as execve(2): no search), or its interpreter if the file begins with #!,
+ * and maps it and its dynamic loader. The break starts after the program. Arguments begin with
+ * argv[0] and end with NULL; they are copied. `file`, unless it is NULL, is opened instead of path;
+ * the program still sees path.
  *
- * NULL and *error: BT_USAGE says that it is nothing that can be run here, and why: that it would
- * have other rights than ours, for example, which execve(2) gives, and nobody else can; BT_DATA
- * that it is damaged; BT_IO and BT_MEMORY that it cannot be read or mapped. Only with these can
- * anything have been mapped.
+ * NULL with *error: BT_USAGE: it cannot be run here, for example because execve(2) would give it
+ * rights that we do not have; BT_DATA: the file is corrupt; BT_IO, BT_MEMORY: it cannot be read or
+ * mapped. Only after these two may a part of it have been mapped.
  */
 struct load *load_new(struct space *space, const char *path, const char *file,
                       const char *const *arguments, struct bt_error *error);
 
-/* What it mapped stays. NULL is fine. */
+/* Does not unmap the program. NULL is fine. */
 void load_free(struct load *load);
 
 #endif

@@ -17,7 +17,7 @@ struct maps *maps_open(struct bt_error *error)
 {
     struct maps *maps = calloc(1, sizeof *maps);
     if (!maps) {
-        bt_fail(error, BT_MEMORY, "no memory to look at what is mapped");
+        bt_fail(error, BT_MEMORY, "no memory to read /proc/self/maps");
         return NULL;
     }
     maps->file = fopen("/proc/self/maps", "re");
@@ -64,7 +64,6 @@ int maps_next(struct maps *maps, struct maps_line *line, struct bt_error *error)
     if (length > 0 && maps->line[length - 1] == '\n')
         maps->line[length - 1] = '\0';
     if (!parse(maps->line, line))
-        return bt_fail(error, BT_DATA, "/proc/self/maps has a line that says nothing: %.80s",
-                       maps->line);
+        return bt_fail(error, BT_DATA, "/proc/self/maps has a malformed line: %.80s", maps->line);
     return 1;
 }

@@ -40,7 +40,7 @@ struct modules *modules_new(struct space *space, struct bt_error *error)
 {
     struct modules *modules = calloc(1, sizeof *modules);
     if (!modules) {
-        bt_fail(error, BT_MEMORY, "no memory for what is loaded");
+        bt_fail(error, BT_MEMORY, "no memory for the list of loaded files");
         return NULL;
     }
     modules->space = space;

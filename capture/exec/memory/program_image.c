@@ -34,20 +34,20 @@ static int check_kind(const uint8_t *bytes, size_t size, struct bt_error *error)
         return bt_fail(error, BT_USAGE,
                        "is neither an ELF program nor a script that begins with #!");
     if (size < PROGRAM_HEADER_BYTES)
-        return bt_fail(error, BT_DATA, "is cut off within its first %d bytes",
+        return bt_fail(error, BT_DATA, "is truncated within its first %d bytes",
                        PROGRAM_HEADER_BYTES);
     uint16_t machine = bytes_get16(bytes + offsetof(Elf64_Ehdr, e_machine));
     bool little = bytes[EI_DATA] == ELFDATA2LSB;
     if (little && machine == EM_X86_64 && bytes[EI_CLASS] == ELFCLASS32)
-        return bt_fail(error, BT_USAGE, "is an x32 program; only those of 64 bits can be run");
+        return bt_fail(error, BT_USAGE, "is an x32 program; only 64-bit programs can be run");
     if (little && bytes[EI_CLASS] == ELFCLASS32 && machine == EM_386)
         return bt_fail(error, BT_USAGE,
                        "is a 32-bit program; build it for x86-64 (gcc -m64) to run it");
     if (!little || machine != EM_X86_64)
-        return bt_fail(error, BT_USAGE, "is a program for %s; only those for x86-64 can be run",
+        return bt_fail(error, BT_USAGE, "is a program for %s; only programs for x86-64 can be run",
                        little ? machine_name(machine) : "another processor");
     if (bytes[EI_CLASS] != ELFCLASS64)
-        return bt_fail(error, BT_DATA, "is damaged: its ELF class is %u", bytes[EI_CLASS]);
+        return bt_fail(error, BT_DATA, "is corrupt: its ELF class is %u", bytes[EI_CLASS]);
     return 0;
 }
 
@@ -60,9 +60,9 @@ int program_image_parse_header(struct program_image *image, const uint8_t *bytes
     memset(image, 0, sizeof *image);
     uint16_t type = bytes_get16(bytes + offsetof(Elf64_Ehdr, e_type));
     if (type != ET_EXEC && type != ET_DYN)
-        return bt_fail(error, BT_USAGE, "is no program but %s",
+        return bt_fail(error, BT_USAGE, "is not a program but %s",
                        type == ET_REL    ? "an object file; link it first"
-                       : type == ET_CORE ? "the core of one that died"
+                       : type == ET_CORE ? "a core dump"
                                          : "another kind of ELF file");
     image->movable = type == ET_DYN;
     image->entry = bytes_get64(bytes + offsetof(Elf64_Ehdr, e_entry));
@@ -72,11 +72,11 @@ int program_image_parse_header(struct program_image *image, const uint8_t *bytes
     uint64_t table_bytes = (uint64_t)image->table_entries * PROGRAM_ENTRY_BYTES;
     if (entry_bytes != PROGRAM_ENTRY_BYTES || image->table_entries == 0 ||
         image->table_entries > PROGRAM_ENTRIES_MAX)
-        return bt_fail(error, BT_DATA, "is damaged: it has %" PRIu32 " program headers of %u bytes",
+        return bt_fail(error, BT_DATA, "is corrupt: it has %" PRIu32 " program headers of %u bytes",
                        image->table_entries, entry_bytes);
     if (image->table_offset > file_bytes || table_bytes > file_bytes - image->table_offset)
         return bt_fail(error, BT_DATA,
-                       "is cut off: its program headers end past the end of the file");
+                       "is truncated: its program headers end past the end of the file");
     return 0;
 }
 
@@ -104,27 +104,27 @@ static int check_segment(const struct program_image *image, const struct program
     uint64_t at = segment->address;
     if (segment->file_bytes > segment->memory_bytes)
         return bt_fail(error, BT_DATA,
-                       "is damaged: its segment at 0x%" PRIx64 " is larger in the file than in "
+                       "is corrupt: its segment at 0x%" PRIx64 " is larger in the file than in "
                        "memory",
                        at);
     if (segment->offset > file_bytes || segment->file_bytes > file_bytes - segment->offset)
         return bt_fail(error, BT_DATA,
-                       "is cut off: its segment at 0x%" PRIx64 " ends past the end of the file",
+                       "is truncated: its segment at 0x%" PRIx64 " ends past the end of the file",
                        at);
     if (segment->file_bytes && (segment->offset - at) % SPACE_PAGE != 0)
         return bt_fail(error, BT_DATA,
-                       "is damaged: its segment at 0x%" PRIx64
-                       " is not at the same place of a page in file and memory",
+                       "is corrupt: its segment at 0x%" PRIx64
+                       " has different page offsets in file and memory",
                        at);
     if (segment->memory_bytes > SPACE_END || at > SPACE_END - segment->memory_bytes)
         return bt_fail(error, BT_USAGE,
                        "has a segment of %" PRIu64 " bytes at 0x%" PRIx64
-                       ", above 4 GiB, where the 32 address bits of a record do not reach%s",
+                       ", above 4 GiB, which 32 address bits of a record cannot express%s",
                        segment->memory_bytes, at,
-                       image->movable ? "" : "; link it to run anywhere (-pie) or lower");
+                       image->movable ? "" : "; link it position-independent (-pie) or lower");
     if (before && at < before->address + before->memory_bytes)
         return bt_fail(error, BT_DATA,
-                       "is damaged: its segments at 0x%" PRIx64 " and 0x%" PRIx64
+                       "is corrupt: its segments at 0x%" PRIx64 " and 0x%" PRIx64
                        " overlap or are not in order",
                        before->address, at);
     return 0;
@@ -164,8 +164,8 @@ static int add_interpreter(struct program_image *image, const uint8_t *entry, ui
         image->interpreter_offset > file_bytes ||
         image->interpreter_bytes > file_bytes - image->interpreter_offset)
         return bt_fail(error, BT_DATA,
-                       "is damaged: the path of its interpreter has %" PRIu64 " bytes at %" PRIu64
-                       " of the file",
+                       "is corrupt: the path of its interpreter has %" PRIu64
+                       " bytes at file offset %" PRIu64,
                        image->interpreter_bytes, image->interpreter_offset);
     return 0;
 }
@@ -207,12 +207,12 @@ int program_image_parse_segments(struct program_image *image, const uint8_t *byt
             return result;
     }
     if (image->segment_count == 0)
-        return bt_fail(error, BT_DATA, "is damaged: it has no segment to load");
+        return bt_fail(error, BT_DATA, "is corrupt: it has no segment to load");
     const struct program_segment *last = &image->segments[image->segment_count - 1];
     image->low = page_down(image->segments[0].address);
     image->high = page_up(last->address + last->memory_bytes);
     if (image->high > SPACE_END - SPACE_PAGE)
-        return bt_fail(error, BT_USAGE, "leaves nothing free below 4 GiB");
+        return bt_fail(error, BT_USAGE, "leaves no memory free below 4 GiB");
     find_table(image);
     return 0;
 }
@@ -225,9 +225,10 @@ int program_image_parse_table(struct program_image *image, const uint8_t *bytes,
         return result;
     if (image->entry < image->low || image->entry >= image->high || image->entry == 0)
         return image->movable && image->entry == 0
-                   ? bt_fail(error, BT_USAGE, "is a shared library, and no program")
+                   ? bt_fail(error, BT_USAGE, "is a shared library, not a program")
                    : bt_fail(error, BT_DATA,
-                             "is damaged: it begins at 0x%" PRIx64 ", which it lacks",
+                             "is corrupt: its entry point is at 0x%" PRIx64
+                             ", outside of its segments",
                              image->entry);
     return 0;
 }
@@ -236,6 +237,7 @@ int program_image_check_interpreter(const struct program_image *image, const uin
                                     struct bt_error *error)
 {
     if (bytes[image->interpreter_bytes - 1] != '\0' || bytes[0] == '\0')
-        return bt_fail(error, BT_DATA, "is damaged: the path of its interpreter does not end");
+        return bt_fail(error, BT_DATA,
+                       "is corrupt: the path of its interpreter has no terminating NUL");
     return 0;
 }

@@ -1,12 +1,12 @@
-/* Programs that a compiler's sanitizer has instrumented: their shadow memory has its place above
+/* Recognizes programs that a compiler's sanitizer has instrumented: their shadow memory is above
  * 4 GiB. */
 #ifndef CAPTURE_EXEC_MEMORY_SANITIZER_H
 #define CAPTURE_EXEC_MEMORY_SANITIZER_H
 
 /*
  * The sanitizer whose runtime the ELF file open as `file` starts, as -fsanitize= names it: address,
- * thread, memory, leak, hwaddress or dataflow. NULL: none, or the file has no symbols left that
- * tell. The string is constant.
+ * thread, memory, leak, hwaddress or dataflow. NULL: none, or the file is stripped of the symbols
+ * that show it. The string is constant.
  */
 const char *sanitizer_find(int file);
 

@@ -1,17 +1,16 @@
 /*
- * A program's address space: all of it lies below 4 GiB, in our own process, whose own mappings lie
- * above. Every operation does the real system call and keeps the table of mappings beside it, so
- * that it is known at any time what is the program's, what it believes it may do there, and from
- * which pages code was translated.
+ * The address space of a program: the part of our process below 4 GiB; our own mappings are above.
+ * Every operation makes the real system call and updates a table of mappings, which records what
+ * belongs to the program, the protection that the program has asked for, and the pages that code
+ * was translated from.
  *
- * What is really set differs from what the program believes in two ways. Its code is never run
- * where it lies, so nothing is executable, but readable where it was executable (SPACE_TRANSLATED);
- * and a page that code was translated from (space_watch) is not writable until the program writes
- * to it (space_fault).
+ * The real protection differs from the one that the program has asked for in two ways. The
+ * program's code is never executed in place, so executable pages are readable instead
+ * (SPACE_TRANSLATED); and a page that code was translated from (space_watch) is not writable until
+ * the program writes to it (space_fault).
  *
- * Calls may come from any thread; those with results like a system call's return what the system
- * call would: a value, or a negative errno. A demand for an address above 4 GiB is refused with
- * ENOMEM and counted.
+ * Calls may come from any thread. Functions named after a system call return its result: a value,
+ * or a negative errno. A request for an address above 4 GiB fails with ENOMEM and is counted.
  */
 #ifndef CAPTURE_EXEC_MEMORY_SPACE_H
 #define CAPTURE_EXEC_MEMORY_SPACE_H
@@ -20,53 +19,54 @@
 #include "formats/base/error.h"
 #include "formats/base/named_fields.h"
 
-/* Who gets which part; all multiples of SPACE_PAGE. */
+/* Layout of the address space; all multiples of SPACE_PAGE. */
 struct NAMED_FIELDS space_layout {
-    uint64_t lowest;    /* nothing is placed below */
-    uint64_t image;     /* position-independent executables begin here, brk follows them */
-    uint64_t break_end; /* as far as brk can grow */
-    uint64_t map_end;   /* what may lie anywhere is placed below, as high as possible */
-    uint64_t stack_end; /* the first thread's stack ends here */
+    uint64_t lowest;    /* lowest address of any mapping */
+    uint64_t image;     /* start of position-independent executables; brk follows them */
+    uint64_t break_end; /* highest possible break */
+    uint64_t map_end;   /* mappings without an address are placed below, as high as possible */
+    uint64_t stack_end; /* end of the first thread's stack */
 };
 
 extern const struct space_layout space_layout_default;
 
 enum space_execution {
     SPACE_TRANSLATED, /* the program's pages are never executable */
-    SPACE_NATIVE      /* they are, where the program believes so: it runs where it lies */
+    SPACE_NATIVE      /* executable as the program has asked: it is executed in place */
 };
 
 struct space;
 
-/* Takes note of what our process has mapped below 4 GiB already; it is never touched. */
+/* Records what our process has already mapped below 4 GiB; these mappings are never changed. */
 struct space *space_new(const struct space_layout *layout, enum space_execution execution,
                         struct bt_error *error);
 
-/* Unmaps all that is the program's. NULL is fine. */
+/* Unmaps all of the program. NULL is fine. */
 void space_free(struct space *space);
 
 const struct space_layout *space_layout_of(const struct space *space);
 
-/* Who is told, with the lock held, that pages that were watched are not any more: they are gone, or
- * were, or can now be, written to. Comes after the change. At most one listener. */
+/* Sets the function that is called, with the lock held, after watched pages have lost their watch:
+ * they were unmapped or written to, or can now be written to. There is at most one. */
 void space_set_listener(struct space *space, void (*gone)(void *user, uint64_t start, uint64_t end),
                         void *user);
 
-/* --- what is there --- */
+/* --- queries --- */
 
-/* The program's mapping that holds the address; false: none does. */
+/* The program's mapping that contains the address; false: none. */
 bool space_find(struct space *space, uint64_t address, struct space_mapping *mapping);
 
 /* The next part of a mapping of the program between *at and end, as space_table_next. */
 bool space_next(struct space *space, uint64_t *at, uint64_t end, struct space_mapping *piece);
 
-/* Whether the program may do all of this (PROT_*) with every byte of a range, as it believes. */
+/* Whether the protection that the program has asked for allows all of this (PROT_*) in the whole
+ * range. */
 bool space_allows(struct space *space, uint64_t address, uint64_t size, uint32_t protection);
 
-/* How often the program demanded what lies above 4 GiB, or more than there is below. */
+/* Number of requests for addresses above 4 GiB, or for more than is free below. */
 uint64_t space_refused(struct space *space);
 
-/* --- what the program does: mmap(2) and its relatives --- */
+/* --- system calls of the program: mmap(2) and its relatives --- */
 
 int64_t space_mmap(struct space *space, uint64_t address, uint64_t length, uint64_t protection,
                    uint64_t flags, int file, uint64_t offset);
@@ -74,7 +74,7 @@ int64_t space_munmap(struct space *space, uint64_t address, uint64_t length);
 int64_t space_mprotect(struct space *space, uint64_t address, uint64_t length, uint64_t protection);
 int64_t space_mremap(struct space *space, uint64_t old_address, uint64_t old_length,
                      uint64_t new_length, uint64_t flags, uint64_t new_address);
-/* As the system call, not the library's function: the break that now is, moved or not. */
+/* As the system call, not the library's function: returns the current break, moved or not. */
 int64_t space_brk(struct space *space, uint64_t address);
 int64_t space_madvise(struct space *space, uint64_t address, uint64_t length, uint64_t advice);
 int64_t space_mlockall(struct space *space, uint64_t flags);
@@ -82,67 +82,68 @@ int64_t space_munlockall(struct space *space);
 int64_t space_shmat(struct space *space, int segment, uint64_t address, uint64_t flags);
 int64_t space_shmdt(struct space *space, uint64_t address);
 
-/* Whether what is mapped to be read, or made readable, can be executed, too (personality(2)). Not
- * so at first. */
+/* Whether readable mappings are executable as well (READ_IMPLIES_EXEC of personality(2)). Initially
+ * false. */
 void space_set_reading_executes(struct space *space, bool executes);
 bool space_reading_executes(struct space *space);
 
-/* The program can write to this file from now on, or has just done so. */
+/* The program has opened this file for writing, or has written to it. */
 void space_file_written(struct space *space, uint64_t device, uint64_t inode);
 
-/* Limits of the program's own mappings together, in bytes, as RLIMIT_AS and RLIMIT_DATA have them.
- * UINT64_MAX, as at first: none. */
+/* Limits of the total size of the program's mappings, in bytes, as RLIMIT_AS and RLIMIT_DATA define
+ * them. UINT64_MAX, the initial value: no limit. */
 struct NAMED_FIELDS space_limits {
     uint64_t all;
-    uint64_t data; /* private and writable, but stacks */
+    uint64_t data; /* private and writable mappings, except stacks */
 };
 void space_limit(struct space *space, const struct space_limits *limits);
 
-/* In a child that fork made: what was not meant for children (madvise(2)) is gone. */
+/* In a child that fork made: removes the mappings that children do not inherit (madvise(2)). */
 void space_forked(struct space *space);
 
-/* --- what the loader does --- */
+/* --- for the loader --- */
 
-/* Where the break begins, a multiple of SPACE_PAGE. */
+/* Sets the start of the break, a multiple of SPACE_PAGE. */
 void space_set_break(struct space *space, uint64_t start);
 
-/* A hole of size bytes where mmap would put it, or 0. Who wants two things side by side asks for
- * their sum and maps each with MAP_FIXED_NOREPLACE. */
+/* A free range of size bytes where mmap would place it, or 0. For two adjacent mappings ask for
+ * their sum and map each with MAP_FIXED_NOREPLACE. */
 uint64_t space_find_free(struct space *space, uint64_t size);
 
-/* Gives the mappings between start and end (flags of) SPACE_HEAP, SPACE_STACK or SPACE_GROWS. */
+/* Sets SPACE_HEAP, SPACE_STACK or SPACE_GROWS on the mappings between start and end. */
 void space_name(struct space *space, uint64_t start, uint64_t end, uint32_t flags);
 
-/* --- what the translator does --- */
+/* --- for the translator --- */
 
 /*
- * From now on a write to the pages from start to end, and their disappearing, is told to the
- * listener. Call it before reading the code, so that no change goes unnoticed. What is written to
- * a SPACE_SHARED mapping elsewhere is not seen: see exec_unseen_function. Returns 0, or -EFAULT if
- * not all of it is the program's.
+ * Watches the pages from start to end: the listener is called when they are written to or unmapped.
+ * Call it before reading the code, so that no change is missed. Writes to a SPACE_SHARED mapping
+ * through another mapping are not seen: see exec_unseen_function. Returns 0, or -EFAULT: part of
+ * the range is not the program's.
  */
 int space_watch(struct space *space, uint64_t start, uint64_t end);
 
-/* Before the kernel writes for the program (read(2) and the like): pages of the range that only
- * watching keeps from being written to are made writable, and the listener is told. */
+/* Call it before the kernel writes to the program's memory (read(2), ...): makes watched pages of
+ * the range writable and calls the listener. */
 void space_before_write(struct space *space, uint64_t address, uint64_t size);
 
-/* Behind what has changed the program's memory regardless of protections: the listener is told of
- * the range's watched pages. */
+/* Call it after the program's memory was changed regardless of protections: calls the listener for
+ * the watched pages of the range. */
 void space_changed(struct space *space, uint64_t address, uint64_t size);
 
-/* Whether a writable page has ever been watched: without, there is nothing before a write to do. */
+/* Whether a writable page has ever been watched; if not, space_before_write() has nothing to do. */
 bool space_watches_writable(const struct space *space);
 
 enum space_fault {
-    SPACE_FAULT_FIXED,   /* it was ours: a watched page, or a mapping that grows; try again */
-    SPACE_FAULT_ALLOWED, /* the program may do that: another thread has just mended it, or it is a
-                            file's end; if it happens twice, it is the program's */
-    SPACE_FAULT_PROGRAM  /* the program's own mistake */
+    SPACE_FAULT_FIXED,   /* caused by a watched page, or by a mapping that grows; retry */
+    SPACE_FAULT_ALLOWED, /* the access is allowed: another thread has just fixed the fault, or the
+                            page is after the end of a file; a second one is the program's */
+    SPACE_FAULT_PROGRAM  /* the program's own fault */
 };
 
-/* What a fault at an address means; access is PROT_READ, PROT_WRITE or PROT_EXEC. May be called in
- * a handler of a fault in translated code, not in one that interrupts a call of this module. */
+/* Classifies a fault at an address and fixes it if possible; access is PROT_READ, PROT_WRITE or
+ * PROT_EXEC. May be called in a handler of a fault in translated code, but not in one that
+ * interrupts a call of this module. */
 enum space_fault space_fault(struct space *space, uint64_t address, uint32_t access);
 
 #endif

@@ -1,4 +1,4 @@
-/* A space as the program would read it in its /proc/self/maps. */
+/* The text of /proc/self/maps of a program. */
 #ifndef CAPTURE_EXEC_MEMORY_SPACE_TEXT_H
 #define CAPTURE_EXEC_MEMORY_SPACE_TEXT_H
 
@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* Writes a line for each mapping of the program to a stream, with the protection it believes in. 0,
- * or BT_IO or BT_MEMORY: our own /proc/self/maps cannot be read. Errors of the stream are its own.
- */
+/* Writes a line for each mapping of the program, with the protection that the program has asked
+ * for. 0, or BT_IO or BT_MEMORY: our own /proc/self/maps cannot be read. The caller checks the
+ * stream for errors. */
 int space_write_text(struct space *space, FILE *stream, struct bt_error *error);
 
 #endif

@@ -235,9 +235,9 @@ static void check_refused(const struct aria_ground *ground)
                  {{0xeb, 0x00}, 2, "branch"},
                  {{0x48, 0xff, 0xc4}, 3, "rsp"},
                  {{0x50}, 1, "memory"},
-                 {{0x48, 0x8d, 0x05, 0, 0, 0, 0}, 7, "lies"},
-                 {{0x0f, 0x05}, 2, "may not"},
-                 {{0x06}, 1, "no instruction"},
+                 {{0x48, 0x8d, 0x05, 0, 0, 0, 0}, 7, "own address"},
+                 {{0x0f, 0x05}, 2, "not allowed"},
+                 {{0x06}, 1, "not an instruction"},
                  {{0x0f}, 0, "empty"}};
     struct bt_error error;
     struct aria_instruction instruction = multiply_add;

@@ -7,7 +7,7 @@
 
 struct address_names {
     struct images *images;
-    struct image_names *code; /* by image */
+    struct image_names *code; /* one for each image */
     struct image_names *data;
     uint32_t count;
 };
@@ -71,13 +71,13 @@ void address_names_print_refused(const struct address_names *names, FILE *out)
         images_print_refused(names->images, out);
 }
 
-/* How many of a sorted array's addresses are not above an address. */
+/* Number of addresses in a sorted array that are at most `address`. */
 static size_t count_up_to(const void *rows, size_t count, size_t row_bytes, uint64_t address)
 {
     size_t low = 0;
     while (low < count) {
         size_t middle = low + (count - low) / 2;
-        /* the address is the first member of symbols and of lines */
+        /* both symbols and lines have their address as the first member */
         const uint64_t *at = (const void *)((const char *)rows + middle * row_bytes);
         if (*at <= address) {
             low = middle + 1;
@@ -92,7 +92,7 @@ static void find_symbol(const struct image_names *names, uint64_t address,
                         struct address_name *name)
 {
     size_t n = count_up_to(names->symbols, names->symbol_count, sizeof *names->symbols, address);
-    /* of nested ones the one that begins last; few are */
+    /* of nested symbols take the one that begins last; nesting is rarely deep */
     for (size_t tries = 0; n > 0 && tries < 16 && !name->symbol; tries++) {
         const struct image_symbol *symbol = &names->symbols[--n];
         if (address - symbol->address >= symbol->size)

@@ -1,4 +1,4 @@
-/* What the addresses of a capture are called, where programs are given: symbols, source lines. */
+/* Symbols and source lines of a capture's addresses, from the ELF files that the user names. */
 #ifndef TOOLS_CACHE_ADDRESS_NAMES_H
 #define TOOLS_CACHE_ADDRESS_NAMES_H
 
@@ -10,21 +10,21 @@
 struct address_names;
 
 struct address_name {
-    const char *symbol;     /* NULL: none covers it */
-    uint64_t symbol_offset; /* from its start */
-    const char *file;       /* of the source; NULL: not known, as for data */
+    const char *symbol;     /* NULL: no symbol covers the address */
+    uint64_t symbol_offset; /* from the symbol's start */
+    const char *file;       /* source file; NULL: unknown, always so for data */
     uint32_t line;
 };
 
-/* From specifications "ELF" or "ELF@LOAD" (tools/symbols/image.h). 0 or a negative code. */
+/* Reads images given as "ELF" or "ELF@LOAD" (tools/symbols/image.h). 0 or a negative code. */
 int address_names_new(struct address_names **names, const char *const *images, unsigned count,
                       struct bt_error *error);
 void address_names_free(struct address_names *names);
 
-/* Prints why debug files are not used, a line each; names NULL: nothing. */
+/* Prints one line for each debug file that is not used, with the reason. names may be NULL. */
 void address_names_print_refused(const struct address_names *names, FILE *out);
 
-/* What is at an address; names NULL: nothing. Of data only the symbol is known. */
+/* Fills *name for an address. Data has a symbol only. With names NULL nothing is known. */
 void address_names_find(const struct address_names *names, uint64_t address,
                         struct address_name *name);
 

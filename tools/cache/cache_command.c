@@ -118,7 +118,7 @@ static const struct option_row cache_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct cache_request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Puts the records of all operands into sink. Returns the exit status; negative: it failed. */
+/* Sends the records of all operands to sink. Returns the exit status, or a negative error code. */
 static int read_records(const struct cache_request *request, const struct invocation *call,
                         struct sink *sink, bool silent, struct bt_error *error)
 {
@@ -144,7 +144,7 @@ static int print(const struct cache_request *request, const struct cache_results
                           : cache_report_text(&report, stdout, error);
 }
 
-/* Returns the exit status; negative: it failed. */
+/* Returns the exit status, or a negative error code. */
 static int simulate(const struct cache_request *request, const struct invocation *call,
                     struct cluster *cluster, struct bt_error *error)
 {
@@ -202,7 +202,7 @@ static int print_sweep(const struct cache_request *request, const struct sweep *
                           : sweep_report_text(&report, stdout, error);
 }
 
-/* Returns the exit status; negative: it failed. */
+/* Returns the exit status, or a negative error code. */
 static int sweep_all(const struct cache_request *request, const struct invocation *call,
                      struct cluster *cluster, struct bt_error *error)
 {
@@ -257,7 +257,7 @@ static int cache_main(struct invocation *call)
         return command_usage(call, "%s", error.message);
     request.text.settings.classify |= request.classify;
     request.text.settings.no_flush |= request.no_flush;
-    if (request.swept) /* without any level a single one */
+    if (request.swept) /* the only level, if no level is given */
         request.text.given[request.axes.level] = true;
     if (settings_text_end(&request.text, &error) < 0)
         return command_usage(call, "%s", error.message);

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* What the tables are called in JSON. */
+/* names of the tables in JSON */
 static const char *const keys[CACHE_REPORT_TABLES] = {"caches", "traffic", "coherence", "memory",
                                                       "lines"};
 

@@ -1,4 +1,4 @@
-/* What `bustap cache` prints of a simulation. */
+/* Reports of `bustap cache`: text, CSV, JSON. */
 #ifndef TOOLS_CACHE_CACHE_REPORT_H
 #define TOOLS_CACHE_CACHE_REPORT_H
 
@@ -10,18 +10,18 @@
 
 struct cache_report {
     const struct cache_results *results;
-    const struct address_names *names; /* what addresses are called, or NULL */
-    uint64_t lost;                     /* requests that the capture lost */
-    size_t lines;                      /* so many of the worst lines at most */
+    const struct address_names *names; /* symbols of addresses, or NULL */
+    uint64_t lost;                     /* requests lost by the capture */
+    size_t lines;                      /* maximum number of lines listed, the worst first */
 };
 
-/* What is simulated, for people and as the member "settings". The level `swept` is told without
- * size, lines and ways; -1: none is. */
+/* Prints the settings as text, or puts them as the JSON member "settings". Size, lines and ways of
+ * the level `swept` are left out; -1: none is swept. */
 void cache_report_settings(const struct hierarchy_settings *settings, int swept, FILE *out);
 void cache_report_json_settings(struct json_put *json, const struct hierarchy_settings *settings,
                                 int swept);
 
-/* 0 or BT_MEMORY. JSON goes to standard output, as json_print has it. */
+/* 0 or BT_MEMORY. JSON goes to standard output (json_print). */
 int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error);
 int cache_report_json(const struct cache_report *report, struct bt_error *error);
 int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error);

@@ -65,7 +65,7 @@ void cache_report_tables_free(struct cache_report_tables *tables)
     free(tables->lines);
 }
 
-/* Kinds without references are left out: fetches of a data cache. */
+/* Leaves out kinds without references, such as fetches of a data cache. */
 static void show_kinds(struct cache_report_tables *tables, size_t row)
 {
     const struct cache_counters *counters = &tables->rows[row].counters;
@@ -105,7 +105,9 @@ int cache_report_tables_new(struct cache_report_tables *tables, const struct cac
 
 /* --- cells --- */
 
-/* Columns that are counters: where they are. Arrays by kind are summed up in the row of all. */
+/*
+ * Columns that are counters, by their offset. The row of all kinds has the sum of an array by kind.
+ */
 struct counter_column {
     struct table_column column;
     size_t offset;
@@ -118,7 +120,7 @@ static uint64_t counter_at(const struct cache_counters *counters, size_t offset)
     return value;
 }
 
-/* kind REFERENCE_KINDS: all of them. */
+/* kind REFERENCE_KINDS: the sum of all kinds */
 static uint64_t of_kind(const struct cache_counters *counters, size_t offset, unsigned kind)
 {
     uint64_t sum = 0;
@@ -220,7 +222,7 @@ static void agent_row(void *argument, size_t number, struct table_cell *cells)
         cells[NAME_COLUMNS + i].number = counter_at(&row->counters, by_agent[i].offset);
 }
 
-/* All that is known of a cache, and of the kinds in it. */
+/* Everything that is known of a cache and of each kind of reference to it. */
 static void csv_row(void *argument, size_t shown, struct table_cell *cells)
 {
     const struct cache_report_tables *tables = argument;

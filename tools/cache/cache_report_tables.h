@@ -1,23 +1,23 @@
-/* The tables that `bustap cache` prints of a simulation, as text, CSV or JSON: rows and columns. */
+/* Tables of a simulation for text, CSV and JSON: rows and columns. */
 #ifndef TOOLS_CACHE_CACHE_REPORT_TABLES_H
 #define TOOLS_CACHE_CACHE_REPORT_TABLES_H
 
 #include "tools/cache/cache_report.h"
 #include "tools/common/table.h"
 
-/* What the tables' rows are made from. */
+/* Source of the tables' rows. */
 struct cache_report_tables {
     const struct cache_report *report;
-    struct cache_result *rows; /* caches, and in front of those of a level and side their sum */
+    struct cache_result *rows; /* caches, preceded by the sum of each level and side */
     size_t row_count;
-    size_t *shown; /* kinds of rows that have references, row * (REFERENCE_KINDS + 1) + kind */
+    size_t *shown; /* kinds with references, as row * (REFERENCE_KINDS + 1) + kind */
     size_t shown_count;
     struct cache_result **agents;
     size_t agent_count;
-    struct cache_line_counters *lines; /* the worst first */
+    struct cache_line_counters *lines; /* worst first */
 };
 
-/* In the order in which they are printed. */
+/* in printing order */
 enum cache_report_table_number {
     CACHE_REPORT_MISSES,
     CACHE_REPORT_TRAFFIC,
@@ -32,22 +32,20 @@ struct cache_report_table {
     struct table_column columns[TABLE_COLUMNS_MAX];
 };
 
-/*
- * Finds the rows; the report stays the caller's and lives on. 0, or BT_MEMORY: then there is
- * nothing to free.
- */
+/* Finds the rows. The caller keeps the report alive. 0 or BT_MEMORY, after which nothing is to be
+ * freed. */
 int cache_report_tables_new(struct cache_report_tables *tables, const struct cache_report *report,
                             struct bt_error *error);
 void cache_report_tables_free(struct cache_report_tables *tables);
 
-/* Makes a table, valid as long as the rows are. False: there is nothing to be said in it. */
+/* Makes a table, valid as long as the rows are. Returns false if the table would be empty. */
 bool cache_report_table_make(struct cache_report_table *made, struct cache_report_tables *tables,
                              enum cache_report_table_number number);
 
-/* Makes the one table of CSV: all that is known of each cache, and of the kinds in it. */
+/* Makes the single CSV table: all counters of each cache and kind. */
 void cache_report_table_csv(struct cache_report_table *made, struct cache_report_tables *tables);
 
-/* Columns that would only hold zeros are not shown to people. */
+/* Hides columns that hold only zeros; for text. */
 void cache_report_table_hide_empty(struct cache_report_table *made);
 
 #endif

@@ -35,7 +35,7 @@ const char *settings_coherence_name(enum cache_coherence coherence)
     return coherences[coherence];
 }
 
-/* The number of a name, or -1. */
+/* Returns the index of a name, or -1. */
 static int find(const char *const *names, const char *text)
 {
     for (int i = 0; names[i]; i++)
@@ -81,7 +81,7 @@ static int take_number(uint32_t *number, const char *text, struct bt_error *erro
     return result;
 }
 
-/* A number of bytes, where 0 stands for one that was not given. */
+/* Reads a number of bytes; 0 is an explicit value. */
 static int take_length(uint32_t *length, const char *text, struct bt_error *error)
 {
     int result = take_number(length, text, error);
@@ -110,7 +110,7 @@ static int take_ways(uint32_t *ways, const char *text, struct bt_error *error)
     return result;
 }
 
-/* Line and victim buffer are numbers, the others names. */
+/* Line and victim buffer are numbers, all others are words. */
 static int set_cache(struct cache_settings *cache, const char *key, const char *value,
                      struct bt_error *error)
 {
@@ -147,7 +147,7 @@ static int set_cache(struct cache_settings *cache, const char *key, const char *
     return number < 0 ? number : 0;
 }
 
-/* Keys of a whole level: 1 if key is none of them. */
+/* Sets a key of a whole level. Returns 1 if it is no such key. */
 static int set_level(struct cache_level *level, const char *key, const char *value,
                      struct bt_error *error)
 {
@@ -182,7 +182,7 @@ int settings_text_set(struct settings_text *text, unsigned level, enum settings_
     return 0;
 }
 
-/* A word without a value: the key and the value it stands for, or NULL. */
+/* Key and value of a word without a value, or NULL if it is no such word. */
 static const char *word_key(const char *word, const char **value)
 {
     static const struct {
@@ -248,7 +248,7 @@ int settings_text_attributes(struct settings_text *text, const char *value, stru
     return 0;
 }
 
-/* What was not said about a cache; above: the one above it, or NULL. */
+/* Sets the defaults of a cache. above: the next cache towards the processor, or NULL. */
 static void complete(struct cache_settings *cache, const struct cache_settings *above,
                      unsigned level)
 {

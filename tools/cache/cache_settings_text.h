@@ -1,4 +1,4 @@
-/* Hierarchies as people write them: options of `bustap cache`, keys of its configuration file. */
+/* Cache hierarchies as text: options of `bustap cache` and keys of its configuration file. */
 #ifndef TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
 #define TOOLS_CACHE_CACHE_SETTINGS_TEXT_H
 
@@ -7,10 +7,10 @@
 /* A hierarchy that is being described. */
 struct settings_text {
     struct hierarchy_settings settings;
-    bool given[CACHE_LEVELS]; /* levels that were described */
+    bool given[CACHE_LEVELS]; /* levels described so far */
 };
 
-/* Which caches of a level something is said about. */
+/* Caches of a level that a setting applies to. */
 enum settings_sides { SETTINGS_BOTH, SETTINGS_INSTRUCTION, SETTINGS_DATA };
 
 #define SETTINGS_LEVEL_BYTES 200u
@@ -25,10 +25,8 @@ void settings_text_begin(struct settings_text *text);
 int settings_text_set(struct settings_text *text, unsigned level, enum settings_sides sides,
                       const char *key, const char *value, struct bt_error *error);
 
-/*
- * The same from an option: "SIZE,key=value,...", where "shared", "private", "split", "unified",
- * "inclusive" and "exclusive" are words of their own, and the size can be left out.
- */
+/* Sets a level from an option: "SIZE,key=value,...". "shared", "private", "split", "unified",
+ * "inclusive" and "exclusive" may stand alone; the size is optional. 0 or BT_USAGE. */
 int settings_text_take(struct settings_text *text, unsigned level, enum settings_sides sides,
                        const char *words, struct bt_error *error);
 
@@ -42,24 +40,26 @@ int settings_text_attributes(struct settings_text *text, const char *value, stru
 int settings_text_bool(bool *value, const char *text, struct bt_error *error);
 
 /*
- * Completes what was not said and checks all: without any level 32 KiB of 8 ways for instructions
- * and for data, private, above 1 MiB of 16 ways, shared; lines are as long as those above, at last
- * 64 bytes; level 1 is private, the others are shared. 0 or BT_USAGE.
+ * Sets the defaults and checks all settings. Without any level: 32 KiB of 8 ways for instructions
+ * and for data, private, above 1 MiB of 16 ways, shared. A line is as long as in the level above,
+ * 64 bytes in level 1. Level 1 is private, the others are shared. 0 or BT_USAGE.
  */
 int settings_text_end(struct settings_text *text, struct bt_error *error);
 
-/* A configuration file with sections [hierarchy], [level N], [instruction N] and [data N]. The path
- * is named in errors, with the line. 0, BT_USAGE, BT_IO or BT_MEMORY. */
+/* Reads a configuration file with sections [hierarchy], [level N], [instruction N] and [data N].
+ * Errors name path and line. 0, BT_USAGE, BT_IO or BT_MEMORY. */
 int settings_file_read(struct settings_text *text, const char *path, struct bt_error *error);
 int settings_file_parse(struct settings_text *text, const char *name, const char *content,
                         size_t size, struct bt_error *error);
 
-/* "level 1 data, private: 32 KiB, lines of 64 bytes, 8 ways, lru, ...": returns out, which has
- * room for SETTINGS_LEVEL_BYTES. A swept level has no size, lines and ways. */
+/*
+ * Writes "level 1 data, private: 32 KiB, lines of 64 bytes, 8 ways, lru, ..." to out, of
+ * SETTINGS_LEVEL_BYTES bytes, and returns it. Size, lines and ways of a swept level are left out.
+ */
 char *settings_text_level(char *out, const struct hierarchy_settings *settings, unsigned level,
                           enum cache_side side, bool swept);
 
-/* The names of the values, as they are written. */
+/* Names of values, as options and reports have them. */
 const char *settings_replacement_name(enum cache_replacement replacement);
 const char *settings_prefetch_name(enum cache_prefetch prefetch);
 const char *settings_inclusion_name(enum cache_inclusion inclusion);

@@ -1,4 +1,4 @@
-/* Kinds of misses: doc/cache-model.md, section of that name. */
+/* Kinds of misses: doc/cache-model.md, "Kinds of misses". */
 #include "formats/base/power.h"
 #include "tools/cache/hierarchy_internal.h"
 
@@ -6,13 +6,14 @@
 
 #define PAGE_BITS  15u /* sub-blocks whose bits are allocated together: 4 KiB */
 #define PAGE_WORDS ((1u << PAGE_BITS) / 64)
-#define UNITS_MAX  64u /* bytes are told apart in so many units of a line */
+#define UNITS_MAX  64u /* units of a line that false sharing is decided by */
 
 struct classifier {
     unsigned sub_block_shift;
-    uint64_t **seen;         /* pages of bits: sub-blocks that were referenced */
-    struct line_store whole; /* the fully associative cache */
-    struct line_values lost; /* uint64_t: units written by others since the line was lost */
+    uint64_t **seen;         /* pages of bits, one for each sub-block that was referenced */
+    struct line_store whole; /* the fully associative cache of the same size */
+    struct line_values
+        lost; /* uint64_t: units that others have written since the line was invalidated */
 };
 
 static uint32_t sub_block_bytes(const struct cache_settings *settings)
@@ -56,7 +57,7 @@ void classifier_free(struct classifier *classifier)
     free(classifier);
 }
 
-/* Marks the sub-blocks of a reference within a line. Whether all were marked before. */
+/* Marks the sub-blocks of a reference within one line. Returns whether all were marked already. */
 static bool see(struct cache *cache, const struct cache_reference *reference)
 {
     struct classifier *classifier = cache->classifier;
@@ -74,13 +75,13 @@ static bool see(struct cache *cache, const struct cache_reference *reference)
         uint64_t *word = &(*page)[(n & ((1u << PAGE_BITS) - 1)) / 64];
         all = all && (*word >> (n % 64) & 1);
         *word |= 1ull << (n % 64);
-        if (n == last) /* the last one there is has no next */
+        if (n == last) /* the last sub-block of the address space has no successor */
             break;
     }
     return all;
 }
 
-/* The reference in the fully associative cache. Whether it hits. */
+/* Makes the reference in the fully associative cache. Returns whether it hits. */
 static bool refer_whole(struct cache *cache, const struct cache_reference *reference,
                         bool allocates)
 {
@@ -106,14 +107,14 @@ static bool refer_whole(struct cache *cache, const struct cache_reference *refer
     return hit;
 }
 
-/* The units of the line at address that bytes from start on meet. */
+/* Units of the line at `address` that the bytes from `start` on overlap. */
 static uint64_t units_of(const struct cache *cache, uint32_t address, uint32_t start,
                          uint32_t bytes)
 {
     uint32_t line = cache->settings->line;
     uint32_t unit = line > UNITS_MAX ? line / UNITS_MAX : 1;
     uint32_t offset = start - address;
-    if (offset >= line) /* it begins in a line before */
+    if (offset >= line) /* the bytes begin in an earlier line */
         return 0;
     uint32_t end = bytes > line - offset ? line : offset + bytes;
     unsigned first = offset / unit;

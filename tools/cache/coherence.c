@@ -1,7 +1,9 @@
 /* Snooping between the agents: doc/cache-model.md, "Coherence". */
 #include "tools/cache/hierarchy_internal.h"
 
-/* The dirty lines of an address above a cache become clean. Whether there were any. */
+/*
+ * Marks the dirty lines of an address in the caches above as clean. Returns whether there were any.
+ */
 static bool clean_above(struct cache *cache, uint32_t address)
 {
     bool dirty = false;
@@ -32,7 +34,8 @@ static void count_intervention(struct cache *agent, uint32_t address)
     hierarchy_line(agent->hierarchy, address)->interventions++;
 }
 
-/* Takes a line from an agent for another's write. Whether it was dirty there or above. */
+/* Invalidates an agent's line for another agent's write. Returns whether it was dirty there or
+ * above. */
 static bool take_line(struct cache *agent, size_t slot)
 {
     struct cache_line line = line_store_get(&agent->lines, slot);
@@ -51,7 +54,7 @@ static bool supplies(enum line_state state)
     return state == LINE_MODIFIED || state == LINE_OWNED;
 }
 
-/* Another agent reads a line that this one has. Whether it supplies it. */
+/* Another agent reads a line that this agent holds. Returns whether this agent supplies it. */
 static bool snoop_read(struct cache *agent, size_t slot)
 {
     struct cache_line line = line_store_get(&agent->lines, slot);
@@ -84,8 +87,8 @@ static void set_state(struct cache *agent, uint32_t address, enum line_state sta
     line_store_put(&agent->lines, slot, &line);
 }
 
-/* Takes a line from all agents but this one. Whether one of them supplies it; *dirty is set if it
- * was dirty there. */
+/* Invalidates a line in all agents but this one. Returns whether one of them supplies it; sets
+ * *dirty if it was dirty there. */
 static bool take_from_others(struct cache *agent, uint32_t address, bool intervene, bool *dirty)
 {
     struct hierarchy *hierarchy = agent->hierarchy;
@@ -128,7 +131,8 @@ bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty)
     return supplied;
 }
 
-/* A write with attribute 1 or 2: dirty copies of others are written down, then all go. */
+/* A write with attribute 1 or 2: other agents write back their dirty copies, then all copies are
+ * invalidated. */
 static void own_through(struct cache *agent, uint32_t address)
 {
     struct hierarchy *hierarchy = agent->hierarchy;

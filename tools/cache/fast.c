@@ -1,9 +1,9 @@
 /*
- * The common case, quickly: hits in level 1, and whole hierarchies of plain caches. What is counted
- * is what references.c counts; whatever is special goes there.
+ * Fast path: hits in level 1, and hierarchies of plain caches only. It counts what references.c
+ * counts; all other cases go there.
  *
- * A plain cache is LRU, writes back, allocates, has lines without parts that are no longer than
- * those below, and has no prefetch, no victim buffer and no ties to other levels.
+ * A plain cache is LRU, write-back, write-allocate, without sub-blocks, prefetch, victim buffer,
+ * inclusion and exclusion; its lines are at most as long as those of the level below.
  */
 #include "tools/cache/hierarchy_internal.h"
 
@@ -12,7 +12,7 @@ static unsigned side_count(const struct cache_level *level)
     return level->split ? CACHE_SIDES : 1;
 }
 
-/* Whether hits in a cache of level 1 only change its order and dirty states. */
+/* Whether a hit in a level 1 cache changes only its order and its dirty bits. */
 static bool has_quick_hits(const struct cache_settings *cache)
 {
     return cache->replacement == CACHE_LRU && cache->sub_block == cache->line &&
@@ -44,7 +44,7 @@ bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned leve
     return true;
 }
 
-/* Whether level 1 is the agents', and all is plain but for coherence. */
+/* Whether the agents are the level 1 caches, and everything but coherence is plain. */
 static bool has_plain_agents(const struct hierarchy_settings *settings)
 {
     struct hierarchy_settings incoherent = *settings;
@@ -74,7 +74,7 @@ enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *setting
     return !plain ? SHAPE_QUICK_HITS : direct ? SHAPE_PLAIN_DIRECT : SHAPE_PLAIN;
 }
 
-/* What a line is looked for by. */
+/* the tag that a line is searched by */
 static inline uint64_t tag_of(const struct cache *cache, uint32_t address)
 {
     return (uint64_t)cache_line_address(cache, address) << 32 | ENTRY_THERE;
@@ -86,10 +86,8 @@ static inline uint64_t *set_of(const struct cache *cache, uint32_t address)
     return cache->lines.entries + (size_t)set * cache->lines.ways;
 }
 
-/*
- * Looks a line up from the second way on, moving what it passes down by one; the first way becomes
- * the caller's. Returns the line's entry, or 0 with *last the one that no longer has a place.
- */
+/* Searches a line from the second way on, moving each entry it passes down by one way; the caller
+ * fills the first way. Returns the line's entry, or 0, with the evicted entry in *last. */
 static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, uint64_t *last)
 {
     uint64_t moving = set[0];
@@ -104,7 +102,7 @@ static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, ui
     return 0;
 }
 
-/* What a plain cache sends down when it misses; whole: a write of a whole line. */
+/* What a plain cache sends down on a miss. whole: the write covers a whole line. */
 static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
                        uint64_t replaced);
 
@@ -151,7 +149,7 @@ static void plain_miss(struct cache *cache, uint32_t address, enum reference_kin
     }
 }
 
-/* A reference to level 1, which is plain. */
+/* A reference to a plain level 1. */
 static inline void plain_first(struct cache *cache, uint32_t address, uint32_t bytes,
                                enum reference_kind kind, bool direct)
 {
@@ -171,7 +169,7 @@ static inline void plain_first(struct cache *cache, uint32_t address, uint32_t b
         plain_miss(cache, address, kind, dirty != 0 && bytes == cache->settings->line, replaced);
 }
 
-/* Whether another agent has a line. */
+/* Whether another agent holds a line. */
 static bool others_have(const struct cache *agent, uint32_t address)
 {
     const struct hierarchy *hierarchy = agent->hierarchy;
@@ -181,12 +179,12 @@ static bool others_have(const struct cache *agent, uint32_t address)
         const uint64_t tag = tag_of(other, address);
         for (uint32_t way = 0; way < other->lines.ways; way++)
             if ((set[way] & ENTRY_TAG) == tag)
-                return true; /* agent itself, which misses it, has it not */
+                return true; /* agent itself missed, so it does not hold the line */
     }
     return false;
 }
 
-/* A miss in an agent of a line that no other agent has; false: it is none. */
+/* A miss in an agent of a line that no other agent holds. Returns false if another agent does. */
 static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, uint32_t bytes,
                         enum reference_kind kind)
 {
@@ -207,7 +205,7 @@ static bool lonely_miss(struct cache *agent, uint64_t *set, uint32_t address, ui
     return true;
 }
 
-/* A hit in level 1, or a miss, that concerns no other cache beside it; false: it is none. */
+/* A hit or a miss in level 1 that involves no other level 1 cache. Returns false if it does. */
 static inline bool quick_hit(struct cache *cache, uint32_t address, uint32_t bytes,
                              enum reference_kind kind, bool agents)
 {

@@ -31,7 +31,7 @@ static bool is_agent_level(const struct hierarchy_settings *settings, unsigned l
     return level + 1 == settings->level_count || settings->levels[level + 1].shared;
 }
 
-/* Agents are in ascending order of processors. */
+/* Keeps the agents in ascending order of processors. */
 static void add_agent(struct hierarchy *hierarchy, struct cache *cache)
 {
     unsigned i = hierarchy->agent_count++;
@@ -79,7 +79,8 @@ static struct cache *cache_new(struct hierarchy *hierarchy, unsigned level, unsi
     return cache;
 }
 
-/* The cache of a level for a processor and a side, made with all below it where it is not there. */
+/* The cache of a level for a processor and a side. A missing cache is made, with all caches below
+ * it. */
 static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsigned processor,
                               enum cache_side side)
 {
@@ -113,7 +114,7 @@ static struct cache *cache_at(struct hierarchy *hierarchy, unsigned level, unsig
     return cache;
 }
 
-/* Makes the caches of a processor that occurs for the first time. */
+/* Makes the caches of a processor at its first reference. */
 static int meet_processor(struct hierarchy *hierarchy, unsigned id, struct bt_error *error)
 {
     struct processor *processor = &hierarchy->processors[id];
@@ -182,7 +183,7 @@ void hierarchy_free(struct hierarchy *hierarchy)
     free(hierarchy);
 }
 
-/* A reference of a processor that lies in one line of level 1. */
+/* A processor's reference that lies within one line of level 1. */
 static void refer_line(struct hierarchy *hierarchy, const struct processor *processor,
                        struct cache *cache, struct cache_reference *reference)
 {
@@ -261,7 +262,7 @@ int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, siz
     return out_of_memory(hierarchy, error);
 }
 
-/* Writes the dirty lines of a cache back; they become clean. */
+/* Writes back the dirty lines of a cache; they become clean. */
 static void flush(struct cache *cache)
 {
     for (uint32_t set = line_store_sets(&cache->lines); set-- > 0;) {

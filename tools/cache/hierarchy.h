@@ -1,7 +1,5 @@
-/*
- * Simulates a hierarchy of caches, one to three levels, for any number of processors, with or
- * without coherence between them. doc/cache-model.md says exactly what is simulated.
- */
+/* Simulates a cache hierarchy of one to three levels for any number of processors, with or without
+ * coherence. doc/cache-model.md is the exact definition. */
 #ifndef TOOLS_CACHE_HIERARCHY_H
 #define TOOLS_CACHE_HIERARCHY_H
 
@@ -16,7 +14,11 @@
 #define CACHE_LEVELS     3u
 #define CACHE_PROCESSORS 256u
 
-enum cache_side { CACHE_INSTRUCTION, CACHE_DATA, CACHE_SIDES }; /* unified: CACHE_INSTRUCTION */
+enum cache_side {
+    CACHE_INSTRUCTION,
+    CACHE_DATA,
+    CACHE_SIDES
+}; /* a unified cache uses this index */
 enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM, CACHE_PLRU };
 enum cache_prefetch {
     CACHE_NO_PREFETCH,
@@ -27,22 +29,23 @@ enum cache_prefetch {
 enum cache_inclusion { CACHE_NEITHER, CACHE_INCLUSIVE, CACHE_EXCLUSIVE };
 enum cache_coherence { CACHE_INCOHERENT, CACHE_MSI, CACHE_MESI, CACHE_MOESI };
 
-/* One cache, or all those of one side of a level. */
+/* One cache, or all caches of one side of a level. */
 struct cache_settings {
-    uint64_t size;      /* bytes, a power of two times ways at least one line each */
-    uint32_t line;      /* bytes, a power of two */
-    uint32_t sub_block; /* bytes, a power of two; 0: the line */
+    uint64_t size;      /* in bytes; size / ways is a power of two and at least one line */
+    uint32_t line;      /* in bytes, a power of two */
+    uint32_t sub_block; /* in bytes, a power of two; 0: a whole line */
     uint32_t ways;      /* 1: direct mapped; 0: fully associative */
     enum cache_replacement replacement;
     enum cache_prefetch prefetch;
-    bool write_through;     /* else write back */
-    bool no_write_allocate; /* else writes allocate */
-    uint32_t victim_lines;  /* of its victim buffer; 0: none */
+    bool write_through;     /* false: write-back */
+    bool no_write_allocate; /* false: write-allocate */
+    uint32_t victim_lines;  /* lines of the victim buffer; 0: none */
 };
 
 struct cache_level {
-    bool split;  /* sides[] are the instruction and the data cache; else sides[0] is all */
-    bool shared; /* one for all processors; else one for each */
+    bool split;  /* sides[] are the instruction and the data cache; false: sides[0] is a unified
+                    cache */
+    bool shared; /* one cache for all processors; false: one for each */
     enum cache_inclusion inclusion;
     struct cache_settings sides[CACHE_SIDES];
 };
@@ -52,67 +55,67 @@ struct hierarchy_settings {
     struct cache_level levels[CACHE_LEVELS];
     enum cache_coherence coherence;
     bool honour_attributes;
-    bool classify; /* split misses by kind: costs time and memory */
-    bool no_flush; /* leave dirty lines at the end */
-    uint64_t seed; /* of random replacement */
+    bool classify; /* count misses by kind; costs time and memory */
+    bool no_flush; /* do not write back dirty lines at the end */
+    uint64_t seed; /* seed of random replacement */
 };
 
-/* What happened in one cache. Arrays go by enum reference_kind. */
+/* Counters of one cache. Arrays are indexed by enum reference_kind. */
 struct cache_counters {
-    uint64_t references[REFERENCE_KINDS];  /* demand references, parts of split ones each */
-    uint64_t misses[REFERENCE_KINDS];      /* of these */
-    uint64_t line_misses[REFERENCE_KINDS]; /* misses where the line was not there at all */
-    uint64_t prefetches[REFERENCE_KINDS];  /* made here, by the kind of what they are for */
+    uint64_t references[REFERENCE_KINDS]; /* demand references; each part of a split one counts */
+    uint64_t misses[REFERENCE_KINDS];     /* demand misses */
+    uint64_t
+        line_misses[REFERENCE_KINDS]; /* demand misses of absent lines, without sub-block misses */
+    uint64_t prefetches[REFERENCE_KINDS]; /* prefetches issued by this cache, by the kind of
+                                             reference that triggered them */
     uint64_t prefetch_misses[REFERENCE_KINDS];
-    uint64_t split;                       /* boundaries at which references were split */
-    uint64_t compulsory[REFERENCE_KINDS]; /* demand misses by their kind, with classify */
+    uint64_t split;                       /* line boundaries at which references were split */
+    uint64_t compulsory[REFERENCE_KINDS]; /* demand misses by kind of miss, with classify */
     uint64_t capacity[REFERENCE_KINDS];
     uint64_t conflict[REFERENCE_KINDS];
     uint64_t true_sharing[REFERENCE_KINDS];
     uint64_t false_sharing[REFERENCE_KINDS];
-    uint64_t victim_hits; /* misses that the victim buffer had */
+    uint64_t victim_hits; /* misses served by the victim buffer */
     uint64_t fills;       /* references sent down to fill sub-blocks */
     uint64_t fill_bytes;
-    uint64_t write_backs; /* runs of dirty sub-blocks written down, at the end too */
+    uint64_t write_backs; /* runs of dirty sub-blocks written back, including those at the end */
     uint64_t write_back_bytes;
-    uint64_t write_throughs; /* writes passed on as they were */
+    uint64_t write_throughs; /* writes passed down unchanged */
     uint64_t write_through_bytes;
-    uint64_t insertions;         /* lines taken from above (exclusive) */
-    uint64_t back_invalidations; /* lines given up because a level below gave them up */
-    /* of agents, with coherence */
-    uint64_t invalidations;     /* copies lost to others' writes */
-    uint64_t interventions;     /* lines supplied to others */
+    uint64_t insertions;         /* lines received from above (exclusive) */
+    uint64_t back_invalidations; /* lines invalidated because a level below evicted them */
+    /* counters of agents, with coherence */
+    uint64_t invalidations;     /* copies invalidated by others' writes */
+    uint64_t interventions;     /* lines supplied to other agents */
     uint64_t upgrades;          /* writes to a line that was shared or owned */
-    uint64_t snoop_write_backs; /* lines written down because others asked for them */
+    uint64_t snoop_write_backs; /* lines written back because another agent requested them */
 };
 
-/* What went to memory, and what came in. */
+/* Memory traffic, and records that are not references. */
 struct hierarchy_counters {
     uint64_t memory_references[REFERENCE_KINDS];
     uint64_t memory_bytes[REFERENCE_KINDS];
-    uint64_t uncached[REFERENCE_KINDS];  /* past all caches; not in the above */
-    uint64_t dropped[REQUEST_TYPES + 1]; /* records that are no references, by
-                                            request_type_ordinal */
+    uint64_t uncached[REFERENCE_KINDS]; /* references that bypass all caches; not included above */
+    uint64_t
+        dropped[REQUEST_TYPES + 1]; /* records that are not references, by request_type_ordinal */
     uint64_t records;
 };
 
-/* One line's part in coherence, all agents together. */
+/* Coherence counters of one line, summed over all agents. */
 struct cache_line_counters {
-    uint32_t address; /* of the line's first byte */
+    uint32_t address; /* address of the line's first byte */
     uint64_t invalidations;
     uint64_t interventions;
     uint64_t upgrades;
     uint64_t write_backs;  /* snoop write-backs */
-    uint64_t true_sharing; /* misses, in the agents, with classify */
+    uint64_t true_sharing; /* misses in the agents, with classify */
     uint64_t false_sharing;
 };
 
 struct hierarchy;
 
-/*
- * Checks settings: 0, or BT_USAGE with a sentence that says what would be possible.
- * hierarchy_new checks too.
- */
+/* Checks settings. 0, or BT_USAGE with a message that names the allowed values. hierarchy_new
+ * checks too. */
 int hierarchy_check(const struct hierarchy_settings *settings, struct bt_error *error);
 
 /* Makes an empty hierarchy; *settings is copied. 0, BT_USAGE or BT_MEMORY. */
@@ -120,18 +123,18 @@ int hierarchy_new(struct hierarchy **hierarchy, const struct hierarchy_settings 
                   struct bt_error *error);
 
 /*
- * The same for a part, 0 to parts - 1, of the sets of all caches: every part is given all records,
- * and the counters of all parts added up (cache_counters_add, hierarchy_counters_add; lines are in
- * one part each) are those of the whole.
+ * Makes one part, 0 to parts - 1, of a hierarchy whose sets are divided among `parts`. Every part
+ * gets all records. The counters of all parts added up (cache_counters_add, hierarchy_counters_add)
+ * are those of the undivided hierarchy; each line belongs to one part.
  */
 int hierarchy_new_part(struct hierarchy **hierarchy, const struct hierarchy_settings *settings,
                        unsigned part, unsigned parts, struct bt_error *error);
 
-/* Whether settings, which hierarchy_check has passed, can be simulated in parts: 0, or BT_USAGE
- * with a sentence that says why not. */
+/* Whether a hierarchy of checked settings can be divided into parts: 0, or BT_USAGE with the
+ * reason. */
 int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_error *error);
 
-/* In how many parts at most; more would be empty. 1: they can't be. */
+/* Maximum number of parts; 1: the sets cannot be divided. */
 unsigned hierarchy_parts_max(const struct hierarchy_settings *settings);
 
 /* Adds the counters of another part. */
@@ -139,31 +142,28 @@ void cache_counters_add(struct cache_counters *counters, const struct cache_coun
 void hierarchy_counters_add(struct hierarchy_counters *counters,
                             const struct hierarchy_counters *more);
 
-/* Frees it. NULL is allowed. */
+/* hierarchy may be NULL. */
 void hierarchy_free(struct hierarchy *hierarchy);
 
 /* Simulates records in their order. 0 or BT_MEMORY. */
 int hierarchy_put(struct hierarchy *hierarchy, const struct record *records, size_t count,
                   struct bt_error *error);
 
-/* Writes dirty lines back unless settings say no; once, behind the last record. 0 or BT_MEMORY. */
+/* Writes back dirty lines unless settings->no_flush. Call once, after the last record. 0 or
+ * BT_MEMORY. */
 int hierarchy_end(struct hierarchy *hierarchy, struct bt_error *error);
 
-/* Whether a processor id has made a reference, be it uncached. */
+/* Whether a processor has made any reference, cached or uncached. */
 bool hierarchy_has_processor(const struct hierarchy *hierarchy, uint8_t processor);
 
-/*
- * The counters of one cache: level 0 to level_count - 1; processor is ignored for shared levels,
- * side for unified ones. All zero where no reference ever came.
- */
+/* Counters of one cache, level 0 to level_count - 1. processor is ignored for a shared level, side
+ * for a unified one. All zero if the cache has had no reference. */
 struct cache_counters hierarchy_cache_counters(const struct hierarchy *hierarchy, unsigned level,
                                                uint8_t processor, enum cache_side side);
 void hierarchy_counters(const struct hierarchy *hierarchy, struct hierarchy_counters *counters);
 
-/*
- * The counters of lines that took part in coherence, in ascending order of address: *lines is
- * allocated, the caller frees it. 0 or BT_MEMORY.
- */
+/* Coherence counters of lines, in ascending order of address. The caller frees *lines. 0 or
+ * BT_MEMORY. */
 int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counters **lines,
                     size_t *count, struct bt_error *error);
 

@@ -1,7 +1,5 @@
-/*
- * Inside the simulator: caches, and what they ask of each other. The steps are those of
- * doc/cache-model.md.
- */
+/* Private to the simulator: caches, and the requests they send each other. doc/cache-model.md
+ * defines the steps. */
 #ifndef TOOLS_CACHE_HIERARCHY_INTERNAL_H
 #define TOOLS_CACHE_HIERARCHY_INTERNAL_H
 
@@ -12,15 +10,15 @@
 struct classifier;
 struct victim_buffer;
 
-/* What one cache is asked for. */
+/* A request to one cache. */
 struct cache_reference {
     uint32_t address;
-    uint32_t bytes; /* at least 1; may cross lines, and 2^32 */
+    uint32_t bytes; /* at least 1; may cross lines and 2^32 */
     enum reference_kind kind;
     bool prefetch;
-    bool through;           /* a write with attribute 1 or 2, which are honoured */
+    bool through;           /* a write with attribute 1 or 2, where attributes are honoured */
     bool protected;         /* attribute 2 */
-    uint32_t cause_address; /* the bytes above that caused it; itself where nothing did */
+    uint32_t cause_address; /* of the reference that caused a fill; else its own */
     uint32_t cause_bytes;
 };
 
@@ -33,54 +31,54 @@ struct cache {
     enum cache_inclusion inclusion;
     uint32_t sub_block;
     bool agent;
-    bool plain;             /* and so are all below (fast.c) */
-    bool early_write_backs; /* before fills: above an inclusive level */
-    bool always_fills;      /* also for writes that cover all: above an exclusive level, too */
+    bool plain;             /* this cache and all below are plain (fast.c) */
+    bool early_write_backs; /* writes back before a fill: above an inclusive level */
+    bool always_fills;      /* even if a write covers the line: above an exclusive level, too */
     struct line_store lines;
     struct cache *below;          /* NULL: memory */
-    struct cache *above;          /* the first of those above it, */
-    struct cache *next;           /* and the next one that stands above the same cache */
-    struct victim_buffer *victim; /* or NULL */
+    struct cache *above;          /* head of the list of caches above */
+    struct cache *next;           /* next cache above the same cache */
+    struct victim_buffer *victim; /* NULL: none */
     struct classifier *classifier;
     struct cache_counters counters;
 };
 
-/* The caches of level 1 that a processor's references come to, and its agent for data. */
+/* The level 1 caches of a processor, and its agent for data. */
 struct processor {
     struct cache *first[CACHE_SIDES];
     struct cache *data_agent; /* NULL: no coherence */
 };
 
-/* Which references can be done quickly (fast.c). */
+/* References that the fast path takes (fast.c). */
 enum hierarchy_shape { SHAPE_ANY, SHAPE_QUICK_HITS, SHAPE_AGENTS, SHAPE_PLAIN, SHAPE_PLAIN_DIRECT };
 
 struct hierarchy {
     enum hierarchy_shape shape;
-    struct hierarchy_settings settings; /* ways and sub_block never 0 */
+    struct hierarchy_settings settings; /* complete: ways and sub_block are not 0 */
     struct cache *caches[CACHE_LEVELS][CACHE_PROCESSORS][CACHE_SIDES];
     struct processor processors[CACHE_PROCESSORS];
     bool occurs[CACHE_PROCESSORS];
     unsigned agent_level;
     struct cache *agents[CACHE_PROCESSORS * CACHE_SIDES];
     unsigned agent_count;
-    const struct cache *writer;         /* the agent whose processor writes now, or NULL */
-    uint32_t written;                   /* the line that it writes */
-    struct line_values lines;           /* struct cache_line_counters */
-    struct cache_line_counters no_line; /* where there is no memory for one */
-    bool no_memory;                     /* some table could not grow: counters are wrong */
-    uint32_t class_mask;                /* of the address, for a part: only these classes of sets */
+    const struct cache *writer;         /* agent of the processor that writes now, or NULL */
+    uint32_t written;                   /* address of the line that it writes */
+    struct line_values lines;           /* values are struct cache_line_counters */
+    struct cache_line_counters no_line; /* counts lines for which memory is exhausted */
+    bool no_memory;                     /* an allocation failed: counters are wrong */
+    uint32_t class_mask;                /* address bits that select this part's classes of sets */
     unsigned class_shift;
     unsigned part, parts;
     struct hierarchy_counters counters;
 };
 
-/* The address of the first byte of a cache's line. */
+/* Address of the first byte of a cache's line. */
 static inline uint32_t cache_line_address(const struct cache *cache, uint32_t address)
 {
     return address >> cache->lines.line_shift << cache->lines.line_shift;
 }
 
-/* Whether the sets of an address are this part's. */
+/* Whether the set of an address belongs to this part. */
 static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t address)
 {
     return hierarchy->parts == 1 ||
@@ -90,103 +88,105 @@ static inline bool hierarchy_is_mine(const struct hierarchy *hierarchy, uint32_t
 
 /* --- fast.c --- */
 
-/* The shape of a hierarchy, of which ways and sub_block are never 0. */
+/* Finds which caches are plain. ways and sub_block of the settings are not 0. */
 enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *settings);
 
-/* Whether a cache, and all below it, are plain. */
+/* Whether a cache and all caches below it are plain. */
 bool hierarchy_is_plain(const struct hierarchy_settings *settings, unsigned level, unsigned side);
 
-/* A reference that lies in one line, to a plain cache or to memory (NULL). */
+/* A reference within one line of a plain cache, or to memory (NULL). */
 void cache_refer_plain(struct hierarchy *hierarchy, struct cache *cache, uint32_t address,
                        uint32_t bytes, enum reference_kind kind);
 
-/* Simulates records up to the first that is not to be done quickly; returns how many. */
+/* Simulates records up to the first one that the fast path cannot take; returns their number. */
 size_t hierarchy_put_quickly(struct hierarchy *hierarchy, const struct record *records,
                              size_t count);
 
 /* --- references.c --- */
 
-/* Works on a reference, wherever it goes; cache NULL is memory. Whether a fill's line came dirty.
- */
+/* Makes a reference to a cache, or to memory (NULL). Returns whether the line filled is dirty. */
 bool cache_refer(struct hierarchy *hierarchy, struct cache *cache,
                  const struct cache_reference *reference);
 
-/* The same for one that lies in one line of cache. */
+/* Makes a reference that lies within one line of the cache. */
 bool cache_refer_part(struct cache *cache, const struct cache_reference *reference);
 
-/* Writes the dirty sub-blocks of a line to the level below, higher addresses first. */
+/* Writes back the dirty sub-blocks of a line to the level below, higher addresses first. */
 void cache_write_back(struct cache *cache, const struct cache_line *line);
 
-/* Disposes of a line that replacement took: written back, or inserted below. */
+/* Disposes of an evicted line: writes it back, or inserts it below. */
 void cache_dispose(struct cache *cache, const struct cache_line *line);
 
 /* --- inclusion.c --- */
 
-/* An inclusive cache gives a line up: so do all above, whose dirtiness comes into *line. */
+/* An inclusive cache evicts a line: invalidates it in all caches above; *line becomes dirty if it
+ * was dirty there. */
 void inclusion_give_up(struct cache *cache, struct cache_line *line);
 
 /*
- * Takes a range that lies in one line of the cache below out of all caches above it. written:
- * another agent's write takes it (doc/cache-model.md, "Kinds of misses"). Whether any was dirty.
+ * Invalidates a range within one line of the cache below in all caches above it. written: because
+ * of another agent's write (doc/cache-model.md, "Kinds of misses"). Returns whether any of it was
+ * dirty.
  */
 bool inclusion_invalidate_above(struct cache *cache, uint32_t address, uint32_t bytes,
                                 bool written);
 
-/* A reference to an exclusive level, and a line that comes from above. */
+/* A reference to an exclusive level, and the insertion of a line evicted from above. */
 bool exclusive_refer(struct cache *cache, const struct cache_reference *reference);
 void exclusive_insert(struct cache *cache, uint32_t address, bool dirty);
 
 /* --- coherence.c --- */
 
-/* The question of ownership, before a write to a line; through: attribute 1 or 2. */
+/* Requests ownership before a write to a line. through: the write has attribute 1 or 2. */
 void coherence_own(struct hierarchy *hierarchy, struct cache *agent,
                    const struct cache_reference *write);
 
-/* After a write: who lost the line learns which bytes were written. With classify only. */
+/* Records which bytes were written, for agents that lost the line to this write. With classify
+ * only. */
 void coherence_written(struct hierarchy *hierarchy, const struct cache *agent,
                        const struct cache_reference *write);
 
-/* An agent misses a line, and has just made room for it. Whether another agent supplies; *dirty is
- * set if the line comes dirty. */
+/* An agent misses a line and has made room for it. Returns whether another agent supplies the line;
+ * *dirty is set if it comes dirty. */
 bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty);
 
 /* --- victim.c --- */
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 struct victim_buffer *victim_new(uint32_t lines);
 void victim_free(struct victim_buffer *victim);
 
-/* Takes the line with that address out into *line; false: it is not there. */
+/* Moves the line with that address out of the buffer to *line. Returns false if it is not there. */
 bool victim_take(struct victim_buffer *victim, uint32_t address, struct cache_line *line);
 
-/* Puts a line in; *dropped is the one it drives out, valid 0 where there is none. */
+/* Inserts a line. *dropped is the evicted line; valid is 0 if none was evicted. */
 void victim_put(struct victim_buffer *victim, const struct cache_line *line,
                 struct cache_line *dropped);
 
-/* The n-th oldest line, which may be changed; NULL behind the newest. */
+/* The n-th oldest line, which the caller may change. NULL after the newest. */
 struct cache_line *victim_line(struct victim_buffer *victim, uint32_t n);
 
 /* --- classify.c --- */
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 struct classifier *classifier_new(const struct cache_settings *settings);
 void classifier_free(struct classifier *classifier);
 
-/* Takes note of a reference to a cache, and counts its miss by kind. */
+/* Records a reference to a cache, and counts its miss by kind. */
 void classify_reference(struct cache *cache, const struct cache_reference *reference, bool hit);
 
-/* The cache lost a line to another's write. */
+/* The cache lost a line to another agent's write. */
 void classify_lost(struct cache *cache, uint32_t address);
 
-/* Another agent wrote; counts for the line if this cache lost it. */
+/* Another agent wrote. Has an effect if this cache lost the line. */
 void classify_written(struct cache *cache, const struct cache_reference *write);
 
 /* --- hierarchy.c, settings.c --- */
 
-/* Bits of the address, address >> shift & mask, that no set has two values of. */
+/* Bits of the address, address >> shift & mask, that are the same for all addresses of a set. */
 void hierarchy_classes(const struct hierarchy_settings *settings, unsigned *shift, uint32_t *mask);
 
-/* The counters of a line; with no memory left those of no line. */
+/* Counters of a line; hierarchy->no_line if memory is exhausted. */
 struct cache_line_counters *hierarchy_line(struct hierarchy *hierarchy, uint32_t address);
 
 #endif

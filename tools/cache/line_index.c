@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
-/* Slots are held plus one, so that 0 is none and memory is only used where lines are. */
+/* Slots are stored plus one: 0 means none, so that untouched pages of memory stay unused. */
 struct line_index {
     uint32_t ways;
-    unsigned bucket_shift; /* of a 32-bit hash */
+    unsigned bucket_shift; /* shift of a 32-bit hash */
     uint32_t *buckets;     /* first slot of each chain */
-    uint32_t *chain;       /* by slot: the next in its bucket */
-    uint32_t *before;      /* by slot: the next one to be replaced later */
-    uint32_t *behind;      /* by slot: the next one to be replaced earlier */
-    uint32_t *first;       /* by set: the last to be replaced */
+    uint32_t *chain;       /* by slot: next slot of its bucket */
+    uint32_t *before;      /* by slot: neighbour that is evicted later */
+    uint32_t *behind;      /* by slot: neighbour that is evicted earlier */
+    uint32_t *first;       /* by set: the line evicted last */
     uint32_t *last;        /* by set: the next victim */
-    uint32_t *empty;       /* by set: all ways below are taken */
+    uint32_t *empty;       /* by set: all ways below this one are occupied */
 };
 
 struct line_index *line_index_new(uint32_t sets, uint32_t ways, bool ordered)
@@ -71,7 +71,7 @@ size_t line_index_find(const struct line_index *index, uint32_t address, const u
     return slot == 0 ? SIZE_MAX : slot - 1;
 }
 
-/* Takes a slot out of the order. */
+/* Removes a slot from the order. */
 static void unlink_slot(struct line_index *index, size_t slot)
 {
     uint32_t before = index->before[slot];

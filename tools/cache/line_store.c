@@ -70,7 +70,7 @@ size_t line_store_find_indexed(const struct line_store *store, uint32_t address)
                            store->entries);
 }
 
-/* Moves the entries [first, slot) one further and leaves the first as it was. */
+/* Moves the entries [first, slot) up by one; the first entry keeps its old contents. */
 static void shift(struct line_store *store, size_t first, size_t slot)
 {
     for (size_t i = slot; i > first; i--)
@@ -80,7 +80,8 @@ static void shift(struct line_store *store, size_t first, size_t slot)
                 (slot - first) * sizeof *store->masks);
 }
 
-/* Turns all nodes on the way to a way to the other half. Node 1 is the root, n's are 2n, 2n + 1. */
+/* Points all nodes on the path to a way at the other half. Node 1 is the root; the children of n
+ * are 2n and 2n + 1. */
 static void plru_use(struct line_store *store, size_t slot)
 {
     uint64_t *nodes = &store->set_states[slot / store->ways];
@@ -135,7 +136,7 @@ size_t line_store_use(struct line_store *store, size_t slot)
     return first;
 }
 
-/* The lowest empty way of a set without an index, else the one that is to be replaced. */
+/* The lowest empty way of a set, else the victim; for sets without an index. */
 static size_t choose_way(struct line_store *store, uint32_t set)
 {
     size_t first = (size_t)set * store->ways;
@@ -147,7 +148,7 @@ static size_t choose_way(struct line_store *store, uint32_t set)
                         : random_victim(&store->set_states[set], store->ways));
 }
 
-/* The same with an index, which forgets what is replaced. */
+/* The same for sets with an index. */
 static size_t choose_indexed(struct line_store *store, uint32_t set)
 {
     size_t slot = line_index_empty(store->index, set, store->entries);

@@ -1,10 +1,10 @@
 /*
- * The lines that a cache holds: sets of ways, with the order or the bits that replacement needs.
- * Replacement is as doc/cache-model.md, "Hierarchy", says. Slots of lines change with use.
+ * The lines of a cache: sets of ways, with the order or the bits that replacement needs
+ * (doc/cache-model.md, "Hierarchy"). A line may change its slot with each use.
  *
- * Sets of few ways are arrays: with LRU and FIFO in the order of replacement, the next victim last,
- * so that the line that is used over and over again is found at the first look. Sets of many ways
- * have an index besides (line_index.h).
+ * Sets of few ways are arrays. With LRU and FIFO an array is in the order of replacement, the next
+ * victim last, so that the line used most often is found first. Sets of many ways have an index as
+ * well (line_index.h).
  */
 #ifndef TOOLS_CACHE_LINE_STORE_H
 #define TOOLS_CACHE_LINE_STORE_H
@@ -18,16 +18,16 @@
 
 enum line_state { LINE_INCOHERENT, LINE_SHARED, LINE_EXCLUSIVE, LINE_OWNED, LINE_MODIFIED };
 
-/* A line as it is outside the store. Masks have a bit for each sub-block, the lowest first. */
+/* A line outside the store. Masks have one bit for each sub-block, the lowest first. */
 struct NAMED_FIELDS cache_line {
-    uint32_t address; /* of its first byte */
+    uint32_t address; /* address of its first byte */
     enum line_state state;
     uint64_t valid; /* 0: no line */
     uint64_t dirty;
-    uint64_t touched; /* by references that were no prefetches */
+    uint64_t touched; /* by demand references */
 };
 
-/* An entry: the address in the upper half, and in the lower */
+/* An entry has the line's address in its upper half, and these flags in its lower half. */
 #define ENTRY_THERE       1u
 #define ENTRY_DIRTY       2u
 #define ENTRY_TOUCHED     4u
@@ -46,24 +46,22 @@ struct line_store {
     uint32_t set_mask; /* sets - 1 */
     uint32_t ways;
     enum cache_replacement replacement;
-    uint64_t *entries;        /* ways of set 0, of set 1, ...; 0: empty */
-    struct line_masks *masks; /* as entries; NULL: lines are their only sub-block */
-    uint64_t *set_states;     /* plru: nodes; random: generators; else NULL */
+    uint64_t *entries;        /* entries of set 0, of set 1, ...; 0: empty */
+    struct line_masks *masks; /* parallel to entries; NULL: a line is its only sub-block */
+    uint64_t *set_states;     /* plru: tree bits; random: generators; else NULL */
     struct line_index *index; /* NULL: sets are searched */
 };
 
-/*
- * Makes an empty store for a cache of these settings, ways not 0, which hierarchy_check has passed.
- * cache is the number of the cache for random replacement. 0 or -1 without memory.
- */
+/* Makes an empty store for a cache of checked settings with ways not 0. cache: number of the cache,
+ * for the seed of random replacement. 0 or -1 without memory. */
 int line_store_make(struct line_store *store, const struct cache_settings *settings, uint64_t seed,
                     uint64_t cache);
 void line_store_clear(struct line_store *store);
 
-/* line_store_find where there is an index. */
+/* line_store_find for sets with an index. */
 size_t line_store_find_indexed(const struct line_store *store, uint32_t address);
 
-/* The slot of the line that holds the byte at address; LINE_NONE. */
+/* The slot of the line that holds the byte at address, or LINE_NONE. */
 static inline size_t line_store_find(const struct line_store *store, uint32_t address)
 {
     const uint32_t line = address >> store->line_shift;
@@ -77,22 +75,18 @@ static inline size_t line_store_find(const struct line_store *store, uint32_t ad
     return LINE_NONE;
 }
 
-/* Tells replacement that a line was hit; returns its new slot. */
+/* Updates the replacement state after a hit; returns the line's new slot. */
 size_t line_store_use(struct line_store *store, size_t slot);
 
-/*
- * Makes room for the line that holds address and is not there: *replaced is what was there, valid 0
- * where nothing was. Returns the slot, which the caller fills with line_store_put.
- */
+/* Allocates a slot for the absent line that holds address. *replaced is the evicted line; valid is
+ * 0 if none was evicted. The caller fills the slot with line_store_put. */
 size_t line_store_allocate(struct line_store *store, uint32_t address, struct cache_line *replaced);
 
-/* Takes a line out; other lines of its set may get other slots. */
+/* Removes a line; other lines of its set may change their slots. */
 void line_store_remove(struct line_store *store, size_t slot);
 
-/*
- * The slots of a set's lines one after the other, next victim first (LRU, FIFO) or from the
- * highest way: begin with LINE_NONE, which is also the end.
- */
+/* Iterates over a set: next victim first (LRU, FIFO), else from the highest way. Begins with
+ * LINE_NONE and ends with it. */
 size_t line_store_next(const struct line_store *store, uint32_t set, size_t slot);
 
 static inline uint32_t line_store_sets(const struct line_store *store)
@@ -100,7 +94,7 @@ static inline uint32_t line_store_sets(const struct line_store *store)
     return store->set_mask + 1;
 }
 
-/* The line at a slot, which may be an empty one. */
+/* The line in a slot, which may be empty. */
 static inline struct cache_line line_store_get(const struct line_store *store, size_t slot)
 {
     uint64_t entry = store->entries[slot];
@@ -122,7 +116,7 @@ static inline struct cache_line line_store_get(const struct line_store *store, s
     return line;
 }
 
-/* Changes the line at a slot; line->valid is not 0. */
+/* Changes the line in a slot; line->valid is not 0. */
 static inline void line_store_put(struct line_store *store, size_t slot,
                                   const struct cache_line *line)
 {

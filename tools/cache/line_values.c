@@ -10,7 +10,7 @@ static size_t home_of(const struct line_values *map, uint64_t key)
     return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
 }
 
-/* Where a key is, or would be put. */
+/* The slot of a key, or the empty slot where it would be inserted. */
 static size_t slot_of(const struct line_values *map, uint64_t key)
 {
     size_t slot = home_of(map, key);
@@ -73,7 +73,7 @@ void line_values_remove(struct line_values *map, uint32_t address)
     if (map->keys[hole] == 0)
         return;
     map->count--;
-    /* those behind it that would no longer be found move up */
+    /* move later entries of the probe sequence into the hole, so that they stay reachable */
     for (size_t slot = (hole + 1) & (map->capacity - 1); map->keys[slot] != 0;
          slot = (slot + 1) & (map->capacity - 1)) {
         size_t home = home_of(map, map->keys[slot]);

@@ -1,4 +1,4 @@
-/* A map from the addresses of lines to fixed-size values. */
+/* A map from line addresses to values of a fixed size. */
 #ifndef TOOLS_CACHE_LINE_VALUES_H
 #define TOOLS_CACHE_LINE_VALUES_H
 
@@ -7,22 +7,22 @@
 
 struct line_values {
     size_t value_bytes;
-    size_t capacity; /* a power of two, or 0 */
+    size_t capacity; /* power of two, or 0 */
     size_t count;
     uint64_t *keys; /* address + 1; 0: empty */
     unsigned char *values;
 };
 
-/* The value of a line, NULL where there is none. Good until the next line_values_add or _remove. */
+/* The value of a line, or NULL. Valid until the next line_values_add or line_values_remove. */
 void *line_values_find(const struct line_values *map, uint32_t address);
 
-/* The same, added as zero where there was none; NULL: no memory. */
+/* The value of a line, inserted as zeros if missing. NULL: out of memory. */
 void *line_values_add(struct line_values *map, uint32_t address);
 
-/* Takes a line out, if it is there. */
+/* Removes a line if present. */
 void line_values_remove(struct line_values *map, uint32_t address);
 
-/* Frees what it holds. */
+/* Frees the contents. */
 void line_values_clear(struct line_values *map);
 
 #endif

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry: the line's address in the upper half; below ENTRY_THERE, and the fewest ways with which
- * it is dirty, ENTRY_CLEAN for none. 0: there is no line. */
+/* An entry has the line's address in its upper half. The lower half has ENTRY_THERE and the fewest
+ * ways with which the line is dirty, ENTRY_CLEAN if with none. 0: empty. */
 #define ENTRY_THERE  0x10000u
 #define ENTRY_CLEAN  0xffffu
 #define ENTRY_LEVEL  0xffffu
 #define ENTRY_TAG    0xffffffff00010000u
-#define WHOLE_WRITE  REFERENCE_KINDS /* a write of whole lines, which fills nothing */
+#define WHOLE_WRITE  REFERENCE_KINDS /* a write of whole lines, which needs no fill */
 #define STACKS_KINDS (REFERENCE_KINDS + 1u)
 
-/* What was found with one number of sets, in all caches of one side. */
+/* Counts for one number of sets and all caches of one side. */
 struct depth_counts {
-    uint64_t found[STACKS_KINDS][LRU_STACKS_DEPTH + 1]; /* by depth; the last: not found */
-    uint64_t first[STACKS_KINDS]; /* on top here, and so with all larger numbers of sets */
+    uint64_t found[STACKS_KINDS][LRU_STACKS_DEPTH + 1]; /* by depth; the last element: not found */
+    uint64_t first[STACKS_KINDS]; /* found on top here, and so with all larger numbers of sets */
     uint64_t write_backs[LRU_STACKS_DEPTH + 1]; /* by ways */
 };
 
@@ -32,25 +32,25 @@ struct stack_bank {
     uint64_t *entries; /* sets of the first depth, of the second, ... */
 };
 
-/* A reference to one line that is still to be made. Many are made with one number of sets before
- * the next, so that the processor's caches hold what is worked on. */
+/* A queued reference to one line. A batch is made with one number of sets before the next, so that
+ * the entries stay in the host's caches. */
 struct waiting {
-    uint64_t *entries; /* of its bank */
-    uint32_t address;  /* of the line */
+    uint64_t *entries; /* entries of its bank */
+    uint32_t address;  /* address of the line */
     uint8_t kind;
     uint8_t side;
 };
 
 #define WAITING_MAX 4096u
-#define AHEAD       8u /* so many references before its turn a set is asked for */
+#define AHEAD       8u /* a set is prefetched this many references in advance */
 
 struct lru_stacks {
     struct waiting waiting[WAITING_MAX];
     unsigned waiting_count;
     struct lru_stacks_settings settings;
     struct lru_depth *depths;
-    size_t *offsets; /* of each depth's entries in a bank */
-    size_t entries;  /* of a bank */
+    size_t *offsets; /* offset of each depth's entries in a bank */
+    size_t entries;  /* number of entries of a bank */
     unsigned line_shift;
     uint32_t part_mask; /* smallest number of sets - 1 */
     struct side_counts sides[CACHE_SIDES];
@@ -106,9 +106,9 @@ void lru_stacks_free(struct lru_stacks *stacks)
 }
 
 /*
- * Puts a line that is not on top there. Those above where it was move down by one, and are
- * written back by the caches that are too small for them now. Returns the depth where it was, ways
- * where it was not.
+ * Moves a line that is not on top to the top. The lines above it move down by one; caches that have
+ * become too small for them write them back. Returns the former depth of the line, or `ways` if it
+ * was absent.
  */
 static inline __attribute__((always_inline)) unsigned
 raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write, uint64_t *write_backs)
@@ -117,7 +117,9 @@ raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write, uint64_t *wri
     uint64_t moving = set[0];
     unsigned found = ways;
     for (unsigned depth = 1; moving != 0; depth++) {
-        /* where it is dirty it stayed with more ways than it is deep: now one more is needed */
+        /*
+         * a dirty line was kept by caches with more ways than its depth; now one more way is needed
+         */
         bool leaves = (moving & ENTRY_LEVEL) == depth;
         write_backs[depth] += leaves;
         moving += leaves;
@@ -137,9 +139,9 @@ raise_line(uint64_t *set, unsigned ways, uint64_t tag, bool write, uint64_t *wri
 }
 
 /*
- * Makes the references that wait with one number of sets; ways is depth's, said again so that it
- * can be a constant. Returns how many of them have to be made with more sets: these are then the
- * first.
+ * Makes the queued references with one number of sets. ways is the depth's, passed again so that
+ * the compiler can treat it as a constant. Returns how many references need more sets; these are
+ * moved to the front.
  */
 static inline __attribute__((always_inline)) unsigned
 work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned ways)
@@ -172,7 +174,7 @@ work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned 
     return kept;
 }
 
-/* Makes all references that wait, with one number of sets after the other. */
+/* Makes all queued references, with one number of sets after the other. */
 static void work_off(struct lru_stacks *stacks)
 {
     unsigned count = stacks->waiting_count;
@@ -201,7 +203,7 @@ static void work_off(struct lru_stacks *stacks)
     stacks->waiting_count = 0;
 }
 
-/* The entries of a processor's cache, made when it occurs. NULL: no memory. */
+/* The entries of a processor's cache, allocated at its first reference. NULL: out of memory. */
 static uint64_t *find_entries(struct lru_stacks *stacks, unsigned processor, unsigned side)
 {
     struct stack_bank *bank = &stacks->banks[stacks->settings.shared ? 0 : processor][side];
@@ -210,7 +212,7 @@ static uint64_t *find_entries(struct lru_stacks *stacks, unsigned processor, uns
     return bank->entries;
 }
 
-/* Whether a line's sets are in this part. */
+/* Whether a line's sets belong to this part. */
 static inline bool is_mine(const struct lru_stacks *stacks, uint32_t address)
 {
     return stacks->settings.parts == 1 ||
@@ -218,7 +220,7 @@ static inline bool is_mine(const struct lru_stacks *stacks, uint32_t address)
                stacks->settings.part;
 }
 
-/* A reference as it comes, line by line. */
+/* Splits a reference into lines and queues them. */
 static void refer(struct lru_stacks *stacks, unsigned side, uint64_t *entries,
                   const struct record *record, enum reference_kind kind)
 {
@@ -264,7 +266,7 @@ int lru_stacks_put(struct lru_stacks *stacks, const struct record *records, size
     return 0;
 }
 
-/* Lines that a cache of so many ways holds dirty, in all processors' caches. */
+/* Dirty lines of a cache with that many ways, summed over the processors. */
 static uint64_t count_dirty(const struct lru_stacks *stacks, unsigned number, uint32_t ways,
                             unsigned side)
 {
@@ -281,7 +283,7 @@ static uint64_t count_dirty(const struct lru_stacks *stacks, unsigned number, ui
     return dirty;
 }
 
-/* References of a kind, and those that a cache of so many ways misses. */
+/* References of a kind, and the misses of a cache with that many ways. */
 static void count_kind(const struct lru_stacks *stacks, const struct side_counts *counts,
                        unsigned number, uint32_t ways, unsigned kind, uint64_t *references,
                        uint64_t *misses)

@@ -1,11 +1,10 @@
 /*
- * All LRU caches of one line size at once: for each number of sets the lines of each set in the
- * order of their last use, to the depth of the most ways that are asked for. A cache with fewer
- * ways holds the upper part of the same order, so that one search counts for all of them.
+ * Simulates all LRU caches of one line size together. For each number of sets it keeps the lines of
+ * each set in LRU order, down to the largest associativity requested. A cache with fewer ways holds
+ * the upper part of the same order, so that one search counts for all associativities.
  *
- * A line that was used last in its set was so, too, in the smaller sets of every larger number of
- * sets: there the search ends. Dirty lines are told by the fewest ways with which the line has
- * stayed in the cache since it was written.
+ * A line on top of its set is also on top with every larger number of sets; the search ends there.
+ * For each line the fewest ways with which it is dirty is kept.
  */
 #ifndef TOOLS_CACHE_LRU_STACKS_H
 #define TOOLS_CACHE_LRU_STACKS_H
@@ -13,9 +12,9 @@
 #include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
 
-#define LRU_STACKS_DEPTH 64u /* ways at most */
+#define LRU_STACKS_DEPTH 64u /* maximum associativity */
 
-/* A number of sets, and the most ways that are asked for with it. */
+/* A number of sets, and the largest associativity to simulate with it. */
 struct NAMED_FIELDS lru_depth {
     uint32_t sets; /* a power of two */
     uint32_t ways;
@@ -23,16 +22,16 @@ struct NAMED_FIELDS lru_depth {
 
 struct lru_stacks_settings {
     uint32_t line;
-    bool split;                     /* fetches apart from reads and writes */
-    bool shared;                    /* all processors together */
+    bool split;                     /* instruction and data caches */
+    bool shared;                    /* one cache for all processors */
     const struct lru_depth *depths; /* in ascending order of sets; copied */
     unsigned depth_count;
-    unsigned part, parts; /* of the sets: lru_stacks_parts_max at most */
+    unsigned part, parts; /* part of the sets; at most lru_stacks_parts_max parts */
 };
 
 struct lru_stacks;
 
-/* In how many parts the sets can be divided. */
+/* Maximum number of parts that the sets can be divided into. */
 unsigned lru_stacks_parts_max(const struct lru_stacks_settings *settings);
 
 /* 0 or BT_MEMORY. */
@@ -45,9 +44,9 @@ int lru_stacks_put(struct lru_stacks *stacks, const struct record *records, size
                    struct bt_error *error);
 
 /*
- * What a cache of these sets and ways counts that writes back (or through) and allocates on writes:
- * those of all processors together. flush: dirty lines are written back at the end. Counters of
- * parts are added up.
+ * Counters of a cache with these sets and ways, write-back (or write-through) and write-allocate,
+ * summed over the processors. flush: dirty lines are written back at the end. The caller adds up
+ * the parts.
  */
 void lru_stacks_counters(const struct lru_stacks *stacks, uint32_t sets, uint32_t ways,
                          enum cache_side side, bool write_through, bool flush,

@@ -1,10 +1,10 @@
-/* Simulating a hierarchy in parts: sets that no reference connects can be worked on apart. */
+/* Divides a hierarchy into parts: sets that no reference connects are simulated independently. */
 #include "formats/base/power.h"
 #include "tools/cache/hierarchy_internal.h"
 
 #include <string.h>
 
-/* The longest line, and the shortest stretch of addresses after which sets come again. */
+/* The longest line, and the smallest distance after which addresses map to the same sets again. */
 static void extent(const struct hierarchy_settings *settings, uint64_t *line, uint64_t *span)
 {
     *line = 1;
@@ -66,7 +66,7 @@ int hierarchy_check_parts(const struct hierarchy_settings *settings, struct bt_e
     return 0;
 }
 
-/* Adds the numbers of a struct that holds nothing but uint64_t. */
+/* Adds two structs that consist of uint64_t members only. */
 static void add(void *counters, const void *more, size_t size)
 {
     unsigned char *sums = counters;

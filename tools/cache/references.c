@@ -30,7 +30,7 @@ static void count(struct cache *cache, const struct cache_reference *reference, 
     counters->line_misses[reference->kind] += !line_there;
 }
 
-/* Sends a write on as it is. */
+/* Sends a write down unchanged. */
 static void pass_on(struct cache *cache, const struct cache_reference *write)
 {
     cache->counters.write_throughs++;
@@ -80,7 +80,7 @@ void cache_dispose(struct cache *cache, const struct cache_line *line)
         cache_write_back(cache, line);
 }
 
-/* Reads the whole sub-blocks touched from below. Whether they came dirty. */
+/* Reads the touched sub-blocks, whole, from below. Returns whether they are dirty. */
 static bool fill(struct cache *cache, const struct cache_reference *reference)
 {
     struct cache_reference from_below = *reference;
@@ -94,7 +94,7 @@ static bool fill(struct cache *cache, const struct cache_reference *reference)
     return cache_refer(cache->hierarchy, cache->below, &from_below);
 }
 
-/* Whether a reference that missed has its sub-blocks filled. */
+/* Whether a missing reference fills its sub-blocks. */
 static bool is_filled(const struct cache *cache, const struct cache_reference *reference)
 {
     if (reference->kind != REFERENCE_WRITE)
@@ -105,7 +105,7 @@ static bool is_filled(const struct cache *cache, const struct cache_reference *r
            ((reference->address | reference->bytes) & (cache->sub_block - 1)) != 0;
 }
 
-/* The line of an address, where it is now, becomes dirty as a whole. */
+/* Marks the line of an address, wherever it is now, as dirty as a whole. */
 static void make_dirty(struct cache *cache, uint32_t address)
 {
     size_t slot = line_store_find(&cache->lines, address);
@@ -116,10 +116,8 @@ static void make_dirty(struct cache *cache, uint32_t address)
     line_store_put(&cache->lines, slot, &line);
 }
 
-/*
- * Makes room for the line of an address, which is not there; *line is it as the victim buffer
- * had it, or new. *replaced is the line that goes, valid 0 where none does.
- */
+/* Makes room for an absent line. *line is the line from the victim buffer, or a new one; *replaced
+ * is the evicted line, valid 0 if none. */
 static size_t make_room(struct cache *cache, uint32_t address, bool buffered,
                         struct cache_line *line, struct cache_line *replaced)
 {
@@ -136,7 +134,7 @@ static size_t make_room(struct cache *cache, uint32_t address, bool buffered,
     return slot;
 }
 
-/* Step 5 of a reference that missed; served: by the victim buffer. */
+/* Step 5 of a miss. served: by the victim buffer. */
 static void cause(struct cache *cache, const struct cache_reference *reference, bool served,
                   const struct cache_line *replaced)
 {
@@ -170,7 +168,7 @@ static void touch(struct cache *cache, size_t slot, struct cache_line *line,
     line_store_put(&cache->lines, slot, line);
 }
 
-/* A reference that missed; slot LINE_NONE: its line is not there. */
+/* A miss. slot LINE_NONE: the line is absent. */
 static void miss(struct cache *cache, const struct cache_reference *reference, size_t slot,
                  struct cache_line *line)
 {
@@ -196,7 +194,8 @@ static void miss(struct cache *cache, const struct cache_reference *reference, s
     cause(cache, reference, served, &replaced);
 }
 
-/* A write with attribute 1 or 2: allocates nowhere, changes what it hits, and goes on. */
+/* A write with attribute 1 or 2: does not allocate, updates a line that it hits, and is passed
+ * down. */
 static void write_past(struct cache *cache, const struct cache_reference *write, size_t slot,
                        struct cache_line *line, bool hit)
 {

@@ -37,7 +37,7 @@ int cache_results_take(struct cache_results *results, const struct hierarchy *hi
     return hierarchy_lines(hierarchy, &results->lines, &results->line_count, error);
 }
 
-/* Merges two lists of lines, none of which is in both. */
+/* Merges two disjoint lists of lines. */
 static int add_lines(struct cache_results *results, const struct cache_results *more,
                      struct bt_error *error)
 {

@@ -1,14 +1,14 @@
-/* What a simulation found, out of the simulator's hands: of one hierarchy, or of parts together. */
+/* Results of a simulation, independent of the simulator: of one hierarchy, or of parts merged. */
 #ifndef TOOLS_CACHE_RESULTS_H
 #define TOOLS_CACHE_RESULTS_H
 
 #include "formats/base/named_fields.h"
 #include "tools/cache/hierarchy.h"
 
-#define RESULT_ALL (-1) /* in place of a processor: a shared cache */
+#define RESULT_ALL (-1) /* as a processor: a shared cache */
 
 struct NAMED_FIELDS cache_result {
-    unsigned level; /* 0 is level 1 */
+    unsigned level; /* 0: level 1 */
     int processor;  /* or RESULT_ALL */
     enum cache_side side;
     bool agent; /* takes part in coherence */
@@ -24,11 +24,11 @@ struct cache_results {
     size_t line_count;
 };
 
-/* Takes the counters out of a hierarchy. 0 or BT_MEMORY. */
+/* Copies the counters of a hierarchy. 0 or BT_MEMORY. */
 int cache_results_take(struct cache_results *results, const struct hierarchy *hierarchy,
                        const struct hierarchy_settings *settings, struct bt_error *error);
 
-/* Adds those of another part of the same simulation. 0 or BT_MEMORY. */
+/* Adds the results of another part of the same simulation. 0 or BT_MEMORY. */
 int cache_results_add(struct cache_results *results, const struct cache_results *more,
                       struct bt_error *error);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message: this head, the caches, the lines. */
+/* Message layout: this header, the caches, the lines. */
 struct head {
     uint64_t cache_count, line_count;
     struct hierarchy_counters counters;
@@ -29,7 +29,7 @@ static int send_results(const struct cache_results *results, struct cluster *clu
     return result;
 }
 
-/* Takes a message apart; the results have memory of their own. */
+/* Parses a message; the results own their memory. */
 static int unpack(struct cache_results *results, const char *message, size_t size,
                   struct bt_error *error)
 {

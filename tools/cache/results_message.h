@@ -1,4 +1,4 @@
-/* What one process of several found, on its way to the one that adds it all up. */
+/* Transfer of results between processes. */
 #ifndef TOOLS_CACHE_RESULTS_MESSAGE_H
 #define TOOLS_CACHE_RESULTS_MESSAGE_H
 
@@ -6,8 +6,8 @@
 #include "tools/common/cluster.h"
 
 /*
- * Adds up the results of all processes in process 0's; the others' stay as they are. All processes
- * run the same program on machines of one kind: counters travel as they lie in memory. 0, BT_IO,
+ * Adds the results of all processes to those of process 0; the others are unchanged. All processes
+ * run the same program on machines of one kind: counters are sent in memory layout. 0, BT_IO,
  * BT_DATA or BT_MEMORY.
  */
 int cache_results_gather(struct cache_results *results, struct cluster *cluster,

@@ -1,4 +1,4 @@
-/* Which hierarchies are possible: doc/cache-model.md. */
+/* Checks which hierarchies are possible: doc/cache-model.md. */
 #include "formats/base/power.h"
 #include "tools/cache/hierarchy.h"
 
@@ -79,7 +79,7 @@ static unsigned sides_of(const struct cache_level *level)
     return level->split ? CACHE_SIDES : 1;
 }
 
-/* An inclusive or exclusive cache of level number. */
+/* Checks an inclusive or exclusive cache of a level. */
 static int check_inclusion(const struct hierarchy_settings *settings, unsigned number,
                            unsigned side, const char *name, struct bt_error *error)
 {
@@ -148,7 +148,7 @@ static int check_level(const struct hierarchy_settings *settings, unsigned numbe
     return 0;
 }
 
-/* A cache of the private levels, with coherence. */
+/* Checks a private cache of a coherent hierarchy. */
 static int check_private(const struct hierarchy_settings *settings, unsigned number, bool agent,
                          struct bt_error *error)
 {

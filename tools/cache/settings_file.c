@@ -10,10 +10,10 @@
 
 #define FILE_BYTES_MAX (1u << 20)
 
-#define SECTIONS (1 + CACHE_LEVELS * 3) /* [hierarchy]; level, instruction and data of each */
-#define KEYS_MAX 16u                    /* more than a section may have */
+#define SECTIONS (1 + CACHE_LEVELS * 3) /* [hierarchy]; 3 for each level */
+#define KEYS_MAX 16u                    /* exceeds the keys of any section */
 
-/* Keys that a section has; it may be continued further down. */
+/* Keys that a section has so far; a section may be continued later in the file. */
 struct keys {
     char names[KEYS_MAX][INI_WORD_BYTES];
     unsigned count;
@@ -21,7 +21,7 @@ struct keys {
 
 struct section {
     struct keys keys[SECTIONS];
-    bool whole; /* [hierarchy]; else a level's */
+    bool whole; /* [hierarchy]; false: a level's section */
     bool begun;
     unsigned level;
     enum settings_sides sides;
@@ -85,7 +85,7 @@ static struct keys *keys_of(struct section *section)
     return &section->keys[section->whole ? 0 : 1 + section->level * 3 + section->sides];
 }
 
-/* A key that a section has already is refused: nobody knows which value was meant. */
+/* Refuses a key that the section has already: which value is meant is ambiguous. */
 static int check_key(struct section *section, const char *key, struct bt_error *error)
 {
     const struct keys *keys = keys_of(section);
@@ -95,7 +95,7 @@ static int check_key(struct section *section, const char *key, struct bt_error *
     return 0;
 }
 
-/* Remembers a key that exists. */
+/* Records a known key. */
 static void note_key(struct section *section, const char *key)
 {
     struct keys *keys = keys_of(section);

@@ -36,7 +36,7 @@ static int close_nothing(struct sink *sink, struct bt_error *error)
 
 static const struct sink_operations operations = {put, close_nothing};
 
-/* In how many parts the work is done, by all processes together. */
+/* Number of parts, over all processes. */
 static int count_parts(unsigned *parts, const struct hierarchy_settings *settings, unsigned threads,
                        unsigned processes, struct bt_error *error)
 {
@@ -55,7 +55,7 @@ static int count_parts(unsigned *parts, const struct hierarchy_settings *setting
     return 0;
 }
 
-/* The first part of a process; process 0 has one in any case. */
+/* The first part of a process; process 0 always has one. */
 static unsigned first_part(unsigned parts, unsigned rank, unsigned size)
 {
     return (unsigned)(((uint64_t)parts * rank + size - 1) / size);

@@ -1,5 +1,5 @@
-/* A simulation of one hierarchy as a sink of records, by one thread or by several, in one process
- * or in several. */
+/* A simulation of one hierarchy as a sink of records, with one or several threads in one or several
+ * processes. */
 #ifndef TOOLS_CACHE_SIMULATION_H
 #define TOOLS_CACHE_SIMULATION_H
 
@@ -9,28 +9,25 @@
 
 struct simulation;
 
-/*
- * threads, in each process: 0 for as many as there are processors, where the sets can be divided
- * among them at all. Sets that cannot be divided among processes are all process 0's. 0, BT_USAGE
- * or BT_MEMORY.
- */
+/* threads: in each process; 0: one for each processor of the host, if the sets can be divided. Sets
+ * that cannot be divided are simulated by process 0 alone. 0, BT_USAGE or BT_MEMORY. */
 int simulation_new(struct simulation **simulation, const struct hierarchy_settings *settings,
                    unsigned threads, const struct cluster *cluster, struct bt_error *error);
 
-/* Whether this process has a part in it: without one it needs no records. */
+/* Whether this process simulates a part; otherwise it needs no records. */
 bool simulation_takes_part(const struct simulation *simulation);
 
-/* What records are put into; it is the simulation's, and is not closed. */
+/* The sink for the records. The simulation owns it; it is not closed. */
 struct sink *simulation_sink(struct simulation *simulation);
 
-/* Ends the simulation and takes what this process found. 0 or BT_MEMORY. */
+/* Ends the simulation and collects this process's results. 0 or BT_MEMORY. */
 int simulation_end(struct simulation *simulation, struct cache_results *results,
                    struct bt_error *error);
 
-/* Requests that were lost when the records were captured. */
+/* Requests lost by the capture. */
 uint64_t simulation_lost(const struct simulation *simulation);
 
-/* NULL is allowed. */
+/* simulation may be NULL. */
 void simulation_free(struct simulation *simulation);
 
 #endif

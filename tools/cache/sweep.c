@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Work for one thread: caches of one line size together, or one hierarchy. */
+/* Work for one thread: all caches of one line size together, or one hierarchy. */
 struct sweep_job {
     struct lru_stacks *stacks;
     struct hierarchy *hierarchy;
-    unsigned first, count; /* of the points that it is for */
+    unsigned first, count; /* points that it computes */
     unsigned thread;
 };
 
@@ -22,10 +22,10 @@ struct sweep {
     unsigned point_count;
     struct sweep_job *jobs;
     unsigned job_count;
-    unsigned dealt; /* jobs, those of all processes */
+    unsigned dealt; /* number of jobs, over all processes */
     struct team *team;
     unsigned threads;            /* of this process */
-    unsigned process, processes; /* threads of all are numbered through */
+    unsigned process, processes; /* threads are numbered across processes */
     uint64_t records, lost;
     unsigned left_out;
     struct bt_error why;
@@ -51,7 +51,7 @@ static struct hierarchy_settings settings_of(const struct sweep *sweep,
     return settings;
 }
 
-/* What is not swept over stays as it is. */
+/* Keeps settings that are not swept. */
 static void complete(struct sweep_axes *axes, const struct hierarchy_settings *settings)
 {
     const struct cache_settings *cache = &settings->levels[axes->level].sides[0];
@@ -69,7 +69,7 @@ static int compare_points(const void *a, const void *b)
     const struct sweep_point *other = b;
     if (one->line != other->line)
         return one->line < other->line ? -1 : 1;
-    if (one->ways != other->ways) /* full, which is 0, is last */
+    if (one->ways != other->ways) /* full, which is 0, sorts last */
         return one->ways - 1 < other->ways - 1 ? -1 : 1;
     return (one->size > other->size) - (one->size < other->size);
 }
@@ -122,7 +122,7 @@ static int make_points(struct sweep *sweep, const struct sweep_axes *given, stru
 
 /* --- jobs --- */
 
-/* Whether lru_stacks counts what hierarchies of these settings do. */
+/* Whether lru_stacks can count for hierarchies of these settings. */
 static bool is_plain(const struct hierarchy_settings *settings)
 {
     const struct cache_level *level = &settings->levels[0];
@@ -149,7 +149,7 @@ static uint32_t sets_of(const struct sweep_point *point)
     return (uint32_t)(point->size / point->line / ways_of(point));
 }
 
-/* The next job; NULL: it is another process's. Every process counts all. */
+/* The next job, or NULL if another process has it. Every process counts all jobs. */
 static struct sweep_job *add_job(struct sweep *sweep, unsigned first, unsigned count)
 {
     unsigned thread = sweep->dealt++ % (sweep->threads * sweep->processes);
@@ -169,7 +169,7 @@ static int compare_depths(const void *a, const void *b)
     return (one->ways < other->ways) - (one->ways > other->ways);
 }
 
-/* The numbers of sets of points, each once with the most ways. */
+/* The numbers of sets of points, each once with its largest associativity. */
 static unsigned make_depths(const struct sweep *sweep, unsigned first, unsigned count,
                             struct lru_depth *depths)
 {
@@ -185,7 +185,7 @@ static unsigned make_depths(const struct sweep *sweep, unsigned first, unsigned 
     return made;
 }
 
-/* Jobs for points of one line size: a part of the sets for each thread, where that can be. */
+/* Makes the jobs for points of one line size: a part of the sets for each thread, if possible. */
 static int add_together(struct sweep *sweep, unsigned first, unsigned count, struct bt_error *error)
 {
     struct lru_depth depths[SWEEP_VALUES_MAX * SWEEP_VALUES_MAX];
@@ -216,7 +216,7 @@ static int add_alone(struct sweep *sweep, unsigned number, struct bt_error *erro
 static int make_jobs(struct sweep *sweep, bool together, struct bt_error *error)
 {
     bool plain = together && is_plain(&sweep->settings);
-    /* of points with one line size some are done together, in parts, in two runs at most */
+    /* points of one line size may be simulated together, in parts, in at most two groups */
     sweep->jobs = calloc(sweep->point_count + 2 * SWEEP_VALUES_MAX * (size_t)sweep->threads,
                          sizeof *sweep->jobs);
     if (!sweep->jobs)

@@ -120,7 +120,7 @@ int sweep_report_json(const struct sweep_report *report, struct bt_error *error)
 
 /* --- the figure --- */
 
-/* The curves of a figure: neighbours in points with one line size and associativity. */
+/* Makes the curves of a figure: consecutive points of one line size and associativity. */
 struct curves {
     struct figure_series *series;
     char (*names)[NAME_BYTES];

@@ -22,7 +22,7 @@ struct team {
     unsigned count;
     pthread_mutex_t mutex;
     pthread_cond_t begin, done;
-    uint64_t round; /* counts the calls of team_put */
+    uint64_t round; /* number of calls of team_put */
     unsigned busy;
     bool ending;
     const struct record *records;

@@ -1,4 +1,4 @@
-/* Threads that all work on the same records, each on its own part of a study. */
+/* Threads that process the same records, each for its own part of a study. */
 #ifndef TOOLS_CACHE_TEAM_H
 #define TOOLS_CACHE_TEAM_H
 
@@ -9,22 +9,21 @@
 
 struct team;
 
-/* What a member does with records. 0 or a negative code. */
+/* A member's function for records. 0 or a negative code. */
 typedef int team_work(void *context, unsigned member, const struct record *records, size_t count,
                       struct bt_error *error);
 
-/* members: 1 to TEAM_MEMBERS_MAX; the first one is the caller's thread. 0 or BT_MEMORY. */
+/* members: 1 to TEAM_MEMBERS_MAX; the first one is the calling thread. 0 or BT_MEMORY. */
 int team_new(struct team **team, unsigned members, team_work *work, void *context,
              struct bt_error *error);
 
-/* Lets all members work on records, and waits until all are done. 0 or what the first that failed
- * says. */
+/* Lets all members process records, and waits for all. 0, or the code of the first that failed. */
 int team_put(struct team *team, const struct record *records, size_t count, struct bt_error *error);
 
-/* NULL is allowed. */
+/* team may be NULL. */
 void team_free(struct team *team);
 
-/* How many processors there are, at most TEAM_MEMBERS_MAX. */
+/* Number of processors of the host, at most TEAM_MEMBERS_MAX. */
 unsigned team_processors(void);
 
 #endif

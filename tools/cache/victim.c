@@ -1,4 +1,4 @@
-/* A victim buffer: the lines that a cache gave up last, oldest first. */
+/* A victim buffer: the lines that a cache evicted last, oldest first. */
 #include "tools/cache/hierarchy_internal.h"
 
 #include <stdlib.h>

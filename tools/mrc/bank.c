@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT_BITS 10u /* of sorting */
+#define DIGIT_BITS 10u /* of the radix sort */
 #define DIGITS     (1u << DIGIT_BITS)
 
-/* One set of one cache. */
+/* State of one set of one cache. */
 union follower {
     struct stack *stack;
     struct last_uses *uses;
 };
 
-/* The references of a run that are for one follower, side by side. */
+/* The references of a run that belong to one follower, gathered. */
 struct slice {
     uint32_t lines[BANK_RUN_MAX];
     uint64_t numbers[BANK_RUN_MAX];
@@ -27,9 +27,9 @@ struct slice {
 struct bank {
     enum bank_kind kind;
     uint32_t caches, sets;
-    union follower **followers; /* of each cache, NULL or `sets` of them */
+    union follower **followers; /* for each cache: NULL, or `sets` followers */
     struct slice slice;
-    uint32_t keys[BANK_RUN_MAX]; /* for sorting: which follower, */
+    uint32_t keys[BANK_RUN_MAX]; /* sort keys: the number of the follower */
     uint32_t order[2][BANK_RUN_MAX];
 };
 
@@ -84,7 +84,7 @@ static union follower *find(struct bank *bank, uint32_t cache, uint32_t set, str
     return follower->stack ? follower : NULL;
 }
 
-/* What the time or window of the last use, and of this one, come to. */
+/* Outcomes from the times or windows of the last use and of this one. */
 static uint32_t outcome(enum bank_kind kind, uint64_t before, uint64_t now)
 {
     if (before == LAST_USES_NONE)
@@ -94,7 +94,7 @@ static uint32_t outcome(enum bank_kind kind, uint64_t before, uint64_t now)
     return buckets_of(now > before ? now - before : 0);
 }
 
-/* Has one follower follow. */
+/* Runs the gathered references of one follower. */
 static int follow(struct bank *bank, uint32_t cache, uint32_t set, const uint32_t *lines,
                   const uint64_t *numbers, size_t count, uint32_t *outcomes, struct bt_error *error)
 {
@@ -110,7 +110,7 @@ static int follow(struct bank *bank, uint32_t cache, uint32_t set, const uint32_
     return result;
 }
 
-/* Sorts the run's places by keys below `keys`, keeping the order of equal ones. */
+/* Sorts the indexes of the run by keys below `keys`; the sort is stable. */
 static const uint32_t *sort(struct bank *bank, size_t count, uint64_t keys)
 {
     uint32_t *from = bank->order[0];
@@ -132,7 +132,7 @@ static const uint32_t *sort(struct bank *bank, size_t count, uint64_t keys)
     return from;
 }
 
-/* Runs places order[0] to order[count - 1], which are all for one follower. */
+/* Runs the references order[0] to order[count - 1], which belong to one follower. */
 static int run_slice(struct bank *bank, struct bank_run *run, const uint32_t *order, size_t count,
                      struct bt_error *error)
 {

@@ -1,14 +1,16 @@
-/* Ranges of numbers that grow with them: exact below 16, eight to each power of two above. For
- * histograms over windows of time and of reuse times; a border is always a power of two or a
- * multiple of an eighth of one. */
+/*
+ * Logarithmic buckets: exact below 16, then eight for each power of two. For histograms of
+ * distances in windows of time and of reuse times. A bucket's lower bound is a power of two or a
+ * multiple of an eighth of one.
+ */
 #ifndef TOOLS_MRC_BUCKETS_H
 #define TOOLS_MRC_BUCKETS_H
 
 #include <stdint.h>
 
-#define BUCKETS_STEPS    8u   /* of a power of two */
-#define BUCKETS_DISTANCE 240u /* as many as numbers below 2^32 need */
-#define BUCKETS_TIME     496u /* below 2^64 */
+#define BUCKETS_STEPS    8u   /* buckets of a power of two */
+#define BUCKETS_DISTANCE 240u /* covers numbers below 2^32 */
+#define BUCKETS_TIME     496u /* covers numbers below 2^64 */
 
 /* The bucket of a number. */
 static inline uint32_t buckets_of(uint64_t number)
@@ -19,7 +21,7 @@ static inline uint32_t buckets_of(uint64_t number)
     return shift * BUCKETS_STEPS + (uint32_t)(number >> shift);
 }
 
-/* The smallest number of a bucket. */
+/* The lower bound of a bucket. */
 static inline uint64_t buckets_first(uint32_t bucket)
 {
     if (bucket < 2 * BUCKETS_STEPS)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DEVIATIONS 2.04 /* of Student's t, 31 degrees of freedom, that hold 95 % */
+#define DEVIATIONS 2.04 /* 95 % quantile (two-sided) of Student's t with 31 degrees of freedom */
 
 static int new_hits(struct curve *curve, uint64_t end, struct bt_error *error)
 {
@@ -53,7 +53,7 @@ void curve_free(struct curve *curve)
     curve->hits = NULL;
 }
 
-/* The smallest cache of followed lines that stands for one of so many lines. */
+/* The smallest cache of sampled lines that represents a cache of `lines` lines. */
 static uint64_t followed_lines(const struct curve *curve, uint64_t lines)
 {
     if (curve->in_buckets)
@@ -64,7 +64,7 @@ static uint64_t followed_lines(const struct curve *curve, uint64_t lines)
     return wanted < (double)curve->end ? (uint64_t)wanted : curve->end;
 }
 
-/* The other way: the smallest cache that a cache of so many followed lines, not 0, stands for. */
+/* The inverse: the smallest cache that a cache of `lines` sampled lines, not 0, represents. */
 static uint64_t all_lines(const struct curve *curve, uint64_t followed)
 {
     if (curve->in_buckets)
@@ -93,7 +93,7 @@ double curve_ratio(const struct curve *curve, uint64_t misses)
     return curve->references > 0 ? (double)misses / (double)curve->references : 0;
 }
 
-/* The standard deviation of the miss ratio, from what the groups of lines miss each. */
+/* Standard deviation of the miss ratio, from the misses of each group of lines. */
 static double deviation(const struct curve *curve, uint64_t lines)
 {
     const uint64_t size = followed_lines(curve, lines);
@@ -126,13 +126,13 @@ struct curve_interval curve_interval(const struct curve *curve, uint64_t lines)
     const double low = curve_ratio(curve, curve_misses(curve, (uint64_t)high_size));
     const double high = curve_ratio(curve, curve_misses(curve, (uint64_t)low_size));
     const double spread = DEVIATIONS * deviation(curve, lines);
-    /* nothing is known of what hits in caches that are smaller than what one line stands for */
+    /* caches smaller than one sampled line represents are unknown */
     const bool small = less < 1 / curve->rate;
     return (struct curve_interval){.low = fmax(low - spread, 0),
                                    .high = small ? 1 : fmin(high + spread, 1)};
 }
 
-/* The next power of two, or multiple of one in steps of it, above lines. */
+/* The next size above lines: a power of two, or a multiple of one in steps of it. */
 static uint64_t next_step(uint64_t lines, unsigned steps)
 {
     uint64_t power = 1;

@@ -1,5 +1,5 @@
-/* A miss-ratio curve out of counts: for every size of a fully associative LRU cache, or for every
- * associativity of one with a fixed number of sets, how many references miss. */
+/* A miss-ratio curve: the misses of a fully associative LRU cache for every size, or of a cache
+ * with a fixed number of sets for every associativity. */
 #ifndef TOOLS_MRC_CURVE_H
 #define TOOLS_MRC_CURVE_H
 
@@ -7,28 +7,28 @@
 
 struct curve {
     uint64_t references;
-    uint64_t compulsory;    /* misses of every size: first references of lines */
-    uint64_t *hits;         /* in caches of 0 lines, 1, ... end, of those that are followed; */
-    uint64_t end;           /* all that hit in any are in hits[end] */
-    bool in_buckets;        /* hits are not at every size, but at those that begin a bucket */
-    uint64_t followed;      /* references whose lines are followed */
-    double rate;            /* of lines that are followed; 1: all */
-    const uint64_t *groups; /* of a sample; the series' */
+    uint64_t compulsory;    /* first references to lines, which miss in caches of every size */
+    uint64_t *hits;         /* hits[n]: hits in a cache of n lines, 0 to end; sampled lines only */
+    uint64_t end;           /* hits[end] counts all hits in a cache of any size */
+    bool in_buckets;        /* hits are known only at the lower bounds of buckets */
+    uint64_t followed;      /* references to sampled lines */
+    double rate;            /* share of lines that are sampled; 1: all */
+    const uint64_t *groups; /* of a sample; owned by the series */
 };
 
-/* The curve of a series without windows; it must outlive the curve. 0 or BT_MEMORY. */
+/* Makes the curve of a series without windows; the series must outlive it. 0 or BT_MEMORY. */
 int curve_init(struct curve *curve, const struct series *series,
                const struct mrc_study_settings *settings, struct bt_error *error);
 
-/* The curve of one window's counts, which is exact at sizes that are a bucket's first. */
+/* Makes the curve of one window, exact at the lower bounds of buckets. */
 int curve_init_window(struct curve *curve, const uint64_t *counts, struct bt_error *error);
 
 void curve_free(struct curve *curve);
 
-/* How many references miss in a cache of so many lines (ways, where there are sets). */
+/* Misses of a cache of `lines` lines (ways, if there are sets). */
 uint64_t curve_misses(const struct curve *curve, uint64_t lines);
 
-/* misses / references; 0 where there are none. */
+/* misses / references; 0 without references. */
 double curve_ratio(const struct curve *curve, uint64_t misses);
 
 /* A range of miss ratios, 0 <= low <= high <= 1. */
@@ -37,16 +37,16 @@ struct NAMED_FIELDS curve_interval {
 };
 
 /*
- * The 95 % confidence interval of the miss ratio: what the groups of a sample's lines differ by,
- * and that a size is only known as well as lines can be counted of which one in so many is
- * followed. Where the curve is exact both ends are the miss ratio.
+ * The 95 % confidence interval of the miss ratio: from the variation between the groups of sampled
+ * lines, and from the resolution of cache sizes under sampling. For an exact curve both ends are
+ * the miss ratio.
  */
 struct curve_interval curve_interval(const struct curve *curve, uint64_t lines);
 
 /*
- * The next size to list: steps 0: where the curve changes; 1, 2, 4, 8: powers of two, with
- * steps - 1 sizes between each two. 0 lines: the first. Returns 0 behind the size from which on
- * only compulsory misses are left.
+ * The next size to list; lines 0: the first. steps 0: sizes at which the curve changes; 1, 2, 4, 8:
+ * powers of two, with steps - 1 sizes between two of them. Returns 0 after the first size with
+ * compulsory misses only.
  */
 uint64_t curve_next(const struct curve *curve, uint64_t lines, unsigned steps);
 

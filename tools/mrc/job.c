@@ -6,23 +6,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Fewer records than this a thread are not worth it: putting parts together costs time too. */
+/* minimum number of records for each thread: merging parts costs time */
 #define RECORDS_A_THREAD 4000000u
 
-/* What one thread does. */
+/* The work of one thread. */
 struct job_part {
     const struct mrc_job *job;
     uint64_t first, count; /* records */
     struct mrc_study *studies[JOB_LINES_MAX];
     struct mrc_window window;
     uint64_t clock_hz;
-    bool started; /* there was a batch, and so there is a clock or none */
+    bool started; /* has received a batch, so that the clock is known */
     int status;   /* exit status of reading */
     int result;
     struct bt_error error;
     pthread_t thread;
     bool threaded;
-    bool hold_damage; /* where it is damaged it will not be divided */
+    bool hold_damage; /* a part of a corrupt trace: messages are held back, because the trace is
+                         read again as a whole */
 };
 
 static bool has_ticks(const struct mrc_job *job)
@@ -43,7 +44,7 @@ static int new_studies(struct job_part *part, struct bt_error *error)
     return 0;
 }
 
-/* Learns of the clock of the capture that a batch is of, which the length of windows needs. */
+/* Takes the clock of a batch's capture, which converts the length of windows. */
 static int see_clock(struct job_part *part, const struct capture_info *info, struct bt_error *error)
 {
     const uint64_t clock_hz = info ? info->clock_hz : 0;
@@ -113,7 +114,7 @@ static void *part_main(void *argument)
     return NULL;
 }
 
-/* The first failure of all parts; 0: there was none. */
+/* The first error of all parts, or 0. */
 static int run_parts(struct job_part *parts, unsigned count, struct bt_error *error)
 {
     for (unsigned i = 1; i < count; i++)
@@ -135,8 +136,8 @@ static int run_parts(struct job_part *parts, unsigned count, struct bt_error *er
 
 /* --- putting parts together --- */
 
-/* The parts' windows must be of one length; it becomes the job's. The clock is that of the first
- * trace, as where one part reads all. */
+/* Checks that the windows of all parts have the same length, which becomes the job's. The clock is
+ * that of the first trace, as with a single part. */
 static int agree(struct mrc_job *job, const struct job_part *part, struct bt_error *error)
 {
     if (!part->started)
@@ -152,8 +153,10 @@ static int agree(struct mrc_job *job, const struct job_part *part, struct bt_err
     return 0;
 }
 
-/* Resolves what is pending between the parts of one line size, from the last one to the first; what
- * the process behind sent comes in, and what is left for the process in front goes out. */
+/*
+ * Resolves the pending references between the parts of one line size, from the last part to the
+ * first. Receives those of the next process, and sends the unresolved ones to the previous process.
+ */
 static int resolve(struct mrc_job *job, struct job_part *parts, unsigned count, unsigned line,
                    struct bt_error *error)
 {
@@ -178,7 +181,7 @@ static int resolve(struct mrc_job *job, struct job_part *parts, unsigned count, 
     return result;
 }
 
-/* Adds the counts of this process's other parts to those of its first. */
+/* Adds the counts of this process's other parts to those of its first part. */
 static int add_parts(struct job_part *parts, unsigned count, unsigned line, struct bt_error *error)
 {
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
@@ -193,7 +196,7 @@ static int add_parts(struct job_part *parts, unsigned count, unsigned line, stru
     return result;
 }
 
-/* Brings the counts of all processes to process 0; the clock travels in front of them. */
+/* Sums the counts of all processes in process 0; the clock is sent first. */
 static int gather(struct mrc_job *job, struct mrc_study *study, struct bt_error *error)
 {
     const int rank = cluster_rank(job->cluster);
@@ -219,7 +222,7 @@ static int gather(struct mrc_job *job, struct mrc_study *study, struct bt_error 
     return result;
 }
 
-/* Process 0 learns of the others' clocks. */
+/* Process 0 receives the clocks of the others. */
 static int gather_clocks(struct mrc_job *job, struct bt_error *error)
 {
     uint64_t mine[4] = {job->clock_hz, job->window.unit, job->window.length, job->started};
@@ -260,7 +263,7 @@ static int put_together(struct mrc_job *job, struct job_part *parts, unsigned co
 
 /* --- who does how much --- */
 
-/* Whether the traces can be counted and read again: not standard input, nor pipes. */
+/* Whether the traces are seekable files whose records can be counted. */
 static bool are_files(const struct mrc_job *job)
 {
     struct stat status;
@@ -271,7 +274,7 @@ static bool are_files(const struct mrc_job *job)
     return job->path_count > 0;
 }
 
-/* 0, or why one of the traces cannot be read. */
+/* 0, or the error of the first trace that cannot be opened. */
 static int are_there(const struct mrc_job *job, struct bt_error *error)
 {
     struct stat status;
@@ -281,14 +284,14 @@ static int are_there(const struct mrc_job *job, struct bt_error *error)
     return 0;
 }
 
-/* Whether several threads are asked for, or may pay: not where each would have to read all that is
- * in front of its part. */
+/* Whether several threads are requested or worthwhile. They are not if each would have to read
+ * everything before its part. */
 static bool may_divide(const struct mrc_job *job)
 {
     return job->threads > 1 || (job->threads == 0 && !has_ticks(job) && !job->input.trace.from);
 }
 
-/* How many threads this process divides its share of the records among. */
+/* Number of threads that share this process's records. */
 static unsigned choose_threads(const struct mrc_job *job, uint64_t records)
 {
     if (job->threads > 0)
@@ -300,7 +303,9 @@ static unsigned choose_threads(const struct mrc_job *job, uint64_t records)
     return paying < 1 ? 1 : paying < JOB_THREADS_MAX ? (unsigned)paying : JOB_THREADS_MAX;
 }
 
-/* Divides the records. Standard input cannot be divided: one part reads all. */
+/*
+ * Divides the records among the parts. Standard input cannot be divided: one part reads everything.
+ */
 static int divide(struct mrc_job *job, struct job_part *parts, unsigned *count,
                   struct bt_error *error)
 {
@@ -339,8 +344,8 @@ static void free_studies(const struct mrc_job *job, struct job_part *part)
     }
 }
 
-/* Where a part begins is found by what capture files count, which is not what can be read of them
- * where they are damaged: then one part of process 0 reads all again. */
+/* Parts begin at record numbers that capture files state, which are wrong for corrupt files. In
+ * that case one part of process 0 reads everything again. */
 static int run_undivided(struct mrc_job *job, struct job_part *parts, unsigned *count,
                          struct bt_error *error)
 {

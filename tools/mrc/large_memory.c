@@ -7,15 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define PAGE_BYTES ((size_t)2 << 20) /* a large page's */
-#define MAP_BYTES  (2 * PAGE_BYTES)  /* what is smaller comes from malloc */
+#define PAGE_BYTES ((size_t)2 << 20) /* size of a large page */
+#define MAP_BYTES  (2 * PAGE_BYTES)  /* smaller blocks come from malloc */
 
 static size_t round_up(size_t size)
 {
     return (size + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
 }
 
-/* size is a multiple of PAGE_BYTES, and so is the address. */
+/* Size and address are multiples of PAGE_BYTES. */
 static void *map_aligned(size_t size)
 {
     char *start = mmap(NULL, size + PAGE_BYTES, PROT_READ | PROT_WRITE,

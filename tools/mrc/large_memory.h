@@ -1,17 +1,18 @@
-/* Zeroed memory for tables of any size that are read at random: large ones have large pages, and
- * grow where they are, so that growing never needs room for both the old and the new. */
+/* Zeroed memory for large tables with random access. Large blocks use large pages and grow in
+ * place, so that growth does not need the old and the new block at the same time. */
 #ifndef TOOLS_MRC_LARGE_MEMORY_H
 #define TOOLS_MRC_LARGE_MEMORY_H
 
 #include <stddef.h>
 
 /*
- * Makes new_size bytes of old_size (NULL and 0: of nothing; new_size >= old_size); what is added is
- * zero. Returns the memory, perhaps moved, or NULL where there is none: the old is then as it was.
+ * Grows a block from old_size bytes (NULL and 0: a new one) to new_size >= old_size; the added
+ * bytes are zero. Returns the block, which may have moved, or NULL without memory; the old block is
+ * then unchanged.
  */
 void *large_memory_grow(void *memory, size_t old_size, size_t new_size);
 
-/* Gives it back. NULL is allowed. */
+/* Frees a block. memory may be NULL. */
 void large_memory_free(void *memory, size_t size);
 
 #endif

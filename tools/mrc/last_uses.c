@@ -8,7 +8,7 @@
 #define BATCH 64u
 
 struct last_uses {
-    struct line_table map; /* from lines to 1 + their places in numbers */
+    struct line_table map; /* from lines to 1 + their index in numbers */
     uint64_t *numbers;
     size_t capacity;
 };

@@ -1,4 +1,4 @@
-/* For each line a number that its last reference left: when it was, or in which window of time. */
+/* For each line, the number of its last reference: a time or a window. */
 #ifndef TOOLS_MRC_LAST_USES_H
 #define TOOLS_MRC_LAST_USES_H
 
@@ -9,14 +9,13 @@
 
 struct last_uses;
 
-#define LAST_USES_NONE UINT64_MAX /* the line was not referenced before */
+#define LAST_USES_NONE UINT64_MAX /* the first reference to a line */
 
 /* NULL and *error without memory. */
 struct last_uses *last_uses_new(struct bt_error *error);
 void last_uses_free(struct last_uses *uses);
 
-/* References lines with numbers, one after the other; before gets what was there. 0 or BT_MEMORY.
- */
+/* Stores a number for each line in turn; before[] becomes the previous ones. 0 or BT_MEMORY. */
 int last_uses_run(struct last_uses *uses, const uint32_t *lines, const uint64_t *numbers,
                   size_t count, uint64_t *before, struct bt_error *error);
 

@@ -8,7 +8,7 @@
 
 #define CAPACITY_MIN 16u
 
-/* Entries on their way from the old table to the new. */
+/* Entries in transit from the old table to the new one. */
 struct moving {
     uint64_t *entries;
     size_t count, capacity;
@@ -55,7 +55,7 @@ static int keep(struct moving *moving, uint64_t entry)
     return 0;
 }
 
-/* Takes the entries first to last - 1 out of the table. */
+/* Moves the entries first to last - 1 out of the table. */
 static int take(struct line_table *map, struct moving *moving, size_t first, size_t last)
 {
     for (size_t i = first; i < last; i++) {
@@ -66,8 +66,7 @@ static int take(struct line_table *map, struct moving *moving, size_t first, siz
     return 0;
 }
 
-/* Puts an entry into its place of the table as it is now. False: that is behind the end.
- */
+/* Inserts an entry. Returns false if its slot would be past the end of the table. */
 static bool put(struct line_table *map, uint64_t entry)
 {
     size_t place = line_table_home(map, (uint32_t)(entry >> 32));
@@ -79,7 +78,7 @@ static bool put(struct line_table *map, uint64_t entry)
     return true;
 }
 
-/* Puts an entry where there is room behind its home, from the beginning again after the end. */
+/* Inserts an entry that wraps around: from the start of the table. */
 static void put_around(struct line_table *map, uint64_t entry)
 {
     if (put(map, entry))
@@ -91,9 +90,9 @@ static void put_around(struct line_table *map, uint64_t entry)
 }
 
 /*
- * Moves the runs of entries that stood in the first old_capacity places, the last one first: a
- * run's new places are never in front of it, so that they meet none that has not moved. What went
- * around the table's end, then or now, waits in `around`.
+ * Moves the runs of entries from the first old_capacity slots, the last run first: a run never
+ * moves backwards, so that it meets only entries that have moved already. Entries that wrap around
+ * the end, before or after, are kept in `around`.
  */
 static int move_runs(struct line_table *map, size_t old_capacity, struct moving *around,
                      struct moving *run)

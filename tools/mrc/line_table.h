@@ -1,8 +1,9 @@
 /*
- * A map from line numbers to values, eight bytes an entry: a hash table with linear probing whose
- * entries stand in the order of their hashes, so that it grows in place. Probing begins with groups
- * of eight entries, which are compared together: a line is nearly always in its first group. For
- * the stacks, which look up many lines at a time: keys are made first, and prefetched.
+ * A hash table from line numbers to values, eight bytes an entry, with linear probing. Entries are
+ * in the order of their hashes, so that the table grows in place. Probing begins with a group of
+ * eight entries, which are compared together; nearly every line is in its first group.
+ *
+ * Callers that look up many lines at once make the keys first and prefetch them.
  */
 #ifndef TOOLS_MRC_LINE_TABLE_H
 #define TOOLS_MRC_LINE_TABLE_H
@@ -22,27 +23,27 @@ struct line_table {
     uint64_t *entries; /* key << 32 | value; 0: empty */
     size_t capacity;
     size_t used;
-    size_t limit;  /* used may come to this before it grows */
-    uint32_t seed; /* so that nobody can make a trace whose lines all meet in one place */
+    size_t limit;  /* number of entries at which the table grows */
+    uint32_t seed; /* random, so that no trace can be made whose lines all collide */
 };
 
-/* Begins with room for few lines. 0 or BT_MEMORY. */
+/* Makes a small table. 0 or BT_MEMORY. */
 int line_table_init(struct line_table *map, struct bt_error *error);
 void line_table_free(struct line_table *map);
 
-/* Bytes that the table takes. */
+/* Memory of the table, in bytes. */
 size_t line_table_bytes(const struct line_table *map);
 
-/* Makes room for more lines, whatever they are. 0 or BT_MEMORY. */
+/* Grows the table for `more` new lines. 0 or BT_MEMORY. */
 int line_table_grow(struct line_table *map, size_t more, struct bt_error *error);
 
-/* The same, where there may be room already. */
+/* Grows the table only if necessary. */
 static inline int line_table_reserve(struct line_table *map, size_t more, struct bt_error *error)
 {
     return map->limit - map->used >= more ? 0 : line_table_grow(map, more, error);
 }
 
-/* The key of a line: no two lines have the same. */
+/* The key of a line; a bijection. */
 static inline uint32_t line_table_key(const struct line_table *map, uint32_t line)
 {
     uint32_t key = (line ^ map->seed) * 0x9e3779b1u;
@@ -50,7 +51,7 @@ static inline uint32_t line_table_key(const struct line_table *map, uint32_t lin
     return key ^ key >> 16;
 }
 
-/* Where the group begins that a key's entry would best be in. */
+/* The first slot of the group that a key's entry belongs to. */
 static inline size_t line_table_home(const struct line_table *table, uint32_t key)
 {
     const size_t group = (size_t)((uint64_t)key * (table->capacity / LINE_TABLE_GROUP) >> 32);
@@ -62,8 +63,8 @@ static inline void line_table_prefetch(const struct line_table *map, uint32_t ke
     __builtin_prefetch(&map->entries[line_table_home(map, key)], 1);
 }
 
-/* The place of a key's entry, or of the empty one where it would be, in the group; past the group
- * where that is not known. */
+/* The index within the group of a key's entry, or of the empty slot where it would be;
+ * LINE_TABLE_GROUP if the group has neither. */
 static inline size_t line_table_find_in_group(const uint64_t *group, uint32_t key)
 {
 #ifdef __SSE2__
@@ -83,8 +84,8 @@ static inline size_t line_table_find_in_group(const uint64_t *group, uint32_t ke
 #endif
 }
 
-/* Sets a key's value (not 0) and returns the one before, 0 where it had none. There must be room
- * for one more. */
+/* Sets a key's value (not 0) and returns the previous one, 0 if the key is new. The table must have
+ * room for one more. */
 static inline uint32_t line_table_exchange(struct line_table *table, uint32_t key, uint32_t value)
 {
     const size_t home = line_table_home(table, key);

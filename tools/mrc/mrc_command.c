@@ -92,7 +92,7 @@ static const struct option_row mrc_options[] = {
     RECORD_INPUT_OPTIONS(struct mrc_settings, job.input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* What is wrong with the options, if anything. */
+/* Checks the combination of options. 0 or BT_USAGE. */
 static int check(const struct mrc_settings *mrc, struct bt_error *error)
 {
     if (mrc->csv && mrc->json)
@@ -127,7 +127,7 @@ static int print(const struct mrc_settings *mrc, struct bt_error *error)
     return result;
 }
 
-/* Runs the job; the exit status. */
+/* Runs the job; returns the exit status. */
 static int run(struct mrc_settings *mrc)
 {
     struct mrc_job *job = &mrc->job;

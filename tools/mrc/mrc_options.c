@@ -10,7 +10,9 @@
 
 #define WORD_BYTES 32u
 
-/* Copies the next word of a list with commas; returns what follows it, NULL at the end. */
+/*
+ * Copies the next word of a comma-separated list. Returns the rest of the list, or NULL at its end.
+ */
 static const char *next_word(char word[WORD_BYTES], const char *text)
 {
     const size_t size = strcspn(text, ",");

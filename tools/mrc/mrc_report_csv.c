@@ -1,4 +1,4 @@
-/* Comma separated values: a line a point, each with all that tells which curve it is of. */
+/* CSV: one line for each point, with the curve that it belongs to. */
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"
 #include "tools/mrc/mrc_report.h"
@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* The columns that all rows begin with. */
+/* The leading columns, common to all tables. */
 static void put_name(const struct mrc_report *report, unsigned study, unsigned number,
                      uint64_t window)
 {

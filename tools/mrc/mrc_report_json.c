@@ -1,4 +1,4 @@
-/* JSON: an object for each curve, with its points. */
+/* JSON: one object for each curve. */
 #include "tools/common/json_report.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/curve.h"

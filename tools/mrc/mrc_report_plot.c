@@ -12,13 +12,13 @@
 
 #define STEPS      8u /* sizes drawn for each power of two */
 #define NAME_BYTES 96u
-#define SIZES_MAX  6u /* of caches, drawn over windows of time */
+#define SIZES_MAX  6u /* cache sizes drawn over windows of time */
 
-/* One line of the picture, while it is made. */
+/* A curve of the picture under construction. */
 struct curve_line {
     char name[NAME_BYTES];
     double *x, *y;
-    double *low, *high; /* of a sample: the interval around each y; else NULL */
+    double *low, *high; /* of a sample: confidence interval around each y; else NULL */
     size_t count;
     size_t x_capacity, y_capacity, low_capacity, high_capacity;
 };
@@ -40,7 +40,7 @@ static void free_picture(struct picture *picture)
     free(picture);
 }
 
-/* Puts a number behind the count ones that there are. */
+/* Appends a number; *count is the number of elements. */
 static int add_number(double **numbers, size_t *capacity, size_t count, double number,
                       struct bt_error *error)
 {
@@ -61,7 +61,7 @@ static int add_point(struct curve_line *line, double x, double y, struct bt_erro
     return result;
 }
 
-/* Gives the last point of a line its interval; all points have one, or none. */
+/* Sets the confidence interval of a curve's last point; either all points have one or none. */
 static int add_interval(struct curve_line *line, const struct curve_interval *interval,
                         struct bt_error *error)
 {
@@ -72,7 +72,7 @@ static int add_interval(struct curve_line *line, const struct curve_interval *in
     return result;
 }
 
-/* Begins a line named after its series; NULL where there are too many. */
+/* Begins a curve named after its series. NULL if there are too many. */
 static struct curve_line *add_line(struct picture *picture, const struct mrc_report *report,
                                    unsigned study, unsigned number, const char *more)
 {
@@ -114,7 +114,7 @@ static int draw_curve(struct picture *picture, const struct mrc_report *report, 
     return result;
 }
 
-/* Where a window is on the time axis: seconds where the clock is known. */
+/* Position of a window on the time axis, in seconds if the clock is known. */
 static double window_time(const struct mrc_report *report, const struct series *series,
                           size_t window)
 {
@@ -123,7 +123,7 @@ static double window_time(const struct mrc_report *report, const struct series *
     return seconds ? from / (double)report->clock_hz : from;
 }
 
-/* The miss ratio of one size of cache over windows. */
+/* Miss ratio over windows for one cache size. */
 static int draw_size(struct curve_line *line, const struct mrc_report *report,
                      const struct series *series, uint64_t lines, struct bt_error *error)
 {
@@ -140,7 +140,7 @@ static int draw_size(struct curve_line *line, const struct mrc_report *report,
     return result;
 }
 
-/* The largest distance in any window, as a power of two above it. */
+/* The largest distance in any window, rounded up to a power of two. */
 static uint64_t largest_size(const struct series *series)
 {
     uint64_t size = 1;
@@ -185,7 +185,7 @@ static int draw_working_set(struct picture *picture, const struct mrc_report *re
     return result;
 }
 
-/* How many references come back within each time, of all windows together. */
+/* Cumulative reuse times, summed over all windows. */
 static int draw_times(struct picture *picture, const struct mrc_report *report, unsigned study,
                       unsigned number, struct bt_error *error)
 {
@@ -224,7 +224,7 @@ static int draw_series(void *argument, const struct mrc_report *report, unsigned
     }
 }
 
-/* Draws all curves on to where the last one ends: they stay as they are there. */
+/* Extends all curves horizontally to the end of the longest one. */
 static int lengthen(struct picture *picture, struct bt_error *error)
 {
     double last = 0;

@@ -1,4 +1,4 @@
-/* Tables for people: one a curve, with the sizes that caches have; one a curve over windows. */
+/* Text tables: one for each curve with common cache sizes, or one for each curve over windows. */
 #include "tools/common/table.h"
 #include "tools/common/words.h"
 #include "tools/mrc/buckets.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define WINDOW_SIZES 8u /* columns of a table over windows, each four times the size before */
+#define WINDOW_SIZES 8u /* columns of a table over windows, each 4 times the previous size */
 
 /* --- headings --- */
 
@@ -63,7 +63,7 @@ static void put_footprint(const struct mrc_report *report, unsigned study,
 struct curve_table {
     const struct curve *curve;
     uint64_t line_bytes, sets;
-    uint64_t *sizes; /* lines, or ways */
+    uint64_t *sizes; /* in lines or ways */
     char text[WORDS_SIZE_BYTES];
 };
 
@@ -81,7 +81,7 @@ static void curve_row(void *argument, size_t row, struct table_cell *cells)
     cells[5].real = interval.high;
 }
 
-/* The sizes to print, as many as *count says; the last one leaves only compulsory misses. */
+/* The sizes to print; *count limits their number. The last size has compulsory misses only. */
 static uint64_t *list_sizes(const struct curve *curve, unsigned steps, size_t *count)
 {
     size_t some = 0;
@@ -138,11 +138,11 @@ struct window_table {
     const struct mrc_report *report;
     const struct mrc_study_settings *settings;
     const struct series *series;
-    unsigned columns;                /* numbers of a window in the series */
-    uint64_t windows;                /* that are not empty */
-    const uint64_t **counts;         /* of each of those */
-    uint64_t sizes[WINDOW_SIZES];    /* lines, or ways */
-    char headings[WINDOW_SIZES][32]; /* of them */
+    unsigned columns;                /* numbers of each window in the series */
+    uint64_t windows;                /* number of non-empty windows */
+    const uint64_t **counts;         /* counts of each non-empty window */
+    uint64_t sizes[WINDOW_SIZES];    /* in lines or ways */
+    char headings[WINDOW_SIZES][32]; /* column headings */
     unsigned size_count;
 };
 
@@ -154,7 +154,7 @@ static uint64_t sum(const uint64_t *counts, unsigned columns)
     return all;
 }
 
-/* Finds the windows that are not empty. 0 or BT_MEMORY. */
+/* Finds the non-empty windows. 0 or BT_MEMORY. */
 static int find_windows(struct window_table *rows, struct bt_error *error)
 {
     rows->counts = malloc((rows->series->window_count + 1) * sizeof *rows->counts);
@@ -174,7 +174,7 @@ static uint64_t window_from(const struct window_table *rows, const uint64_t *cou
     return (rows->series->first_window + place) * rows->report->window.length;
 }
 
-/* Sizes that tell most: up to the largest at which any window still hits more. */
+/* Chooses the sizes: up to the largest one at which the hits of any window still grow. */
 static void choose_sizes(struct window_table *rows)
 {
     const uint64_t unit = (uint64_t)rows->settings->sets * rows->settings->line_bytes;
@@ -256,10 +256,10 @@ static int put_windows(const struct mrc_report *report, unsigned study, unsigned
 struct time_table {
     const uint64_t *counts;
     uint64_t references;
-    unsigned powers; /* rows: 0, 1, 2 to 3, 4 to 7, ... */
+    unsigned powers; /* number of rows: 0, 1, 2 to 3, 4 to 7, ... */
 };
 
-/* References whose reuse time has so many binary digits. */
+/* References whose reuse time has `digits` binary digits. */
 static uint64_t times_with_digits(const struct time_table *rows, unsigned digits)
 {
     uint64_t all = 0;

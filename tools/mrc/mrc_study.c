@@ -29,7 +29,7 @@ unsigned mrc_study_buckets(const struct mrc_study_settings *settings)
     }
 }
 
-/* What becomes of each type of request: its kind, and what that adds to a series' number. */
+/* How each type of request is counted: its kind, and the offset of the kind's series. */
 static void fill_tables(struct mrc_study *study)
 {
     const struct mrc_study_settings *settings = &study->settings;
@@ -81,7 +81,7 @@ void mrc_study_free(struct mrc_study *study)
     free(study);
 }
 
-/* The next records, at most count, that are in one window of time, which becomes the present one.
+/* Number of the next records, at most count, that lie in one window, which becomes the current one.
  * study->tick is the tick before the first of them. */
 static size_t same_window(struct mrc_study *study, const struct record *records, size_t count)
 {
@@ -124,7 +124,7 @@ int mrc_study_put(struct mrc_study *study, const struct batch *batch, struct bt_
     return 0;
 }
 
-/* Puts pending references of one window into a run. Returns how many. */
+/* Moves pending references of one window into a run. Returns their number. */
 static size_t fill_pending(struct mrc_study *study, const struct pending *entries, size_t count,
                            uint64_t before)
 {

@@ -1,4 +1,4 @@
-/* What a study remembers. Private to tools/mrc/study*.c. */
+/* The state of a study. Private to mrc_study.c and mrc_study_run.c. */
 #ifndef TOOLS_MRC_MRC_STUDY_INTERNAL_H
 #define TOOLS_MRC_MRC_STUDY_INTERNAL_H
 
@@ -9,36 +9,36 @@ struct mrc_study {
     struct mrc_study_settings settings;
     struct mrc_study_totals totals;
     bool leading;
-    bool resolving;        /* what is run was met by the parts behind */
-    uint64_t first_window; /* that begins in this part, or just in front of it; UINT64_MAX: none */
-    uint64_t window;       /* the present one; 0 where there are none */
-    uint64_t record;       /* the ordinal of the next record in the trace */
-    uint64_t tick;         /* of the last record */
-    uint64_t touches;      /* references to lines so far, those that are not followed too */
+    bool resolving;        /* the run holds pending references of later parts */
+    uint64_t first_window; /* window of the first record of this part; UINT64_MAX: none yet */
+    uint64_t window;       /* the current window; 0 without windows */
+    uint64_t record;       /* number of the next record in the trace */
+    uint64_t tick;         /* tick of the last record */
+    uint64_t touches;      /* references to lines so far, including lines that are not sampled */
     unsigned buckets;
     unsigned line_shift;
-    unsigned kinds; /* series of a cache */
+    unsigned kinds; /* series of each cache */
     uint8_t kind[256];
     uint16_t cache_of_kind[REFERENCE_KINDS], series_of_kind[REFERENCE_KINDS];
-    uint16_t caches_a_processor, series_a_processor; /* 0: processors are not told apart */
+    uint16_t caches_a_processor, series_a_processor; /* 0: processors are not distinguished */
     struct bank *bank;
     struct series *series[MRC_SERIES_MAX];
     struct pending_list pending;
     struct bank_run run;
     uint16_t series_of[BANK_RUN_MAX]; /* of each reference in the run */
-    uint64_t times[BANK_RUN_MAX];     /* of each: what a pending one keeps */
+    uint64_t times[BANK_RUN_MAX];     /* time that a pending reference stores */
 };
 
-/* A series, made if need be; number < MRC_SERIES_MAX. NULL and *error without memory. */
+/* A series, allocated on first use; number < MRC_SERIES_MAX. NULL and *error without memory. */
 struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
                                      struct bt_error *error);
 
-/* Fills the run with the lines of records that are all in the present window; *taken tells how many
- * records it took, at least one of count. 0 or BT_MEMORY. */
+/* Fills the run with the lines of records of the current window. *taken becomes the number of
+ * records used, at least one of count. 0 or BT_MEMORY. */
 int mrc_study_fill(struct mrc_study *study, const struct record *records, size_t count,
                    size_t *taken, struct bt_error *error);
 
-/* Finds the outcomes of the run, and counts them. 0 or a negative code. */
+/* Computes and counts the outcomes of the run. 0 or a negative code. */
 int mrc_study_run(struct mrc_study *study, struct bt_error *error);
 
 #endif

@@ -1,10 +1,10 @@
-/* The part of a study that is done for every reference. */
+/* The part of a study that runs for every reference. */
 #include "formats/base/grow.h"
 #include "tools/mrc/buckets.h"
 #include "tools/mrc/mrc_study_internal.h"
 #include "tools/mrc/sample.h"
 
-#define RECORD_LINES_MAX 256u /* that one record touches at most */
+#define RECORD_LINES_MAX 256u /* maximum number of lines of one record */
 
 struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
                                      struct bt_error *error)
@@ -14,7 +14,7 @@ struct series *mrc_study_find_series(struct mrc_study *study, unsigned number,
     return study->series[number];
 }
 
-/* The plain study: one curve of all, without windows or sampling. */
+/* Whether the study has a single curve, without windows and sampling. */
 static bool is_plain(const struct mrc_study *study)
 {
     const struct mrc_study_settings *settings = &study->settings;
@@ -23,7 +23,7 @@ static bool is_plain(const struct mrc_study *study)
            settings->window.unit == WINDOW_NONE;
 }
 
-/* As below, for the plain study. */
+/* Specialisation of the general case below for a single curve. */
 static size_t fill_plain(struct mrc_study *study, const struct record *records, size_t count)
 {
     const unsigned shift = study->line_shift;
@@ -49,7 +49,7 @@ static size_t fill_plain(struct mrc_study *study, const struct record *records, 
     return taken;
 }
 
-/* One reference of a line, by a request of that kind. Its series is there. */
+/* Adds one reference to a line to the run. Its series exists. */
 static void touch(struct mrc_study *study, uint32_t line, unsigned processor, unsigned kind)
 {
     struct bank_run *run = &study->run;
@@ -69,7 +69,7 @@ static void touch(struct mrc_study *study, uint32_t line, unsigned processor, un
     run->count++;
 }
 
-/* All references of a record. */
+/* Adds all references of a record. */
 static int touch_all(struct mrc_study *study, const struct record *record, struct bt_error *error)
 {
     const unsigned shift = study->line_shift;
@@ -108,7 +108,7 @@ int mrc_study_fill(struct mrc_study *study, const struct record *records, size_t
     return 0;
 }
 
-/* A reference whose line nobody has met before it: that is the end of it in the leading part. */
+/* The first reference to a line in this part; in the first part it is cold. */
 static int keep_pending(struct mrc_study *study, size_t place, struct bt_error *error)
 {
     struct pending_list *list = &study->pending;
@@ -126,17 +126,17 @@ static int keep_pending(struct mrc_study *study, size_t place, struct bt_error *
     return 0;
 }
 
-/* Counts the outcomes of the plain study. */
+/* Counts the outcomes for a single curve. */
 static int count_plain(struct mrc_study *study, struct series *series, struct bt_error *error)
 {
     const struct bank_run *run = &study->run;
     uint32_t above = 0;
-    for (size_t i = 0; i < run->count; i++) /* BANK_COLD goes around to 0 */
+    for (size_t i = 0; i < run->count; i++) /* BANK_COLD + 1 is 0 */
         above = above > run->outcomes[i] + 1 ? above : run->outcomes[i] + 1;
     if (histogram_reserve(&series->distances, above, error) < 0)
         return error->code;
     uint32_t *counts = series->distances.counts;
-    for (size_t i = 0; above > 0 && i < run->count; i++) /* else there may be no counts yet */
+    for (size_t i = 0; above > 0 && i < run->count; i++) /* above 0: counts may be unallocated */
         __builtin_prefetch(&counts[run->outcomes[i] == BANK_COLD ? 0 : run->outcomes[i]], 1);
     for (size_t i = 0; i < run->count; i++) {
         const uint32_t distance = run->outcomes[i];
@@ -154,7 +154,7 @@ static int count_plain(struct mrc_study *study, struct series *series, struct bt
     return 0;
 }
 
-/* Counts an outcome in its window of time. */
+/* Counts an outcome in its window. */
 static int count_in_window(struct mrc_study *study, struct series *series, uint32_t bucket,
                            struct bt_error *error)
 {
@@ -175,7 +175,7 @@ static int count_distance(struct series *series, uint32_t line, uint32_t distanc
     return histogram_add(&series->distances, distance, 1, error);
 }
 
-/* Counts a line's first reference of all. */
+/* Counts a cold reference. */
 static int count_cold(struct mrc_study *study, struct series *series, uint32_t line,
                       struct bt_error *error)
 {
@@ -187,7 +187,7 @@ static int count_cold(struct mrc_study *study, struct series *series, uint32_t l
     return count_in_window(study, series, study->buckets, error);
 }
 
-/* Counts what became of one reference of the run. */
+/* Counts the outcome of one reference of the run. */
 static int count_outcome(struct mrc_study *study, size_t place, struct bt_error *error)
 {
     const uint32_t outcome = study->run.outcomes[place];
@@ -202,7 +202,7 @@ static int count_outcome(struct mrc_study *study, size_t place, struct bt_error 
             study, series, study->settings.kind == BANK_DISTANCES ? buckets_of(outcome) : outcome,
             error);
     }
-    /* what was not referenced in this part was not referenced in a window that began in it */
+    /* a line first met in this part was not referenced before in a window that began in it */
     if (study->settings.kind == BANK_WINDOWS &&
         (study->leading || study->window > study->first_window))
         return count_in_window(study, series, BANK_FIRST, error);

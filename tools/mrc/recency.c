@@ -18,14 +18,14 @@ static unsigned levels_of(uint32_t slots)
     return levels;
 }
 
-/* Counts of a level, whole rows of them. */
+/* Number of counts of a level, in whole rows. */
 static size_t level_counts(uint32_t slots, unsigned level)
 {
     const size_t counts = (size_t)slots >> (RECENCY_ROW_BITS + RECENCY_LEVEL_BITS * level);
     return (counts + 15) & ~(size_t)15;
 }
 
-/* Set bits in front of a slot, where 1 to live are set. */
+/* Number of set bits before a slot if slots 1 to live are set. */
 static uint32_t front(uint32_t slot, uint32_t live)
 {
     return slot == 0 ? 0 : slot > live ? live : slot - 1;

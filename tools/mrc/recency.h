@@ -1,8 +1,8 @@
 /*
- * The order in which lines were referenced last, and how many were referenced since: a bit for each
- * slot of time, set where that was some line's last reference, and above the bits the counts of
- * those in front, level by level, so that a rank is one population count and a load a level.
- * Removing a bit lowers a row of counts at each level, which is a few vector operations.
+ * The LRU order of lines, and the number of lines referenced since a given one. Each slot of time
+ * has a bit, which is set if the slot is some line's last reference. Levels of counts above the
+ * bits make a rank one population count and one load for each level. Clearing a bit decrements a
+ * row of counts at each level, which takes a few vector operations.
  */
 #ifndef TOOLS_MRC_RECENCY_H
 #define TOOLS_MRC_RECENCY_H
@@ -13,32 +13,33 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RECENCY_WORD_BITS  6u  /* slots of a word of bits, */
-#define RECENCY_ROW_BITS   11u /* of a row of 32 words' counts, */
-#define RECENCY_LEVEL_BITS 4u  /* and 16 times as many a level above */
+#define RECENCY_WORD_BITS  6u  /* log2 of the slots of a word of bits */
+#define RECENCY_ROW_BITS   11u /* log2 of the slots of a row of 32 counts of words */
+#define RECENCY_LEVEL_BITS 4u  /* log2 of the rows that each level above combines */
 #define RECENCY_LEVELS_MAX 5u
 #define RECENCY_SLOTS_MIN  2048u
 #define RECENCY_SLOTS_MAX  (1u << 31)
 
 struct recency {
-    void *memory; /* all that follows */
+    void *memory; /* allocation of all the arrays below */
     size_t bytes;
     uint64_t *bits;
-    uint16_t *words;                    /* set bits in front of each word, in its row */
-    uint32_t *rows[RECENCY_LEVELS_MAX]; /* in front of each row, in its row of rows; and so on */
+    uint16_t *words;                    /* set bits before each word, within its row */
+    uint32_t *rows[RECENCY_LEVELS_MAX]; /* set bits before each row, within the row of rows above
+                                           it; and so on */
     unsigned levels;
     uint32_t slots; /* a power of two */
-    uint32_t next;  /* the slot of the next reference; slot 0 is nobody's */
-    uint32_t live;  /* bits that are set */
+    uint32_t next;  /* slot of the next reference; slot 0 is unused */
+    uint32_t live;  /* number of set bits */
 };
 
-/* Begins with `live` lines in the slots 1 to live, of `slots`. 0 or BT_MEMORY: then it is as it
- * was. A struct that was used before must have been freed. */
+/* Initialises with `live` lines in the slots 1 to live, of `slots`. A struct in use must be freed
+ * first. 0 or BT_MEMORY, after which *recency is unchanged. */
 int recency_init(struct recency *recency, uint32_t slots, uint32_t live, struct bt_error *error);
 void recency_free(struct recency *recency);
 
-/* So many lines have been referenced before the slot, for the last time. levels is
- * recency->levels, told so that it may be a constant. */
+/* Number of lines whose last reference is before the slot. levels is recency->levels, passed so
+ * that it can be a constant. */
 static inline __attribute__((always_inline)) uint32_t recency_rank(const struct recency *recency,
                                                                    uint32_t slot, unsigned levels)
 {
@@ -51,7 +52,7 @@ static inline __attribute__((always_inline)) uint32_t recency_rank(const struct 
     return rank;
 }
 
-/* Ones behind the place that it is entered at the given distance from. */
+/* A row whose elements from `distance` on are ones. */
 extern const uint16_t recency_ones16[64];
 extern const uint32_t recency_ones32[32];
 
@@ -69,7 +70,7 @@ static inline __attribute__((always_inline)) void recency_lower32(uint32_t *rest
         row[i] -= ones[i];
 }
 
-/* Takes a slot's bit away, which is set; its rank. `live` is the caller's to count. */
+/* Clears a slot's bit, which is set; returns its rank. The caller updates `live`. */
 static inline __attribute__((always_inline)) uint32_t recency_remove(const struct recency *recency,
                                                                      uint32_t slot, unsigned levels)
 {
@@ -84,8 +85,7 @@ static inline __attribute__((always_inline)) uint32_t recency_remove(const struc
     return rank;
 }
 
-/* Sets the counts in front of the word that begins with the next slot: to be called when `next`
- * comes to it. */
+/* Sets the counts before the word that begins with the next slot; call when `next` reaches it. */
 void recency_enter(struct recency *recency);
 
 #endif

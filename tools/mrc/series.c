@@ -31,8 +31,7 @@ void series_free(struct series *series)
     free(series);
 }
 
-/* Makes room for more windows in front of, or behind, those that there are. 0 or a negative code.
- */
+/* Makes room for more windows before or after the existing ones. 0 or a negative code. */
 static int add_windows(struct series *series, uint64_t front, uint64_t behind, size_t size,
                        struct bt_error *error)
 {
@@ -85,7 +84,7 @@ int numbers_put(struct numbers *numbers, uint64_t value, struct bt_error *error)
     return 0;
 }
 
-/* Appends a row with its length in front. */
+/* Appends the length of a row, then the row. */
 static int put_row(struct numbers *numbers, const uint64_t *row, size_t count,
                    struct bt_error *error)
 {
@@ -111,7 +110,7 @@ int series_pack(const struct series *series, unsigned buckets, struct numbers *n
     return 0;
 }
 
-/* A row and its length, both checked; *place moves behind it. NULL: it cannot be. */
+/* Reads a row and its length, both checked; *place moves past it. NULL: corrupt. */
 static const uint64_t *take_row(const struct numbers *numbers, size_t *place, size_t *count)
 {
     if (*place >= numbers->count || numbers->values[*place] > numbers->count - *place - 1)

@@ -1,4 +1,4 @@
-/* What is counted for one curve: a processor's, a kind of request's, or all together. */
+/* Counts for one curve: of a processor, of a kind of request, or of all. */
 #ifndef TOOLS_MRC_SERIES_H
 #define TOOLS_MRC_SERIES_H
 
@@ -10,25 +10,27 @@
 #define SERIES_WINDOW_COUNTS_MAX ((size_t)1 << 24) /* counts over all windows */
 
 struct series {
-    uint64_t references; /* in windows of time too, and those that are not followed */
-    uint64_t cold;       /* references of lines that were not referenced before; not of windows */
+    uint64_t references; /* including those in windows and those to lines that are not sampled */
+    uint64_t cold;       /* first references to lines; without windows */
     struct histogram distances;
-    uint64_t *windows;      /* [window * (buckets + 1) + bucket]; the last bucket: cold */
-    size_t window_count;    /* up to the last one that anything was counted in */
-    size_t window_capacity; /* that there is room for */
-    uint64_t first_window;  /* that there are counts for, where there are any */
-    uint64_t *groups;       /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last: cold */
+    uint64_t
+        *windows; /* [window * (buckets + 1) + bucket]; the last bucket counts cold references */
+    size_t window_count;    /* one more than the last window with a count */
+    size_t window_capacity; /* allocated windows */
+    uint64_t first_window;  /* first window with a count */
+    uint64_t *groups; /* of a sample: [group * (BUCKETS_DISTANCE + 1) + bucket]; last bucket: cold
+                         references */
 };
 
 struct series *series_new(bool sampled, struct bt_error *error);
 void series_free(struct series *series);
 
-/* The counts of a window (buckets + 1), made if need be. NULL and *error where there are too many
- * or no memory. */
+/* The counts of a window (buckets + 1), allocated on first use. NULL and *error if memory or
+ * SERIES_WINDOW_COUNTS_MAX is exceeded. */
 uint64_t *series_window(struct series *series, uint64_t window, unsigned buckets,
                         struct bt_error *error);
 
-/* A growing row of numbers. All zero is empty; free values with free(). */
+/* A growing array. Zero-initialised: empty. Free values with free(). */
 struct NAMED_FIELDS numbers {
     uint64_t *values;
     size_t count, capacity;
@@ -37,12 +39,12 @@ struct NAMED_FIELDS numbers {
 /* Appends. 0 or BT_MEMORY. */
 int numbers_put(struct numbers *numbers, uint64_t value, struct bt_error *error);
 
-/* Appends all that the series counts, as numbers that series_add_packed understands. */
+/* Appends the series in the form that series_add_packed reads. */
 int series_pack(const struct series *series, unsigned buckets, struct numbers *numbers,
                 struct bt_error *error);
 
-/* Adds what a series of the same buckets packed, from numbers->values[*place] on, and moves *place
- * behind it. 0, BT_MEMORY, or BT_DATA where that cannot be. */
+/* Adds a packed series with the same number of buckets, which begins at numbers->values[*place];
+ * *place moves past it. 0, BT_MEMORY, or BT_DATA if the values are corrupt. */
 int series_add_packed(struct series *series, unsigned buckets, const struct numbers *numbers,
                       size_t *place, struct bt_error *error);
 

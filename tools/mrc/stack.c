@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define BATCH       64u /* lines that are looked up together: their entries are on their way */
-#define SLOTS_RATIO 6u  /* slots are renumbered into at least so many a line */
+#define BATCH       64u /* lines looked up together, so that their entries are prefetched */
+#define SLOTS_RATIO 6u  /* minimum slots for each line after renumbering */
 #define INLINE      static inline __attribute__((always_inline))
 
 struct stack_batch {
@@ -16,14 +16,14 @@ struct stack_batch {
 };
 
 struct stack {
-    struct line_table map;  /* from lines to the slots of their last references */
-    struct recency recency; /* of the slots */
+    struct line_table map;  /* from lines to the slot of their last reference */
+    struct recency recency; /* order of the slots */
     void (*batch)(struct stack *stack, const struct stack_batch *now, struct stack_batch *next,
                   uint32_t *distances);
     void (*renumber)(struct stack *stack);
 };
 
-/* Gives the lines of a batch new slots; slots gets the old ones, 0 where there was none. */
+/* Assigns new slots to the lines of a batch; slots[] becomes the old ones, 0 for new lines. */
 INLINE void look_up(struct stack *stack, const struct stack_batch *now, uint32_t *slots)
 {
     const uint64_t *bits = stack->recency.bits;
@@ -38,8 +38,8 @@ INLINE void look_up(struct stack *stack, const struct stack_batch *now, uint32_t
     stack->map = map;
 }
 
-/* Goes from the old slots of a batch to the new ones. What the table has of the next batch is asked
- * for meanwhile. */
+/* Computes distances from the old slots of a batch, and prefetches the table entries of the next
+ * batch. */
 INLINE void move(struct stack *stack, const struct stack_batch *now, const uint32_t *slots,
                  struct stack_batch *next, uint32_t *distances, unsigned levels)
 {
@@ -48,7 +48,7 @@ INLINE void move(struct stack *stack, const struct stack_batch *now, const uint3
         if ((stack->recency.next & 63) == 0)
             recency_enter(&stack->recency);
         const struct recency recency = stack->recency;
-        const size_t left = 64 - (recency.next & 63); /* of the word */
+        const size_t left = 64 - (recency.next & 63); /* slots left in the word */
         const size_t end = now->count - i < left ? now->count : i + left;
         uint64_t *word = &recency.bits[recency.next >> RECENCY_WORD_BITS];
         uint64_t bit = UINT64_C(1) << (recency.next & 63);
@@ -98,7 +98,7 @@ INLINE void run_batch(struct stack *stack, const struct stack_batch *now, struct
     }
 }
 
-/* Gives the lines the ranks of their slots as slots. */
+/* Replaces the slots of all lines by their ranks. */
 INLINE void run_renumber(struct stack *stack)
 {
     const struct recency recency = stack->recency;
@@ -168,7 +168,7 @@ void stack_free(struct stack *stack)
     free(stack);
 }
 
-/* All slots are used: the lines move to the first ones, in their order. */
+/* All slots are used: renumbers the lines to the first slots, in their order. */
 static int renumber(struct stack *stack, struct bt_error *error)
 {
     const uint32_t live = stack->recency.live;

@@ -1,4 +1,4 @@
-/* Branches, as predictors see them: doc/predictors.md, "Branches". */
+/* Branches as input of predictors: doc/predictors.md, "Branches". */
 #ifndef TOOLS_RONDO_BRANCH_H
 #define TOOLS_RONDO_BRANCH_H
 
@@ -19,10 +19,10 @@ enum branch_kind {
 
 struct NAMED_FIELDS branch {
     uint64_t address;
-    uint64_t next;   /* the address behind it */
-    uint64_t target; /* where it goes if it is taken */
+    uint64_t next;   /* address of the next instruction */
+    uint64_t target; /* destination if taken */
     enum branch_kind kind;
-    bool taken; /* always, but for conditional ones */
+    bool taken; /* true for all kinds but conditional ones */
 };
 
 static inline bool branch_is_call(const struct branch *branch)

@@ -7,11 +7,11 @@
 #define FIRST_SLOTS 1024u
 
 struct branch_table {
-    uint8_t *counts; /* one behind the other, size bytes each; the first is of all others */
-    size_t capacity; /* counts there is room for */
-    size_t count;    /* the first one included */
+    uint8_t *counts; /* elements of `size` bytes; element 0 is for all other branches */
+    size_t capacity; /* allocated elements */
+    size_t count;    /* includes element 0 */
     size_t size;
-    uint32_t *slots; /* of numbers of counts, by hashes of addresses; 0: free */
+    uint32_t *slots; /* hash table of element numbers, by address; 0: free */
     size_t slot_mask;
 };
 
@@ -56,7 +56,7 @@ void branch_table_free(struct branch_table *table)
     free(table);
 }
 
-/* The slot where a branch is, or would be. */
+/* The slot of a branch, or the free slot where it would be inserted. */
 static uint32_t *find(const struct branch_table *table, uint64_t address)
 {
     size_t slot = (size_t)(address * 0x9e3779b97f4a7c15u >> 32);
@@ -67,7 +67,7 @@ static uint32_t *find(const struct branch_table *table, uint64_t address)
     }
 }
 
-/* Twice the slots, so that half of them are free. */
+/* Doubles the table, so that at least half of it is free. */
 static bool spread(struct branch_table *table)
 {
     const size_t slots = 2 * (table->slot_mask + 1);

@@ -10,8 +10,8 @@
 
 struct counters {
     uint8_t *values;
-    uint64_t mask; /* entries - 1 */
-    uint8_t top;   /* the highest value */
+    uint64_t mask; /* number of entries - 1 */
+    uint8_t top;   /* highest value */
 };
 
 static inline bool counter_says_taken(uint8_t value, uint8_t top)
@@ -24,7 +24,7 @@ static inline bool counter_is_weak(uint8_t value, uint8_t top)
     return value == top / 2 || value == top / 2 + 1;
 }
 
-/* What an outcome makes of a counter. */
+/* The counter's value after an outcome. */
 static inline uint8_t counter_trained(uint8_t value, uint8_t top, bool taken)
 {
     if (taken)
@@ -32,13 +32,13 @@ static inline uint8_t counter_trained(uint8_t value, uint8_t top, bool taken)
     return (uint8_t)(value - (value > 0));
 }
 
-/* The highest value of counters of so many bits, 8 at most. */
+/* The highest value of counters of `bits` bits, at most 8. */
 static inline uint8_t counter_top(unsigned bits)
 {
     return (uint8_t)((1u << bits) - 1);
 }
 
-/* A power of two of entries, that all say not taken, weakly. False without memory. */
+/* Makes a power of two of counters, all weakly not taken. Returns false without memory. */
 static inline bool counters_make(struct counters *counters, uint64_t entries, unsigned bits)
 {
     counters->top = counter_top(bits);

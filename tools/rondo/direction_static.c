@@ -1,4 +1,4 @@
-/* Predictors that learn nothing: taken, not taken, backward taken. */
+/* Static predictors: taken, not taken, backward taken. */
 #include "tools/rondo/predictor_internal.h"
 
 #include <stdlib.h>

@@ -51,7 +51,7 @@ void front_end_free(struct front_end *front_end)
     free(front_end);
 }
 
-/* All predictors; what the followed one said. */
+/* Predicts with and trains all predictors. Returns the prediction of the followed one. */
 static bool put_conditional(struct front_end *front_end, const struct branch *branch,
                             struct branch_counts *counts)
 {

@@ -1,4 +1,4 @@
-/* One table of counters, chosen by the address (bimodal) or by address and history (gshare). */
+/* One table of counters, indexed by address (bimodal) or by address and history (gshare). */
 #include "formats/base/power.h"
 #include "tools/rondo/counters.h"
 #include "tools/rondo/predictor_internal.h"
@@ -6,7 +6,7 @@
 struct gshare {
     struct predictor predictor;
     struct counters counters;
-    unsigned history;     /* outcomes */
+    unsigned history;     /* number of outcomes */
     unsigned folded_bits; /* log2 of the entries */
 };
 

@@ -33,7 +33,7 @@ void local_histories_train(struct local_histories *local, const struct branch *b
     counters_train(&local->counters, *history_of(local, branch), branch->taken);
 }
 
-/* Without memory for what a history was, it stays what it is. */
+/* Saves a history before its change. Without memory the history is left unchanged. */
 static bool remember(struct local_histories *local, const struct branch *branch)
 {
     if (!local->saving)

@@ -1,5 +1,5 @@
-/* Histories of single branches, and counters that they choose: half a tournament, or a predictor
- * alone. */
+/* Per-branch histories that index a table of counters: the local half of a tournament predictor, or
+ * a predictor alone. */
 #ifndef TOOLS_RONDO_LOCAL_HISTORIES_H
 #define TOOLS_RONDO_LOCAL_HISTORIES_H
 
@@ -7,7 +7,7 @@
 #include "tools/rondo/branch.h"
 #include "tools/rondo/counters.h"
 
-/* What a history was before it took an outcome on a wrong path. */
+/* The value of a history before it changed on a wrong path. */
 struct NAMED_FIELDS local_change {
     uint64_t index;
     uint32_t history;
@@ -15,11 +15,11 @@ struct NAMED_FIELDS local_change {
 
 struct local_histories {
     uint32_t *histories;
-    uint64_t index_mask; /* histories - 1 */
-    uint32_t pattern;    /* a history's bits */
+    uint64_t index_mask; /* number of histories - 1 */
+    uint32_t pattern;    /* mask of a history's bits */
     struct counters counters;
     bool saving;
-    struct local_change *changes; /* since they were saved */
+    struct local_change *changes; /* since local_histories_save */
     size_t change_count, change_capacity;
 };
 
@@ -28,7 +28,7 @@ bool local_histories_make(struct local_histories *local, uint32_t histories, uns
                           unsigned counter_bits);
 void local_histories_clear(struct local_histories *local);
 
-/* As predictor.h says. */
+/* As in predictor.h. */
 bool local_histories_predict(const struct local_histories *local, const struct branch *branch);
 void local_histories_train(struct local_histories *local, const struct branch *branch);
 void local_histories_shift(struct local_histories *local, const struct branch *branch, bool taken);

@@ -1,16 +1,16 @@
-/* Weights for each outcome of the history: Jimenez and Lin, 2001. */
+/* The perceptron predictor: a weight for each outcome of the history (Jimenez and Lin, 2001). */
 #include "tools/rondo/predictor_internal.h"
 
 #include <stdlib.h>
 
 struct perceptron {
     struct predictor predictor;
-    int16_t *weights; /* history + 1 of each */
-    uint64_t mask;    /* perceptrons - 1 */
+    int16_t *weights; /* history + 1 for each perceptron */
+    uint64_t mask;    /* number of perceptrons - 1 */
     unsigned history;
-    int threshold; /* of y, up to which it learns what it has right */
-    int largest;   /* weight */
-    int y;         /* of the last prediction */
+    int threshold; /* correct predictions with |y| up to this still train */
+    int largest;   /* largest weight */
+    int y;         /* output of the last prediction */
 };
 
 static int16_t *weights_of(const struct perceptron *perceptron, const struct branch *branch)

@@ -1,8 +1,9 @@
 /*
- * Predictors of a branch's direction: doc/predictors.md says exactly what they do.
+ * Direction predictors: doc/predictors.md is the exact definition.
  *
- * Of each conditional branch: predict, train, shift, in this order. On a wrong path: save, flip if
- * the mispredicted branch was conditional, then predict and shift what was predicted, and restore.
+ * For each conditional branch call predict, train and shift, in this order. On a wrong path call
+ * save; flip, if the mispredicted branch was conditional; then predict, and shift with the
+ * prediction, for each branch; and restore.
  */
 #ifndef TOOLS_RONDO_PREDICTOR_H
 #define TOOLS_RONDO_PREDICTOR_H
@@ -12,23 +13,23 @@
 
 struct predictor;
 
-/* Settings that predictor_settings_read gave. NULL and *error without memory. */
+/* settings come from predictor_settings_read. NULL and *error without memory. */
 struct predictor *predictor_new(const struct predictor_settings *settings, struct bt_error *error);
 void predictor_free(struct predictor *predictor);
 
-/* Whether it will be taken; branch->taken is not looked at. */
+/* Predicts whether the branch is taken; does not read branch->taken. */
 bool predictor_predict(struct predictor *predictor, const struct branch *branch);
 
-/* Tables learn what came of the branch that was predicted last. */
+/* Trains the tables with the outcome of the branch predicted last. */
 void predictor_train(struct predictor *predictor, const struct branch *branch);
 
-/* Histories take an outcome of a branch. */
+/* Shifts an outcome of a branch into the histories. */
 void predictor_shift(struct predictor *predictor, const struct branch *branch, bool taken);
 
-/* Turns over what the histories took last, which was of this branch. */
+/* Inverts the newest outcome in the histories, which belongs to this branch. */
 void predictor_flip(struct predictor *predictor, const struct branch *branch);
 
-/* Remembers the histories, once; nothing is trained until they are restored. */
+/* Saves the histories, one level deep. Do not train before predictor_restore. */
 void predictor_save(struct predictor *predictor);
 void predictor_restore(struct predictor *predictor);
 

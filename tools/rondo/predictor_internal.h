@@ -1,4 +1,4 @@
-/* What the kinds of predictors share. */
+/* Interface between predictor.c and the kinds of predictors. */
 #ifndef TOOLS_RONDO_PREDICTOR_INTERNAL_H
 #define TOOLS_RONDO_PREDICTOR_INTERNAL_H
 
@@ -7,17 +7,17 @@
 
 struct NAMED_FIELDS predictor_operations {
     bool (*predict)(struct predictor *predictor, const struct branch *branch);
-    /* NULL where there is nothing to do, as is each of those that follow */
+    /* this and all following may be NULL: nothing to do */
     void (*train)(struct predictor *predictor, const struct branch *branch);
     void (*shift)(struct predictor *predictor, const struct branch *branch, bool taken);
     void (*flip)(struct predictor *predictor, const struct branch *branch);
     void (*save)(struct predictor *predictor);
     void (*restore)(struct predictor *predictor);
-    void (*clear)(struct predictor *predictor); /* frees what it has beside itself */
+    void (*clear)(struct predictor *predictor); /* frees what the predictor owns */
 };
 
-/* The first member of every predictor. Its history of 64 outcomes, newest lowest, is kept by
- * predictor.c; longer and local ones by their predictors. */
+/* The first member of every predictor. predictor.c keeps the history of 64 outcomes, newest in bit
+ * 0; predictors keep longer and local histories themselves. */
 struct predictor {
     const struct predictor_operations *operations;
     uint64_t history, saved_history;
@@ -32,7 +32,7 @@ struct predictor *tournament_new(const struct predictor_settings *settings);
 struct predictor *tage_new(const struct predictor_settings *settings);
 struct predictor *perceptron_new(const struct predictor_settings *settings);
 
-/* The xor of the pieces of `bits` bits of a history of at most 64; bits may be 0. */
+/* Folds a history to `bits` bits, which may be 0: the xor of its pieces. */
 static inline uint64_t predictor_fold(uint64_t history, unsigned bits)
 {
     uint64_t folded = 0;

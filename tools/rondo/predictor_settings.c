@@ -12,12 +12,12 @@
 
 #define WORD_BYTES 48u
 
-/* A parameter of a kind; the row with least 0 and no name ends a list. */
+/* A parameter of a kind of predictor; a list ends with a row without name and with least 0. */
 struct parameter {
     const char *name;
-    size_t offset; /* in the settings */
+    size_t offset; /* in struct predictor_settings */
     uint32_t value, least, most;
-    bool power; /* of two */
+    bool power; /* must be a power of two */
 };
 
 #define PARAMETERS_MAX 8
@@ -77,7 +77,7 @@ static uint32_t value_of(const struct predictor_settings *settings,
     return value;
 }
 
-/* TAGE's history is two numbers: "5..130"; one stands for both. */
+/* Parses TAGE's history, two numbers "5..130"; a single number is both. */
 static bool is_range(const struct predictor_settings *settings, const struct parameter *parameter)
 {
     return settings->kind == PREDICTOR_TAGE && parameter->offset == FIELD(history);
@@ -168,7 +168,7 @@ static int find_kind(struct predictor_settings *settings, const char *text, stru
                    size < 40 ? (int)size : 40, text);
 }
 
-/* What follows from other parameters, and what they must be together. */
+/* Fills in dependent defaults and checks combinations of parameters. */
 static int complete(struct predictor_settings *settings, struct bt_error *error)
 {
     if (settings->kind == PREDICTOR_GSHARE && settings->history == UINT32_MAX)

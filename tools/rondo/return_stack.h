@@ -1,4 +1,4 @@
-/* The return stack: a ring that calls push to and returns pop from. */
+/* The return address stack: calls push to a ring, returns pop from it. */
 #ifndef TOOLS_RONDO_RETURN_STACK_H
 #define TOOLS_RONDO_RETURN_STACK_H
 
@@ -7,7 +7,7 @@
 
 struct return_stack {
     uint64_t *entries, *saved;
-    uint32_t size; /* 0: there is none, nothing is pushed and nothing popped */
+    uint32_t size; /* 0: no stack, pushes and pops have no effect */
     uint32_t top, saved_top;
 };
 

@@ -27,14 +27,14 @@ struct rondo {
     bool json, csv, store_buffer;
 
     const char *const *arguments;
-    FILE *messages; /* standard error, where the program neither sees nor closes it */
-    FILE *report;   /* that, or a file */
+    FILE *messages; /* standard error, protected from the program */
+    FILE *report;   /* messages, or the file of --output */
     struct aria *aria;
     struct front_end *engine;
     struct wrong_path *wrong_path;
     struct rondo_results results;
-    bool is_child; /* that the program forked: it is not what was asked for */
-    bool told;     /* there is a report already */
+    bool is_child; /* a child that the program forked, which is not reported */
+    bool told;     /* a report has been written already */
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static const struct option_row rondo_options[] = {
 
 /* --- what is said is checked and completed --------------------------------------------------- */
 
-/* By what was written, else by the kind's name. */
+/* By the text given; without parameters, by the name of the kind. */
 static int find_followed(struct rondo *rondo, struct bt_error *error)
 {
     struct front_end_settings *settings = &rondo->front_end;
@@ -187,7 +187,7 @@ static int complete(struct rondo *rondo, struct bt_error *error)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-/* Somebody at a terminal sees nothing of the program there. */
+/* On a terminal the report is separated from the program's output. */
 static bool is_watched(void)
 {
     return isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
@@ -198,7 +198,7 @@ static int open_outputs(struct rondo *rondo, const char *program, struct bt_erro
     const char *path = rondo->wrong_path_name;
     const struct own_output own[] = {{.path = rondo->output, .what = "the report"},
                                      {.path = path, .what = path ? "wrong paths" : NULL}};
-    struct bt_error unheard; /* there may be no standard error */
+    struct bt_error unheard; /* ignored: there may be no standard error */
     rondo->messages = own_stream_on(STDERR_FILENO, &unheard);
     if (own_stream_check(own, 2, program, error) < 0)
         return error->code;
@@ -206,7 +206,7 @@ static int open_outputs(struct rondo *rondo, const char *program, struct bt_erro
     return rondo->report || !rondo->output ? 0 : error->code;
 }
 
-/* What is there is not lost for a program that cannot be executed. */
+/* Keeps the existing file if the program cannot be executed. */
 static int begin_outputs(struct rondo *rondo, struct bt_error *error)
 {
     const char *path = rondo->wrong_path_name;
@@ -215,7 +215,7 @@ static int begin_outputs(struct rondo *rondo, struct bt_error *error)
     return rondo->output ? own_stream_empty(rondo->report, rondo->output, error) : 0;
 }
 
-/* What is ours alone; -1 in the place of what is not there. */
+/* Our own descriptors; -1 for those not open. */
 static void descriptors(const struct rondo *rondo, int list[3])
 {
     list[0] = rondo->messages ? fileno(rondo->messages) : -1;
@@ -223,7 +223,7 @@ static void descriptors(const struct rondo *rondo, int list[3])
     list[2] = rondo->wrong_path ? wrong_path_file(rondo->wrong_path) : -1;
 }
 
-/* The program's child has no use for them. */
+/* Closes what the program's child must not use. */
 static void let_go(void *context, bool shares_files)
 {
     struct rondo *rondo = context;
@@ -245,7 +245,7 @@ static int hide(struct rondo *rondo, struct bt_error *error)
     return result;
 }
 
-/* The file has the last report alone. */
+/* The file holds the last report only. */
 static int print_report(struct rondo *rondo, struct bt_error *error)
 {
     struct rondo_report report = {.settings = &rondo->front_end,
@@ -289,7 +289,7 @@ static int print(struct rondo *rondo, struct bt_error *error)
     return result;
 }
 
-/* The exit status for it. */
+/* Prints an error; returns the exit status. */
 static int complain(const struct rondo *rondo, const struct bt_error *error)
 {
     own_stream_say(rondo->messages, "%s", error->message);
@@ -303,8 +303,8 @@ static void tell_notice(void *context, const char *what)
         own_stream_notice(rondo->messages, what);
 }
 
-/* Another program takes the place of the one that was asked for. If it cannot, after all, there
- * will be another report, with nothing more of wrong paths in their capture. */
+/* The program executes another one. If that fails, there will be another report, but the capture of
+ * wrong paths ends here. */
 static void conclude(void *context, const char *path)
 {
     struct rondo *rondo = context;
@@ -323,7 +323,8 @@ static void conclude(void *context, const char *path)
 static const struct aria_operations operations = {
     .forked = let_go, .executing = conclude, .notice = tell_notice};
 
-/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+/* Does everything that can fail because of the user's input, before any instruction of the program
+ * runs. */
 static int begin(struct rondo *rondo, struct bt_error *error)
 {
     char path[EXEC_PROGRAM_BYTES];
@@ -350,7 +351,7 @@ static int begin(struct rondo *rondo, struct bt_error *error)
     return result == 0 ? hide(rondo, error) : result;
 }
 
-/* Runs it, and tells. Our status, 0 if there is nothing to complain of. */
+/* Runs the program and reports. Returns our exit status, 0 without errors. */
 static int run(struct rondo *rondo, struct process_end *end)
 {
     const struct rondo_run_settings settings = {.skip = rondo->skip,
@@ -390,7 +391,7 @@ static void clear(struct rondo *rondo)
         fclose(rondo->messages);
 }
 
-/* Ends as the program did, if it has anything to say by that. */
+/* Exits as the program did, by status or by signal. */
 static int run_program(struct rondo *rondo)
 {
     struct process_end end = {.ending = PROCESS_UNABLE};

@@ -12,7 +12,7 @@
 
 #define PROSE_BYTES 640u
 
-/* Numbers of one sentence. */
+/* Buffer for the numbers of one sentence. */
 struct rondo_text {
     char text[QUANTITY_TEXT_BYTES];
 };
@@ -54,7 +54,7 @@ static void print_totals(const struct rondo_report *report, FILE *out)
     putc('\n', out);
 }
 
-/* Adds to a text of PROSE_BYTES; *used is its length. */
+/* Appends to a text of PROSE_BYTES; *used is its length. */
 __attribute__((format(printf, 3, 4))) static void add(char *text, size_t *used, const char *format,
                                                       ...)
 {

@@ -15,7 +15,7 @@ struct ranked {
     uint64_t wrong;
 };
 
-/* The most mispredicted first, then the most executed, then by address. */
+/* By mispredictions, then by executions, descending; then by address. */
 static int compare(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
@@ -150,7 +150,7 @@ struct table rondo_tables_kinds(struct rondo_tables *tables)
 
 /* --- branches one by one --------------------------------------------------------------------- */
 
-/* The source's name without its folders; symbol or file; source line; module. */
+/* Cells of source file without folders, symbol or file, source line, module. */
 static void name_cells(const struct rondo_report *report, uint64_t address,
                        struct table_cell *cells)
 {

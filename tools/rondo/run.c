@@ -3,14 +3,14 @@
 #include "formats/base/clock.h"
 #include "formats/base/quantity.h"
 
-#define PROGRESS_STEPS 0xffffu /* looks at the clock once in so many steps and one */
+#define PROGRESS_STEPS 0xffffu /* the clock is read once in this many steps plus one */
 #define PROGRESS_NS    200000000
 
 struct rondo_session {
     struct aria *aria;
     struct front_end *front_end;
     const struct rondo_run_settings *settings;
-    struct wrong_path *wrong_path; /* NULL once it has failed */
+    struct wrong_path *wrong_path; /* NULL after an error */
     struct rondo_results *results;
     struct aria_state *state;
     struct aria_state *wrong_state;
@@ -50,7 +50,7 @@ static void count_wrong(struct rondo_session *run, const struct aria_step *step)
         run->wrong_path = NULL;
 }
 
-/* Where the wrong path goes on behind a step; false at its end, with why. */
+/* The next address of the wrong path after a step. Returns false at its end, with the reason. */
 static bool go_on(struct rondo_session *run, const struct aria_step *step,
                   enum rondo_ending *ending)
 {
@@ -122,7 +122,7 @@ static void hide(struct rondo_session *run)
     run->shown = false;
 }
 
-/* Until the program ends, or the limit. */
+/* Runs until the program ends or the limit is reached. */
 static int look(struct rondo_session *run, struct bt_error *error)
 {
     struct rondo_results *results = run->results;
@@ -158,7 +158,8 @@ static int ignore(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Runs so many instructions that nobody looks at, 0: all there are. True: it has ended. */
+/* Runs up to `count` instructions without predicting, 0: all. Returns true if the program has
+ * ended. */
 static int run_freely(struct rondo_session *run, uint64_t instructions, bool *ended,
                       struct bt_error *error)
 {

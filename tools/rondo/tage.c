@@ -7,7 +7,7 @@
 
 #define DOUBT_TOP    15u
 #define RANDOM_TAPS  0x80200003u
-#define BASE         0u /* in place of a table's number */
+#define BASE         0u /* in place of a table number */
 #define TABLE_PLACES (TAGE_TABLES_MAX + 1)
 
 struct tage_entry {
@@ -16,27 +16,28 @@ struct tage_entry {
     uint8_t useful;
 };
 
-/* Where the branch at work is found; tables count from 1. */
+/* Look-up of the current branch; tables are numbered from 1. */
 struct lookup {
-    struct tage_entry *entries[TABLE_PLACES]; /* in each table, found or not */
+    struct tage_entry
+        *entries[TABLE_PLACES]; /* indexed entry of each table, whether its tag matches or not */
     uint16_t tags[TABLE_PLACES];
     unsigned provider, alternate;
     bool provider_says, alternate_says;
-    bool is_new; /* the provider: not useful yet, and weak */
+    bool is_new; /* the provider is new: not useful yet, and weak */
     bool says;
 };
 
 struct tage {
     struct predictor predictor;
     struct counters base;
-    struct tage_entry *entries; /* of all tables */
+    struct tage_entry *entries; /* entries of all tables */
     uint32_t table_entries;
     unsigned table_count, index_bits;
     uint16_t tag_mask;
     uint8_t top, useful_top;
-    uint8_t doubt; /* of providers that are new */
+    uint8_t doubt; /* counter: alternate is better than new providers */
     uint32_t random;
-    uint32_t period, branches; /* since they were aged */
+    uint32_t period, branches; /* branches since the last aging */
     struct tage_history history, saved;
     struct lookup at;
 };
@@ -116,7 +117,7 @@ static uint32_t draw(struct tage *tage)
     return tage->random;
 }
 
-/* Takes an entry in a table with a longer history. */
+/* Allocates an entry in a table with a longer history. */
 static void allocate(struct tage *tage, bool taken)
 {
     const struct lookup *at = &tage->at;
@@ -133,7 +134,7 @@ static void allocate(struct tage *tage, bool taken)
         at->entries[i]->useful--;
 }
 
-/* What was useful long ago gives its place up. */
+/* Halves all useful counters, so that old entries can be replaced. */
 static void age(struct tage *tage)
 {
     for (size_t i = 0; i < (size_t)tage->table_count * tage->table_entries; i++)

@@ -23,7 +23,7 @@ void tage_history_make(struct tage_history *history, const struct predictor_sett
                                       .shorter_tag = fold_of(lengths[i], settings->tag_bits - 1)};
 }
 
-/* The one that came, and the one that is too old now, which was the oldest of those folded. */
+/* Shifts the newest outcome in, and the one that leaves the fold out. */
 static inline void fold_shift(struct tage_fold *fold, uint32_t newest, uint32_t gone)
 {
     uint32_t value = fold->value << 1 | newest;

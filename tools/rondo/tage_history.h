@@ -1,4 +1,4 @@
-/* A long history of outcomes, and pieces of it that are kept folded to a few bits. */
+/* A long history of outcomes, and folded pieces of it. */
 #ifndef TOOLS_RONDO_TAGE_HISTORY_H
 #define TOOLS_RONDO_TAGE_HISTORY_H
 
@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-#define TAGE_HISTORY_WORDS 16u /* of 64 outcomes: more than TAGE_HISTORY_MAX */
+#define TAGE_HISTORY_WORDS 16u /* words of 64 outcomes; exceeds TAGE_HISTORY_MAX */
 
 /* fold(H, length, bits) of doc/predictors.md */
 struct tage_fold {
     uint32_t value;
     uint16_t length;
     uint8_t bits;
-    uint8_t last; /* the bit of the oldest outcome, when it goes: length % bits */
+    uint8_t last; /* bit of the outcome that leaves: length % bits */
 };
 
 struct NAMED_FIELDS tage_table_folds {
@@ -22,8 +22,8 @@ struct NAMED_FIELDS tage_table_folds {
 };
 
 struct tage_history {
-    uint64_t words[TAGE_HISTORY_WORDS]; /* a ring */
-    uint32_t end;                       /* outcomes so far */
+    uint64_t words[TAGE_HISTORY_WORDS]; /* a ring buffer */
+    uint32_t end;                       /* number of outcomes so far */
     uint32_t table_count;
     struct tage_table_folds tables[TAGE_TABLES_MAX];
 };
@@ -31,7 +31,7 @@ struct tage_history {
 void tage_history_make(struct tage_history *history, const struct predictor_settings *settings);
 void tage_history_shift(struct tage_history *history, bool taken);
 
-/* Turns the newest outcome over. */
+/* Inverts the newest outcome. */
 void tage_history_flip(struct tage_history *history);
 
 #endif

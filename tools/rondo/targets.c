@@ -8,9 +8,9 @@
 
 /* The target cache. */
 struct target_cache {
-    uint64_t *targets; /* NULL: there is none */
+    uint64_t *targets; /* NULL: no target cache */
     uint64_t mask;
-    unsigned shift; /* of the history, for each target */
+    unsigned shift; /* shift of the history for each target */
     uint64_t history, saved_history;
 };
 
@@ -80,7 +80,7 @@ static uint64_t *cache_entry(const struct target_cache *cache, const struct bran
     return &cache->targets[(branch->address ^ cache->history) & cache->mask];
 }
 
-/* What a target does to the history. */
+/* Shifts a target into the history. */
 static uint64_t cache_bits(const struct target_cache *cache, uint64_t target)
 {
     return (target ^ target >> 4) & cache->mask;

@@ -1,12 +1,12 @@
-/* Predictors with local histories: alone, or as one of two that a third table chooses from. */
+/* Predictors with local histories: alone, or combined with a global predictor by a choice table. */
 #include "tools/rondo/local_histories.h"
 #include "tools/rondo/predictor_internal.h"
 
 struct tournament {
     struct predictor predictor;
     struct local_histories local;
-    struct counters global; /* none in a predictor with local histories alone, */
-    struct counters choice; /* nor this */
+    struct counters global; /* unused by a local predictor */
+    struct counters choice; /* unused by a local predictor */
 };
 
 static bool local_predict(struct predictor *predictor, const struct branch *branch)

@@ -20,13 +20,13 @@ struct wrong_path {
     struct deflate_encoder *encoder;
     uint8_t *member;
     size_t member_bytes;
-    struct batch batch; /* what is not in the file yet */
+    struct batch batch; /* records not written to the file yet */
     uint64_t end_index;
     uint64_t tick;  /* of the last record */
-    uint64_t right; /* instructions of the right path before the wrong path at work */
+    uint64_t right; /* instructions of the right path before the current wrong path */
     bool closed;
-    bool begins;  /* the next record is its first one */
-    uint64_t gap; /* instructions of the right path that its time is to have */
+    bool begins;  /* the next record is the first one of a path */
+    uint64_t gap; /* instructions of the right path that this record's time has to include */
 };
 
 static void describe(struct capture_info *info, const char *const *arguments)
@@ -122,7 +122,8 @@ void wrong_path_begin(struct wrong_path *wrong, uint64_t instructions)
     wrong->begins = true;
 }
 
-/* The first of a wrong path: a time that does not fit begins a new batch, which knows its tick. */
+/* The first record of a wrong path. A time that does not fit in a record begins a new batch, which
+ * stores its tick. */
 static int begin_path(struct wrong_path *wrong, struct record *record, struct bt_error *error)
 {
     const uint64_t time = record->time + wrong->gap;

@@ -1,7 +1,7 @@
 /*
- * The capture of wrong paths: a file of its own (formats/capture/capture_writer.h), ticks being the
- * instructions that were executed on the right path and on wrong ones. A wrong path's first record
- * is a fetch with a time of 1 and all instructions of the right path since the last one.
+ * The capture of wrong paths: a separate file (formats/capture/capture_writer.h). Its ticks are the
+ * instructions executed on the right path and on wrong paths. The first record of a wrong path is a
+ * fetch whose time is 1 plus the instructions of the right path since the previous wrong path.
  */
 #ifndef TOOLS_RONDO_WRONG_PATH_H
 #define TOOLS_RONDO_WRONG_PATH_H
@@ -11,26 +11,26 @@
 
 struct wrong_path;
 
-/* Makes the file; arguments of the program, NULL behind them, are what the file has as its board.
+/* Makes the file. The program's arguments, terminated by NULL, are stored as the name of the board.
  * 0, BT_IO, BT_FULL or BT_MEMORY. */
 int wrong_path_new(struct wrong_path **wrong, const char *path, const char *const *arguments,
                    struct bt_error *error);
 
-/* What is not closed before is lost. NULL is fine. */
+/* Loses records that are not written yet. wrong may be NULL. */
 void wrong_path_free(struct wrong_path *wrong);
 
-/* Its descriptor. */
+/* The file descriptor. */
 int wrong_path_file(const struct wrong_path *wrong);
 
-/* A wrong path begins, behind so many instructions of the right one since the start. */
+/* Begins a wrong path after this number of instructions of the right path since the start. */
 void wrong_path_begin(struct wrong_path *wrong, uint64_t instructions);
 
-/* What comes next on it, fetches with a time of 1, all others with 0. 0, BT_IO or BT_FULL: nothing
- * can be put any more. */
+/* Appends records to the path: fetches have a time of 1, all others 0. 0, BT_IO or BT_FULL, after
+ * which nothing more can be appended. */
 int wrong_path_put(struct wrong_path *wrong, const struct record *records, size_t count,
                    struct bt_error *error);
 
-/* Completes the file, once. 0, BT_IO or BT_FULL. */
+/* Completes the file; call once. 0, BT_IO or BT_FULL. */
 int wrong_path_close(struct wrong_path *wrong, enum capture_end end, struct bt_error *error);
 
 #endif

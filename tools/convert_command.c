@@ -52,15 +52,15 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
 }
 
 static const struct option_row convert_options[] = {
-    {OPTION_TEXT, 't', "to", "FORMAT", "what is written; without it OUT's name tells",
+    {OPTION_TEXT, 't', "to", "FORMAT", "format of OUT (default: by the name of OUT)",
      offsetof(struct convert_settings, to), NULL},
     {OPTION_TEXT, 'o', "output", "OUT", "where to, - is standard output; .gz and .bz2 compress",
      offsetof(struct convert_settings, output), NULL},
-    {OPTION_TEXT, 'f', "from", "FORMAT", "what is read; without it content or name of IN tells",
+    {OPTION_TEXT, 0, "from", "FORMAT", "format of IN (default: by content or name)",
      offsetof(struct convert_settings, from), NULL},
     BYU_READING_OPTIONS(struct convert_settings, input.trace.reading),
     CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
-    {OPTION_CALL, 'p', "processor", "N", "only requests of this one", 0, take_processor},
+    {OPTION_CALL, 0, "processor", "N", "only requests of this one", 0, take_processor},
     {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
      offsetof(struct convert_settings, options.sizes), NULL},
     {OPTION_BYTES, 0, "object-size", "BYTES", "libCacheSim: of an object, a power of two (64)",

@@ -38,7 +38,7 @@ static const struct option_row dump_options[] = {
      NULL},
     {OPTION_COUNT, 0, "skip", "N", "skip the first N records of the files together",
      offsetof(struct dump_settings, skip), NULL},
-    {OPTION_COUNT, 'n', "count", "N", "print at most N records after them",
+    {OPTION_COUNT, 'n', "count", "N", "print N records, then stop",
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, only what matches: 'type=FETCH and processor=0'", 0, take_filter},

@@ -59,7 +59,7 @@ expect 'out/w-p12-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
     exec bustap exec -q -o out/w --follow touch ran'
 expect 'out/x-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
     touch out/x-t3_00001_20261120T224500Z.byu.gz
-    exec bustap exec -q -o out/x --threads each touch ran'
+    exec bustap exec -q -o out/x --split-threads touch ran'
 [ ! -e ran ]
 
 # captures are files: what is asked for is told how to be had

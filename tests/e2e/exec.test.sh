@@ -88,14 +88,14 @@ whole=$fetches
 [ "$records" -gt "$fetches" ]
 capture --only-fetch
 [ "$fetches $records" = "$whole $whole" ]
-capture --threads each --summary summary
+capture --split-threads --summary summary
 [ "$fetches" = "$whole" ]
 ls part-t0_*.byu.gz >/dev/null
 [ "$(wc -l <summary)" = 1 ]
 grep -q '"complete":true' summary
 gcc -O1 -w -pthread -o threads "$TOP/tests/capture/programs/threads.c"
 ./threads c >wanted
-bustap exec -q -o each --threads each ./threads c | cmp - wanted # four that wait for each other
+bustap exec -q -o each --split-threads ./threads c | cmp - wanted # four that wait for each other
 for thread in 0 1 2 3 4; do
     bustap verify each-t${thread}_*.byu.gz >/dev/null
     bustap info --json each-t${thread}_*.byu.gz | # its own records alone
@@ -121,18 +121,18 @@ int main(void)
 }
 END
 gcc -pthread -o turns turns.c
-bustap exec -q -o turns --threads each ./turns
+bustap exec -q -o turns --split-threads ./turns
 [ "$(ls turns-*.byu.gz | cut -d _ -f 1 | tr '\n' ' ')" = "turns-t0 turns-t1 " ]
-bustap profile --by function --csv --threads -o turns.csv ./turns
+bustap profile --by function --csv --split-threads -o turns.csv ./turns
 [ "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $(at["thread"]) }' turns.csv |
     sort -u | tr '\n' ' ')" = "0 1 " ]
 capture --only-data
 [ -z "$fetches" ]
 [ "$records" -gt 1000 ]
 for limit in 1 2 1000 12345; do
-    capture --limit "$limit"
+    capture --count "$limit"
     [ "$fetches" = "$limit" ]
-    capture --skip "$limit" --limit 3
+    capture --skip "$limit" --count 3
     [ "$fetches" = 3 ]
 done
 capture --skip 1000
@@ -149,45 +149,45 @@ capture --skip 777
 bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
 # an empty capture is told of even so
-capture --quiet --from 0x1
+capture --quiet --start-at 0x1
 grep -q 'never came to 0x1$' told
-capture --limit 777
+capture --count 777
 bustap dump part[_-]*.byu.gz >begin
 cat begin rest | cmp - all
 
 at=$(nm part | sed -n 's/^0*\([0-9a-f]*\) T work$/\1/p')
-capture --from work --limit 7 --modules modules
+capture --start-at work --count 7 --modules modules
 [ "$fetches" = 7 ]
 base=$(sed -n "s|^$PWD/part@0x||p" modules)
 [ "$(first)" = "$(printf %08x $((0x$base + 0x$at)))" ]
 one=$(first)
-capture --from "0x$one" --until work # the second call is the end
+capture --start-at "0x$one" --stop-at work # the second call is the end
 loop=$fetches
 [ "$loop" -gt 400 ]
 [ "$(first)" = "$one" ]
-capture --from work --skip "$loop" --limit 5 # which begins with it
+capture --start-at work --skip "$loop" --count 5 # which begins with it
 [ "$(first)" = "$one" ]
-capture --from work+0x4 --limit 1
-capture --until work
+capture --start-at work+0x4 --count 1
+capture --stop-at work
 before=$fetches
-capture --from work
+capture --start-at work
 [ $((before + fetches)) = "$whole" ]
 capture --modules modules
 bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part[_-]*.byu.gz 2>told
 bustap dcfg check --trace trace.json part.json
 bustap dcfg blocks part.json | grep -q ' work+'
-capture --from printf --limit 2 # in a library that is not there at the start
+capture --start-at printf --count 2 # in a library that is not there at the start
 [ "$fetches" = 2 ]
-capture --from no_such_function
+capture --start-at no_such_function
 [ "$records" = 0 ]
 grep -q 'no file that the program loaded has a function no_such_function' told
-capture --until no_such_function
+capture --stop-at no_such_function
 [ "$fetches" = "$whole" ]
 grep -q 'no file that the program loaded has a function no_such_function' told
-capture --from work --until printf
+capture --start-at work --stop-at printf
 [ "$(grep -c function told)" = 0 ]
 status=0
-bustap exec -q --from work --limit 10 --exit -o ended ./part >got || status=$?
+bustap exec -q --start-at work --count 10 --exit -o ended ./part >got || status=$?
 [ "$status" = 0 ]
 [ ! -s got ]
 bustap info --json ended_*.byu.gz | grep -q '"FETCH": 10'
@@ -199,10 +199,10 @@ instructions() {
 }
 capture
 instructions >wanted
-capture --board
+capture --virtual-board
 instructions | cmp wanted -
 [ "$records" -gt "$whole" ]
-capture --board --packing plain --limit 5000
+capture --virtual-board --packing plain --count 5000
 [ "$(instructions | wc -l)" = 5000 ]
 
 # --- what can go wrong ---
@@ -315,7 +315,7 @@ printf '\177ELF\001\001\001\0\0\0\0\0\0\0\0\0\002\0\003\0\001\0\0\0' >old && hea
 chmod +x old
 refused '32-bit' ./old
 gcc -O1 -static -o alone part.c
-refused 'no function nowhere' --from nowhere ./alone
+refused 'no function nowhere' --start-at nowhere ./alone
 if [ "$(id -u)" != 0 ] && [ -u /bin/su ]; then
     refused 'rights of another user' /bin/su
 fi

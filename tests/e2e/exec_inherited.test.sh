@@ -11,7 +11,7 @@ ignoring() {
 same() {
     local wanted=0 got=0 way
     ignoring "$@" >wanted || wanted=$?
-    for way in 'exec --append' 'exec --append --follow' 'exec --append --board' 'exec --append --threads each' profile rondo; do
+    for way in 'exec --append' 'exec --append --follow' 'exec --append --virtual-board' 'exec --append --split-threads' profile rondo; do
         got=0
         # shellcheck disable=SC2086 # words are what is wanted
         ignoring bustap $way -o out -- "$@" >got 2>told || got=$?
@@ -40,7 +40,7 @@ for closed in '' '<&-' '>&-' '<&- >&-'; do
     for program in ./streams 'sh -c "exec ./streams"' 'sh -c "./streams; exit \$?"'; do
         wanted=0
         eval "$program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || wanted=$?
-        for way in 'exec --append' 'exec --append --follow' 'exec --append --threads each' profile rondo; do
+        for way in 'exec --append' 'exec --append --follow' 'exec --append --split-threads' profile rondo; do
             got=0
             eval "bustap $way -o out -- $program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || got=$?
             [ "$wanted" = "$got" ] || { echo "$way $program $closed: status $got, wanted $wanted"; cat told; exit 1; }

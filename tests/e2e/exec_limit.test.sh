@@ -66,7 +66,7 @@ says() {
     rm -f x_*
 }
 
-run=(bustap exec -q --only-fetch --limit 1 -o x)
+run=(bustap exec -q --only-fetch --count 1 -o x)
 much='^bustap: the program requested 6144 MiB of memory .* less than 4 GiB .*java -Xmx300m'
 high='^bustap: the program requested 1024 MiB of memory at 0x600000000000 .* above 4 GiB; .*-fsanitize'
 says "${run[@]}" ./ask much 1 "$much"

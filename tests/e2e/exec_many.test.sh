@@ -25,7 +25,7 @@ int main(int count, char **arguments)
 }
 END_OF_C
 gcc -O1 -o many many.c
-few=(--follow --workers 1 --queue 1M --only-fetch --limit 100)
+few=(--follow --threads 1 --queue 1M --only-fetch --count 100)
 bustap exec -q "${few[@]}" -o few ./many 63 2>told || { cat told; exit 1; }
 [ ! -s told ] || { cat told; exit 1; }
 bustap verify few*.byu.gz >verdict

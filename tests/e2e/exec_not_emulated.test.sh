@@ -4,7 +4,7 @@ set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
 gcc -O1 -w -fPIE -pie -pthread -o not_emulated "$TOP/tests/e2e/programs/not_emulated.c"
-run=(bustap exec -q --only-fetch --limit 1 -o x)
+run=(bustap exec -q --only-fetch --count 1 -o x)
 
 # says STATUS WHAT [ARGUMENT]: the program's status; what it writes is in got, what is said of it in told
 says() {

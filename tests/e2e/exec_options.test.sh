@@ -16,7 +16,7 @@ refused() {
 }
 mkdir folder
 for program in exec rondo; do
-    refused '--limit: "0" should be above 0' $program --limit 0
+    refused '--count: "0" should be above 0' $program --count 0
 done
 for program in exec profile rondo; do
     refused "the program's name is empty" $program ''
@@ -24,19 +24,19 @@ done
 refused 'is a folder' exec -o /
 refused 'is a folder' exec -o folder/
 refused 'prefix is empty' exec -o ''
-refused '--packing needs --board' exec --packing plain
+refused '--packing needs --virtual-board' exec --packing plain
 refused '--keep needs --rotate or --append' exec --keep 3
-refused '--exit needs --limit or --until' exec --exit
-refused '--exit needs --limit or --until' exec --exit --skip 5 --from main
-refused '--repeat needs --from and --until' exec --repeat
-refused '--repeat needs --from and --until' exec --repeat --from main
-for regions in '--calls f --from f' '--calls f --markers' '--markers --until f'; do
+refused '--exit needs --count or --stop-at' exec --exit
+refused '--exit needs --count or --stop-at' exec --exit --skip 5 --start-at main
+refused '--repeat needs --start-at and --stop-at' exec --repeat
+refused '--repeat needs --start-at and --stop-at' exec --repeat --start-at main
+for regions in '--calls f --start-at f' '--calls f --markers' '--markers --stop-at f'; do
     # shellcheck disable=SC2086
     refused 'exclude each other' exec $regions
 done
-for regions in '--calls f' --markers '--sample 5/5' '--from f --until g --repeat'; do
+for regions in '--calls f' --markers '--sample 5/5' '--start-at f --stop-at g --repeat'; do
     # shellcheck disable=SC2086
-    refused '--board excludes --repeat' exec --board $regions
+    refused '--virtual-board excludes --repeat' exec --virtual-board $regions
 done
 refused 'names no file' exec --only-code module:
 refused 'should be 0xLOW-0xHIGH' exec --only-code 0x5
@@ -54,7 +54,7 @@ for numbers in 0:0 0:4 64:0; do
     refused "'$numbers' has a number that is not above 0" rondo --target-cache $numbers
 done
 for place in main+0x main+ main+1 +0x5 0x 0xg ''; do
-    refused 'should be FUNCTION\|is no address' exec --from "$place"
+    refused 'should be FUNCTION\|is no address' exec --start-at "$place"
 done
 refused '--modules: the name of a file is empty' exec --modules ''
 refused '--summary: the name of a file is empty' exec --summary ''
@@ -62,7 +62,7 @@ refused '--output: the name of a file is empty' profile -o ''
 refused '--callgrind: the name of a file is empty' profile --callgrind ''
 refused '--output: the name of a file is empty' rondo -o ''
 refused '--wrong-path: the name of a file is empty' rondo --wrong-path ''
-for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
     # shellcheck disable=SC2086 # words are what is wanted
     refused "cannot go to -: standard output is the program's" $options -
 done
@@ -74,16 +74,16 @@ for there in 'rm -f same' 'echo kept >same'; do
     eval "$there"
     refused 'cannot both go to other' profile -o same --callgrind other
     eval "$there"
-    refused 'cannot both go to other' rondo -w other -o same
+    refused 'cannot both go to other' rondo --wrong-path other -o same
 done
 [ "$(cat same)" = kept ] || { echo "what was there is lost"; exit 1; }
 status=0
-bustap rondo -w same /bin/echo ran 2>same >got || status=$?
+bustap rondo --wrong-path same /bin/echo ran 2>same >got || status=$?
 [ "$status" = 2 ] && [ ! -s got ] && grep -q 'cannot both go to same' same || { cat same; exit 1; }
 
 # nor the program's own file
 cp /bin/true program
-for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
     status=0
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $options program ./program 2>told || status=$?
@@ -92,7 +92,7 @@ for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgri
 done
 # what is there already is not lost for a file that cannot be written
 echo kept >same
-for options in 'profile -o same --callgrind' 'rondo -o same -w' 'exec --modules same --summary'; do
+for options in 'profile -o same --callgrind' 'rondo -o same --wrong-path' 'exec --modules same --summary'; do
     status=0
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $options nonesuch/file ./program 2>told || status=$?
@@ -104,7 +104,7 @@ printf 'main: _start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n.globl _start, 
 gcc -nostdlib -static -o alone alone.s
 head -c 1000 /dev/zero >none
 chmod +x none
-for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -w'; do
+for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
     status=0
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $options same ./none 2>told || status=$?
@@ -112,7 +112,7 @@ for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgri
     [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
 done
 for options in --modules --summary; do
-    for cause in '--from nonesuch' '-o /proc/nonesuch/prefix'; do
+    for cause in '--start-at nonesuch' '-o /proc/nonesuch/prefix'; do
         # shellcheck disable=SC2086 # words are what is wanted
         ! bustap exec $cause $options same ./alone 2>told || { echo "$cause: it ran"; exit 1; }
         grep -q 'nonesuch' told && [ "$(cat same)" = kept ] ||
@@ -121,7 +121,7 @@ for options in --modules --summary; do
 done
 # but for one that can
 for output in 'exec -q --append --modules' 'exec -q --append --summary' 'profile -o' 'profile --callgrind' 'rondo -o' \
-    'rondo -w'; do
+    'rondo --wrong-path'; do
     seq 10000 >long
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $output long ./alone 2>told
@@ -131,7 +131,7 @@ rm -f alone_*
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
 # in the same words
-for output in 'exec -q --append --summary' 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there -w'; do
+for output in 'exec -q --append --summary' 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there --wrong-path'; do
     status=0
     # shellcheck disable=SC2086 # words are what is wanted
     bustap $output /dev/full ./program 2>told || status=$?
@@ -147,7 +147,7 @@ for output in 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'r
     [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
         { echo "$output: without standard error: status $status"; cat told; exit 1; }
 done
-bustap exec -q --append --until nonesuch sh -c 'exec 2>&-' 2>told
+bustap exec -q --append --stop-at nonesuch sh -c 'exec 2>&-' 2>told
 grep -q '^bustap: no file that the program loaded has a function nonesuch$' told || { cat told; exit 1; }
 rm -f program_*
 
@@ -181,7 +181,7 @@ done
 bustap exec -q --append true 2>/dev/full
 
 # what is as if it were not given
-bustap exec -q -o zero --workers 0 --queue 0 --keep 0 true
+bustap exec -q -o zero --threads 0 --queue 0 --keep 0 true
 bustap verify zero_*.byu.gz >/dev/null
 [ "$(bustap profile --by block --top 3 true 2>&1 >/dev/null | grep -c 0x)" = 3 ]
 [ "$(bustap profile --by block --top 0 true 2>&1 >/dev/null | grep -c 0x)" -gt 100 ]

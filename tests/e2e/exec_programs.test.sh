@@ -19,7 +19,7 @@ for program in 'sort letters' 'head -n 1' 'ls letters' 'sh -c sort'; do
 done
 bustap verify tree*.byu.gz >verdict
 [ "$(grep -c '^complete' verdict)" -ge 4 ]
-bustap exec -q -o limited --follow --limit 100 sh -c 'ls letters; ls letters' >got
+bustap exec -q -o limited --follow --count 100 sh -c 'ls letters; ls letters' >got
 [ "$(wc -l <got)" = 2 ]
 for file in limited*.byu.gz; do
     [ "$(bustap dump "$file" | grep -c FETCH)" -le 100 ]

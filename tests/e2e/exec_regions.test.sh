@@ -32,14 +32,14 @@ run=(gzip -nc input)
 part whole
 part sample --sample 1000/7000
 $cut whole_* sample 1000 7000 0 0 sample_*
-part few --sample 100/300 --skip 5000 --limit 5050
+part few --sample 100/300 --skip 5000 --count 5050
 $cut whole_* sample 100 300 5000 5050 few_*
-part one --sample 1/1 --limit 300
+part one --sample 1/1 --count 300
 $cut whole_* sample 1 1 0 300 one_*
 read -r from until <<<"$($cut whole_* popular)"
-part places --from "$from" --until "$until" --repeat
+part places --start-at "$from" --stop-at "$until" --repeat
 $cut whole_* places "$from" "$until" places_*
-part fetches --from "$from" --until "$until" --repeat --only-fetch
+part fetches --start-at "$from" --stop-at "$until" --repeat --only-fetch
 [ "$(bustap info fetches_* | awk '$1 == "records" { print $2 }')" = \
     "$(bustap info places_* | awk '$2 == "FETCH" || $3 == "FETCH" { print $(NF - 2) }')" ]
 
@@ -52,7 +52,7 @@ entry=$(bustap dump --csv calls_* 2>/dev/null | awk -F, 'NR == 2 { print $3 }')
 [ "${entry: -3}" = "${function: -3}" ] || { echo "$entry is no $function"; exit 1; }
 $cut whole_* calls "$entry" calls_*
 gaps calls 19
-part some --calls region_work --skip 7 --limit 500
+part some --calls region_work --skip 7 --count 500
 [ "$(bustap info some_* | awk '$1 == "ticks" { print $4 }')" = 500 ]
 # instructions by where they are: the function's alone, and what was left out is in the times
 part code --only-code region_work
@@ -129,12 +129,12 @@ part threads --calls region_work
 bustap dump --csv threads_* 2>/dev/null | awk -F, -v entry="$entry" '
     $4 == "FETCH" && $3 == entry { calls[$7]++ } END { exit calls[1] != 30 || calls[2] != 30 }'
 rm -f each*
-bustap exec -q -o each --threads each --calls region_work -- "${run[@]}"
+bustap exec -q -o each --split-threads --calls region_work -- "${run[@]}"
 for thread in 1 2; do
     bustap verify each-t${thread}_* | grep -q 'nothing lost, 29 gaps, chosen$'
 done
 rm -f each*
-bustap exec -q -o each --summary each.json --threads each --filter 'type=MEMWRITE' -- "${run[@]}"
+bustap exec -q -o each --summary each.json --split-threads --filter 'type=MEMWRITE' -- "${run[@]}"
 jq -se 'map(select(.source.seen != .source.accepted + .source.filtered or .source.filtered < 1000)) == []' each.json \
     >/dev/null || { cat each.json; exit 1; }
 # a child goes on where its parent was; neither has a gap before its first record
@@ -148,7 +148,7 @@ bustap exec -q -o data --follow --only-data -- "${run[@]}"
 cmp <(bustap dump --csv whole-p1_* | grep -v ,FETCH, | cut -d , -f 2-7) <(bustap dump --csv data-p1_* | cut -d , -f 2-7)
 
 # regions do not change what the program does
-for options in '--sample 500/500' '--calls malloc' '--calls free --limit 1000 --exit' '--markers'; do
+for options in '--sample 500/500' '--calls malloc' '--calls free --count 1000 --exit' '--markers'; do
     # shellcheck disable=SC2086
     bustap exec -q -o same --append $options -- gzip -nc input >got
     [[ "$options" == *--exit* ]] || cmp got <(gzip -nc input)

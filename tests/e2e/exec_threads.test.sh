@@ -57,7 +57,7 @@ for part in b c d e; do
         twice "turns $part by $quantum" ./turns $part 300
     done
 done
-options=(--threads each --quantum 100)
+options=(--split-threads --quantum 100)
 ./turns e 300 >wanted
 twice "turns e, each thread" ./turns e 300
 options=()
@@ -81,7 +81,7 @@ bustap exec -q -o outside3 bash -c '(sleep 0.2; echo read) | cat' | grep -q '^re
 
 # --- profile ---
 for run in 1 2; do
-    bustap profile --quantum 100 --threads --json -o profile$run ./turns d >/dev/null
+    bustap profile --quantum 100 --split-threads --json -o profile$run ./turns d >/dev/null
 done
 cmp profile1 profile2
 [ "$(jq -c '[.quantum, .switches > 100, .threads]' profile1)" = '[100,true,5]' ] || fail "profile: $(head -c 300 profile1)"
@@ -90,7 +90,7 @@ cmp profile1 profile2
 for part in a b c d; do
     ./threads $part >wanted
     for run in 1 2; do
-        bustap rondo -p tage -p bimodal -d 16 -w wrong$run.byu.gz --json -o rondo$run ./threads $part >got
+        bustap rondo -p tage -p bimodal -d 16 --wrong-path wrong$run.byu.gz --json -o rondo$run ./threads $part >got
         cmp wanted got || fail "rondo: $part"
     done
     cmp rondo1 rondo2 || fail "rondo: $part differs"
@@ -103,4 +103,4 @@ for part in a b c d; do
 done
 bustap rondo --quantum 50 -p taken -d 0 -o report ./turns a 100 >/dev/null
 grep -q '^[0-9]* switches of threads, which have 50 instructions a turn$' report || fail "$(cat report)"
-bustap rondo --skip 130000 --limit 20000 -p taken -o report ./turns d | grep -q '^locks: 1$' # freely before and behind
+bustap rondo --skip 130000 --count 20000 -p taken -o report ./turns d | grep -q '^locks: 1$' # freely before and behind

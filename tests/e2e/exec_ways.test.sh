@@ -2,5 +2,5 @@
 # The same programs again, captured in other ways: as natively each time.
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
-"$TOP/tests/e2e/exec_list" --threads each --only-fetch
-"$TOP/tests/e2e/exec_list" --skip 10000 --limit 100000 --follow
+"$TOP/tests/e2e/exec_list" --split-threads --only-fetch
+"$TOP/tests/e2e/exec_list" --skip 10000 --count 100000 --follow

@@ -76,7 +76,7 @@ check_picture sweep 1200 800
 
 # --- curves: a sample's intervals; windows of time end with the trace ---
 
-bustap mrc --sample 20% --by kind --plot sample.svg trace.byu >/dev/null
+bustap mrc --sample-rate 20% --by kind --plot sample.svg trace.byu >/dev/null
 check_picture sample.svg 1200 800
 grep -q "from 20 % of the lines; shaded: 95 % confidence intervals" sample.svg
 [ "$(grep -c 'fill-opacity.*0.20' sample.svg)" -ge 3 ]

@@ -43,7 +43,7 @@ value:  .long 0
 END
 gcc -static -nostdlib -no-pie -o known known.s
 status=0
-bustap rondo -p backward -p bimodal -p local -p tage --target-buffer 64:4 -o known.json --json -b \
+bustap rondo -p backward -p bimodal -p local -p tage --target-buffer 64:4 -o known.json --json --by-branch \
     --follow-predictor local -- ./known || status=$?
 [ "$status" = 5 ] || fail "known: status $status"
 
@@ -71,7 +71,7 @@ kind() {
 [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = oute ] ||
     [ "$(jq -r '.branches[0].symbol' known.json | cut -c1-4)" = inne ] || jq .branches[0] known.json
 # in words
-bustap rondo -p backward -p bimodal -p local:history=9 -d 5 -b --follow-predictor bimodal -o known.text -- ./known || true
+bustap rondo -p backward -p bimodal -p local:history=9 -d 5 --by-branch --follow-predictor bimodal -o known.text -- ./known || true
 diff known.text - <<'END' || fail "the report"
 3,204 instructions, 1,500 branches (46.8 %)
 
@@ -111,7 +111,7 @@ bustap rondo -p taken --target-buffer 64:4 --target-cache 64:2 -d 0 -o cache.jso
 # --- wrong paths ---
 # at most 5 instructions each: the inner loop's exit (backward) goes round and round
 status=0
-bustap rondo -p backward -d 5 -w wrong.byu.gz -o wrong.json --json -- ./known || status=$?
+bustap rondo -p backward -d 5 --wrong-path wrong.byu.gz -o wrong.json --json -- ./known || status=$?
 [ "$status" = 5 ]
 bustap verify wrong.byu.gz | grep -q '^complete: [1-9][0-9]* records in 1 file, nothing lost$'
 bustap info wrong.byu.gz | grep -q '^program  *\./known$'
@@ -163,10 +163,10 @@ gcc -static -nostdlib -no-pie -o stores stores.s
 reads() {
     bustap dump --csv wrong.byu.gz | grep -ci "0x0*$(nm stores | awk -v s="$1" '$3 == s { sub(/^0*/, "", $1); print $1 }'),MEMREAD" || true
 }
-bustap rondo -p taken -d 4 -w wrong.byu.gz --json -o plain.json ./stores
+bustap rondo -p taken -d 4 --wrong-path wrong.byu.gz --json -o plain.json ./stores
 [ "$(reads inside) $(reads outside) $(reads pointer)" = "0 50 50" ] || fail "$(reads inside) inside"
 [ "$(jq -c .wrong_paths.own_reads plain.json)" = null ]
-bustap rondo --store-buffer -p taken -d 4 -w wrong.byu.gz --json -o buffered.json ./stores
+bustap rondo --store-buffer -p taken -d 4 --wrong-path wrong.byu.gz --json -o buffered.json ./stores
 [ "$(reads inside) $(reads outside) $(reads pointer)" = "50 0 50" ] || fail "$(reads outside) outside"
 [ "$(jq -c .wrong_paths.own_reads buffered.json)" = 50 ] || fail "$(cat buffered.json)"
 # nothing else is different: these paths have no branches that a register leads
@@ -182,7 +182,7 @@ bustap rondo --store-buffer -d 0 ./stores 2>told || status=$?
 same() {
     local wanted=0 got=0
     env -u _ "$@" >wanted 2>wanted.err <input || wanted=$?
-    env -u _ bustap rondo -p tage -p local $buffer -o report -w paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
+    env -u _ bustap rondo -p tage -p local $buffer -o report --wrong-path paths.byu.gz -- "$@" >got 2>got.err <input || got=$?
     [ "$wanted" = "$got" ] || fail "$*: status $got, wanted $wanted: $(cat got.err)"
     cmp wanted got || fail "$*: output"
     cmp wanted.err got.err || fail "$*: standard error: $(cat got.err)"
@@ -224,7 +224,7 @@ grep -q 'no: command not found$' told || fail "$(cat told)"
 ! grep 'executes' report || fail "executed"
 
 # --- a part of the run ---
-bustap rondo --skip 20000 --limit 30000 -p gshare --json -o part.json -- sort -n lines | cmp - <(sort -n lines)
+bustap rondo --skip 20000 --count 30000 -p gshare --json -o part.json -- sort -n lines | cmp - <(sort -n lines)
 [ "$(jq -c '[.skipped, .instructions, .limited]' part.json)" = '[20000,30000,true]' ] || fail "$(cat part.json)"
 bustap rondo --skip 1G -p gshare -o none -- ls "$TOP" >/dev/null
 grep -q '^0 instructions, 0 branches' none || fail "$(cat none)"
@@ -244,15 +244,15 @@ bustap rondo -p taken -o /dev/full -- true 2>told || status=$?
 grep -q '^bustap: cannot write /dev/full: No space left on device$' told || fail "$(cat told)"
 # nor is a limit of files' sizes, or a reader that went away, the program's end
 status=0
-(ulimit -f 1 && exec bustap rondo -p taken -o /dev/null -w short.byu.gz -- true) 2>told || status=$?
+(ulimit -f 1 && exec bustap rondo -p taken -o /dev/null --wrong-path short.byu.gz -- true) 2>told || status=$?
 [ "$status" = 3 ] || fail "a limit: $status"
 grep -q '^bustap: cannot write short.byu.gz: File too large$' told || fail "$(cat told)"
 mkfifo pipe
 : <pipe &
 status=0
-bustap rondo -p taken --json -b --top 0 -o pipe -- sh -c 'kill -0 $$' 2>told || status=$?
+bustap rondo -p taken --json --by-branch --top 0 -o pipe -- sh -c 'kill -0 $$' 2>told || status=$?
 wait
 [ "$status" = 0 ] || [ "$status" = 3 ] || fail "a reader that went away: $status"
 status=0
-bustap rondo -p taken -w nonesuch/x -- true 2>told || status=$?
+bustap rondo -p taken --wrong-path nonesuch/x -- true 2>told || status=$?
 [ "$status" = 3 ] || fail "no folder: $status"

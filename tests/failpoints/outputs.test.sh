@@ -19,4 +19,4 @@ fails() { # FAULT FILE MESSAGE COMMAND...
 fails truncate:1:EIO report 'cannot empty' profile -o report true
 fails truncate:1:EIO report 'cannot empty' rondo -o report true
 fails truncate:1+:EIO report 'cannot empty' exec -q --summary report -o c true
-fails sync:1:EIO wrong.byu.gz 'cannot write' rondo -o report -w wrong.byu.gz true
+fails sync:1:EIO wrong.byu.gz 'cannot write' rondo -o report --wrong-path wrong.byu.gz true

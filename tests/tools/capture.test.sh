@@ -23,7 +23,7 @@ grep -q 'were removed by the ring of 3$' verdict
 zcat $(ls a/ring_*.byu.gz) | cmp - <(tail -c "$(zcat $(ls a/ring_*.byu.gz) | wc -c)" t.byu)
 
 # forms of compression and of the link
-for option in '--engine zlib --level 6' '--packing plain' '--packing delta --workers 1' \
+for option in '--engine zlib --level 6' '--packing plain' '--packing delta --threads 1' \
     '--block 100 --queue 4M --flush 10ms'; do
     rm -rf b
     # shellcheck disable=SC2086

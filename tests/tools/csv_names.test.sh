@@ -53,7 +53,7 @@ bustap profile --by function --csv -o demangled './mod,"ule'
 module=$PWD/'mod,"ule'
 source=$PWD/'so,"urce.c'
 holds demangled "$name" 'od,d' "$module"
-bustap rondo -p $tage -p bimodal -b --top 0 --csv -o table './mod,"ule'
+bustap rondo -p $tage -p bimodal --by-branch --top 0 --csv -o table './mod,"ule'
 holds table "wrong_$tage" "$name" 'od,d' "$source" 'mod,"ule'
 bustap rondo -p $tage --csv -o table './mod,"ule'
 holds table "$tage"

@@ -23,10 +23,10 @@ cut -d, -f 1,3 all | sort | uniq -c | awk '{ print $2 " " $1 }' | sort | diff co
 threads=$(cut -d, -f 1 all | sort -nu)
 last=$(echo "$threads" | tail -1)
 for from in 0 1 99 100 101 350; do
-    bustap dcfg expand g.json.gz --trace t.json.gz --csv --thread "$last" --from $from -n 150 |
+    bustap dcfg expand g.json.gz --trace t.json.gz --csv --thread "$last" --skip $from -n 150 |
         sed 1d | diff - <(grep "^$last," all | tail -n +$((from + 1)) | head -150)
 done
-bustap dcfg expand g.json.gz --trace t.json.gz --csv --from 120 --count 1 | sed 1d |
+bustap dcfg expand g.json.gz --trace t.json.gz --csv --skip 120 --count 1 | sed 1d |
     diff - <(awk -F, '$2 == 120' all)
 [ "$(bustap dcfg expand g.json.gz --trace t.json.gz -n 0 | wc -l)" = 1 ]
 

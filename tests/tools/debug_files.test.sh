@@ -43,15 +43,15 @@ names() {
     grep -q ',inner,' table || fail "profile: $program has no inner: $(grep "$program" table)"
     bustap profile --by line --csv -o table "$program" 2>>told
     grep -q 'source.c,5,' table || fail "profile: $program has no line"
-    bustap rondo -p bimodal -b --csv --top 0 -o table "$program" 2>>told
+    bustap rondo -p bimodal --by-branch --csv --top 0 -o table "$program" 2>>told
     grep -q ',inner+0x.*source.c:[45],' table || fail "rondo: $program has no inner"
     rm -f run_*
-    bustap exec -q --from inner --modules modules -o run "$program" 2>>told
+    bustap exec -q --start-at inner --modules modules -o run "$program" 2>>told
     local images=()
     while read -r image; do
         images+=(--image "$image")
     done <modules
-    bustap dump --csv run_*.byu.gz | grep -q FETCH || fail "exec --from: $program has no inner"
+    bustap dump --csv run_*.byu.gz | grep -q FETCH || fail "exec --start-at: $program has no inner"
     bustap dcfg build "${images[@]}" -o graph.json run_*.byu.gz 2>build_told
     grep 'debug file' build_told >>told || true
     bustap dcfg blocks --csv graph.json >table
@@ -67,10 +67,10 @@ refused() {
     bustap profile --by function --csv -o table "$program" 2>told
     ! grep -q ',inner,' table || fail "profile: $program has inner"
     grep -q "^bustap: .* is not used as the debug file of .*/${program#./}: $reason" told || fail "profile: $(cat told)"
-    bustap rondo -p bimodal -b --csv --top 0 -o table "$program" 2>told
+    bustap rondo -p bimodal --by-branch --csv --top 0 -o table "$program" 2>told
     grep -q "is not used as the debug file of .*/${program#./}: $reason" told || fail "rondo: $(cat told)"
     rm -f run_*
-    bustap exec -q --from inner -o run "$program" 2>told || true
+    bustap exec -q --start-at inner -o run "$program" 2>told || true
     grep -q "is not used as the debug file of .*/${program#./}: $reason" told || fail "exec: $(cat told)"
     bustap dcfg build --image "$program" -o graph.json some_*.byu.gz 2>told
     grep -q "is not used as the debug file of .*/${program#./}: $reason" told || fail "dcfg: $(cat told)"

@@ -50,7 +50,7 @@ for command in build check expand blocks loops diff dot callgrind "$hostile"; do
     check bustap dcfg "$command" "--$hostile"
 done
 check bustap exec "$hostile"
-check bustap exec --from "$hostile" true
+check bustap exec --start-at "$hostile" true
 check bustap exec -o "$hostile/z" true
 check bustap profile "$hostile"
 check bustap profile --by "$hostile" true
@@ -117,10 +117,10 @@ run_program() {
     check bustap profile --json "./$hostile"
     check bustap rondo "./$hostile"
     check bustap exec -o run "./$hostile" "$hostile"
-    check bustap exec -o each --threads each "./$hostile" "$hostile"
+    check bustap exec -o each --split-threads "./$hostile" "$hostile"
     check bustap info run_*.byu.gz
     check bustap info --json run_*.byu.gz
-    check bustap exec --from "$hostile" -o from "./$hostile"
+    check bustap exec --start-at "$hostile" -o from "./$hostile"
     check bustap dcfg build run_*.byu.gz --image "$hostile" -o built.json
     check bustap dcfg build run_*.byu.gz --image "$hostile"
 }

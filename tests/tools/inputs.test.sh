@@ -104,7 +104,7 @@ for command in "${commands[@]}" verify; do
 done
 for format in byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv; do
     for file in empty empty.gz; do
-        reports 0 $file convert -f "$format" -t csv -o - $file
+        reports 0 $file convert --from "$format" -t csv -o - $file
         for command in mrc "$cache" 'plot --csv'; do
             reports 0 $file $command --from "$format" $file
         done

@@ -45,7 +45,7 @@ same mrc --window 3000 --json smp_*.byu.gz
 same mrc --working-set 1000 --csv smp_*.byu.gz
 same mrc --reuse-time ticks --csv smp_*.byu.gz
 same mrc --sets 64 smp_*.byu.gz
-same mrc --sample 1/4 --json smp_*.byu.gz
+same mrc --sample-rate 1/4 --json smp_*.byu.gz
 # what cannot be divided is done all the same
 same cache --l1 4K,ways=full --classify smp_*.byu.gz
 

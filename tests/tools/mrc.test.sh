@@ -36,7 +36,7 @@ check trace.byu <<END
 --working-set 50000ticks
 --json --reuse-time references
 --csv --reuse-time ticks --window 10000
---csv --sample 20%
+--csv --sample-rate 20%
 END
 check 'capture_3.byu.gz capture_1.byu.gz capture_2.byu.gz' <<END
 --csv --line 16,256

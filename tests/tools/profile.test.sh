@@ -133,7 +133,7 @@ int main(void)
 }
 END
 cc -O1 -pthread -o threads threads.c
-if bustap profile --by function --csv --threads -o table ./threads; then
+if bustap profile --by function --csv --split-threads -o table ./threads; then
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $(at["function"]) == "work" { rows++; calls += $(at["calls"]); sum += $(at["instructions"]) }
         END { exit !(rows == 3 && calls == 3 && sum > 6000 * 3) }' table

@@ -87,7 +87,7 @@ static const struct option_row capture_rows[] = {
      0, take_filter},
     {OPTION_CALL, 0, "packing", "FORM", "records on the link: plain, or delta (the default)", 0,
      take_packing},
-    {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
+    {OPTION_NUMBER, 'j', "threads", "N", "compression threads (default: one per processor)",
      OPTION(capture.workers), NULL},
     {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
      capture_option_queue},

@@ -16,7 +16,7 @@ struct doctor_settings {
 };
 
 static const struct option_row doctor_options[] = {
-    {OPTION_NUMBER, 0, "self-test", "MB", "size of the test pattern, 32 unless given",
+    {OPTION_NUMBER, 0, "self-test-size", "MB", "size of the test pattern, 32 unless given",
      offsetof(struct doctor_settings, megabytes), NULL},
     {OPTION_FLAG, 0, "no-self-test", NULL, "ask who the board is, but do not measure its link",
      offsetof(struct doctor_settings, no_self_test), NULL},
@@ -128,7 +128,7 @@ static int doctor_main(struct invocation *call)
     if (call->count > 1)
         return command_usage(call, "unexpected '%.60s'", call->arguments[1]);
     if (settings.megabytes == 0 || settings.megabytes > MEGABYTES_MAX)
-        return command_usage(call, "--self-test takes 1 to %u", MEGABYTES_MAX);
+        return command_usage(call, "--self-test-size takes 1 to %u", MEGABYTES_MAX);
     const char *board = call->count == 1 ? call->arguments[0] : NULL;
     if (board && boards_check(board, &error) < 0)
         return command_usage(call, "%s", error.message);

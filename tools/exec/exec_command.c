@@ -34,12 +34,12 @@ static int take_place(const char **place, const char *argument, struct bt_error 
     return result;
 }
 
-static int take_from(void *settings, const char *argument, struct bt_error *error)
+static int take_start_at(void *settings, const char *argument, struct bt_error *error)
 {
     return take_place(&((struct exec_settings *)settings)->from, argument, error);
 }
 
-static int take_until(void *settings, const char *argument, struct bt_error *error)
+static int take_stop_at(void *settings, const char *argument, struct bt_error *error)
 {
     return take_place(&((struct exec_settings *)settings)->until, argument, error);
 }
@@ -88,15 +88,6 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
     return filter_parse(&exec->records, argument, error);
 }
 
-static int take_threads(void *settings, const char *argument, struct bt_error *error)
-{
-    int choice = capture_option_choose(argument, "one", "each", error);
-    if (choice < 0)
-        return choice;
-    ((struct exec_settings *)settings)->each = choice == 1;
-    return 0;
-}
-
 static int take_packing(void *settings, const char *argument, struct bt_error *error)
 {
     int choice = capture_option_choose(argument, "plain", "delta", error);
@@ -113,12 +104,14 @@ static const struct option_row exec_rows[] = {
     {OPTION_CALL, 'o', "output", "PREFIX",
      "files are PREFIX_00001_20261120T224500Z.byu.gz; the program's name unless given", 0,
      capture_option_output},
-    {OPTION_POSITIVE, 0, "limit", "N", "capture N instructions, and no more", OPTION(limit), NULL},
-    {OPTION_COUNT, 0, "skip", "N", "leave the first N instructions out", OPTION(skip), NULL},
-    {OPTION_CALL, 0, "from", "PLACE",
-     "begin at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0, take_from},
-    {OPTION_CALL, 0, "until", "PLACE", "end where the program comes there", 0, take_until},
-    {OPTION_FLAG, 0, "repeat", NULL, "begin at --from again, and end at --until again",
+    {OPTION_COUNT, 0, "skip", "N", "skip the first N instructions", OPTION(skip), NULL},
+    {OPTION_POSITIVE, 'n', "count", "N", "capture N instructions, then stop", OPTION(limit), NULL},
+    {OPTION_CALL, 0, "start-at", "PLACE",
+     "start at FUNCTION, FUNCTION+0xOFFSET or 0xADDRESS; --skip counts from there", 0,
+     take_start_at},
+    {OPTION_CALL, 0, "stop-at", "PLACE", "stop before the instruction at this place", 0,
+     take_stop_at},
+    {OPTION_FLAG, 0, "repeat", NULL, "start at --start-at and stop at --stop-at each time",
      OPTION(repeats), NULL},
     {OPTION_CALL, 0, "calls", "FUNCTION", "every call of the function, up to its return", 0,
      take_calls},
@@ -135,17 +128,16 @@ static const struct option_row exec_rows[] = {
      take_code},
     {OPTION_CALL, 'f', "filter", "EXPR",
      "of those, only what matches: 'type=MEMREAD and address=0x1000-0x1fff'", 0, take_filter},
-    {OPTION_CALL, 0, "threads", "WHAT",
-     "in one capture (the default), or each in its own, later ones in those of ended ones: one, "
-     "each",
-     0, take_threads},
+    {OPTION_FLAG, 0, "split-threads", NULL,
+     "write a capture for each thread; a new thread reuses the capture of an ended one",
+     OPTION(each), NULL},
     {OPTION_POSITIVE, 0, "quantum", "N",
      "instructions of a thread before the next one has its turn; 10000 unless given",
      OPTION(quantum), NULL},
     {OPTION_FLAG, 0, "follow", NULL, "capture child processes, too, and what they execute",
      OPTION(follow), NULL},
-    {OPTION_FLAG, 0, "board", NULL, "put all on the bus of a virtual board, and capture from that",
-     OPTION(board), NULL},
+    {OPTION_FLAG, 0, "virtual-board", NULL,
+     "send all records through a virtual board and capture from it", OPTION(board), NULL},
     {OPTION_CALL, 0, "packing", "FORM",
      "records on the link from the board: plain, or delta (the default)", 0, take_packing},
     {OPTION_FLAG, 0, "append", NULL, "the prefix may have files of other captures: add to them",
@@ -154,7 +146,7 @@ static const struct option_row exec_rows[] = {
      "begin a new file: size=64M, time=10m, every=1h; may repeat", 0, capture_option_rotate},
     {OPTION_NUMBER, 'k', "keep", "N", "keep the prefix's last N files, remove older ones",
      OPTION(capture.keep), NULL},
-    {OPTION_NUMBER, 0, "workers", "N", "compression threads; one for each processor unless given",
+    {OPTION_NUMBER, 'j', "threads", "N", "compression threads (default: one per processor)",
      OPTION(capture.workers), NULL},
     {OPTION_CALL, 0, "queue", "SIZE", "records that may wait for compression; 64M unless given", 0,
      capture_option_queue},
@@ -371,15 +363,16 @@ static int check_regions(const struct exec_settings *settings, struct bt_error *
 {
     bool places = settings->from || settings->until;
     if (settings->repeats && !(settings->from && settings->until))
-        return bt_fail(error, BT_USAGE, "--repeat needs --from and --until");
+        return bt_fail(error, BT_USAGE, "--repeat needs --start-at and --stop-at");
     if ((settings->calls && (places || settings->markers)) || (settings->markers && places))
         return bt_fail(error, BT_USAGE,
-                       "--calls, --markers and --from or --until exclude each other");
+                       "--calls, --markers and --start-at or --stop-at exclude each other");
     if (settings->board &&
         (settings->repeats || settings->calls || settings->markers || settings->off > 0))
-        return bt_fail(error, BT_USAGE,
-                       "--board excludes --repeat, --calls, --markers and --sample: a bus has no "
-                       "way to tell a gap");
+        return bt_fail(
+            error, BT_USAGE,
+            "--virtual-board excludes --repeat, --calls, --markers and --sample: a bus has no "
+            "way to tell a gap");
     return 0;
 }
 
@@ -391,9 +384,9 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
     if (settings->only_fetch && settings->only_data)
         return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
     if (settings->packing && !settings->board)
-        return bt_fail(error, BT_USAGE, "--packing needs --board");
+        return bt_fail(error, BT_USAGE, "--packing needs --virtual-board");
     if (settings->ends && !settings->limit && !settings->until)
-        return bt_fail(error, BT_USAGE, "--exit needs --limit or --until");
+        return bt_fail(error, BT_USAGE, "--exit needs --count or --stop-at");
     if (check_regions(settings, error) < 0)
         return error->code;
     if (capture->keep && !rotates && !capture->append)

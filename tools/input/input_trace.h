@@ -44,7 +44,7 @@ struct input_trace_settings {
      0,                                                                                            \
      "from",                                                                                       \
      "FORMAT",                                                                                     \
-     "what is read; without it content or name tells",                                             \
+     "format of the input (default: by content or name)",                                          \
      offsetof(type, member.from),                                                                  \
      NULL},                                                                                        \
         BYU_READING_OPTIONS(type, member.reading)

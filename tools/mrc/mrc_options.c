@@ -115,8 +115,9 @@ int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
         return bt_fail(error, BT_USAGE,
                        "--sets is for miss ratios, not for --working-set nor --reuse-time");
     if (settings->sample < SAMPLE_ALL && (settings->kind != BANK_DISTANCES || sets > 1 || windows))
-        return bt_fail(error, BT_USAGE,
-                       "--sample is for miss ratios of whole traces and fully associative caches: "
-                       "not with --sets, --window, --working-set or --reuse-time");
+        return bt_fail(
+            error, BT_USAGE,
+            "--sample-rate is for miss ratios of whole traces and fully associative caches: "
+            "not with --sets, --window, --working-set or --reuse-time");
     return 0;
 }

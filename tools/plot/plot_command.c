@@ -3,6 +3,7 @@
 #include "formats/base/power.h"
 #include "formats/base/quantity.h"
 #include "formats/record/filter_text.h"
+#include "tools/common/words.h"
 #include "tools/input/record_input.h"
 #include "tools/plot/plot_study.h"
 #include "tools/plot/sharing.h"
@@ -12,9 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_DEFAULT   64u
-#define MEMORY_DEFAULT (UINT64_C(2) << 30)
-#define TITLE_BYTES    256u
+#define LINE_DEFAULT    64u
+#define MEMORY_DEFAULT  (UINT64_C(2) << 30)
+#define TITLE_BYTES     256u
+#define LINE_WORD_BYTES 32u /* a size in a list */
 
 struct plot_settings {
     const char *of, *output, *format, *title;
@@ -71,6 +73,21 @@ static int take_line(void *settings, const char *argument, struct bt_error *erro
     return 0;
 }
 
+/* A list with commas. */
+static int take_lines(void *settings, const char *argument, struct bt_error *error)
+{
+    const char *rest = argument;
+    int result;
+    do {
+        char word[LINE_WORD_BYTES];
+        rest = words_next(rest, word, sizeof word);
+        if (!rest)
+            return bt_fail(error, BT_USAGE, "'%.40s' is no list of sizes", argument);
+        result = take_line(settings, word, error);
+    } while (result == 0 && *rest);
+    return result;
+}
+
 static const struct option_row plot_options[] = {
     {OPTION_TEXT, 0, "of", "WHAT", "addresses over time (the default), mix of requests, or sharing",
      offsetof(struct plot_settings, of), NULL},
@@ -86,8 +103,8 @@ static const struct option_row plot_options[] = {
      take_filter},
     {OPTION_CALL, 0, "from-address", "N", "addresses: from this one on, used or not", 0, take_from},
     {OPTION_CALL, 0, "to-address", "N", "addresses: up to this one, used or not", 0, take_to},
-    {OPTION_CALL, 0, "line", "SIZE", "sharing: of lines of so many bytes (64); may repeat", 0,
-     take_line},
+    {OPTION_CALL, 'l', "line", "LIST",
+     "sharing: sizes of lines in bytes: 64 (the default), or several: 64,4K", 0, take_lines},
     {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most so many bins (500, mix 200)",
      offsetof(struct plot_settings, bins), NULL},
     {OPTION_NUMBER, 0, "width", "PIXELS", "of the picture (1200)",

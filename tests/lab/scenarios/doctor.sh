@@ -2,7 +2,7 @@
 # for the pattern, which may be less than a machine needs that has no time for its guests.
 plug
 healthy() {
-    bustap doctor --self-test 8 ftdi:serial=BT0001 >doctor.txt 2>&1
+    bustap doctor --self-test-size 8 ftdi:serial=BT0001 >doctor.txt 2>&1
 }
 for attempt in 1 2 3; do
     ! healthy || break

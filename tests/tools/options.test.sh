@@ -1,0 +1,53 @@
+#!/bin/bash
+# An option means the same in every command: a long option has the same short one and the same kind
+# of argument everywhere, and a short option stands for one long option. Also: names that were
+# unified do not return.
+set -eu -o pipefail
+
+# options that differ, and why; everything else must agree
+# "LONG KIND": this kind of argument is accepted for LONG beside another one
+different=(
+    'output PREFIX' # capture and exec write several files, whose names begin with it
+    'trace OUT'     # dcfg build writes the trace that check and expand read (FILE)
+)
+
+# rows of "LONG SHORT KIND COMMAND"; - for none
+rows() {
+    local command group=$1
+    for command in $(bustap $group -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+        [ "$command" != dcfg ] || { rows dcfg; continue; }
+        # shellcheck disable=SC2086
+        bustap $group "$command" -h |
+            sed -n 's/^  \(-\(.\),\|   \) --\([a-z0-9-]*\)\( \([^ a-z][^ ]*\)\)\{0,1\}.*/\3 -\2 -\5 '"$group$command"'/p'
+    done
+}
+rows '' | sort >rows
+[ "$(wc -l <rows)" -gt 150 ] && [ "$(cut -d ' ' -f 4 rows | sort -u | wc -l)" -ge 23 ]
+
+cp rows same
+for pair in "${different[@]}"; do
+    grep -q "^${pair% *} [^ ]* -${pair#* } " rows || { echo "$pair: no longer differs"; exit 1; }
+    sed -i "/^${pair% *} [^ ]* -${pair#* } /d" same
+done
+
+# conflicts FIELD KEY FILE: prints rows whose KEY is the same but not FIELD
+twice=$(cut -d ' ' -f 1-3 same | sort -u | cut -d ' ' -f 1 | uniq -d)
+[ -z "$twice" ] || { echo "one option, two meanings:"; grep -E "^($(echo "$twice" | paste -sd '|')) " rows; exit 1; }
+twice=$(cut -d ' ' -f 1,2 rows | grep -v ' -$' | sort -u | cut -d ' ' -f 2 | sort | uniq -d)
+[ -z "$twice" ] || { echo "one letter, two options:"; grep -E "^[^ ]* ($(echo "$twice" | paste -sd '|')) " rows; exit 1; }
+
+# what the names are for
+is() { [ -z "$(grep "^$1 " rows | grep -v "^$1 $2 ")" ] && grep -q "^$1 $2 " rows || { echo "--$1:"; grep "^$1 " rows; exit 1; }; }
+is from '- -FORMAT'
+is to '-t -FORMAT'
+is skip '- -N'
+is count '-n -N'
+is start-at '- -PLACE'
+is stop-at '- -PLACE'
+is filter '-f -EXPR'
+is threads '-j -N'
+is split-threads '- -'
+if grep -E '^(first|until|limit|workers) ' rows; then
+    echo "an old name is back"
+    exit 1
+fi

@@ -22,7 +22,7 @@ rows() {
     done
 }
 rows '' | sort >rows
-[ "$(wc -l <rows)" -gt 150 ] && [ "$(cut -d ' ' -f 4 rows | sort -u | wc -l)" -ge 23 ]
+[ "$(wc -l <rows)" -gt 150 ] && [ "$(cut -d " " -f 4 rows | sort -u | wc -l)" -ge 23 ] || exit 1
 
 cp rows same
 for pair in "${different[@]}"; do
@@ -30,7 +30,7 @@ for pair in "${different[@]}"; do
     sed -i "/^${pair% *} [^ ]* -${pair#* } /d" same
 done
 
-# conflicts FIELD KEY FILE: prints rows whose KEY is the same but not FIELD
+# the same long option with another letter or argument; the same letter for another long option
 twice=$(cut -d ' ' -f 1-3 same | sort -u | cut -d ' ' -f 1 | uniq -d)
 [ -z "$twice" ] || { echo "one option, two meanings:"; grep -E "^($(echo "$twice" | paste -sd '|')) " rows; exit 1; }
 twice=$(cut -d ' ' -f 1,2 rows | grep -v ' -$' | sort -u | cut -d ' ' -f 2 | sort | uniq -d)

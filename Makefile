@@ -114,6 +114,13 @@ $(BUILD)/%.pb-c.c $(BUILD)/%.pb-c.h &: %.proto
 	@protoc-c --c_out=$(BUILD) $<
 $(BUILD)/%.pb-c.o: $(BUILD)/%.pb-c.c $(BUILD)/flags
 	$(call quiet,CC,$<)$(compile)
+
+# Names of system calls by number, from the system's headers.
+SYSTEM_CALL_NAMES := $(BUILD)/tools/exec/system_call_names.h
+$(SYSTEM_CALL_NAMES): $(BUILD)/flags
+	@mkdir -p $(@D)
+	@echo '#include <sys/syscall.h>' | $(CC) -E -dM - | sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' >$@
+$(BUILD)/tools/exec/exec_debug.o: $(SYSTEM_CALL_NAMES)
 $(BUILD)/formats/foreign/gem5.o: $(BUILD)/formats/foreign/gem5_packet.pb-c.h
 
 # Rebuilds everything when compiler or flags change.
@@ -138,7 +145,7 @@ debug:
 COMPILED := $(FORMATS) $(FIRMWARE) $(DRIVER) $(CAPTURE) $(call sources,host) $(TOOLS) tools/bustap.c $(UNIT_TESTS) \
             $(TEST_PARTS) $(wildcard $(foreach d,bench e2e e2e/step failpoints fuzz lab,tests/$(d)/*.c))
 compile_commands.json: export COMMAND = $(CC) $(CPPFLAGS) -I$(BUILD) $(LIBRARY_CFLAGS) $(BASE_CFLAGS) $(CFLAGS) -c
-compile_commands.json: $(MESSAGES:=.h) force
+compile_commands.json: $(MESSAGES:=.h) $(SYSTEM_CALL_NAMES) force
 	@printf '%s\n' $(sort $(COMPILED)) | awk -v folder='$(CURDIR)' ' \
 	    BEGIN { command = ENVIRON["COMMAND"]; gsub(/["\\]/, "\\\\&", command); print "[" } \
 	    { printf "%s{\"directory\": \"%s\", \"file\": \"%s\", \"command\": \"%s %s\"}", \

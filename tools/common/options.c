@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define OPTIONS_MAX 32    /* rows of one command, --help included */
+#define OPTIONS_MAX 64    /* rows of one command, --help included */
 #define LONG_ONLY   0x100 /* getopt's value of row n is LONG_ONLY + n */
 
 static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NULL,

@@ -39,7 +39,7 @@ void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format
 /* For process_operations.notice: the same, of what the program has done. */
 void own_stream_notice(FILE *stream, const char *what);
 
-#define OWN_OUTPUTS_MAX 2
+#define OWN_OUTPUTS_MAX 3
 
 /* What a command writes. */
 struct NAMED_FIELDS own_output {

@@ -8,6 +8,7 @@
 #include "tools/common/own_stream.h"
 #include "tools/common/words.h"
 #include "tools/exec/exec_code.h"
+#include "tools/exec/exec_debug.h"
 #include "tools/exec/exec_program.h"
 #include "tools/exec/exec_supervise.h"
 #include "tools/symbols/exec_symbol.h"
@@ -98,6 +99,11 @@ static int take_packing(void *settings, const char *argument, struct bt_error *e
     return 0;
 }
 
+static int take_debug(void *settings, const char *argument, struct bt_error *error)
+{
+    return exec_debug_parse(&((struct exec_settings *)settings)->debug, argument, error);
+}
+
 #define OPTION(member) offsetof(struct exec_settings, member)
 
 static const struct option_row exec_rows[] = {
@@ -162,6 +168,11 @@ static const struct option_row exec_rows[] = {
      OPTION(modules), NULL},
     {OPTION_FILE, 0, "summary", "FILE", "write the summary as one JSON object, too",
      OPTION(summary), NULL},
+    {OPTION_CALL, 0, "debug", "WHAT",
+     "print blocks with their translation, signals, system-calls, or several: blocks,signals", 0,
+     take_debug},
+    {OPTION_FILE, 0, "debug-file", "FILE", "print that to FILE, not on standard error",
+     OPTION(debug_file), NULL},
     {OPTION_FLAG, 'q', "quiet", NULL, "no live line, no summary", OPTION(quiet), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
@@ -195,6 +206,7 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
                                  .only_data = settings->only_data,
                                  .each = settings->each,
                                  .ends = settings->ends,
+                                 .debug = settings->debug,
                                  .quiet = settings->quiet,
                                  .skip = settings->skip,
                                  .limit = settings->limit,
@@ -218,8 +230,11 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
 /* The first process and its thread have the first lane. */
 static int make_lanes(struct run *run, struct bt_error *error)
 {
-    const struct exec_orders orders = orders_of(run->settings);
+    struct exec_orders orders = orders_of(run->settings);
     struct exec_user user = {.process = 0};
+    if (run->settings->debug_file &&
+        exec_program_absolute(orders.debug_file, run->settings->debug_file, error) < 0)
+        return error->code;
     run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
     if (!run->outputs.lanes)
         return BT_MEMORY;
@@ -249,8 +264,21 @@ static int check_outputs(const struct run *run, struct bt_error *error)
     const struct exec_settings *settings = run->settings;
     const struct own_output own[] = {
         {.path = settings->modules, .what = settings->modules ? "the modules" : NULL},
-        {.path = settings->summary, .what = settings->summary ? "the summary" : NULL}};
-    return own_stream_check(own, 2, run->path, error);
+        {.path = settings->summary, .what = settings->summary ? "the summary" : NULL},
+        {.path = settings->debug_file, .what = settings->debug_file ? "the debug output" : NULL}};
+    return own_stream_check(own, 3, run->path, error);
+}
+
+/* The program's process has opened it already, and appends. */
+static int empty_debug_file(const struct run *run, struct bt_error *error)
+{
+    const char *path = run->settings->debug_file;
+    int descriptor = path ? own_stream_descriptor(path, error) : -1;
+    if (path && descriptor < 0)
+        return descriptor;
+    if (path)
+        close(descriptor);
+    return 0;
 }
 
 static int open_summary(struct run *run, struct bt_error *error)
@@ -297,6 +325,8 @@ static int begin(struct run *run, struct bt_error *error)
         result = exec_outputs_open(&run->outputs, 0, error);
     if (result == 0 && run->outputs.summary)
         result = own_stream_empty(run->outputs.summary, settings->summary, error);
+    if (result == 0)
+        result = empty_debug_file(run, error);
     if (result < 0) {
         exec_child_abandon(&run->child);
         return result;
@@ -383,6 +413,8 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
     bool rotates = capture->rotate_bytes || capture->rotate_ns || capture->rotate_every_ns;
     if (settings->only_fetch && settings->only_data)
         return bt_fail(error, BT_USAGE, "--only-fetch and --only-data exclude each other");
+    if (settings->debug_file && !settings->debug)
+        return bt_fail(error, BT_USAGE, "--debug-file needs --debug");
     if (settings->packing && !settings->board)
         return bt_fail(error, BT_USAGE, "--packing needs --virtual-board");
     if (settings->ends && !settings->limit && !settings->until)

@@ -9,6 +9,8 @@
 #include "tools/common/own_stream.h"
 #include "tools/common/words.h"
 #include "tools/exec/exec_code.h"
+#include "tools/exec/exec_debug.h"
+#include "tools/exec/exec_program.h"
 #include "tools/symbols/exec_symbol.h"
 
 #include <errno.h>
@@ -23,7 +25,6 @@
 #include <unistd.h>
 
 #define THREADS     256u /* that a record can tell apart */
-#define PATH_BYTES  4096
 #define CALL_TEXT   80
 #define CALL_FORM   "%d,%d,%ld,%c"
 #define CALL_FIELDS 4
@@ -56,12 +57,14 @@ struct exec_inside {
     char call[CALL_TEXT];
     int file; /* of a program that is about to be executed */
     struct process *process;
+    struct process_operations operations;
     struct exec_symbol from, until;
     const char *path;
-    char modules[PATH_BYTES]; /* empty: nobody wants to know */
-    size_t modules_written;   /* so many, */
-    int modules_failure;      /* or why they could not be; 0: they were */
-    FILE *messages;           /* standard error, out of the program's reach; NULL: it is closed */
+    char modules[EXEC_PROGRAM_BYTES]; /* empty: nobody wants to know */
+    size_t modules_written;           /* so many, */
+    int modules_failure;              /* or why they could not be; 0: they were */
+    FILE *debug;                      /* for exec_debug.h; NULL: nothing is printed */
+    FILE *messages; /* standard error, out of the program's reach; NULL: it is closed */
 };
 
 /* --- records -----------------------------------------------------------------------------------
@@ -377,22 +380,6 @@ static int check_places(struct exec_inside *inside, struct bt_error *error)
     return 0;
 }
 
-/* The program may go to another folder. */
-static int find_modules_file(struct exec_inside *inside, const char *path, struct bt_error *error)
-{
-    char folder[PATH_BYTES] = "";
-    if (!path)
-        return 0;
-    bool absolute = path[0] == '/';
-    if (!absolute && !getcwd(folder, sizeof folder))
-        return bt_fail_errno(error, "cannot find the current folder");
-    int bytes = snprintf(inside->modules, sizeof inside->modules, "%s%s%s", folder,
-                         absolute ? "" : "/", path);
-    if (bytes < 0 || (size_t)bytes >= sizeof inside->modules)
-        return bt_fail(error, BT_USAGE, "the name %.60s... is too long", path);
-    return 0;
-}
-
 static void tell_missing(const struct exec_inside *inside, const struct exec_symbol *symbol)
 {
     own_stream_say(inside->messages, "no file that the program loaded has a function %s",
@@ -458,14 +445,59 @@ static const struct process_operations following = {.put = put,
                                                     .loaded = loaded,
                                                     .notice = notice};
 
+/* --- debugging ---------------------------------------------------------------------------------
+ */
+
+static void print_block(void *context, unsigned processor, const struct block *block)
+{
+    exec_debug_block(((struct exec_inside *)context)->debug, processor, block);
+}
+
+static void print_signal(void *context, unsigned processor, const struct signal_report *signal)
+{
+    exec_debug_signal(((struct exec_inside *)context)->debug, processor, signal);
+}
+
+static void print_call(void *context, unsigned processor, const struct system_call *call,
+                       bool returned)
+{
+    exec_debug_call(((struct exec_inside *)context)->debug, processor, call, returned);
+}
+
+static int prepare_debug(struct exec_inside *inside, struct process_operations *operations,
+                         struct bt_error *error)
+{
+    const struct exec_orders *orders = inside->orders;
+    if (orders->debug & EXEC_DEBUG_BLOCKS)
+        operations->translated = print_block;
+    if (orders->debug & EXEC_DEBUG_SIGNALS)
+        operations->signalled = print_signal;
+    if (orders->debug & EXEC_DEBUG_SYSTEM_CALLS)
+        operations->called = print_call;
+    if (!orders->debug_file[0])
+        inside->debug = inside->messages;
+    else if (!(inside->debug = exec_debug_open(orders->debug_file, error)))
+        return error->code;
+    return 0;
+}
+
+static int hide(struct exec_inside *inside, FILE *stream, struct bt_error *error)
+{
+    return stream ? process_hide(inside->process, fileno(stream), error) : 0;
+}
+
 static int load(struct exec_inside *inside, const struct exec_program *program,
                 struct bt_error *error)
 {
     const struct exec_orders *orders = inside->orders;
     struct bt_error unheard; /* there may be no standard error */
-    if (parse_places(inside, error) < 0 || find_modules_file(inside, program->modules, error) < 0)
+    if (parse_places(inside, error) < 0 ||
+        (program->modules && exec_program_absolute(inside->modules, program->modules, error) < 0))
         return error->code;
     inside->messages = own_stream_on(STDERR_FILENO, &unheard);
+    inside->operations = inside->follows ? following : alone;
+    if (prepare_debug(inside, &inside->operations, error) < 0)
+        return error->code;
     const struct process_settings settings = {.trace = orders->only_fetch ? EXEC_TRACE_FETCHES
                                                                           : EXEC_TRACE_ALL,
                                               .regions = {.from = place_of(&inside->from),
@@ -481,12 +513,13 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
                                               .file = program->file,
                                               .quantum = orders->quantum,
                                               .stack = {.environment = program->environment},
-                                              .operations = inside->follows ? &following : &alone,
+                                              .operations = &inside->operations,
                                               .context = inside};
     inside->process = process_new(program->path, program->arguments, &settings, error);
     if (!inside->process || check_places(inside, error) < 0)
         return error->code;
-    if (inside->messages && process_hide(inside->process, fileno(inside->messages), error) < 0)
+    if (hide(inside, inside->messages, error) < 0 ||
+        (inside->debug != inside->messages && hide(inside, inside->debug, error) < 0))
         return error->code;
     return keep_descriptor(inside, error);
 }
@@ -495,6 +528,8 @@ static int load(struct exec_inside *inside, const struct exec_program *program,
 static void free_inside(struct exec_inside *inside)
 {
     process_free(inside->process);
+    if (inside->debug && inside->debug != inside->messages)
+        fclose(inside->debug);
     if (inside->messages)
         fclose(inside->messages);
     exec_symbol_clear(&inside->from);

@@ -13,6 +13,7 @@
 #define EXEC_LANES         64u /* at the same time */
 #define EXEC_COMMAND_BYTES 64u
 #define EXEC_PLACE_BYTES   256u
+#define EXEC_DEBUG_BYTES   4096u
 #define EXEC_NOTE_BYTES    512u
 
 /* What processes that begin later have to know. */
@@ -23,7 +24,9 @@ struct exec_orders {
     char from[EXEC_PLACE_BYTES], until[EXEC_PLACE_BYTES]; /* empty: none */
     char code[EXEC_PLACE_BYTES];                          /* exec_code.h; empty: all */
     bool filters;
-    struct filter filter; /* of records */
+    struct filter filter;              /* of records */
+    unsigned debug;                    /* exec_debug.h: what is shown */
+    char debug_file[EXEC_DEBUG_BYTES]; /* where; empty: standard error */
 };
 
 /* Who uses a lane. */

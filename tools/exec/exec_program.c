@@ -62,3 +62,15 @@ int exec_program_failure(const struct bt_error *error)
     int status = command_failure(error);
     return status < STATUS_USAGE ? STATUS_USAGE : status;
 }
+
+int exec_program_absolute(char *path, const char *file, struct bt_error *error)
+{
+    char folder[EXEC_PROGRAM_BYTES] = "";
+    const bool absolute = file[0] == '/';
+    if (!absolute && !getcwd(folder, sizeof folder))
+        return bt_fail_errno(error, "cannot find the current folder");
+    int bytes = snprintf(path, EXEC_PROGRAM_BYTES, "%s%s%s", folder, absolute ? "" : "/", file);
+    if (bytes < 0 || (size_t)bytes >= EXEC_PROGRAM_BYTES)
+        return bt_fail(error, BT_USAGE, "the name %.60s... is too long", file);
+    return 0;
+}

@@ -12,6 +12,10 @@
  */
 int exec_program_find(char *path, const char *name, struct bt_error *error);
 
+/* The path of a file from the root, for programs that change their folder: path has room for
+ * EXEC_PROGRAM_BYTES. 0, BT_USAGE: it is too long, or BT_IO. */
+int exec_program_absolute(char *path, const char *file, struct bt_error *error);
+
 /* Tells that a program could not begin, and why. The exit status: 2 or 3, never one that says what
  * is wrong with data. */
 int exec_program_failure(const struct bt_error *error);

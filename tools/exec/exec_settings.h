@@ -18,11 +18,13 @@ struct exec_settings {
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
     const char *calls;               /* likewise: of this function */
     bool repeats, markers;
-    const char *code;      /* instructions there alone: exec_code.h; NULL: all */
-    const char *filter;    /* of records, as given; NULL: none */
-    struct filter records; /* that */
-    bool ends;             /* the program, after what is captured */
-    const char *modules;   /* a file for what was loaded; NULL: none */
+    const char *code;       /* instructions there alone: exec_code.h; NULL: all */
+    const char *filter;     /* of records, as given; NULL: none */
+    struct filter records;  /* that */
+    bool ends;              /* the program, after what is captured */
+    const char *modules;    /* a file for what was loaded; NULL: none */
+    unsigned debug;         /* exec_debug.h: what is shown; 0: nothing */
+    const char *debug_file; /* where; NULL: on standard error */
     bool quiet;
     bool each;                      /* thread has a capture of its own */
     bool follow;                    /* children, too, and programs that others become */

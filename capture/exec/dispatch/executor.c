@@ -176,15 +176,25 @@ static void forget_all(struct executor *executor)
     forget_targets(executor, executor->side);
 }
 
+/* translate(), again with an empty cache if the cache is full. */
+static struct block *translate_anyway(struct executor *executor, uint64_t address, unsigned limit,
+                                      const struct block *before)
+{
+    struct block *block = translate(executor->translator, address, limit, before);
+    if (!block) {
+        forget_all(executor);
+        block = translate(executor->translator, address, limit, NULL);
+    }
+    if (block && executor->settings.translated)
+        executor->settings.translated(executor->settings.translated_context, block);
+    return block;
+}
+
 /* A block at an address that none begins at. */
 static struct block *make_block(struct executor *executor, uint64_t address,
                                 const struct block *before)
 {
-    struct block *block = translate(executor->translator, address, 0, before);
-    if (!block) {
-        forget_all(executor);
-        block = translate(executor->translator, address, 0, NULL);
-    }
+    struct block *block = translate_anyway(executor, address, 0, before);
     if (block)
         code_cache_enter(executor->cache, block);
     return block;
@@ -289,13 +299,7 @@ static uint64_t turn_left(const struct executor *executor)
 /* A block that begins like another, and is not longer than what is left. */
 static struct block *make_cut(struct executor *executor, uint64_t left)
 {
-    uint64_t address = executor->thread->rip;
-    struct block *block = translate(executor->translator, address, (unsigned)left, NULL);
-    if (!block) {
-        forget_all(executor);
-        block = translate(executor->translator, address, (unsigned)left, NULL);
-    }
-    return block;
+    return translate_anyway(executor, executor->thread->rip, (unsigned)left, NULL);
 }
 
 /* The same, of a block that is longer; turns end at the same places again and again. */

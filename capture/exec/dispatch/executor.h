@@ -29,6 +29,10 @@ typedef bool executor_mend_function(void *context, uint64_t address, uint32_t ac
 typedef bool executor_note_function(void *context, int number, void *information,
                                     void *interrupted);
 
+/* A block was translated; called between the program's instructions. The block is valid during the
+ * call. */
+typedef void executor_translated_function(void *context, const struct block *block);
+
 struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops behind each branch: executor_set_stepping() */
@@ -49,6 +53,8 @@ struct executor_settings {
     void *mend_context;
     executor_note_function *note; /* NULL: such signals are as if there were no handler */
     void *note_context;
+    executor_translated_function *translated; /* NULL: translations are not reported */
+    void *translated_context;
 };
 
 enum executor_reason {

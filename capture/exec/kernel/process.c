@@ -78,6 +78,31 @@ static int take(void *context, struct trace_expander *expander, const uint32_t *
                                      instructions);
 }
 
+static unsigned current_processor(const struct process *process)
+{
+    return process->threads ? process_thread_self(process)->processor : 0;
+}
+
+static void report_translated(void *context, const struct block *block)
+{
+    struct process *process = context;
+    process->operations->translated(process->settings.context, current_processor(process), block);
+}
+
+static void report_signal(void *context, const struct signal_report *signal)
+{
+    struct process *process = context;
+    process->operations->signalled(process->settings.context, current_processor(process), signal);
+}
+
+static void report_call(const struct process *process, const struct system_call *call,
+                        bool returned)
+{
+    if (process->operations->called)
+        process->operations->called(process->settings.context, current_processor(process), call,
+                                    returned);
+}
+
 static void report_loaded(struct process *process)
 {
     if (process->operations->loaded && !process->shares)
@@ -108,13 +133,17 @@ static int make_parts(struct process *process, const struct initial_stack *start
         .mend = fix_fault,
         .mend_context = process,
         .note = signals_note,
-        .note_context = process->signals};
+        .note_context = process->signals,
+        .translated = process->operations->translated ? report_translated : NULL,
+        .translated_context = process};
     process->executor = executor_new(&settings, error);
     if (!process->executor)
         return BT_MEMORY;
     process->calls = system_calls_new(process->space, process->load, start, error);
     if (!process->calls)
         return BT_MEMORY;
+    if (process->operations->signalled)
+        signals_observe(process->signals, report_signal, process);
     if (process->operations->notice)
         system_calls_notice(process->calls, process->operations->notice, process->settings.context);
     return 0;
@@ -310,6 +339,7 @@ static int system_call(struct process *process, struct bt_error *error)
                                .fs_base = thread->fs_base,
                                .interrupt = &thread->interrupt};
     if (call.number == SYS_rt_sigreturn) {
+        report_call(process, &call, false);
         end_if(process, signals_return(process->signals));
         return 0;
     }
@@ -317,7 +347,12 @@ static int system_call(struct process *process, struct bt_error *error)
         restart_call(process, call.number);
         return 0;
     }
+    bool may_return = call.number != SYS_exit && call.number != SYS_exit_group;
+    if (!may_return || call.number == SYS_execve || call.number == SYS_execveat)
+        report_call(process, &call, false);
     int result = do_system_call(process, &call, error);
+    if (may_return)
+        report_call(process, &call, true);
     if (modules_note_call(process->modules, call.number, call.arguments, call.result))
         report_loaded(process);
     thread->fs_base = call.fs_base;

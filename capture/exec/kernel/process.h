@@ -19,6 +19,8 @@
 #include "formats/base/named_fields.h"
 
 struct process;
+struct signal_report; /* signals.h */
+struct system_call;   /* system_call.h */
 
 /*
  * The regions of the execution that are put (regions.h). By default there is one region: it opens
@@ -112,6 +114,18 @@ struct process_operations {
     /* Files with code were mapped or unmapped: called before the first instruction, and after
      * system calls before any of that code is executed. */
     void (*loaded)(void *context, const struct modules *modules);
+
+    /* A block was translated (code_cache.h). It is valid during the call. */
+    void (*translated)(void *context, unsigned processor, const struct block *block);
+
+    /* A signal was delivered to the program, or ends it. */
+    void (*signalled)(void *context, unsigned processor, const struct signal_report *signal);
+
+    /* A system call has returned; or, with `returned` false, is one that may not return: exit,
+     * exit_group, rt_sigreturn, execve, execveat. Its result may be EXEC_SYSTEM_CALL_AGAIN: a
+     * signal interrupted it, and the program repeats it. */
+    void (*called)(void *context, unsigned processor, const struct system_call *call,
+                   bool returned);
 
     /* The program has met a limit that only exists under bustap: `what` it did and what helps, a
      * sentence without its subject. Called once for each kind of limit. */

@@ -301,6 +301,32 @@ bool signals_is_on_stack(const struct signals *signals)
            rsp - signals->stack.address <= signals->stack.size;
 }
 
+void signals_observe(struct signals *signals,
+                     void (*observer)(void *context, const struct signal_report *signal),
+                     void *context)
+{
+    signals->actions->observer = observer;
+    signals->actions->observer_context = context;
+}
+
+/* handler 0: the signal ends the program. */
+static void report(const struct signals *signals, const struct signal_delivery *delivery,
+                   uint64_t handler)
+{
+    siginfo_t information;
+    if (!signals->actions->observer || !delivery->number)
+        return;
+    memcpy(&information, delivery->information, sizeof information);
+    const struct signal_report report = {.number = delivery->number,
+                                         .code = information.si_code,
+                                         .address = (BIT(delivery->number) & OURS) &&
+                                                            information.si_code > 0
+                                                        ? (uint64_t)(uintptr_t)information.si_addr
+                                                        : 0,
+                                         .handler = handler};
+    signals->actions->observer(signals->actions->observer_context, &report);
+}
+
 static int force(struct signals *signals, struct signal_delivery *delivery);
 
 /* To its handler. 0, or the signal that ends the program. */
@@ -335,6 +361,7 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
         action->handler = DEFAULT;
         signals_set_kernel_action(number, action);
     }
+    report(signals, delivery, delivery->handler);
     return 0;
 }
 
@@ -373,6 +400,8 @@ int signals_deliver(struct signals *signals)
         ends = delivery.number;
     else if (handler == DEFAULT && (BIT(delivery.number) & STOPPING))
         kill(getpid(), SIGSTOP);
+    if (ends)
+        report(signals, &delivery, 0);
     signals->suspended = false;
     signals_resume(signals);
     return ends;
@@ -392,6 +421,8 @@ int signals_raise(struct signals *signals, const struct executor_stop *stop)
         signals->fault_address = stop->fault_address;
     signals_block();
     int ends = force(signals, &delivery);
+    if (ends)
+        report(signals, &delivery, 0);
     signals_resume(signals);
     return ends;
 }

@@ -20,10 +20,23 @@
 
 struct signals;
 
+/* A signal that was delivered. */
+struct signal_report {
+    int number, code; /* si_signo, si_code */
+    uint64_t address; /* si_addr, if an instruction raised the signal; else 0 */
+    uint64_t handler; /* address of the program's handler; 0: the signal ends the program */
+};
+
 /* For a thread that executes in space. NULL and *error: no memory. */
 struct signals *signals_new(struct space *space, struct exec_thread *thread,
                             struct bt_error *error);
 void signals_free(struct signals *signals);
+
+/* Calls observer() for every signal that is delivered to this thread and all that share its
+ * actions, in the thread that executes. */
+void signals_observe(struct signals *signals,
+                     void (*observer)(void *context, const struct signal_report *signal),
+                     void *context);
 
 /* For one more thread that executes in the same space, with its parent's mask; it is used until
  * signals_leave(), but no longer than the first one. Begins with signals_resume(), in that thread.

@@ -29,6 +29,8 @@ struct actions {
     struct action before[SIGNALS + 1]; /* the kernel's, when we came */
     unsigned others;                   /* threads beside the first */
     volatile bool tick_sent;           /* ever */
+    void (*observer)(void *context, const struct signal_report *signal); /* or NULL */
+    void *observer_context;
 };
 
 struct signals {

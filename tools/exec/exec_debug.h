@@ -1,0 +1,28 @@
+/* Prints what the translator does, for `bustap exec --debug`. */
+#ifndef TOOLS_EXEC_EXEC_DEBUG_H
+#define TOOLS_EXEC_EXEC_DEBUG_H
+
+#include "capture/exec/kernel/signals.h"
+#include "capture/exec/kernel/system_call.h"
+#include "capture/exec/translate/code_cache.h"
+
+#include <stdio.h>
+
+/* What is printed. */
+#define EXEC_DEBUG_BLOCKS       1u
+#define EXEC_DEBUG_SIGNALS      2u
+#define EXEC_DEBUG_SYSTEM_CALLS 4u
+
+/* Reads a list such as "blocks,signals,system-calls" into *what. 0 or BT_USAGE. */
+int exec_debug_parse(unsigned *what, const char *list, struct bt_error *error);
+
+/* Opens path to append to. NULL with *error; the caller closes it. */
+FILE *exec_debug_open(const char *path, struct bt_error *error);
+
+/* Each prints one event of the thread with this processor number, and flushes. A NULL stream prints
+ * nothing. The block's source must be readable at its address. */
+void exec_debug_block(FILE *to, unsigned processor, const struct block *block);
+void exec_debug_signal(FILE *to, unsigned processor, const struct signal_report *signal);
+void exec_debug_call(FILE *to, unsigned processor, const struct system_call *call, bool returned);
+
+#endif

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_SHARE  20u /* rows not in use are kept where they are fewer than this part of all */
-#define BREAK_SHARE 60u /* a break is this part of the axis */
+#define KEPT_SHARE  20u /* unused rows are kept if they are less than this fraction of all rows */
+#define BREAK_SHARE 60u /* a break takes this fraction of the axis */
 
-/* Bands of the rows, with rows of 2^shift bytes. Returns how many; *used are their rows. */
+/* Finds the bands of rows of 2^shift bytes. Returns their number; *used becomes the number of their
+ * rows. */
 static size_t find_bands(struct address_band *bands, const struct address_map_row *rows,
                          size_t count, unsigned down, size_t kept, size_t *used)
 {
@@ -25,19 +26,19 @@ static size_t find_bands(struct address_band *bands, const struct address_map_ro
     return found;
 }
 
-/* Gives the bands their places: small axes show each row larger. */
+/* Assigns positions to the bands; on a small axis each row is larger. */
 static void place_bands(struct address_layout *layout, size_t used, size_t most)
 {
     size_t breaks = (layout->band_count - 1) * layout->gap;
     layout->scale = used > 0 && most - breaks > used ? (most - breaks) / used : 1;
-    size_t place = 0;
+    size_t position = 0;
     for (size_t i = 0; i < layout->band_count; i++) {
         struct address_band *band = &layout->bands[i];
-        band->place = place;
-        place += ((size_t)(band->last - band->first) + 1) * layout->scale;
-        place += i + 1 < layout->band_count ? layout->gap : 0;
+        band->position = position;
+        position += ((size_t)(band->last - band->first) + 1) * layout->scale;
+        position += i + 1 < layout->band_count ? layout->gap : 0;
     }
-    layout->places = place;
+    layout->length = position;
 }
 
 int address_layout_make(struct address_layout *layout, const struct address_map_row *rows,
@@ -79,7 +80,7 @@ size_t address_layout_position(const struct address_layout *layout, uint32_t add
     uint32_t row = (uint32_t)((uint64_t)address >> layout->shift);
     size_t low = 0;
     size_t high = layout->band_count - 1;
-    while (low < high) { /* the last band that begins at or below the row */
+    while (low < high) { /* find the last band that begins at or below the row */
         size_t middle = (low + high + 1) / 2;
         if (layout->bands[middle].first <= row)
             low = middle;
@@ -87,7 +88,7 @@ size_t address_layout_position(const struct address_layout *layout, uint32_t add
             high = middle - 1;
     }
     const struct address_band *band = &layout->bands[low];
-    return band->place + (size_t)(row - band->first) * layout->scale;
+    return band->position + (size_t)(row - band->first) * layout->scale;
 }
 
 /* --- labels --- */
@@ -102,21 +103,21 @@ struct tick_list {
 static void add_tick(struct tick_list *list, const struct address_layout *layout,
                      const struct address_band *band, uint32_t row)
 {
-    size_t place = band->place + (size_t)(row - band->first) * layout->scale;
+    size_t position = band->position + (size_t)(row - band->first) * layout->scale;
     if (list->count == ADDRESS_LAYOUT_TICKS)
         return;
     for (size_t i = 0; i < list->count; i++) {
-        double distance = (double)place - list->ticks[i].at;
+        double distance = (double)position - list->ticks[i].at;
         if (distance < (double)list->apart && -distance < (double)list->apart)
             return;
     }
     char *label = list->labels[list->count];
     snprintf(label, ADDRESS_LAYOUT_LABEL, "0x%08" PRIx32,
              (uint32_t)((uint64_t)row << layout->shift));
-    list->ticks[list->count++] = (struct figure_tick){.at = (double)place, .label = label};
+    list->ticks[list->count++] = (struct figure_tick){.at = (double)position, .label = label};
 }
 
-/* Round addresses: at multiples of a power of 2 of rows, as many as have room. */
+/* Labels round addresses, at multiples of a power of 2 of rows, as far as there is room. */
 static void add_round(struct tick_list *list, const struct address_layout *layout,
                       const struct address_band *band)
 {
@@ -141,7 +142,7 @@ size_t address_layout_ticks(const struct address_layout *layout, size_t apart,
     for (size_t i = 0; i < layout->band_count; i++)
         if (band_rows(&layout->bands[i]) > largest)
             largest = band_rows(&layout->bands[i]);
-    for (; largest > 0; largest /= 2) /* the larger the band, the sooner it gets its label */
+    for (; largest > 0; largest /= 2) /* larger bands get their labels first */
         for (size_t i = 0; i < layout->band_count; i++)
             if (band_rows(&layout->bands[i]) >= largest)
                 add_tick(&list, layout, &layout->bands[i], layout->bands[i].first);

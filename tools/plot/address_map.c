@@ -16,8 +16,8 @@ struct address_map {
     unsigned shift;
     size_t row_count;
     struct address_map_row rows[ADDRESS_MAP_ROWS_MAX];
-    uint64_t *counts[ADDRESS_MAP_ROWS_MAX]; /* what the rows' counts are */
-    uint16_t table[TABLE_SIZE];             /* from row number to row, open addressing */
+    uint64_t *counts[ADDRESS_MAP_ROWS_MAX]; /* memory of the rows' counts */
+    uint16_t table[TABLE_SIZE];             /* hash table of rows by row number, open addressing */
 };
 
 struct address_map *address_map_new(const struct address_map_settings *settings,
@@ -48,7 +48,7 @@ void address_map_free(struct address_map *map)
     free(map);
 }
 
-/* Where in the table a row is, or would be. */
+/* The slot of a row, or the slot where it would be inserted. */
 static uint16_t *table_slot(struct address_map *map, uint32_t number)
 {
     size_t at = (number * 0x9e3779b1u) >> 16;
@@ -69,7 +69,7 @@ static void sort_rows(struct address_map *map)
     qsort(map->rows, map->row_count, sizeof map->rows[0], compare_rows);
     memset(map->table, 0xff, sizeof map->table);
     for (size_t i = 0; i < map->row_count; i++) {
-        /* the same memory, seen as what may be written to */
+        /* the same memory, writable */
         map->counts[i] = (uint64_t *)(uintptr_t)map->rows[i].counts;
         *table_slot(map, map->rows[i].number) = (uint16_t)i;
     }
@@ -81,7 +81,7 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t count)
         to[i] = saturating_add(to[i], from[i]);
 }
 
-/* Makes rows twice as high; memory of those that were merged is given back. */
+/* Doubles the height of all rows, and frees the memory of merged ones. */
 static void raise_rows(struct address_map *map)
 {
     size_t kept = 0;
@@ -103,7 +103,7 @@ static void raise_rows(struct address_map *map)
     sort_rows(map);
 }
 
-/* The counts of an address' row; NULL without memory. */
+/* The counts of an address's row; NULL without memory. */
 static uint64_t *row_of(struct address_map *map, uint32_t address)
 {
     uint16_t *slot = table_slot(map, address >> map->shift);
@@ -125,7 +125,7 @@ static uint64_t *row_of(struct address_map *map, uint32_t address)
     return map->counts[row];
 }
 
-/* Whether a record is in the map; counts those that are not. */
+/* Whether a record belongs to the map; counts those that do not. */
 static bool is_wanted(struct address_map *map, const struct record *record)
 {
     const struct address_map_settings *settings = &map->settings;

@@ -1,7 +1,7 @@
 /*
- * How often which addresses were used when: a table of rows of addresses and bins of time, of
- * bounded size whatever the capture. Rows begin with 16 bytes and become twice as high whenever too
- * many are in use; rows that nothing used are not there.
+ * Counts references by address and time: a table of rows of addresses and bins of time, of bounded
+ * size for any capture. Rows have 16 bytes at first; their height doubles when too many are in use.
+ * Unused rows are not stored.
  */
 #ifndef TOOLS_PLOT_ADDRESS_MAP_H
 #define TOOLS_PLOT_ADDRESS_MAP_H
@@ -10,14 +10,14 @@
 #include "tools/plot/time_bins.h"
 
 #define ADDRESS_MAP_SHIFT_MIN 4u    /* rows of 16 bytes */
-#define ADDRESS_MAP_ROWS_MAX  4096u /* in use; with 1000 bins they take 32 MiB */
+#define ADDRESS_MAP_ROWS_MAX  4096u /* rows in use; with 1000 bins they take 32 MiB */
 
 struct address_map;
 
 struct address_map_settings {
-    size_t bins;                 /* of time, at most */
-    const struct filter *filter; /* NULL: none; must live on */
-    uint32_t from, to;           /* addresses that count, both included */
+    size_t bins;                 /* maximum number of bins of time */
+    const struct filter *filter; /* NULL: none; owned by the caller */
+    uint32_t from, to;           /* address range to count, both included */
 };
 
 /* A row in use. */
@@ -28,9 +28,9 @@ struct address_map_row {
 
 struct address_map_counts {
     uint64_t requests; /* in the map */
-    uint64_t filtered; /* did not pass the filter */
-    uint64_t dropped;  /* no reference to memory: I/O, replies, special cycles, unknown */
-    uint64_t outside;  /* of the addresses that count */
+    uint64_t filtered; /* rejected by the filter */
+    uint64_t dropped;  /* not memory references: I/O, replies, special cycles, unknown */
+    uint64_t outside;  /* out of the address range */
 };
 
 /* NULL and *error without memory. */
@@ -38,14 +38,14 @@ struct address_map *address_map_new(const struct address_map_settings *settings,
                                     struct bt_error *error);
 void address_map_free(struct address_map *map);
 
-/* Counts the batch's fetches, reads and writes, each at its address. 0 or BT_MEMORY. */
+/* Counts the batch's fetches, reads and writes by address. 0 or BT_MEMORY. */
 int address_map_put(struct address_map *map, const struct batch *batch,
                     const struct capture_info *info, struct bt_error *error);
 
-/* The rows in use in ascending order, valid until the next put. */
+/* The rows in use, ascending; valid until the next put. */
 const struct address_map_row *address_map_rows(struct address_map *map, size_t *count);
 
-/* The height of a row is 2^shift bytes. */
+/* A row is 2^shift bytes high. */
 unsigned address_map_shift(const struct address_map *map);
 
 const struct time_bins *address_map_time(const struct address_map *map);

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers that can still be rounded up and down. */
+/* largest magnitude that can still be rounded up and down */
 #define LARGEST 1e290
 
-/* A step up in the size of a unit. */
+/* A prefix or a larger unit. */
 struct prefix {
-    double size; /* of it, in the axis' own unit */
+    double size; /* in the axis's base unit */
     const char *name;
 };
 
@@ -20,7 +20,7 @@ static const struct prefix byte_prefixes[] = {{1, "B"},        {0x1p10, "KiB"}, 
                                               {0x1p30, "GiB"}, {0x1p40, "TiB"}, {0x1p50, "PiB"},
                                               {0x1p60, "EiB"}, {0, NULL}};
 static const struct prefix share_prefixes[] = {{0.01, "%"}, {0, NULL}};
-/* a unit begins to be used at twice its size but for seconds' parts */
+/* a unit is used from twice its size, except fractions of seconds */
 static const struct prefix second_prefixes[] = {{1e-9, "ns"}, {1e-6, "µs"},        {1e-3, "ms"},
                                                 {1, "s"},     {60, "min"},         {3600, "h"},
                                                 {86400, "d"}, {31557600, "years"}, {0, NULL}};
@@ -42,11 +42,11 @@ static const struct prefix *prefixes_of(enum figure_unit unit)
     }
 }
 
-/* The prefix to write a value of this magnitude with. */
+/* The prefix for a value of this magnitude. */
 static const struct prefix *choose_prefix(enum figure_unit unit, double magnitude)
 {
     const struct prefix *prefix = prefixes_of(unit);
-    if (unit == FIGURE_NUMBER) /* 0.05 is not 50 m, as long as it can be read */
+    if (unit == FIGURE_NUMBER) /* 0.05 is printed as is, not as 50 m */
         prefix += magnitude < 1e-3 ? 0 : 2;
     if (magnitude == 0 && unit == FIGURE_NUMBER)
         return &number_prefixes[2];
@@ -56,7 +56,7 @@ static const struct prefix *choose_prefix(enum figure_unit unit, double magnitud
     return prefix;
 }
 
-/* Writes value with a prefix and so many digits behind the point. */
+/* Prints value with a prefix and a number of decimals. */
 static void put_label(char *label, enum figure_unit unit, const struct prefix *prefix, double value,
                       int digits)
 {
@@ -71,8 +71,8 @@ static void put_label(char *label, enum figure_unit unit, const struct prefix *p
         snprintf(label, AXIS_LABEL_BYTES, "0");
 }
 
-/* Digits behind the point that a number of this size needs to have `digits` in all, less those
- * that are 0. */
+/* Decimals that a number of this size needs for `digits` significant digits, without trailing
+ * zeros. */
 static int digits_needed(double value, int digits)
 {
     double size = fabs(value);
@@ -86,7 +86,7 @@ static int digits_needed(double value, int digits)
     return behind < 0 ? 0 : behind;
 }
 
-/* The value with 3 digits, so that what is nearly 1000 k is written 1 M. */
+/* The value with 3 digits, so that 999.9 k is printed as 1 M. */
 static double round_to_digits(double value, int digits)
 {
     if (value == 0 || !isfinite(value))
@@ -120,7 +120,8 @@ static struct axis_tick *add_tick(struct axis *axis, double at)
 
 /* --- linear ---------------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of 10; a power of 2 for bytes and addresses. At least wanted. */
+/* The smallest round step of at least `wanted`: 1, 2 or 5 times a power of 10; for bytes and
+ * addresses a power of 2. */
 static double nice_step(enum figure_unit unit, double wanted)
 {
     if (unit == FIGURE_BYTES || unit == FIGURE_ADDRESS)
@@ -130,7 +131,7 @@ static double nice_step(enum figure_unit unit, double wanted)
     return power * (factor <= 1.000001 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
 }
 
-/* Digits behind the point that tell ticks with this step apart. */
+/* Decimals that distinguish ticks with this step. */
 static int step_digits(double step)
 {
     double digits = ceil(-log10(step) - 1e-6);
@@ -144,7 +145,7 @@ static void linear_ticks(struct axis *axis, const struct figure_axis *descriptio
     const struct prefix *prefix = choose_prefix(description->unit, magnitude);
     double step =
         prefix->size * nice_step(description->unit, (axis->to - axis->from) / prefix->size / most);
-    if (!(step > 0) || magnitude / step > 1e15) /* too fine to be told apart */
+    if (!(step > 0) || magnitude / step > 1e15) /* below the resolution of a double */
         return;
     if (rounded) {
         axis->from = floor(axis->from / step + 1e-9) * step;
@@ -183,7 +184,7 @@ static void logarithmic_ticks(struct axis *axis, const struct figure_axis *descr
         axis->to = pow(base, high);
     }
     double stride = fmax(1, ceil((high - low) / most));
-    bool between = base == 10 && (high - low) * 3 <= most; /* 2 and 5 as well */
+    bool between = base == 10 && (high - low) * 3 <= most; /* also label 2 and 5 */
     for (double i = floor(low / stride) * stride; i <= high + 1e-9; i += stride) {
         log_tick(axis, description->unit, pow(base, i));
         if (between) {
@@ -195,7 +196,7 @@ static void logarithmic_ticks(struct axis *axis, const struct figure_axis *descr
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-/* Ends that are finite, in order and apart. */
+/* Makes the ends finite, ordered and distinct. */
 static void set_ends(struct axis *axis, const struct figure_axis *description, double low,
                      double high, bool rounded)
 {

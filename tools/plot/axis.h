@@ -1,4 +1,4 @@
-/* Where an axis begins and ends, its ticks, and how they are labelled. */
+/* Range, ticks and labels of an axis. */
 #ifndef TOOLS_PLOT_AXIS_H
 #define TOOLS_PLOT_AXIS_H
 
@@ -12,9 +12,9 @@ struct axis_tick {
     char label[AXIS_LABEL_BYTES]; /* UTF-8 */
 };
 
-/* An axis, laid out. */
+/* A laid-out axis. */
 struct axis {
-    double from, to; /* from < to, finite, and above 0 on a logarithmic scale */
+    double from, to; /* from < to, finite; above 0 on a logarithmic scale */
     size_t tick_count;
     struct axis_tick ticks[AXIS_TICKS_MAX]; /* ascending */
 };
@@ -23,14 +23,14 @@ struct axis {
 bool axis_is_logarithmic(const struct figure_axis *description);
 
 /*
- * Lays out an axis for data from low to high (low > high: there are none), with about `most` ticks.
- * rounded: the ends go outwards to ticks, and a linear axis begins at 0 where its data are not
- * negative; else it ends where its data do.
+ * Lays out an axis for data from low to high (low > high: no data), with about `most` ticks.
+ * rounded: the ends are rounded outwards to ticks, and a linear axis of non-negative data begins at
+ * 0; otherwise the axis ends where the data end.
  */
 void axis_lay_out(struct axis *axis, const struct figure_axis *description, double low, double high,
                   unsigned most, bool rounded);
 
-/* "1.5 k", "4 KiB", "25 %": one number for itself, about 3 digits; label has room for
+/* Formats a single number with about 3 digits, such as "1.5 k", "4 KiB" or "25 %", into label, of
  * AXIS_LABEL_BYTES. Returns label. */
 char *axis_label(char *label, enum figure_unit unit, double value);
 

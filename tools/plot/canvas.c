@@ -8,7 +8,7 @@
 #define CHARACTER_PIXELS  8u
 #define PIXELS_PER_Y_TICK 45u
 #define TICK_CHARACTERS   34u
-#define WIDE_PIXELS       700u /* there is room for a legend beside the curves */
+#define WIDE_PIXELS       700u /* from this width on the legend is beside the curves */
 #define MISSING_FILL      "fillstyle transparent pattern 4 border fillcolor rgb \"#666666\""
 #define BREAK_FILL        "fillstyle solid 1 noborder fillcolor rgb \"#dddddd\""
 
@@ -17,7 +17,7 @@ static const char *scale_name(const struct figure_axis *axis)
     return axis->scale == FIGURE_LOG2 ? "2" : "10";
 }
 
-/* The range and the ticks of an axis, "x" or "y". */
+/* Writes the range and the ticks of an axis, "x" or "y". */
 static void put_axis(struct canvas *canvas, const char *name, const struct figure_axis *description,
                      const struct axis *axis, bool falling)
 {
@@ -46,7 +46,7 @@ static void put_axis(struct canvas *canvas, const char *name, const struct figur
     gnuplot_script_put(script, ")\n");
 }
 
-/* The name of intervals of a kind, if there are any; else NULL. */
+/* The legend's name for intervals of a kind, or NULL without such intervals. */
 static const char *interval_name(const struct figure_panel *panel, bool is_break)
 {
     for (size_t i = 0; i < panel->interval_count; i++)
@@ -55,10 +55,10 @@ static const char *interval_name(const struct figure_panel *panel, bool is_break
     return NULL;
 }
 
-/* Where a panel's legend is. */
+/* Position of a panel's legend. */
 enum legend_position { LEGEND_NOWHERE, LEGEND_BESIDE, LEGEND_ABOVE };
 
-/* A legend stands beside the curves, or above them where the panel is narrow: never on them. */
+/* The legend is beside the curves, or above them in a narrow panel; it never covers them. */
 static enum legend_position legend_position(const struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
@@ -74,7 +74,7 @@ static enum legend_position legend_position(const struct canvas *canvas)
     return canvas->width >= WIDE_PIXELS && !panel->heat ? LEGEND_BESIDE : LEGEND_ABOVE;
 }
 
-/* Pixels that the x axis has, about. */
+/* Approximate width of the x axis in pixels. */
 static unsigned axis_width(const struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
@@ -114,7 +114,7 @@ static void put_legend(struct canvas *canvas)
     }
 }
 
-/* Lays out both axes over all that the panel shows. */
+/* Lays out both axes for all data of the panel. */
 static void lay_out(struct canvas *canvas)
 {
     const struct figure_panel *panel = canvas->panel;
@@ -163,7 +163,7 @@ void canvas_element(struct canvas *canvas)
     gnuplot_script_put(canvas->script, canvas->elements++ > 0 ? ", " : "plot ");
 }
 
-/* The legend's entry for intervals, which are no elements of the plot themselves. */
+/* Adds a legend entry for intervals, which are not plot elements. */
 static void put_interval_name(struct canvas *canvas, bool is_break)
 {
     const char *name = interval_name(canvas->panel, is_break);

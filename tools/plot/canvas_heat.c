@@ -3,7 +3,8 @@
 #include <math.h>
 
 #define PIXELS_PER_COLOR_TICK 60u
-#define CELLS_DRAWN_MAX       4096u /* one by one: some viewers blur pictures in SVG */
+#define CELLS_DRAWN_MAX                                                                            \
+    4096u /* number of cells drawn one by one, because some viewers blur images in SVG */
 
 static bool is_shown(const struct figure_heat *heat, double value)
 {
@@ -21,7 +22,7 @@ static void value_range(const struct figure_heat *heat, double *low, double *hig
         }
 }
 
-/* Light to dark in even steps of lightness, and dark enough at its beginning for white paper. */
+/* Light to dark in even steps of lightness; the lightest is visible on white paper. */
 static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
 {
     const struct figure_axis description = {
@@ -51,7 +52,7 @@ static void put_colors(struct canvas *canvas, const struct figure_heat *heat)
     gnuplot_script_put(canvas->script, ")\n");
 }
 
-/* gnuplot draws no image of a single row or column: it becomes two of half the size. */
+/* gnuplot draws no image of a single row or column: split it into two of half the size. */
 static size_t repeats(size_t count)
 {
     return count == 1 ? 2 : 1;
@@ -75,7 +76,7 @@ void canvas_heat_data(struct canvas *canvas)
     gnuplot_script_put(canvas->script, "ENDOFDATA\n");
 }
 
-/* The values of the cells, in white where they are dark. */
+/* Writes the values into the cells, in white on dark cells. */
 static void put_values(struct canvas *canvas, const struct figure_heat *heat, double x_step,
                        double y_step)
 {

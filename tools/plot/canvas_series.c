@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-#define POINTS_MAX 6000u /* of a line; of more only what can be told apart is drawn */
+#define POINTS_MAX 6000u /* points of a curve; longer curves are reduced to what is visible */
 #define BUCKETS    1200u
-#define BARS_SHARE 0.8 /* of the room there is for them */
+#define BARS_SHARE 0.8 /* of the available width */
 
-/* Okabe and Ito's, which the colour-blind can tell apart, without the yellow. */
+/* Palette of Okabe and Ito for the colour-blind, without yellow. */
 static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
                                    0xe69f00, 0x56b4e9, 0x000000};
 #define PALETTE_SIZE (sizeof palette / sizeof palette[0])
@@ -18,14 +18,14 @@ static bool is_shown(const struct figure_axis *axis, double value)
 
 /* --- ranges ---------------------------------------------------------------------------------- */
 
-/* Where the last of the steps ends. */
+/* The end of the last step. */
 static double last_edge(const struct figure_series *series, double otherwise)
 {
     size_t count = series->count;
     return count > 1 ? 2 * series->x[count - 1] - series->x[count - 2] : otherwise;
 }
 
-/* From one bar to the next. */
+/* Distance between groups of bars. */
 static double bar_room(const struct figure_panel *panel)
 {
     double room = INFINITY;
@@ -35,7 +35,7 @@ static double bar_room(const struct figure_panel *panel)
     return isfinite(room) && room > 0 ? room : 1;
 }
 
-/* Sum of this and the areas before it at a point. */
+/* Sum of this area and the areas below it at a point. */
 static double stacked(const struct figure_panel *panel, size_t series, size_t point)
 {
     double sum = 0;
@@ -66,7 +66,7 @@ void canvas_series_range(const struct figure_panel *panel, bool of_y, double *lo
             double y = series->look == FIGURE_AREA ? stacked(panel, s, i) : series->y[i];
             if (!is_shown(&panel->y, y) || !is_shown(&panel->x, series->x[i]))
                 continue;
-            if (of_y) { /* a bar's height is seen above what it stands on */
+            if (of_y) { /* bars start at 0 */
                 widen(&panel->y, bars ? y / 2 : y, low, high);
                 widen(&panel->y, y, low, high);
                 if (series->low) {
@@ -89,7 +89,7 @@ void canvas_series_range(const struct figure_panel *panel, bool of_y, double *lo
 static void put_point(struct canvas *canvas, double x, double y)
 {
     if (!is_shown(&canvas->panel->x, x) || !is_shown(&canvas->panel->y, y)) {
-        gnuplot_script_put(canvas->script, "\n"); /* a hole */
+        gnuplot_script_put(canvas->script, "\n"); /* an interruption of the curve */
         return;
     }
     gnuplot_script_number(canvas->script, x);
@@ -97,7 +97,7 @@ static void put_point(struct canvas *canvas, double x, double y)
     gnuplot_script_put(canvas->script, "\n");
 }
 
-/* Which of BUCKETS columns of the panel x is in. */
+/* The index of the column of x, of BUCKETS columns of the panel. */
 static unsigned bucket_of(const struct canvas *canvas, double x)
 {
     double from = canvas->x.from;
@@ -107,12 +107,12 @@ static unsigned bucket_of(const struct canvas *canvas, double x)
         from = log(from);
         to = log(to);
     }
-    double place = (x - from) / (to - from) * BUCKETS;
-    return place > 0 ? place < BUCKETS ? (unsigned)place : BUCKETS : 0;
+    double bucket = (x - from) / (to - from) * BUCKETS;
+    return bucket > 0 ? bucket < BUCKETS ? (unsigned)bucket : BUCKETS : 0;
 }
 
-/* Of each column of the panel the first, lowest, highest and last point: what a line of all of them
- * would look like. */
+/* For each column of the panel writes the first, lowest, highest and last point, which draw the
+ * same curve as all points. */
 static void put_thinned(struct canvas *canvas, const struct figure_series *series)
 {
     size_t end;
@@ -125,11 +125,11 @@ static void put_thinned(struct canvas *canvas, const struct figure_series *serie
             lowest = series->y[end] < series->y[lowest] ? end : lowest;
             highest = series->y[end] > series->y[highest] ? end : highest;
         }
-        size_t places[4] = {start, lowest < highest ? lowest : highest,
+        size_t points[4] = {start, lowest < highest ? lowest : highest,
                             lowest < highest ? highest : lowest, end - 1};
         for (int i = 0; i < 4; i++)
-            if (i == 0 || places[i] != places[i - 1])
-                put_point(canvas, series->x[places[i]], series->y[places[i]]);
+            if (i == 0 || points[i] != points[i - 1])
+                put_point(canvas, series->x[points[i]], series->y[points[i]]);
     }
 }
 
@@ -145,7 +145,7 @@ static void put_line(struct canvas *canvas, const struct figure_series *series)
         put_point(canvas, last_edge(series, canvas->x.to), series->y[series->count - 1]);
 }
 
-/* Both corners of a step: x, lower edge, upper edge. */
+/* Writes both corners of a step: x, lower edge, upper edge. */
 static void put_corners(struct canvas *canvas, const struct figure_series *series, size_t point,
                         double lower, double upper)
 {
@@ -207,7 +207,7 @@ void canvas_series_data(struct canvas *canvas)
 
 /* --- elements -------------------------------------------------------------------------------- */
 
-/* Lines beyond the palette's colours begin it again, dashed. */
+/* Further curves repeat the palette's colours with dashes. */
 static void put_line_look(struct canvas *canvas, const struct figure_series *series, size_t number,
                           unsigned color)
 {
@@ -228,7 +228,7 @@ static unsigned color_of(const struct figure_series *series, size_t number)
     return series->color ? series->color & 0xffffff : palette[number % PALETTE_SIZE];
 }
 
-/* Bands, behind all lines. */
+/* Draws bands, below all curves. */
 static void put_bands(struct canvas *canvas)
 {
     for (size_t s = 0; s < canvas->panel->series_count; s++) {

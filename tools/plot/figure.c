@@ -17,13 +17,13 @@
 static const char *const format_names[] = {"svg", "png"};
 #define FORMATS (sizeof format_names / sizeof format_names[0])
 
-/* What a whole picture ends with. */
+/* end of a complete picture */
 static const struct {
     const char *text;
     size_t size;
 } endings[FORMATS] = {{"</svg>", 6}, {"IEND\xae\x42\x60\x82", 8}};
 
-/* Whether a picture can be put where it shall go, which is better known before hours of reading. */
+/* Checks that the picture can be written, before hours of reading. */
 static int check_folder(const char *path, struct bt_error *error)
 {
     struct stat status;
@@ -80,7 +80,7 @@ int figure_size_check(unsigned width, unsigned height, struct bt_error *error)
                    FIGURE_PIXELS_MIN, FIGURE_PIXELS_MAX, width, height);
 }
 
-/* What holds for all panels. */
+/* Writes the settings common to all panels. */
 static void put_page(struct gnuplot_script *script, const struct figure *figure,
                      enum figure_format format, unsigned width, unsigned height)
 {
@@ -123,7 +123,7 @@ static void put_panels(struct gnuplot_script *script, const struct figure *figur
     head += figure->subtitle ? SUBTITLE_PIXELS : 0;
     unsigned columns = figure->columns > 0 ? (unsigned)figure->columns : 1;
     unsigned rows = ((unsigned)figure->panel_count + columns - 1) / columns;
-    double share = 1 - (double)head / height; /* of the height, for panels */
+    double share = 1 - (double)head / height; /* fraction of the height for panels */
     for (unsigned i = 0; i < figure->panel_count; i++) {
         struct canvas canvas = {.script = script,
                                 .panel = &figure->panels[i],
@@ -140,7 +140,7 @@ static void put_panels(struct gnuplot_script *script, const struct figure *figur
     gnuplot_script_put(script, "unset multiplot\nexit\n");
 }
 
-/* Whether it ends as a whole picture does, save for white space. */
+/* Whether a picture ends as a complete one does, ignoring white space. */
 static bool is_whole(const char *picture, size_t size, enum figure_format format)
 {
     while (size > 0 && (picture[size - 1] == '\n' || picture[size - 1] == ' '))
@@ -149,8 +149,8 @@ static bool is_whole(const char *picture, size_t size, enum figure_format format
     return size >= end && memcmp(picture + size - end, endings[format].text, end) == 0;
 }
 
-/* What is put into SVG pictures: cells of heat maps are shown as what they are, with sharp edges;
- * and gnuplot does not know what a text must not hold. */
+/* Attributes added to SVG pictures: heat map cells get sharp edges, and "]]>", which
+ * gnuplot does not escape, is escaped. */
 static const struct {
     const char *found, *written;
 } corrections[] = {

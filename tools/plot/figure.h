@@ -1,8 +1,8 @@
 /*
- * Figures for people: curves, stacked areas, bars and heat maps, drawn by gnuplot(1) as SVG or PNG.
+ * Figures: curves, stacked areas, bars and heat maps, drawn by gnuplot(1) as SVG or PNG.
  *
- * A figure is described by plain structures that the caller fills and keeps; nothing is copied.
- * Texts are UTF-8 and may hold anything: they are shown, never taken for commands.
+ * The caller describes a figure with plain structures, which it owns; nothing is copied. Texts are
+ * UTF-8 and may hold any characters; they are never interpreted as commands.
  */
 #ifndef TOOLS_PLOT_FIGURE_H
 #define TOOLS_PLOT_FIGURE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FIGURE_WIDTH      1200u /* pixels; at 100 % its letters are as large as a book's */
+#define FIGURE_WIDTH      1200u /* in pixels; at 100 % the text is as large as in a book */
 #define FIGURE_HEIGHT     800u
 #define FIGURE_PIXELS_MIN 200u
 #define FIGURE_PIXELS_MAX 10000u
@@ -23,14 +23,14 @@ enum figure_format { FIGURE_SVG, FIGURE_PNG };
 enum figure_scale {
     FIGURE_LINEAR,
     FIGURE_LOG2, /* ticks at powers of 2 */
-    FIGURE_LOG10 /* values of 0 and less are left out of logarithmic axes */
+    FIGURE_LOG10 /* logarithmic axes omit values <= 0 */
 };
 
-/* How the numbers at an axis are written. */
+/* Number format of an axis. */
 enum figure_unit {
     FIGURE_NUMBER,  /* 500, 20 k, 1.5 M */
     FIGURE_BYTES,   /* 64 B, 4 KiB, 1 MiB */
-    FIGURE_SHARE,   /* the number 0.25 is written 25 % */
+    FIGURE_SHARE,   /* 0.25 is printed as 25 % */
     FIGURE_SECONDS, /* 20 µs, 1.5 ms, 3 s, 5 min, 2 h, 3 d */
     FIGURE_ADDRESS  /* 0x0001f000 */
 };
@@ -41,50 +41,50 @@ struct figure_tick {
 };
 
 struct figure_axis {
-    const char *label; /* "cache size"; NULL: none */
+    const char *label; /* such as "cache size"; NULL: none */
     enum figure_scale scale;
     enum figure_unit unit;
-    double from, to; /* shown; from == to: what the data needs, linear y axes from 0 on */
-    const struct figure_tick *ticks; /* in place of computed ones; NULL: those */
+    double from, to; /* range shown; from == to: range of the data, from 0 on linear y axes */
+    const struct figure_tick *ticks; /* replace the computed ticks; NULL: compute */
     size_t tick_count;
 };
 
 enum figure_look {
     FIGURE_LINE,
-    FIGURE_POINTS, /* a line with a mark at each point: for few points */
-    FIGURE_STEPS,  /* y holds from its x to the next one */
-    FIGURE_AREA,   /* steps, filled from the areas before it in the panel upwards; these all have
-                      the same x, ascending */
-    FIGURE_BARS    /* the bars of all series side by side at x; same x likewise */
+    FIGURE_POINTS, /* a curve with a mark at each point, for few points */
+    FIGURE_STEPS,  /* y is constant from its x to the next one */
+    FIGURE_AREA,   /* steps, filled from the previous area of the panel upwards; all areas have the
+                      same ascending x */
+    FIGURE_BARS    /* bars of all series side by side at x; all have the same x */
 };
 
 struct figure_series {
-    const char *name; /* in the legend; NULL: not there */
+    const char *name; /* in the legend; NULL: no entry */
     enum figure_look look;
-    const double *x, *y; /* count of each; a y that is NaN leaves a hole */
+    const double *x, *y; /* count elements each; a NaN in y interrupts the curve */
     size_t count;
-    const double *low, *high; /* NULL, or of steps: a band from low to high around each y */
-    uint32_t color; /* 0xRRGGBB; 0: the next of a palette that the colour-blind can tell apart */
+    const double *low, *high; /* NULL, or with steps: a band from low to high around each y */
+    uint32_t color;           /* 0xRRGGBB; 0: the next colour of a palette for the colour-blind */
 };
 
-/* Cells of one size that fill the panel, coloured by their values. */
+/* Cells of equal size that fill the panel, coloured by value. */
 struct figure_heat {
     size_t columns, rows;
-    const double *values; /* [row * columns + column], row 0 lowest; NaN: nothing there */
+    const double *values; /* [row * columns + column], row 0 lowest; NaN: empty */
     double x_from, x_to;  /* outer edges */
     double y_from, y_to;
-    bool falling;          /* the y axis goes downwards: row 0 is the topmost */
-    const char *label;     /* of the colours: "requests" */
+    bool falling;          /* the y axis points down: row 0 is on top */
+    const char *label;     /* of the colour scale: "requests" */
     enum figure_unit unit; /* of the values */
-    bool logarithmic;      /* values of 0 are then nothing */
-    bool written;          /* write the values into the cells: for few of them */
+    bool logarithmic;      /* logarithmic colour scale; 0 is empty */
+    bool written;          /* print the values in the cells; for few cells */
 };
 
-/* An interval of x, or of y, that is marked. */
+/* A marked interval of x or y. */
 struct figure_interval {
     double from, to; /* equal: a line */
-    bool vertical;   /* of y; else of x */
-    bool is_break;   /* grey: the axis leaves something out; else hatched: something is missing */
+    bool vertical;   /* interval of y; false: of x */
+    bool is_break;   /* grey: a break of the axis; false: hatched, missing data */
 };
 
 struct figure_panel {
@@ -95,30 +95,30 @@ struct figure_panel {
     const struct figure_heat *heat; /* NULL: none */
     const struct figure_interval *intervals;
     size_t interval_count;
-    const char *missing_name; /* of hatched intervals in the legend; NULL: not there */
-    const char *break_name;   /* likewise of breaks */
+    const char *missing_name; /* legend entry of hatched intervals; NULL: none */
+    const char *break_name;   /* legend entry of breaks; NULL: none */
 };
 
 struct figure {
     const char *title;
     const char *subtitle;   /* a smaller line below; NULL: none */
-    unsigned width, height; /* pixels; 0: FIGURE_WIDTH, FIGURE_HEIGHT */
+    unsigned width, height; /* in pixels; 0: FIGURE_WIDTH, FIGURE_HEIGHT */
     const struct figure_panel *panels;
     size_t panel_count;
-    size_t columns; /* of panels side by side; 0: 1 */
+    size_t columns; /* panels side by side; 0: 1 */
 };
 
-/* Where a figure goes. */
+/* Destination of a figure. */
 struct figure_output {
     const char *path; /* "-": standard output */
     enum figure_format format;
 };
 
 /*
- * Sees, before long work, whether a figure can be made: finds the format, which format ("svg",
- * "png"; NULL: none) or else the path's suffix says, looks for gnuplot, and sees that the figure
- * takes the place of none of the count inputs, "-" being standard input. The path stays the
- * caller's. 0; BT_USAGE; BT_IO where gnuplot is missing, with what to install.
+ * Checks before long work whether a figure can be made: determines the format, from `format`
+ * ("svg", "png"; NULL: none) or else from the path's suffix; looks for gnuplot; and checks that the
+ * figure does not replace any of the count inputs, of which "-" is standard input. The caller keeps
+ * path alive. 0; BT_USAGE; BT_IO without gnuplot, with the package to install.
  */
 int figure_output_prepare(struct figure_output *output, const char *path, const char *format,
                           int count, char *const *inputs, struct bt_error *error);
@@ -126,10 +126,8 @@ int figure_output_prepare(struct figure_output *output, const char *path, const 
 /* Whether a picture can have this size. 0 or BT_USAGE. */
 int figure_size_check(unsigned width, unsigned height, struct bt_error *error);
 
-/*
- * Draws the figure. The file gets its name when it is whole, in place of what had it. 0, BT_USAGE
- * (a size that cannot be), or BT_IO, BT_FULL, BT_CLOSED, BT_MEMORY.
- */
+/* Draws the figure. The file replaces an existing one only when it is complete. 0, BT_USAGE
+ * (impossible size), BT_IO, BT_FULL, BT_CLOSED or BT_MEMORY. */
 int figure_write(const struct figure *figure, const struct figure_output *output,
                  struct bt_error *error);
 

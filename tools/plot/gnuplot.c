@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-/* The files that are gnuplot's standard streams: without names, -1 while not there. */
+/* Unnamed files for gnuplot's standard streams; -1: not open. */
 struct streams {
     int file[3];
 };
@@ -62,11 +62,11 @@ static int put_script(int file, const char *script, size_t size, struct bt_error
     return lseek(file, 0, SEEK_SET) < 0 ? bt_fail_errno(error, "cannot use a temporary file") : 0;
 }
 
-/* Starts gnuplot; its signals are as a program expects them. Returns an errno. */
+/* Starts gnuplot with default signal handling. Returns an errno. */
 static int spawn(pid_t *process, const struct streams *streams)
 {
     char program[] = "gnuplot";
-    char defaults[] = "--default-settings"; /* nobody's start files */
+    char defaults[] = "--default-settings"; /* ignores start-up files */
     char *arguments[] = {program, defaults, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -91,7 +91,7 @@ static int spawn(pid_t *process, const struct streams *streams)
     return result;
 }
 
-/* What gnuplot complained of: its last line that is more than a place in the script. */
+/* gnuplot's error message: its last line with more than a position in the script. */
 static void read_complaint(int file, char complaint[200])
 {
     char text[4096];
@@ -105,7 +105,7 @@ static void read_complaint(int file, char complaint[200])
     }
 }
 
-/* Runs it to its end. */
+/* Runs gnuplot until it exits. */
 static int run(const struct streams *streams, struct bt_error *error)
 {
     pid_t process;
@@ -135,7 +135,7 @@ static int read_picture(int file, char **picture, size_t *picture_size, struct b
     off_t size = lseek(file, 0, SEEK_END);
     if (size < 0)
         return bt_fail_errno(error, "cannot use a temporary file");
-    *picture = calloc(1, (size_t)size + 1); /* a text, if it is one */
+    *picture = calloc(1, (size_t)size + 1); /* terminated with 0, because it may be text */
     if (!*picture)
         return bt_fail(error, BT_MEMORY, "no memory for a picture");
     *picture_size = 0;

@@ -62,7 +62,7 @@ void gnuplot_script_number(struct gnuplot_script *script, double number)
         gnuplot_script_put(script, " NaN");
 }
 
-/* The octets of the character at text, 1 for what is not UTF-8. */
+/* Number of octets of the character at text; 1 if it is not UTF-8. */
 static size_t character_size(const char *text, const char *end)
 {
     size_t size = (unsigned char)*text < 0x80 ? 1 : utf8_length(text, end);
@@ -90,7 +90,7 @@ static void put_character(struct gnuplot_script *script, const char *text, size_
     if (in_format && *text == '%')
         put_octets(script, text, size);
     unsigned char first = (unsigned char)*text;
-    /* a digit would be taken for one of the number before it */
+    /* a digit here would continue the octal number before it */
     bool plain = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == ' ';
     if (plain)
         gnuplot_script_put(script, "%c", first);
@@ -106,8 +106,8 @@ static void quote(struct gnuplot_script *script, const char *text, size_t most, 
     const char *end = text + strlen(text);
     size_t count = characters(text);
     bool cut = most > 0 && count > most;
-    size_t head = cut ? most / 2 : count;        /* shown before the ellipsis, */
-    size_t tail = cut ? most - most / 2 - 1 : 0; /* and behind it */
+    size_t head = cut ? most / 2 : count;        /* before the ellipsis */
+    size_t tail = cut ? most - most / 2 - 1 : 0; /* after the ellipsis */
     gnuplot_script_put(script, "\"");
     for (size_t at = 0; text < end; at++) {
         size_t size = character_size(text, end);

@@ -1,4 +1,4 @@
-/* The text of a gnuplot script, collected in memory. Failures are kept and told at the end. */
+/* A gnuplot script, built in memory. Errors are kept and reported at the end. */
 #ifndef TOOLS_PLOT_GNUPLOT_SCRIPT_H
 #define TOOLS_PLOT_GNUPLOT_SCRIPT_H
 
@@ -12,25 +12,24 @@ struct gnuplot_script;
 struct gnuplot_script *gnuplot_script_new(struct bt_error *error);
 void gnuplot_script_free(struct gnuplot_script *script);
 
-/* Appends, as printf does. */
+/* Appends formatted text. */
 void gnuplot_script_put(struct gnuplot_script *script, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends a number, NaN for what is none. */
+/* Appends a number; NaN if it is not finite. */
 void gnuplot_script_number(struct gnuplot_script *script, double number);
 
 /*
- * Appends a text in quotes, at most `most` characters of it (0: all), the middle of a longer one
- * replaced by "…". Whatever is no letter or space is written by its number, so that nothing
- * in it means anything to gnuplot; control characters and what is not UTF-8 become U+FFFD. NULL is
- * the empty text.
+ * Appends a quoted text of at most `most` characters (0: all); the middle of a longer one is
+ * replaced by "…". All characters but letters and spaces are escaped, so that gnuplot interprets
+ * none. Control characters and invalid UTF-8 become U+FFFD. NULL is the empty text.
  */
 void gnuplot_script_quote(struct gnuplot_script *script, const char *text, size_t most);
 
-/* The same where gnuplot takes a text for a format of printf: labels of ticks. */
+/* The same for texts that gnuplot uses as a printf format: labels of ticks. */
 void gnuplot_script_quote_format(struct gnuplot_script *script, const char *text, size_t most);
 
-/* The whole script; *text is valid until the next call. 0 or the first failure. */
+/* The whole script; *text is valid until the next call. 0 or the first error. */
 int gnuplot_script_text(struct gnuplot_script *script, const char **text, size_t *size,
                         struct bt_error *error);
 

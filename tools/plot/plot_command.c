@@ -121,7 +121,7 @@ static const struct option_row plot_options[] = {
 static const struct plot_study *const studies[] = {&plot_study_addresses, &plot_study_mix,
                                                    &plot_study_sharing, NULL};
 
-/* The names of the captures' files, without folders. */
+/* The names of the capture files, without folders. */
 static void make_title(char title[TITLE_BYTES], const struct invocation *call)
 {
     const char *path = call->count > 0 ? call->arguments[0] : "-";
@@ -136,7 +136,7 @@ static void make_title(char title[TITLE_BYTES], const struct invocation *call)
         snprintf(title, TITLE_BYTES, "%.250s", path);
 }
 
-/* Has the study take all that the captures hold. */
+/* Passes all records of the captures to the study. */
 static int feed(const struct plot_study *study, void *state, struct record_input *input,
                 struct bt_error *error)
 {
@@ -167,12 +167,12 @@ static int run(const struct plot_study *study, const struct plot_settings *setti
     if (result == 0)
         result = study->finish(state, &error);
     study->free(state);
-    if (result < 0 && result != BT_CLOSED) /* a reader that has seen enough */
+    if (result < 0 && result != BT_CLOSED) /* ignored: the reader has closed the pipe */
         return command_failure(&error);
     return status;
 }
 
-/* What cannot be asked for. Returns NULL where all is well. */
+/* Checks the combination of options. Returns why it is impossible, or NULL. */
 static const char *find_mistake(const struct plot_settings *settings)
 {
     if (!settings->output && !settings->csv && !settings->json)

@@ -1,4 +1,4 @@
-/* What bustap plot makes of captures: a study takes batches, and at the end draws and prints. */
+/* The studies of `bustap plot`: a study processes batches, then draws and prints. */
 #ifndef TOOLS_PLOT_PLOT_STUDY_H
 #define TOOLS_PLOT_PLOT_STUDY_H
 
@@ -7,38 +7,38 @@
 #include "formats/record/filter.h"
 #include "tools/plot/figure.h"
 
-#define PLOT_LINES_MAX 4u /* line sizes side by side */
+#define PLOT_LINES_MAX 4u /* maximum number of line sizes */
 
 enum plot_form { PLOT_NO_DATA, PLOT_CSV, PLOT_JSON };
 
 struct plot_study_settings {
     const char *title;
-    size_t bins;                 /* of time, at most; 0: as many as look well */
+    size_t bins;                 /* maximum number of bins of time; 0: as suits the picture */
     const struct filter *filter; /* NULL: none */
-    bool whole;                  /* all addresses from..to, used or not */
-    uint32_t from, to;           /* addresses, both included */
+    bool whole;                  /* show all addresses from..to, used or not */
+    uint32_t from, to;           /* address range, both included */
     uint32_t lines[PLOT_LINES_MAX];
     size_t line_count;
-    uint64_t memory;                    /* bytes, for all lines */
-    unsigned width, height;             /* pixels */
-    enum plot_form form;                /* of the data, on standard output */
+    uint64_t memory;                    /* limit in bytes, for all lines */
+    unsigned width, height;             /* in pixels */
+    enum plot_form form;                /* form of the data on standard output */
     const struct figure_output *output; /* NULL: no picture */
 };
 
 struct plot_study {
-    const char *name; /* what --of calls it */
+    const char *name; /* name in the option --of */
 
-    /* Begins; the settings stay the caller's and live on. NULL and *error on failure. */
+    /* Begins a study. The caller keeps the settings alive. NULL and *error on failure. */
     void *(*begin)(const struct plot_study_settings *settings, struct bt_error *error);
 
     /* info may be NULL. 0 or a negative code. */
     int (*put)(void *state, const struct batch *batch, const struct capture_info *info,
                struct bt_error *error);
 
-    /* Draws and prints what the settings say. 0 or a negative code. */
+    /* Draws and prints as the settings say. 0 or a negative code. */
     int (*finish)(void *state, struct bt_error *error);
 
-    void (*free)(void *state); /* NULL is allowed */
+    void (*free)(void *state); /* state may be NULL */
 };
 
 extern const struct plot_study plot_study_addresses;

@@ -9,20 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIXELS_PER_ROW  4u  /* of the picture's height, axes and titles included */
-#define PIXELS_PER_TICK 24u /* labels do not touch */
+#define PIXELS_PER_ROW  4u  /* minimum height of a row, axes and titles included */
+#define PIXELS_PER_TICK 24u /* keeps labels apart */
 
 struct address_study {
     const struct plot_study_settings *settings;
     struct address_map *map;
     struct address_layout layout;
-    size_t columns;  /* bins of time */
-    uint64_t *cells; /* [place * columns + bin]: requests; of each row at its first place only */
+    size_t columns; /* number of bins of time */
+    uint64_t
+        *cells; /* requests, [position * columns + bin]; only the first position of a row counts */
     struct listed *listed;
     size_t listed_count;
 };
 
-/* A line of the data: a cell that is not empty, or where something is missing. */
+/* One line of the data: a non-empty cell, or a bin with missing records. */
 struct listed {
     size_t bin, bins;
     uint32_t address;
@@ -71,7 +72,7 @@ static int addresses_put(void *state, const struct batch *batch, const struct ca
 
 /* --- cells --- */
 
-/* Sums up the rows of the map to those of the axis. */
+/* Adds the rows of the map to those of the axis. */
 static int make_cells(struct address_study *study, struct bt_error *error)
 {
     const struct plot_study_settings *settings = study->settings;
@@ -84,12 +85,12 @@ static int make_cells(struct address_study *study, struct bt_error *error)
     if (result < 0)
         return result;
     study->columns = time_bins_count(address_map_time(study->map));
-    study->cells = calloc(study->layout.places * study->columns + 1, sizeof *study->cells);
+    study->cells = calloc(study->layout.length * study->columns + 1, sizeof *study->cells);
     if (!study->cells)
         return bt_fail(error, BT_MEMORY, "no memory for a map of addresses");
     for (size_t i = 0; i < count; i++) {
         uint32_t address = (uint32_t)((uint64_t)rows[i].number << shift);
-        /* the row of a range's first address may begin below it */
+        /* the first row may begin below the range's first address */
         address = address < settings->from ? settings->from : address;
         uint64_t *cells =
             study->cells + address_layout_position(&study->layout, address) * study->columns;
@@ -118,8 +119,8 @@ static void list_band(struct address_study *study, const struct address_band *ba
 {
     const struct address_layout *layout = &study->layout;
     for (uint64_t row = band->first; row <= band->last; row++) {
-        size_t place = band->place + (size_t)(row - band->first) * layout->scale;
-        const uint64_t *cells = study->cells + place * study->columns;
+        size_t position = band->position + (size_t)(row - band->first) * layout->scale;
+        const uint64_t *cells = study->cells + position * study->columns;
         for (size_t bin = 0; bin < study->columns; bin++)
             if (cells[bin] > 0)
                 study->listed[study->listed_count++] =
@@ -164,7 +165,7 @@ static int print_data(struct address_study *study, struct bt_error *error)
         {NULL, "address", TABLE_ADDRESS}, {NULL, "bytes", TABLE_COUNT},
         {NULL, "requests", TABLE_COUNT},  {NULL, "lost", TABLE_COUNT}};
     size_t most = study->columns;
-    for (size_t i = 0; i < study->layout.places * study->columns; i++)
+    for (size_t i = 0; i < study->layout.length * study->columns; i++)
         most += study->cells[i] > 0;
     study->listed = calloc(most + 1, sizeof *study->listed);
     if (!study->listed)
@@ -182,19 +183,19 @@ static int print_data(struct address_study *study, struct bt_error *error)
 
 /* --- the picture --- */
 
-/* The colours' values: rows that stand at several places have them at each. */
+/* Values of the heat map; a row that has several positions is repeated at each. */
 static double *make_values(const struct address_study *study)
 {
     const struct address_layout *layout = &study->layout;
     size_t columns = study->columns > 0 ? study->columns : 1;
-    double *values = calloc(layout->places * columns, sizeof *values);
+    double *values = calloc(layout->length * columns, sizeof *values);
     for (size_t b = 0; values && b < layout->band_count; b++) {
         const struct address_band *band = &layout->bands[b];
-        size_t places = ((size_t)(band->last - band->first) + 1) * layout->scale;
-        for (size_t i = 0; i < places; i++) {
-            size_t from = band->place + i / layout->scale * layout->scale;
+        size_t length = ((size_t)(band->last - band->first) + 1) * layout->scale;
+        for (size_t i = 0; i < length; i++) {
+            size_t from = band->position + i / layout->scale * layout->scale;
             for (size_t bin = 0; bin < study->columns; bin++)
-                values[(band->place + i) * columns + bin] =
+                values[(band->position + i) * columns + bin] =
                     (double)study->cells[from * columns + bin];
         }
     }
@@ -206,7 +207,7 @@ static void add_breaks(const struct address_layout *layout, struct figure_interv
                        size_t *count)
 {
     for (size_t b = 1; b < layout->band_count; b++) {
-        double to = (double)layout->bands[b].place;
+        double to = (double)layout->bands[b].position;
         intervals[(*count)++] = (struct figure_interval){
             .from = to - (double)layout->gap, .to = to, .vertical = true, .is_break = true};
     }
@@ -224,11 +225,11 @@ static int write_figure(const struct address_study *study, const double *values,
     struct figure_tick ticks[ADDRESS_LAYOUT_TICKS];
     char labels[ADDRESS_LAYOUT_TICKS][ADDRESS_LAYOUT_LABEL];
     char subtitle[PLOT_SUBTITLE_BYTES];
-    size_t apart = layout->places * PIXELS_PER_TICK / height + 1;
+    size_t apart = layout->length * PIXELS_PER_TICK / height + 1;
     struct figure_heat heat = {.columns = study->columns > 0 ? study->columns : 1,
-                               .rows = layout->places,
+                               .rows = layout->length,
                                .values = values,
-                               .y_to = (double)layout->places,
+                               .y_to = (double)layout->length,
                                .label = "requests",
                                .logarithmic = true};
     struct figure_panel panel = {.x = plot_study_report_time_axis(time),

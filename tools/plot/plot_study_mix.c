@@ -15,7 +15,7 @@ struct mix_study {
     const struct plot_study_settings *settings;
     struct request_mix mix;
     size_t bins;
-    double *x, *y; /* of the areas: bins, and bins of each of them */
+    double *x, *y; /* of the areas: `bins` x, and `bins` y for each area */
     struct figure_series layers[LAYERS_MAX];
     size_t layer_count;
 };
@@ -51,7 +51,7 @@ static int mix_put(void *state, const struct batch *batch, const struct capture_
                    struct bt_error *error)
 {
     struct mix_study *study = state;
-    (void)error; /* nothing can fail */
+    (void)error; /* cannot fail */
     request_mix_put(&study->mix, batch, info);
     return 0;
 }
@@ -108,7 +108,7 @@ static int print_data(struct mix_study *study, struct bt_error *error)
 
 /* --- the picture --- */
 
-/* Types that have a colour of their own, in the order in which they are stacked. */
+/* Types with their own colour, in stacking order. */
 static const struct {
     uint8_t type;
     uint32_t color;
@@ -118,13 +118,13 @@ static const struct {
               {REQUEST_DEFERREPLY, 0x222222}, {REQUEST_INTA, 0x8c6d31}};
 #define COLORS (sizeof colors / sizeof colors[0])
 
-/* Requests in a bin to what the axis has: a second, or all the ticks of a bin. */
+/* Factor from requests of a bin to the axis's unit: requests a second, or a bin without a clock. */
 static double rate(const struct time_bins *time)
 {
     return time->clock_hz > 0 ? (double)time->clock_hz / ldexp(1, (int)time->shift) : 1;
 }
 
-/* Adds the area of the types chosen by bits, which are of ordinals, if there were any. */
+/* Adds an area for the types whose ordinals are set in bits, if they occur. */
 static void add_layer(struct mix_study *study, uint32_t types, const char *name, uint32_t color)
 {
     const struct request_mix *mix = &study->mix;

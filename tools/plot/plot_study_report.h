@@ -1,5 +1,4 @@
-/* What the studies' reports have in common: the axis of time, what is missing, data in two forms.
- */
+/* Common parts of the studies' reports: time axis, missing intervals, data as CSV or JSON. */
 #ifndef TOOLS_PLOT_PLOT_STUDY_REPORT_H
 #define TOOLS_PLOT_PLOT_STUDY_REPORT_H
 
@@ -11,31 +10,27 @@
 
 #define PLOT_SUBTITLE_BYTES 200u
 
-/* How many bins of time at most: as many as are asked for, or as suit the picture's width, where
- * `usual` do for the usual one. */
+/* Maximum number of bins: as requested, or scaled with the picture's width from `usual` for the
+ * default width. */
 size_t plot_study_report_bins(const struct plot_study_settings *settings, size_t usual);
 
-/* An axis of time for all bins. */
+/* A time axis for all bins. */
 struct figure_axis plot_study_report_time_axis(const struct time_bins *time);
 
-/*
- * Intervals of x in which something is missing, from malloc, with room for `more` others behind
- * them; *count of them. NULL and *error without memory.
- */
+/* Allocates the intervals of x in which records are missing, with room for `more` others; *count
+ * becomes their number. NULL and *error without memory. */
 struct figure_interval *plot_study_report_missing(const struct time_bins *time, size_t more,
                                                   size_t *count, struct bt_error *error);
 
-/* "1,000 requests; 12 are lost; the board was away twice": counted ones, then what is missing. */
+/* "1,000 requests; 12 are lost; the board was away twice": number of items, losses and gaps. */
 void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted, const char *what,
                                 uint64_t lost, uint64_t gaps);
 
-/* Members of a JSON object: clock, ticks, length of a bin, losses and gaps. */
+/* Puts clock, ticks, length of a bin, losses and gaps as members of a JSON object. */
 void plot_study_report_time_json(struct json_put *json, const struct time_bins *time);
 
-/*
- * Prints a table as CSV, or as an object of JSON in which members(), which may be NULL, has put
- * others before. 0 or BT_MEMORY.
- */
+/* Prints a table as CSV, or as a JSON object that begins with the members put by members(), which
+ * may be NULL. 0 or BT_MEMORY. */
 int plot_study_report_data(enum plot_form form, const struct table *table, const char *key,
                            void (*members)(struct json_put *json, void *argument),
                            struct bt_error *error);

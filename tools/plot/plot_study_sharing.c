@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WRITTEN_MAX 8u /* processors up to which numbers stand in the matrix */
+#define WRITTEN_MAX 8u /* the matrix shows numbers up to this many processors */
 #define TICKS_MAX   8u
-#define PANELS      4u /* of a line size; the last one where there is only one size */
+#define PANELS      4u /* panels of a line size; the last one only with a single size */
 
 struct sharing_study {
     const struct plot_study_settings *settings;
     struct sharing *sharing[PLOT_LINES_MAX];
     const struct sharing_counts *counts[PLOT_LINES_MAX];
     uint64_t lost, gaps;
-    size_t rows[PLOT_LINES_MAX]; /* of the data */
+    size_t rows[PLOT_LINES_MAX]; /* rows of the data */
 };
 
 static void sharing_study_free(void *state)
@@ -57,7 +57,7 @@ static int sharing_study_put(void *state, const struct batch *batch,
 {
     struct sharing_study *study = state;
     int result = 0;
-    (void)info; /* time does not matter */
+    (void)info; /* time is irrelevant here */
     study->lost = saturating_add(study->lost, loss_total(&batch->lost));
     study->gaps += batch->gap.milliseconds > 0;
     for (size_t i = 0; i < study->settings->line_count && result == 0; i++)
@@ -67,7 +67,7 @@ static int sharing_study_put(void *state, const struct batch *batch,
 
 /* --- the data --- */
 
-/* A row is a pair of processors; behind all pairs, a number of users. */
+/* One row for each pair of processors, then one for each number of users. */
 static void fill_row(void *argument, size_t row, struct table_cell *cells)
 {
     const struct sharing_study *study = argument;
@@ -130,7 +130,7 @@ static int print_data(struct sharing_study *study, struct bt_error *error)
 
 /* --- the picture --- */
 
-/* What the panels of one line size are made of. */
+/* Contents of the panels of one line size. */
 struct page {
     double *matrix[2]; /* lines, references */
     struct figure_heat heat[2];
@@ -144,7 +144,7 @@ struct page {
     char titles[PANELS][64];
 };
 
-/* Labels of at most TICKS_MAX of count numbers. Returns how many. */
+/* Labels at most TICKS_MAX of count numbers. Returns the number of labels. */
 static size_t put_ticks(struct figure_tick *ticks, char (*labels)[4], size_t count,
                         const uint8_t *numbers, double first)
 {

@@ -1,21 +1,23 @@
-/* How many requests of each type there were when, in bins of time. */
+/* Requests of each type over time, in bins. */
 #ifndef TOOLS_PLOT_REQUEST_MIX_H
 #define TOOLS_PLOT_REQUEST_MIX_H
 
 #include "formats/record/filter.h"
 #include "tools/plot/time_bins.h"
 
-#define REQUEST_MIX_TYPES (REQUEST_TYPES + 1) /* by ordinal; REQUEST_TYPE_UNKNOWN is the last */
+#define REQUEST_MIX_TYPES                                                                          \
+    (REQUEST_TYPES + 1) /* by ordinal; the last one is REQUEST_TYPE_UNKNOWN                        \
+                         */
 
 struct request_mix {
     struct time_bins time;
     const struct filter *filter;         /* NULL: none */
     uint64_t *counts[REQUEST_MIX_TYPES]; /* by bin */
     uint64_t totals[REQUEST_MIX_TYPES];
-    uint64_t filtered; /* did not pass the filter */
+    uint64_t filtered; /* rejected by the filter */
 };
 
-/* filter may be NULL, and must live on. 0 or BT_MEMORY; request_mix_free in any case. */
+/* filter may be NULL; the caller keeps it alive. 0 or BT_MEMORY; request_mix_free in any case. */
 int request_mix_begin(struct request_mix *mix, size_t bins, const struct filter *filter,
                       struct bt_error *error);
 void request_mix_free(struct request_mix *mix);

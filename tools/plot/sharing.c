@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_FIRST (1u << 12) /* uses there is room for at first; a power of 2 */
+#define TABLE_FIRST (1u << 12) /* initial number of slots, a power of 2 */
 #define WRITTEN     (UINT64_C(1) << 63)
 
-/* A line that a processor uses. */
+/* The use of a line by a processor. */
 struct use {
-    uint64_t key;        /* line << 8 | processor, and WRITTEN where it wrote to it */
-    uint64_t references; /* 0: an empty place of the table */
+    uint64_t key; /* line << 8 | processor; WRITTEN is set if the processor wrote to the line */
+    uint64_t references; /* 0: empty slot */
 };
 
 struct sharing {
     struct sharing_settings settings;
-    unsigned shift; /* from address to line */
+    unsigned shift; /* address >> shift is the line */
     struct use *table;
-    size_t size; /* of the table, a power of 2 */
+    size_t size; /* number of slots, a power of 2 */
     size_t used;
     struct sharing_counts counts;
 };
@@ -53,7 +53,7 @@ void sharing_free(struct sharing *sharing)
     free(sharing);
 }
 
-/* Where in the table a use is, or would be. */
+/* The slot of a use, or the slot where it would be inserted. */
 static struct use *find(struct use *table, size_t size, uint64_t key)
 {
     size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & (size - 1);
@@ -109,7 +109,7 @@ int sharing_put(struct sharing *sharing, const struct record *records, size_t co
                 struct bt_error *error)
 {
     const struct filter *filter = sharing->settings.filter;
-    uint32_t mask = UINT32_MAX >> sharing->shift; /* lines wrap around as addresses do */
+    uint32_t mask = UINT32_MAX >> sharing->shift; /* line numbers wrap around as addresses do */
     for (size_t i = 0; i < count; i++) {
         const struct record *record = &records[i];
         enum reference_kind kind = reference_kind_of(record->type);
@@ -144,7 +144,7 @@ static int compare_uses(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Moves all uses to the front, those of a line together. */
+/* Moves all uses to the front, sorted by line. */
 static void sort_uses(struct sharing *sharing)
 {
     size_t kept = 0;
@@ -154,8 +154,8 @@ static void sort_uses(struct sharing *sharing)
     qsort(sharing->table, kept, sizeof *sharing->table, compare_uses);
 }
 
-/* Lists the processors there are; places[] becomes where each of them is in the list. */
-static void list_processors(struct sharing *sharing, uint8_t places[SHARING_PROCESSORS])
+/* Lists the processors; index[] becomes the position of each in the list. */
+static void list_processors(struct sharing *sharing, uint8_t index[SHARING_PROCESSORS])
 {
     struct sharing_counts *counts = &sharing->counts;
     bool there[SHARING_PROCESSORS] = {false};
@@ -163,22 +163,22 @@ static void list_processors(struct sharing *sharing, uint8_t places[SHARING_PROC
         there[sharing->table[i].key & 0xff] = true;
     for (unsigned id = 0; id < SHARING_PROCESSORS; id++)
         if (there[id]) {
-            places[id] = (uint8_t)counts->processors;
+            index[id] = (uint8_t)counts->processors;
             counts->processor[counts->processors++] = (uint8_t)id;
         }
 }
 
-/* Counts a line that the processors of uses[0] to [users - 1] used. */
+/* Counts a line that the processors of uses[0] to uses[users - 1] use. */
 static void count_line(struct sharing_counts *counts, const struct use *uses, size_t users,
-                       const uint8_t places[SHARING_PROCESSORS])
+                       const uint8_t index[SHARING_PROCESSORS])
 {
     struct sharing_users *sum = &counts->users[users];
     bool written = false;
     for (size_t a = 0; a < users; a++) {
-        size_t row = (size_t)places[uses[a].key & 0xff] * counts->processors;
+        size_t row = (size_t)index[uses[a].key & 0xff] * counts->processors;
         for (size_t b = 0; b < users; b++) {
-            counts->lines[row + places[uses[b].key & 0xff]]++;
-            counts->referenced[row + places[uses[b].key & 0xff]] += uses[a].references;
+            counts->lines[row + index[uses[b].key & 0xff]]++;
+            counts->referenced[row + index[uses[b].key & 0xff]] += uses[a].references;
         }
         written |= (uses[a].key & WRITTEN) != 0;
         sum->references += uses[a].references;
@@ -190,9 +190,9 @@ static void count_line(struct sharing_counts *counts, const struct use *uses, si
 const struct sharing_counts *sharing_finish(struct sharing *sharing, struct bt_error *error)
 {
     struct sharing_counts *counts = &sharing->counts;
-    uint8_t places[SHARING_PROCESSORS] = {0};
+    uint8_t index[SHARING_PROCESSORS] = {0};
     sort_uses(sharing);
-    list_processors(sharing, places);
+    list_processors(sharing, index);
     size_t cells = (size_t)counts->processors * counts->processors;
     counts->lines = calloc(cells + 1, sizeof *counts->lines);
     counts->referenced = calloc(cells + 1, sizeof *counts->referenced);
@@ -206,7 +206,7 @@ const struct sharing_counts *sharing_finish(struct sharing *sharing, struct bt_e
         for (end = first + 1; end < sharing->used; end++)
             if ((sharing->table[end].key & ~WRITTEN) >> 8 != line)
                 break;
-        count_line(counts, sharing->table + first, end - first, places);
+        count_line(counts, sharing->table + first, end - first, index);
     }
     return counts;
 }

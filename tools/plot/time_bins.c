@@ -35,7 +35,7 @@ void time_bins_merge(const struct time_bins *bins, uint64_t *counts)
     memset(counts + kept, 0, (bins->limit - kept) * sizeof *counts);
 }
 
-/* Takes tick into the bins. Returns how many times they were made twice as long. */
+/* Extends the bins to a tick. Returns the number of times their length was doubled. */
 static unsigned reach(struct time_bins *bins, uint64_t tick)
 {
     unsigned doubled = 0;
@@ -69,7 +69,7 @@ static void note_missing(struct time_bins *bins, uint64_t first, uint64_t last)
     bins->missing_ends[time_bins_at(bins, last < first ? first : last)]++;
 }
 
-/* The last tick of a batch, whatever it says of itself. */
+/* The last tick of a batch, computed from its records. */
 static uint64_t last_tick(const struct batch *batch)
 {
     uint64_t tick = batch->first_tick;
@@ -82,7 +82,7 @@ unsigned time_bins_take(struct time_bins *bins, const struct batch *batch,
                         const struct capture_info *info)
 {
     uint64_t lost = loss_total(&batch->lost);
-    uint64_t before = bins->end; /* the last tick before the batch */
+    uint64_t before = bins->end; /* last tick before the batch */
     note_clock(bins, info);
     if (!bins->begun) {
         bool loss_first = lost > 0 && batch->lost.first_tick < batch->first_tick;

@@ -17,7 +17,7 @@ void call_stack_clear(struct call_stack *stack)
     free(stack->innermost);
 }
 
-/* Makes the sums reach to a function. */
+/* Extends the sums to include a function. */
 static bool reach(struct call_stack *stack, uint32_t function)
 {
     if (function < stack->innermost_count)
@@ -47,12 +47,12 @@ int call_stack_push(struct call_stack *stack, const struct call_frame *frame)
     stack->frames = larger;
     if (!reach(stack, frame->function) || stack->depth == CALL_STACK_FRAMES)
         return BT_MEMORY;
-    uint32_t place = (uint32_t)stack->depth;
+    uint32_t index = (uint32_t)stack->depth;
     struct call_frame *pushed = &larger[stack->depth++];
     *pushed = *frame;
     pushed->outer = stack->innermost[frame->function];
-    pushed->returned = frame->return_address != 0 ? place : place > 0 ? pushed[-1].returned : 0;
-    stack->innermost[frame->function] = place + 1;
+    pushed->returned = frame->return_address != 0 ? index : index > 0 ? pushed[-1].returned : 0;
+    stack->innermost[frame->function] = index + 1;
     return 0;
 }
 
@@ -103,7 +103,7 @@ void call_stack_end_jumps(struct call_stack *stack, uint64_t now)
 bool call_stack_resume(struct call_stack *stack, uint32_t function, bool entry, uint64_t now)
 {
     uint32_t depth = function < stack->innermost_count ? stack->innermost[function] : 0;
-    /* who calls it anew has not jumped there */
+    /* a call from elsewhere is not a jump back */
     if (depth == 0 || (entry && depth - 1 < stack->frames[stack->depth - 1].returned))
         return false;
     call_stack_pop_to(stack, depth, now);

@@ -1,58 +1,62 @@
-/* The calls of a thread that are at work (profiler.h says how they are followed). */
+/* The active calls of a thread; profiler.h describes how they are followed. */
 #ifndef TOOLS_PROFILE_CALL_STACK_H
 #define TOOLS_PROFILE_CALL_STACK_H
 
 #include "tools/profile/profiler.h"
 
 struct call_frame {
-    struct profile_call *call; /* NULL: what the thread began with */
-    uint64_t since;            /* instructions that the thread had executed */
-    uint64_t return_address;   /* 0: it was jumped to */
+    struct profile_call *call; /* NULL: the thread's first function */
+    uint64_t since;            /* instructions that the thread had executed at the call */
+    uint64_t return_address;   /* 0: entered by a jump */
     uint32_t function;
-    uint32_t outer;    /* the function's frame before this one: its place and 1; 0: it has none */
-    uint32_t returned; /* the place of the innermost frame, up to this one, that was called: it has
-                          a return address. 0: none was */
-    bool search;       /* the dynamic loader's, for the function that was called */
+    uint32_t outer; /* index + 1 of the same function's previous frame; 0: none */
+    uint32_t
+        returned; /* index of the innermost frame, up to this one, with a return address; 0: none */
+    bool search;  /* the dynamic loader's symbol search on behalf of the called function */
 };
 
-#define CALL_STACK_FRAMES UINT32_MAX /* at most */
+#define CALL_STACK_FRAMES UINT32_MAX /* maximum number of frames */
 
-/* Returns are looked for in so many of the innermost frames; beyond, functions are (land()). */
+/*
+ * Returns are matched against this number of innermost frames; beyond that, by function (land()).
+ */
 #define CALL_STACK_RETURNS 1000u
 
 struct call_stack {
     struct call_frame *frames;
     size_t depth, capacity;
-    uint32_t *innermost; /* by function: the place of its innermost frame and 1; 0: it has none */
+    uint32_t *innermost; /* by function: index + 1 of its innermost frame; 0: none */
     size_t innermost_count;
-    uint64_t **inclusive; /* the thread's */
+    uint64_t **inclusive; /* the thread's sums */
     size_t *inclusive_count;
 };
 
-/* Over a thread's sums, which grow with it. */
+/* Initialises the stack over a thread's sums, which grow with it. */
 void call_stack_init(struct call_stack *stack, struct profile_thread *thread);
 void call_stack_clear(struct call_stack *stack);
 
-/* A call was made: 0 or BT_MEMORY. */
+/* Pushes a call. 0 or BT_MEMORY. */
 int call_stack_push(struct call_stack *stack, const struct call_frame *frame);
 
-/* Ends the innermost calls down to a depth, the thread having executed so many instructions. */
+/* Pops the innermost calls down to a depth; instructions: executed by the thread so far. */
 void call_stack_pop_to(struct call_stack *stack, size_t depth, uint64_t now);
 
-/* Charges what is at work with what it cost so far; it goes on. */
+/* Charges active calls with their cost so far; they remain active. */
 void call_stack_settle(struct call_stack *stack, uint64_t now);
 
-/* A return to an address: whether there was a call that it belongs to; it is over then. */
+/* Handles a return to an address. Returns whether it matches a call, which is popped. */
 bool call_stack_return(struct call_stack *stack, uint64_t address, uint64_t now);
 
-/* A return that belongs to no call: ends what was jumped to since the innermost one. */
+/*
+ * Handles a return that matches no call: pops what was entered by jumps since the innermost call.
+ */
 void call_stack_end_jumps(struct call_stack *stack, uint64_t now);
 
-/* A jump into the middle of a function, or to its entry: whether it is at work, and goes on. */
+/* Handles a jump to a function. Returns whether the function is active; it then continues. */
 bool call_stack_resume(struct call_stack *stack, uint32_t function, bool entry, uint64_t now);
 
-/* The same for what is usual: a call by one of a block's calls, which counts it, and the return of
- * the innermost call. False: nothing was done, it is not so. */
+/* Fast paths: a call by one of a block's known calls, and the return of the innermost call. Return
+ * false, without effect, in all other cases. */
 static inline bool call_stack_push_usual(struct call_stack *stack, struct profile_call *call,
                                          uint64_t return_address, uint64_t now)
 {

@@ -10,7 +10,7 @@ void call_table_clear(struct call_table *table)
     *table = (struct call_table){.slots = NULL};
 }
 
-/* Where a call is, or would be. */
+/* The slot of a call, or the slot where it would be inserted. */
 static struct profile_call **slot_of(const struct call_table *table,
                                      const struct profile_block *site, uint32_t callee)
 {
@@ -22,7 +22,7 @@ static struct profile_call **slot_of(const struct call_table *table,
     return &table->slots[slot];
 }
 
-/* At most half of the slots are in use. */
+/* Grows the table so that at most half of the slots are in use. */
 static bool grow(struct call_table *table)
 {
     if (table->count < table->size / 2)

@@ -1,4 +1,4 @@
-/* The calls of a thread, found by where they are and what they call. */
+/* The calls of a thread, indexed by calling block and called function. */
 #ifndef TOOLS_PROFILE_CALL_TABLE_H
 #define TOOLS_PROFILE_CALL_TABLE_H
 
@@ -13,8 +13,8 @@ struct call_table {
 /* Frees the table, not the calls. */
 void call_table_clear(struct call_table *table);
 
-/* The call from a block to a function, made if it is new; it belongs to the block, and is its
- * latest from now on. NULL: no memory. */
+/* The call from a block to a function, added if it is new. The block owns it and has it as its
+ * latest call. NULL: out of memory. */
 struct profile_call *call_table_get(struct call_table *table, struct profile_block *site,
                                     uint32_t callee);
 

@@ -12,15 +12,15 @@
 #define SPECIFICATION_BYTES 4200u
 #define NAME_BYTES          20u
 
-/* A module whose code was met. */
+/* A module whose code was executed. */
 struct source_file {
     const struct module *module;
-    struct images *images;    /* with this one alone; NULL: it cannot be read */
-    struct image_names names; /* its routines */
+    struct images *images;    /* holds this module only; NULL: unreadable */
+    struct image_names names; /* symbols and lines */
     struct pieces symbols;
-    uint32_t *functions;   /* by symbol; FUNCTION_NONE: not met yet */
+    uint32_t *functions;   /* by symbol; FUNCTION_NONE: not seen yet */
     uint32_t number;       /* from 1 on */
-    uint32_t first_source; /* the number of its first source file */
+    uint32_t first_source; /* number of its first source file */
     bool lines_read;
     struct image_names line_names;
     struct pieces lines;
@@ -32,7 +32,8 @@ struct functions {
     size_t file_count, file_capacity;
     struct function *functions;
     size_t count, capacity;
-    uint32_t *entered; /* functions without a symbol, by module and start: numbers and 1, 0 free */
+    uint32_t *entered; /* hash table of functions without a symbol, by module and start: number + 1,
+                          0: free */
     size_t slots, used;
     uint32_t sources;
 };
@@ -95,7 +96,7 @@ static int cut_symbols(struct source_file *file)
     return result;
 }
 
-/* One that cannot be read has no names, which is no reason not to count. */
+/* A file that cannot be read has no names; counting continues. */
 static void read_routines(struct source_file *file)
 {
     struct bt_error error;
@@ -139,7 +140,7 @@ static struct source_file *file_at(struct functions *functions, uint64_t address
                    functions->modules ? modules_find(functions->modules, address) : NULL);
 }
 
-/* The last beginning at or before an address; 0: there is none. */
+/* Start of the last function that begins at or before an address; 0: none. */
 static uint64_t start_before(const struct source_file *file, uint64_t address)
 {
     size_t low = 0;
@@ -164,7 +165,7 @@ static char *place_name(struct functions *functions, const struct module *module
     return name;
 }
 
-/* symbol NULL: there is none. */
+/* symbol may be NULL. */
 static uint32_t add(struct functions *functions, const struct module *module, uint64_t start,
                     const char *symbol)
 {
@@ -220,7 +221,7 @@ static bool grow_entered(struct functions *functions)
     return true;
 }
 
-/* The one without a symbol that begins at an address. */
+/* The function without a symbol that begins at an address. */
 static uint32_t entered_at(struct functions *functions, const struct module *module,
                            uint64_t address)
 {

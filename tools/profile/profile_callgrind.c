@@ -13,15 +13,15 @@
 struct callgrind_writer {
     const struct profile_report *report;
     FILE *out;
-    const struct profile_block **blocks; /* by function, then by address */
+    const struct profile_block **blocks; /* sorted by function, then by address */
     size_t count;
     bool *functions_told, *modules_told, *sources_told;
-    uint32_t source; /* where costs are */
+    uint32_t source; /* source file of the current cost lines */
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Those that are not known have number 0, which others take for none: all numbers are one more. */
+/* Numbers in the file are one more than ours, because readers ignore number 0. */
 static void put_module(struct callgrind_writer *file, const char *key, const struct module *module)
 {
     uint32_t number = functions_module_number(file->report->functions, module);
@@ -44,7 +44,7 @@ static void put_function(struct callgrind_writer *file, const char *key, uint32_
 
 /* --- costs ------------------------------------------------------------------------------------ */
 
-/* Where costs are from now on, if they were elsewhere. */
+/* Switches to another source file if necessary. */
 static void go_to(struct callgrind_writer *file, const struct function_line *line)
 {
     if (line->number != file->source)
@@ -129,7 +129,7 @@ static int compare_blocks(const void *left, const void *right)
                : a->instruction_count > b->instruction_count;
 }
 
-/* All blocks but stubs, with the lines of their modules read; sums into the head. */
+/* Reads the lines of the modules of all blocks but stubs, and sums up their costs. */
 static int collect(struct callgrind_writer *file, struct callgrind_head *head)
 {
     const struct profile_report *report = file->report;

@@ -75,7 +75,7 @@ static const struct option_row profile_options[] = {
      OPTION(callgrind), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
-/* Without --by, lines are left out where none is known. */
+/* Without --by, the table of lines is omitted if no line is known. */
 static int check(struct profile_report *report, struct bt_error *error)
 {
     static const unsigned usual[] = {PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_BLOCK};
@@ -97,8 +97,8 @@ static int check(struct profile_report *report, struct bt_error *error)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Files of ours that are open while the program runs: it must not find them in its way, and may
- * close its standard error before we have written there. */
+/* Our own files that are open while the program runs; they must not collide with the program's
+ * descriptors, and the program may close its standard error before we write to it. */
 struct outputs {
     FILE *report, *callgrind;
 };
@@ -118,7 +118,7 @@ static int open_outputs(struct outputs *outputs, const struct profile_settings *
     return outputs->report && (outputs->callgrind || !settings->callgrind) ? 0 : error->code;
 }
 
-/* What is written next takes the place of what is there. */
+/* Truncates the file for the next report. */
 static int empty_outputs(const struct outputs *outputs, const struct profile_settings *settings,
                          struct bt_error *error)
 {
@@ -140,16 +140,16 @@ static void close_outputs(struct outputs *outputs)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* One call. */
+/* The state of one run. */
 struct profile_run {
     struct profile_settings *settings;
-    const char *const *arguments; /* of the program, its name first */
+    const char *const *arguments; /* arguments of the program, including its name */
     char path[EXEC_PROGRAM_BYTES];
     struct functions *functions;
     struct profiler *profiler;
     struct process *process;
     struct outputs outputs;
-    FILE *messages; /* standard error, out of the program's reach; NULL: it is closed */
+    FILE *messages; /* standard error, protected from the program; NULL: closed */
     bool is_child, written;
 };
 
@@ -158,7 +158,7 @@ static void tell_functions(void *context, const struct modules *modules)
     functions_set_modules(((struct profile_run *)context)->functions, modules);
 }
 
-/* A child is not what was asked for, and need not be traced. */
+/* A child is not profiled and is not traced. */
 static void let_go(void *context, bool shares_files)
 {
     (void)shares_files;
@@ -176,8 +176,7 @@ static void describe_end(const struct process_end *end, char *text, size_t size)
         snprintf(text, size, "exit status %d", end->value);
 }
 
-/* Completes a file; result is that of printing to it. 0, or the code of what has failed, which is
- * reported. */
+/* Completes a file; result is that of printing. 0, or the code of the error, which is reported. */
 static int finish_output(const struct profile_run *run, FILE *file, const char *name, int result,
                          struct bt_error *error)
 {
@@ -188,8 +187,8 @@ static int finish_output(const struct profile_run *run, FILE *file, const char *
     return result;
 }
 
-/* ended: how. Outputs are written whole, again if need be, and each whatever becomes of the other.
- * 0, or the code of what has failed, which is told. */
+/* Writes all outputs; ended says how the program ended. Outputs are written whole, each
+ * independently of errors of the other. 0, or the code of the first error, which is reported. */
 static int write_report(struct profile_run *run, const char *ended)
 {
     struct bt_error error;
@@ -219,8 +218,8 @@ static int write_report(struct profile_run *run, const char *ended)
     return result;
 }
 
-/* Another program takes the place of the one that was asked for, and it is no more counted. If it
- * cannot, after all, the profile goes on, and is written again at the end. */
+/* The program executes another one, which is not profiled. If that fails, the profile continues and
+ * is written again at the end. */
 static void conclude(void *context, const char *path)
 {
     struct profile_run *run = context;
@@ -249,10 +248,10 @@ static const struct process_operations operations = {.take = take,
                                                      .loaded = tell_functions,
                                                      .notice = notice};
 
-/* Everything that can fail before anything of the program has run. */
+/* Does everything that can fail before the program runs. */
 static int begin(struct profile_run *run, struct bt_error *error)
 {
-    struct bt_error unheard; /* there may be no standard error */
+    struct bt_error unheard; /* ignored: there may be no standard error */
     int result = exec_program_find(run->path, run->arguments[0], error);
     if (result == 0)
         result = open_outputs(&run->outputs, run->settings, run->path, error);
@@ -280,8 +279,7 @@ static int begin(struct profile_run *run, struct bt_error *error)
     return result < 0 ? result : empty_outputs(&run->outputs, run->settings, error);
 }
 
-/* Goes on as the program, and ends as it does; with a status of ours only where the program has
- * none of its own to tell. */
+/* Exits as the program did; with our own status only if the program has none. */
 _Noreturn static void go(struct profile_run *run)
 {
     struct bt_error error = {0};
@@ -289,7 +287,7 @@ _Noreturn static void go(struct profile_run *run)
     char ended[80];
     standard_streams_let_go();
     int result = process_run(run->process, &end, &error);
-    signal(SIGPIPE, SIG_IGN); /* there may be nobody to read the profile */
+    signal(SIGPIPE, SIG_IGN); /* the reader of the profile may have gone */
     signal(SIGXFSZ, SIG_IGN);
     if (result < 0 && !end.is_child) {
         own_stream_say(run->messages, "%s: %s", PRINTABLE(run->path), error.message);

@@ -20,7 +20,7 @@ const char *profile_by_name(enum profile_by by)
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-/* What a row can tell. */
+/* Columns of a row. */
 enum profile_column {
     THREAD,
     INSTRUCTIONS,
@@ -248,7 +248,7 @@ static void print_text(const struct table *table, enum profile_by by, size_t cou
     table_print(table, out);
 }
 
-/* Nothing that other tables do not tell. */
+/* Whether a table repeats another one. */
 static bool is_idle(const struct profile_listing *listing, enum profile_by by)
 {
     if (!listing->report->usual || listing->report->json || by != PROFILE_BY_LINE)
@@ -259,7 +259,7 @@ static bool is_idle(const struct profile_listing *listing, enum profile_by by)
     return true;
 }
 
-/* One table. */
+/* Prints one table. */
 static int print_table(const struct profile_report *report, enum profile_by by,
                        struct json_put *json, FILE *out)
 {

@@ -1,4 +1,4 @@
-/* What a profile tells: tables by function, source line, block and module. */
+/* Reports of `bustap profile`: tables by function, source line, block and module. */
 #ifndef TOOLS_PROFILE_PROFILE_REPORT_H
 #define TOOLS_PROFILE_PROFILE_REPORT_H
 
@@ -14,20 +14,20 @@ struct profile_report {
     const struct profiler *profiler;
     const char *program;
     const char *ended;        /* "exit status 0", "signal 11" */
-    unsigned by[PROFILE_BYS]; /* enum profile_by, in the order in which they are shown */
+    unsigned by[PROFILE_BYS]; /* enum profile_by, in printing order */
     unsigned by_count;
-    bool usual;   /* nobody has asked for just these: lines are left out if none is known */
-    uint64_t top; /* rows of each */
-    bool threads; /* each apart */
-    bool data;    /* reads and writes, too */
+    bool usual;   /* the default tables: lines are omitted if none is known */
+    uint64_t top; /* maximum number of rows of each table */
+    bool threads; /* list threads separately */
+    bool data;    /* include reads and writes */
     bool csv, json;
-    uint64_t quantum, switches; /* of threads: instructions of a turn, and how many passed on */
+    uint64_t quantum, switches; /* threads: instructions of a time slice, and number of switches */
 };
 
-/* The name of a table, as --by has it. */
+/* The name of a table in the option --by. */
 const char *profile_by_name(enum profile_by by);
 
-/* Prints it; the caller looks for errors of out. 0 or BT_MEMORY. */
+/* Prints the report; the caller checks out for errors. 0 or BT_MEMORY. */
 int profile_report_print(const struct profile_report *report, FILE *out, struct bt_error *error);
 
 #endif

@@ -11,20 +11,20 @@
 #define BLOCK_BYTES                                                                                \
     ((sizeof(struct profile_block) + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT)
 
-/* How a block can be left. */
+/* The ways a block can end. */
 enum { ENDING_FLOW, ENDING_CALL, ENDING_RETURN, ENDING_STUB };
 
-#define SEARCH_STUBS 2u /* of a chain that leads to the dynamic loader, at least */
+#define SEARCH_STUBS 2u /* minimum length of a chain of stubs that leads to the dynamic loader */
 
 struct profiled_thread {
     struct profile_thread told;
     struct call_stack stack;
     struct call_table calls;
     struct profile_block *last, *tail;
-    struct profile_block *site;   /* who goes through stubs just now, */
-    uint64_t site_return;         /* returns to there (0: has jumped), */
-    unsigned stubs;               /* and went through so many */
-    struct profile_block **known; /* by number, since the code cache was last flushed */
+    struct profile_block *site;   /* block that called through the current stubs */
+    uint64_t site_return;         /* its return address; 0: it jumped */
+    unsigned stubs;               /* number of stubs passed */
+    struct profile_block **known; /* by number, since the last flush of the code cache */
     size_t known_count;
     unsigned flushes;
     struct profile_block **hash;
@@ -35,7 +35,7 @@ struct profiler {
     struct functions *functions;
     struct profiled_thread **threads;
     size_t count, capacity;
-    struct record *records; /* TRACE_EXPAND_RECORDS_MIN, for what has to be expanded */
+    struct record *records; /* TRACE_EXPAND_RECORDS_MIN, for expanded entries */
     bool stopped;
 };
 
@@ -107,10 +107,10 @@ static struct profiled_thread *thread_of(struct profiler *profiler, unsigned num
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* What is met, before it is known whether it was met before. */
+/* A block as executed, before it is known whether it is new. */
 struct meeting {
     const struct block *block;
-    unsigned records, instructions; /* of it */
+    unsigned records, instructions; /* number of its records and instructions */
     uint8_t ending;
 };
 
@@ -138,7 +138,7 @@ static bool grow_hash(struct profiled_thread *thread)
     return true;
 }
 
-/* Whether a block consists of the same instructions: code may have changed. */
+/* Whether a block has the same instructions; code may have changed. */
 static bool is_same(const struct profile_block *block, const struct meeting *meeting,
                     const struct module *module)
 {
@@ -158,7 +158,7 @@ static bool is_same(const struct profile_block *block, const struct meeting *mee
     return true;
 }
 
-/* Its instructions and their references, as the records of an execution tell. */
+/* Fills in instructions and references from the records of one execution. */
 static void describe(struct profile_block *block, const struct meeting *meeting)
 {
     struct profile_instruction *instruction = NULL;
@@ -180,7 +180,7 @@ static void describe(struct profile_block *block, const struct meeting *meeting)
 static struct profile_block *make_block(struct profiler *profiler, struct profiled_thread *thread,
                                         const struct meeting *meeting, const struct module *module)
 {
-    /* what is needed at each execution is in one line of the processor's cache */
+    /* members used at each execution share a cache line */
     struct profile_block *block = aligned_alloc(BLOCK_ALIGNMENT, BLOCK_BYTES);
     if (!block)
         return NULL;
@@ -213,7 +213,7 @@ static struct profile_block *make_block(struct profiler *profiler, struct profil
     return block;
 }
 
-/* The block that is met, a new one if it has to be. */
+/* The executed block, new if necessary. */
 static struct profile_block *meet(struct profiler *profiler, struct profiled_thread *thread,
                                   struct meeting *meeting)
 {
@@ -253,7 +253,7 @@ static uint8_t ending_of(const struct block *block)
     }
 }
 
-/* The block with a number, and from then on in `known`. */
+/* The block with a number, stored in `known`. */
 static struct profile_block *learn(struct profiler *profiler, struct profiled_thread *thread,
                                    const struct code_cache *cache, uint32_t number)
 {
@@ -276,7 +276,7 @@ static struct profile_block *learn(struct profiler *profiler, struct profiled_th
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* return_address 0: it is a jump, as good as a call. */
+/* return_address 0: a jump that counts as a call. */
 static int enter(struct profiled_thread *thread, struct profile_block *site,
                  const struct profile_block *to, uint64_t return_address, bool search)
 {
@@ -293,7 +293,7 @@ static int enter(struct profiled_thread *thread, struct profile_block *site,
     return call_stack_push(&thread->stack, &frame);
 }
 
-/* From one function to another, and neither called nor returned. */
+/* Handles a change of function that is neither call nor return. */
 static int land(struct profiler *profiler, struct profiled_thread *thread,
                 const struct profile_block *to)
 {
@@ -309,14 +309,15 @@ static int land(struct profiler *profiler, struct profiled_thread *thread,
         return enter(thread, thread->last, to, 0, false);
     if (!entry)
         return 0;
-    /* it begins anew, where it was jumped from: functions that go round in tail calls */
+    /* functions that tail-call each other in a cycle: the function begins anew, at the jump's
+     * source */
     struct profile_call *call = call_table_get(&thread->calls, thread->last, to->function);
     if (call)
         call->count++;
     return call ? 0 : BT_MEMORY;
 }
 
-/* Into a stub, or from one stub to the next. */
+/* Handles a jump into a stub or between stubs. */
 static void pass_stub(struct profiled_thread *thread, const struct profile_block *stub)
 {
     struct profile_block *last = thread->last;
@@ -335,7 +336,9 @@ static void pass_stub(struct profiled_thread *thread, const struct profile_block
     }
 }
 
-/* From the thread's last block to one that is not simply the next in its function. */
+/*
+ * Handles the step from the thread's last block to one that does not simply follow in its function.
+ */
 static int arrive(struct profiler *profiler, struct profiled_thread *thread,
                   const struct profile_block *to)
 {
@@ -383,7 +386,7 @@ static int count_references(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* The first references of a block that only entries can tell of. */
+/* Counts the references of a block whose number only the entries tell. */
 static int count_more(struct profiler *profiler, const struct trace_expander *expander,
                       struct profile_block *known, const struct block *block,
                       const uint32_t *entries, unsigned specials)
@@ -422,7 +425,7 @@ static int execute(struct profiler *profiler, struct profiled_thread *thread,
     return 0;
 }
 
-/* A block whose entries have to be looked at: how many there are, or a negative code. */
+/* Expands a block with a variable number of entries: returns their number, or a negative code. */
 static int look_at_entries(struct profiler *profiler, struct trace_expander *expander,
                            struct profile_block *known, const uint32_t *entries)
 {
@@ -435,7 +438,7 @@ static int look_at_entries(struct profiler *profiler, struct trace_expander *exp
     return block->slots;
 }
 
-/* The usual calls and returns; false: it is something else. */
+/* Fast path for common calls and returns; returns false for all others. */
 static inline bool is_usual(struct profiled_thread *thread, const struct profile_block *last,
                             const struct profile_block *block, uint64_t now)
 {
@@ -447,9 +450,9 @@ static inline bool is_usual(struct profiled_thread *thread, const struct profile
 }
 
 /*
- * Blocks that are met again, as long as what each does with the next is usual: the entry behind
- * them. With `one` each has one entry, as where only fetches are traced: where the next one is does
- * not hang on what this one is, which the processor likes.
+ * Counts blocks that are known already, as long as each step is a common one. Returns the first
+ * entry after them. one: each block has a single entry, as with fetches only; the position of the
+ * next entry then does not depend on the current one, which avoids a stall.
  */
 static inline const uint32_t *run_on(struct profiled_thread *thread, const uint32_t *entries,
                                      const uint32_t *end, bool one)

@@ -1,13 +1,13 @@
 /*
- * Counts what a program executes while it runs: blocks, and calls with what they cost, from the
- * numbers of blocks that translated code writes. Each thread has counts and a stack of its own.
+ * Counts what a running program executes: blocks, and calls with their costs, from the block
+ * numbers that translated code writes. Each thread has its own counts and call stack.
  *
- * The stack follows calls and returns by their addresses alone. A return goes to the innermost call
- * that it belongs to, and what was called from there is over, too (longjmp, exceptions); one that
- * belongs to none is a jump. A jump to another function's beginning calls it, and ends when its
- * caller does (tail calls, signal handlers); one into the middle of a function that is at work goes
- * back to that. Stubs (procedure linkage tables) are part of whoever calls through them; the
- * dynamic loader's search for a function ends where it jumps to what it has found.
+ * The stack follows calls and returns by address alone. A return ends the innermost call with that
+ * return address and all calls made from there (longjmp, exceptions); a return that matches no call
+ * counts as a jump. A jump to another function's start counts as a call that ends with its caller
+ * (tail calls, signal handlers); a jump into the middle of an active function returns to it. Stubs
+ * (procedure linkage tables) belong to the function that calls through them; the dynamic loader's
+ * symbol search ends when it jumps to the function found.
  */
 #ifndef TOOLS_PROFILE_PROFILER_H
 #define TOOLS_PROFILE_PROFILER_H
@@ -19,44 +19,45 @@
 struct NAMED_FIELDS profile_instruction {
     uint32_t address;
     uint8_t size;
-    uint8_t reads, writes; /* of each execution */
+    uint8_t reads, writes; /* at each execution */
 };
 
-/* References whose number is not the same each time. */
+/* References whose number varies between executions. */
 struct profile_references {
     uint64_t reads, writes;
 };
 
-/* A block, as often as the one who counts it met it: its beginning alone is another block. */
+/* A block as one thread executes it; if only its start is executed, that is another block. */
 struct profile_block {
     uint64_t count;
     uint32_t function; /* FUNCTION_NONE: a stub */
     uint16_t instruction_count;
-    uint8_t ending; /* the profiler's */
-    uint8_t slots;  /* 0: not known before it is looked at */
+    uint8_t ending; /* private to the profiler */
+    uint8_t slots;  /* 0: variable, has to be expanded */
     uint64_t address;
-    uint64_t end;                /* of the last instruction: where calls return to */
-    struct profile_call *latest; /* of its calls: probably the next one, too */
+    uint64_t end;                /* end of the last instruction: the return address of calls */
+    struct profile_call *latest; /* most recent of its calls, probably also the next one */
     const struct module *module;
     struct profile_instruction *instructions;
-    struct profile_references *more; /* by instruction; NULL: none has more */
+    struct profile_references *more; /* by instruction; NULL: none varies */
     struct profile_call *calls;
-    /* what was executed of stubs that it went through: it is its last instruction's */
+    /* instructions executed in stubs on behalf of the last instruction */
     uint64_t stub_instructions;
     struct profile_references stub_references;
-    struct profile_block *next; /* of the thread's, in the order in which they came */
+    struct profile_block *next; /* next block of the thread, in order of first execution */
     struct profile_block *next_at_hash;
 };
 
-/* From a block to a function: calls, or jumps that are as good as calls. */
+/* Calls from a block to a function, including jumps that count as calls. */
 struct profile_call {
     struct profile_block *site;
     uint32_t callee;
     uint64_t count;
-    /* instructions from there to the return; none for calls of what was at work already, whose
-     * first call has them */
+    /*
+     * instructions between calls and returns; recursive calls add none, the outermost call has them
+     */
     uint64_t cost;
-    struct profile_call *next; /* of the block's */
+    struct profile_call *next; /* next call of the block */
 };
 
 struct profile_thread {
@@ -64,26 +65,26 @@ struct profile_thread {
     uint64_t instructions;
     struct profile_block *blocks;
     size_t block_count;
-    uint64_t *inclusive; /* by function, as many as inclusive_count: instructions while it is at
-                            work, counted once however often it calls itself */
+    uint64_t *inclusive; /* by function, inclusive_count elements: instructions while the function
+                            is active, once for recursive calls */
     size_t inclusive_count;
 };
 
 struct profiler;
 
-/* The functions are the caller's. NULL and *error: no memory. */
+/* The caller owns the functions. NULL and *error without memory. */
 struct profiler *profiler_new(struct functions *functions, struct bt_error *error);
 void profiler_free(struct profiler *profiler);
 
-/* For process_operations.take. References of blocks are counted if the trace has them. */
+/* The callback process_operations.take. References are counted if the trace has them. */
 int profiler_take(struct profiler *profiler, struct trace_expander *expander,
                   const uint32_t *entries, size_t count, const struct block *part,
                   unsigned instructions);
 
-/* Takes no more: the process is a child. */
+/* Stops counting: the process is a child. */
 void profiler_stop(struct profiler *profiler);
 
-/* Charges what is still at work: before the threads are looked at. It goes on afterwards. */
+/* Charges active calls before the threads are inspected; they remain active. */
 void profiler_settle(struct profiler *profiler);
 
 unsigned profiler_threads(const struct profiler *profiler);

@@ -47,8 +47,8 @@ static void add_sums(struct profile_row *to, const struct profile_row *row)
     to->writes += row->writes;
 }
 
-/* All of a block in one row. What it sent through stubs is here, and nothing of stubs themselves,
- * unless stubs are told apart. */
+/* Puts all of a block into one row, including its instructions in stubs; stubs have no rows unless
+ * they are listed separately. */
 static struct profile_row block_row(const struct profile_block *block, bool stubs_apart)
 {
     struct profile_row sum = {.module = block->module,
@@ -69,7 +69,7 @@ static struct profile_row block_row(const struct profile_block *block, bool stub
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* One row of those that are equal by an order. */
+/* Merges rows that compare equal. */
 static void merge(struct profile_rows *rows, int (*compare)(const void *, const void *))
 {
     size_t kept = 0;
@@ -152,7 +152,7 @@ static int add_lines(struct profile_rows *rows, struct functions *functions,
     return 0;
 }
 
-/* The calls of a block, in the rows of those who are called. */
+/* Adds the calls of a block to the rows of the called functions. */
 static int add_calls(struct profile_rows *rows, const struct functions *functions,
                      const struct profile_block *block, unsigned thread)
 {
@@ -197,7 +197,7 @@ static int add_block(struct profile_rows *rows, const struct profile_report *rep
     return by == PROFILE_BY_FUNCTION ? add_calls(rows, report->functions, block, thread) : 0;
 }
 
-/* The order in which they are shown. */
+/* The printing order. */
 static int compare_shown(const void *left, const void *right)
 {
     const struct profile_row *a = left, *b = right;

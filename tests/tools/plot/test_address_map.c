@@ -97,13 +97,13 @@ static void check_layout(struct address_map *map, size_t most)
     const struct address_map_row *rows = address_map_rows(map, &count);
     CU_ASSERT_EQUAL_FATAL(
         address_layout_make(&layout, rows, count, shift, most, false, 0, UINT32_MAX, NULL), 0);
-    CU_ASSERT_FATAL(layout.places >= 1 && layout.places <= most);
+    CU_ASSERT_FATAL(layout.length >= 1 && layout.length <= most);
     size_t before = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t address = rows[i].number << shift;
-        size_t place = address_layout_position(&layout, address);
-        CU_ASSERT_FATAL(place + layout.scale <= layout.places && place >= before);
-        before = place;
+        size_t position = address_layout_position(&layout, address);
+        CU_ASSERT_FATAL(position + layout.scale <= layout.length && position >= before);
+        before = position;
         bool inside = false;
         for (size_t b = 0; b < layout.band_count; b++)
             inside |= address >> layout.shift >= layout.bands[b].first &&
@@ -169,13 +169,13 @@ static void test_both_ends(void)
                           0);
     CU_ASSERT_EQUAL(layout.band_count, 2);
     CU_ASSERT_EQUAL(layout.shift, 4);
-    CU_ASSERT(layout.places <= 200 && layout.places > 190);
+    CU_ASSERT(layout.length <= 200 && layout.length > 190);
     address_layout_free(&layout);
     CU_ASSERT_EQUAL_FATAL(address_layout_make(&layout, rows, 2, 4, 200, true, 0, UINT32_MAX, NULL),
                           0);
     CU_ASSERT_EQUAL(layout.band_count, 1);
     CU_ASSERT_EQUAL(layout.shift, 25);
-    CU_ASSERT_EQUAL(layout.places, 128);
+    CU_ASSERT_EQUAL(layout.length, 128);
     CU_ASSERT_EQUAL(address_layout_position(&layout, UINT32_MAX), 127);
     address_layout_free(&layout);
 }

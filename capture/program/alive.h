@@ -1,4 +1,4 @@
-/* What has become of a process. */
+/* Whether a process is alive. */
 #ifndef CAPTURE_PROGRAM_ALIVE_H
 #define CAPTURE_PROGRAM_ALIVE_H
 
@@ -8,23 +8,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A process, and none that comes later: numbers are used again. */
+/* Identifies a process beyond the reuse of its process ID. */
 struct NAMED_FIELDS alive {
     pid_t number;
-    uint64_t since; /* as the kernel counts; 0: it has ended; ALIVE_UNKNOWN: nobody can tell */
+    uint64_t since; /* start time, in clock ticks; 0: it has ended; or ALIVE_UNKNOWN */
 };
 
 #define ALIVE_UNKNOWN UINT64_MAX
 
-/* The one that has the number now. */
+/* The process that has this process ID now. */
 struct alive alive_process(pid_t number);
 
-/* False: it has ended, though its parent may not know yet. A process has ended with its last
- * thread. */
+/* False: its last thread has ended, whether or not its parent has waited for it. */
 bool alive_still(const struct alive *process);
 
-/* Whether the process that has the number now is stopped by a signal, job control's or SIGSTOP. Its
- * first thread tells for all. */
+/* Whether the process that has this process ID now is stopped, by job control or SIGSTOP: the state
+ * of its first thread. */
 bool alive_is_stopped(pid_t number);
 
 #endif

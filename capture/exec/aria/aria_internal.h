@@ -1,4 +1,4 @@
-/* What the parts of capture/exec/aria share; for nobody else. */
+/* Private to capture/exec/aria. */
 #ifndef CAPTURE_EXEC_ARIA_ARIA_INTERNAL_H
 #define CAPTURE_EXEC_ARIA_ARIA_INTERNAL_H
 
@@ -14,34 +14,35 @@ struct aria {
     struct aria_state *initial;
     bool begun;
     bool stepping;
-    bool is_child; /* forked by the program: nothing is recorded any more */
+    bool is_child; /* forked by the program: nothing is recorded */
 
-    struct not_taken *not_taken;     /* made when it is first needed; */
-    struct definitions *definitions; /* the same */
-    struct store_buffer *stores;     /* of the path that is not taken just now; NULL: none */
+    struct not_taken *not_taken;     /* made when first needed */
+    struct definitions *definitions; /* made when first needed */
+    struct store_buffer *stores;     /* of the current not-taken path; NULL: none */
     uint64_t stop_at;
 
-    struct record *records; /* of a step */
+    struct record *records; /* of the current step */
     size_t record_count, record_capacity;
 
-    executor_put_function *put; /* free running */
+    executor_put_function *put; /* of aria_run(); else NULL */
     void *put_context;
 };
 
-/* The thread's registers as a new state. */
+/* A new state with the thread's registers. */
 struct aria_state *aria_state_of_thread(const struct aria *aria, struct bt_error *error);
 
-/* More records of a step. False: no memory. */
+/* Appends records to the step. False: no memory. */
 bool aria_add_records(struct aria *aria, const struct record *records, size_t count);
 
-/* Whether the base of fs can be this: the system allows no others, and executor_step() wants one of
- * a user's addresses. */
+/* Whether the address is a valid base of fs: the system and executor_step() accept user addresses
+ * only. */
 static inline bool aria_is_canonical(uint64_t address)
 {
     return address >> 47 == 0;
 }
 
-/* A branch (enum decode_kind) to target, 0 for indirect ones, that led to rip. */
+/* Fills in the branch of a step: kind is an enum decode_kind; target 0: indirect; rip is where it
+ * went. */
 void aria_describe_branch(struct aria_step *step, uint8_t kind, uint64_t address, unsigned size,
                           uint64_t target, uint64_t rip);
 

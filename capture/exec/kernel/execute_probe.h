@@ -1,4 +1,4 @@
-/* Whether execve(2) would succeed, tried by a child of the calling thread's. */
+/* Tests in a child whether execve(2) would succeed. */
 #ifndef CAPTURE_EXEC_KERNEL_EXECUTE_PROBE_H
 #define CAPTURE_EXEC_KERNEL_EXECUTE_PROBE_H
 
@@ -6,21 +6,20 @@
 #include <stdint.h>
 
 /*
- * Has a child that shares our memory make the call (SYS_execve or SYS_execveat), and ends it before
- * the new program has made any system call: nothing but processor time is used. The kernel checks
- * everything that it would check here: the file, its interpreters, the arguments. The child has
- * copies of our descriptors; no signal tells of its end.
+ * Makes the call (SYS_execve or SYS_execveat) in a child that shares our memory, and ends the child
+ * before the new program has made a system call. The kernel checks the file, its interpreters and
+ * the arguments as it would here. The child has copies of our descriptors; its end sends no signal.
  *
- * Returns 0: the call succeeds; a negative errno: it fails with that; EXECUTE_PROBE_UNKNOWN: there
- * can be no such child (no more processes, no seccomp(2)). Call it with all signals blocked.
+ * Returns 0: the call succeeds; a negative errno: it fails with that; EXECUTE_PROBE_UNKNOWN: the
+ * child cannot be made (process limit, no seccomp(2)). Call it with all signals blocked.
  */
 #define EXECUTE_PROBE_UNKNOWN 1
 int64_t execute_probe(uint64_t number, const uint64_t arguments[6]);
 
 /*
- * Executes path in a child that shares our memory until then, and waits for its end. `inherited`
- * are descriptors that it is to have, closed on execution or not; -1: none. Its wait status, or -1:
- * it cannot be executed. Call it with all signals blocked; the child has them blocked, too.
+ * Executes path in a child and waits for its end. The child inherits the descriptors `inherited`,
+ * close-on-exec or not; -1: none. Returns its wait status, or -1: it cannot be executed. Call it
+ * with all signals blocked; they are blocked in the child as well.
  */
 int execute_and_wait(const char *path, char *const *arguments, char *const *environment,
                      const int inherited[2]);

@@ -1,4 +1,4 @@
-/* What the parts of capture/exec/process, and capture/exec/aria on top, share; for nobody else. */
+/* The state of a process. Private to process*.c and to capture/exec/aria. */
 #ifndef CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 #define CAPTURE_EXEC_KERNEL_PROCESS_STATE_H
 
@@ -29,65 +29,65 @@ struct process {
     struct system_calls *calls;
     struct exec_thread *thread;
     struct executor *executor;
-    struct signals *signals; /* these two: of the thread whose turn it is */
+    struct signals *signals; /* like executor, of the thread whose turn it is */
     struct process_threads *threads;
-    struct bt_error *error;                /* of process_run, */
-    int result;                            /* and what it returns */
+    struct bt_error *error;                /* argument of process_run() */
+    int result;                            /* result of process_run() */
     const struct process_control *control; /* NULL without a control program */
     void *control_context;
     bool is_child;
-    bool shares; /* a child in its parent's memory: nothing is put */
+    bool shares; /* a child in its parent's memory: no records are put */
     bool ended;
     struct process_end end;
     struct regions regions;
 };
 
-/* process_run() in pieces: the thread executes, and its signals are the program's; a run of the
- * executor, with what it stopped for done; steps until the program has ended; all
- * put back. */
+/* The parts of process_run(). begin: binds the calling thread and takes over its signals. step:
+ * runs the executor once and handles the reason why it stopped. loop: steps until the program has
+ * ended. finish: undoes begin. */
 int process_begin(struct process *process, struct bt_error *error);
 int process_step(struct process *process, struct executor_stop *stop, struct bt_error *error);
 int process_loop(struct process *process, struct bt_error *error);
 void process_finish(struct process *process);
 
-/* What the executor has stopped for. In the thread's host, where it has one. */
+/* Handles the reason why the executor stopped. Called in the host of the thread, if it has one. */
 int process_handle(struct process *process, struct executor_stop *stop, struct bt_error *error);
 
-/* Bytes of code from an address on that may be read and executed; 0: none. (exec_readable_function,
- * of a process.) From then on changes of it are noticed. */
+/* The number of bytes from an address on that may be read and executed; 0: none. Watches their
+ * pages. (exec_readable_function; the context is the process.) */
 size_t process_readable(void *context, uint64_t address);
 
-/* Fills in the signal that the instruction at rip raises, which is none that is executed; or
- * EXECUTOR_INTERRUPTED, where by now there is another. */
+/* Fills in the signal that the instruction at rip raises; or EXECUTOR_INTERRUPTED: the bytes there
+ * have changed and must be executed again. */
 void process_trap(struct process *process, struct executor_stop *stop);
 
-/* The same for one that cannot be carried out here, where it would raise a signal; BT_USAGE with
- * what it is where it would not. */
+/* The same for an instruction that cannot be executed here: fills in the signal that it would
+ * raise, or returns BT_USAGE with the reason: it would not raise one. */
 int process_refused(struct process *process, struct executor_stop *stop, struct bt_error *error);
 
-/* A fault at rip may be a call of the vsyscall page: true, it is done, and rip is where it returns
- * to. False: *stop is the fault that it is. */
+/* Emulates a call of the vsyscall page if a fault at rip is one. True: it is done, and rip is its
+ * return address. False: *stop is the fault. */
 bool process_vsyscall(struct process *process, struct executor_stop *stop);
 
-/* The regions as the program begins; the executor has come to what it was told to stop for: a
- * place, or its limit; the executor is to do what the regions wants now; another thread has its
- * turn. */
+/* begin: sets up the regions at the program's start. update: the executor has stopped at a
+ * breakpoint, or at its limit. apply: sets trace, limit and breakpoints of the executor to the
+ * regions' state. switch: the same after a switch of threads. */
 void process_regions_begin(struct process *process);
 void process_regions_update(struct process *process, bool at_place);
 void process_regions_apply(struct process *process);
 void process_regions_switch(struct process *process);
 
-/* The limit that the executor has in it (executor_limit). */
+/* The current limit of the executor (executor_limit). */
 uint64_t process_regions_limit(const struct process *process);
 
-/* Whether it may open more than once. */
+/* Whether there may be more than one region. */
 bool process_regions_repeat(const struct process_regions *regions);
 
-/* clone, clone3, fork, vfork: fills in the result. Where the child shares our memory it runs here,
- * to its end. */
+/* Makes clone, clone3, fork or vfork, and fills in the result. A child that shares our memory runs
+ * to its end inside. */
 void process_clone(struct process *process, struct system_call *call);
 
-/* execve and execveat: they return only where they fail. */
+/* Makes execve or execveat; returns only if it fails. */
 void process_execute(struct process *process, struct system_call *call);
 
 #endif

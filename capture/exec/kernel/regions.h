@@ -1,9 +1,9 @@
 /*
- * Which parts of what a program does are captured: regions between places, calls of a function, or
- * markers; of what is executed in them samples; of these so many instructions, and no more.
+ * Decides which instructions of a program are captured: regions between two addresses, calls of a
+ * function, or markers; samples inside of regions; and a limit on the instructions captured.
  *
- * Nothing here executes. Whoever does tells what it has come to, and how many instructions have
- * been executed in regions, and asks what to do until when.
+ * This module does not execute anything. The caller reports the addresses that execution reaches
+ * and the number of instructions executed in regions, and asks what to do up to which count.
  */
 #ifndef CAPTURE_EXEC_KERNEL_REGIONS_H
 #define CAPTURE_EXEC_KERNEL_REGIONS_H
@@ -15,74 +15,74 @@
 
 enum region_gate {
     REGION_ALWAYS,
-    REGION_ADDRESSES, /* between two places, of all threads */
-    REGION_CALLS,     /* from a function's entry to the return of that call, of the thread alone */
-    REGION_MARKERS    /* between the markers of mark.h, of all threads */
+    REGION_ADDRESSES, /* between two addresses, for all threads */
+    REGION_CALLS,     /* from a function's entry to the return of that call, for that thread */
+    REGION_MARKERS    /* between the markers of mark.h, for all threads */
 };
 
 struct NAMED_FIELDS region_rules {
     enum region_gate gate;
-    bool once;      /* of places: they open once, and close once */
-    bool open;      /* of places: from the beginning */
-    uint64_t skip;  /* instructions in regions that are not captured */
-    uint64_t on;    /* behind them: so many are captured, */
-    uint64_t off;   /* so many are not, and so on; 0: all are */
-    uint64_t limit; /* captured in all, and no more; 0: no limit */
+    bool once;      /* addresses: there is one region */
+    bool open;      /* addresses: the first region is open at the start */
+    uint64_t skip;  /* number of instructions in regions before the first one captured */
+    uint64_t on;    /* sampling: number of instructions captured, */
+    uint64_t off;   /* then number of instructions not captured; 0: no sampling */
+    uint64_t limit; /* maximum number of instructions captured; 0: no limit */
 };
 
 enum region_state {
-    REGION_OUTSIDE,  /* outside of regions: nothing is counted */
-    REGION_SKIPPED,  /* inside; counted, and not captured */
-    REGION_CAPTURED, /* captured */
-    REGION_ENDED     /* it is over */
+    REGION_OUTSIDE,  /* outside of regions: not counted */
+    REGION_SKIPPED,  /* inside: counted, not captured */
+    REGION_CAPTURED, /* inside: counted and captured */
+    REGION_ENDED     /* nothing more is captured */
 };
 
-/* Of a thread, for REGION_CALLS; all zero: in no call. */
+/* State of a thread, for REGION_CALLS; all zero: in no call. */
 struct NAMED_FIELDS region_call {
     bool inside;
-    bool fresh;     /* nothing of it has been captured */
-    uint64_t stack; /* the stack pointer at the entry: the return address is there */
+    bool fresh;     /* no instruction of the call has been captured */
+    uint64_t stack; /* the stack pointer at the entry, address of the return address */
     uint64_t back;  /* the return address */
 };
 
 struct NAMED_FIELDS regions {
     struct region_rules rules;
-    bool is_open; /* of places and markers */
-    bool fresh;   /* nothing has been captured since it opened, or since a sample began */
+    bool is_open; /* for addresses and markers */
+    bool fresh;   /* nothing captured since the region or the sample began */
     bool ended;
-    uint64_t counted; /* instructions in regions */
-    uint64_t regions; /* pieces that were captured: with something left out between them */
+    uint64_t counted; /* number of instructions in regions */
+    uint64_t regions; /* number of contiguous pieces captured */
 };
 
 void regions_begin(struct regions *regions, const struct region_rules *rules);
 
-/* The program comes to the second place, the first, or one that is both. */
+/* Execution reaches the closing address, the opening address, or an address that is both. */
 void regions_reach(struct regions *regions, bool is_until, bool is_from);
 
-/* A marker: the one that begins, or the other. */
+/* Execution reaches a marker, the opening or the closing one. */
 void regions_mark(struct regions *regions, bool begins);
 
-/* The thread comes to the function, with these; and to where a call returns. */
+/* The thread enters the function; it reaches an address where a call may return to. */
 void regions_called(const struct regions *regions, struct region_call *call, uint64_t stack,
                     uint64_t back);
 void regions_returned(struct region_call *call, uint64_t address, uint64_t stack);
 
-/* So many instructions have been executed in regions since the beginning. */
+/* Sets the number of instructions executed in regions since the start. */
 void regions_count(struct regions *regions, uint64_t counted);
 
-/* Nothing is captured from now on. */
+/* Captures nothing more. */
 void regions_end(struct regions *regions);
 
-/* What is to be done with the thread's instructions, and until how many have been executed in
- * regions (0: however many). */
+/* The state of the thread, valid until *until instructions have been executed in regions (0: no
+ * limit). */
 enum region_state regions_state(const struct regions *regions, const struct region_call *call,
                                 uint64_t *until);
 
-/* In REGION_CAPTURED, before the first instruction: whether something was left out before it,
- * behind what was captured before. Counts regions. */
+/* In REGION_CAPTURED, before the first instruction of a piece: counts the piece. Returns whether
+ * instructions were left out since the previous piece. */
 bool regions_begin_piece(struct regions *regions, struct region_call *call);
 
-/* Instructions that were captured. */
+/* Number of instructions captured. */
 uint64_t regions_captured(const struct regions *regions);
 
 #endif

@@ -106,9 +106,9 @@ static bool ends_program(int number)
     return !(BIT(number) & (STOPPING | HARMLESS));
 }
 
-void signals_set_kernel_action(int number, const struct action *wanted)
+void signals_set_kernel_action(int number, const struct signal_action *wanted)
 {
-    struct action action = {.handler = wanted->handler, .flags = wanted->flags};
+    struct signal_action action = {.handler = wanted->handler, .flags = wanted->flags};
     if (BIT(number) & (OURS | UNBLOCKABLE))
         return;
     if (wanted->handler > IGNORE || (wanted->handler == DEFAULT && ends_program(number)))
@@ -166,7 +166,7 @@ void signals_begin(struct signals *signals)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &signals->mask_before, MASK_SIZE);
     signals->mask = signals->mask_before;
     for (int number = 1; number <= SIGNALS; number++) {
-        struct action *before = &signals->actions->before[number];
+        struct signal_action *before = &signals->actions->before[number];
         syscall(SYS_rt_sigaction, number, NULL, before, MASK_SIZE);
         if (before->handler == IGNORE)
             signals->actions->now[number].handler = IGNORE;
@@ -177,10 +177,10 @@ void signals_begin(struct signals *signals)
 
 void signals_end(struct signals *signals)
 {
-    const struct action ignore = {.handler = IGNORE};
+    const struct signal_action ignore = {.handler = IGNORE};
     signals_block();
     for (int number = 1; number <= SIGNALS; number++) {
-        const struct action *before = &signals->actions->before[number];
+        const struct signal_action *before = &signals->actions->before[number];
         if (before->handler == DEFAULT && (number >= REAL_TIME || (BIT(number) & OUTLIVING)))
             before = &ignore;
         if (!(BIT(number) & (OURS | UNBLOCKABLE)))
@@ -202,7 +202,7 @@ static bool is_tick(const struct signals *signals, int number, const siginfo_t *
     if (number != SIGTRAP)
         return false;
     if (information->si_code == SI_USER && information->si_pid == 0)
-        return signals->actions->tick_sent;
+        return signals->actions->interrupt_sent;
     return information->si_code == SI_QUEUE && information->si_pid == getpid() &&
            information->si_value.sival_ptr == signals->actions;
 }
@@ -212,7 +212,7 @@ void signals_interrupt(struct signals *signals, int thread)
     siginfo_t information = {.si_signo = SIGTRAP, .si_code = SI_QUEUE};
     information.si_pid = getpid();
     information.si_value.sival_ptr = signals->actions;
-    signals->actions->tick_sent = true;
+    signals->actions->interrupt_sent = true;
     syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGTRAP, &information);
 }
 
@@ -244,7 +244,7 @@ bool signals_restart(const struct signals *signals)
     if (!signals->pending)
         return true;
     memcpy(&information, signals->information, sizeof information);
-    const struct action *action = &signals->actions->now[information.si_signo];
+    const struct signal_action *action = &signals->actions->now[information.si_signo];
     return action->handler <= IGNORE || (action->flags & SA_RESTART);
 }
 
@@ -333,7 +333,7 @@ static int force(struct signals *signals, struct signal_delivery *delivery);
 static int push(struct signals *signals, struct signal_delivery *delivery)
 {
     int number = delivery->number;
-    struct action *action = &signals->actions->now[number];
+    struct signal_action *action = &signals->actions->now[number];
     uint64_t mask = signals->suspended ? signals->suspend_mask : signals->mask;
     signals->suspended = false;
     delivery->handler = action->handler;
@@ -448,7 +448,7 @@ int signals_return(struct signals *signals)
 
 struct kept {
     struct signals signals;
-    struct actions actions;
+    struct signal_actions actions;
 };
 
 void *signals_save(const struct signals *signals)
@@ -462,9 +462,9 @@ void *signals_save(const struct signals *signals)
 void signals_restore(struct signals *signals, const void *pointer)
 {
     const struct kept *kept = pointer;
-    const bool tick_sent = signals->actions->tick_sent; /* by others, meanwhile */
+    const bool interrupt_sent = signals->actions->interrupt_sent; /* by others, meanwhile */
     *signals->actions = kept->actions;
-    signals->actions->tick_sent = tick_sent;
+    signals->actions->interrupt_sent = interrupt_sent;
     *signals = kept->signals;
 }
 
@@ -496,7 +496,7 @@ bool signals_hold(struct signals *signals)
 
 void signals_clear(struct signals *signals)
 {
-    const struct action none = {.handler = DEFAULT};
+    const struct signal_action none = {.handler = DEFAULT};
     for (int number = 1; number <= SIGNALS; number++)
         if (signals->actions->now[number].handler > IGNORE) {
             signals->actions->now[number] = none;
@@ -506,7 +506,7 @@ void signals_clear(struct signals *signals)
 
 void signals_retire(struct signals *signals)
 {
-    const struct action ignore = {.handler = IGNORE};
+    const struct signal_action ignore = {.handler = IGNORE};
     for (int number = 1; number <= SIGSEGV; number++)
         if ((BIT(number) & OURS) && signals->actions->now[number].handler == IGNORE)
             syscall(SYS_rt_sigaction, number, &ignore, NULL, MASK_SIZE);
@@ -516,7 +516,7 @@ void signals_retire(struct signals *signals)
 
 _Noreturn void signals_die(int number)
 {
-    const struct action action = {.handler = DEFAULT};
+    const struct signal_action action = {.handler = DEFAULT};
     uint64_t mask = BIT(number);
     syscall(SYS_rt_sigaction, number, &action, NULL, MASK_SIZE);
     syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &mask, NULL, MASK_SIZE);

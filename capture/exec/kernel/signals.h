@@ -1,15 +1,16 @@
 /*
- * The program's signals: its actions, masks and stacks, as sigaction(2) and its relatives keep
- * them, with the kernel's help. What the program ignores or leaves to defaults that do not end it
- * is left to the kernel; for all else there is a handler of ours, which notes one signal at a time
- * and has all others wait in the kernel until that one is delivered, at an instruction's edge.
+ * The signal state of a program: its actions, masks and stacks (sigaction(2), ...). The kernel
+ * handles signals that the program ignores, and those whose default action does not end it. All
+ * others have a handler of ours, which notes one signal at a time; the others stay pending in the
+ * kernel until the noted one is delivered at an instruction boundary.
  *
- * The kernel's mask of the thread is the program's, without the five that instructions raise: these
- * are ours (fault.c), and wait here where they are blocked. During the program's system calls they
- * wait in the kernel, for sigpending(2), sigtimedwait(2) and signalfd(2), and its mask is whole.
+ * The kernel's mask of the thread is the program's, without the five synchronous signals, which are
+ * ours (host_signals.c); if the program blocks them they are held here. During system calls of the
+ * program the kernel has the full mask and the held signals, for sigpending(2), sigtimedwait(2) and
+ * signalfd(2).
  *
- * One for each thread of the program; they share the actions. All other threads of our process keep
- * all signals blocked.
+ * There is one for each thread of the program; they share the actions. All other threads of our
+ * process block all signals.
  */
 #ifndef CAPTURE_EXEC_KERNEL_SIGNALS_H
 #define CAPTURE_EXEC_KERNEL_SIGNALS_H
@@ -27,7 +28,7 @@ struct signal_report {
     uint64_t handler; /* address of the program's handler; 0: the signal ends the program */
 };
 
-/* For a thread that executes in space. NULL and *error: no memory. */
+/* For a thread that executes in space. NULL with *error: no memory. */
 struct signals *signals_new(struct space *space, struct exec_thread *thread,
                             struct bt_error *error);
 void signals_free(struct signals *signals);
@@ -38,63 +39,63 @@ void signals_observe(struct signals *signals,
                      void (*observer)(void *context, const struct signal_report *signal),
                      void *context);
 
-/* For one more thread that executes in the same space, with its parent's mask; it is used until
- * signals_leave(), but no longer than the first one. Begins with signals_resume(), in that thread.
+/* For another thread that executes in the same space, with the mask of its parent. Start it with
+ * signals_resume() in that thread, end it with signals_leave(). The first one must outlive it.
  * NULL: no memory. */
 struct signals *signals_new_thread(const struct signals *parent, struct exec_thread *thread);
 
-/* The calling thread, which these are of, is not the program's any more: nothing but ticks comes to
- * it, and what it has noted goes to others. Then: nothing at all. */
+/* leave: the calling thread no longer represents a thread of the program: it only receives
+ * signals_interrupt(), and the signals that it has noted go to other threads. block: blocks all
+ * signals of the calling thread. */
 void signals_leave(struct signals *signals);
 void signals_block(void);
 
-/* Interrupts another thread of ours, with this number for the kernel: its run, or its system call;
- * without a signal for the program. */
+/* Interrupts the run or the system call of another thread of ours, given by its thread ID, without
+ * a signal for the program. */
 void signals_interrupt(struct signals *signals, int thread);
 
 /*
- * From now on these are the signals of another thread of ours than the one that executes, by its
- * number for the kernel; 0: of that one. What must be done in the thread that has them is then to
- * be done there. noted() is called, in the handler, when there is something for the program.
+ * Moves the signals to the host thread with this thread ID; 0: to the executing thread. Calls that
+ * must be made in the thread of the signals must then be made there. noted() is called in the
+ * handler when it has noted a signal.
  */
 void signals_move(struct signals *signals, int host, void (*noted)(void *context), void *context);
 
-/* What waits for the calling thread is sent to another one; all are blocked. */
+/* Blocks all signals, and sends the pending ones of the calling thread to another one. */
 void signals_pass_on(int thread);
 
-/* In the executing thread, which has no signals of the program any more, but those of
- * instructions. */
+/* Blocks all but the synchronous signals, in the executing thread when hosts receive the others. */
 void signals_block_others(void);
 
-/* Whether a system call that the signal that waits has interrupted is to be done again. */
+/* Whether a system call that the noted signal has interrupted is restarted. */
 bool signals_restart(const struct signals *signals);
 
-/* Begins with what our process has been given: mask, and what it ignores. Behind executor_begin();
- * end, before executor_end(), puts all back as it was, but for signals that only the program can
- * have called for, by a timer for example: they do not end us now that it is not there any more. */
+/* begin: takes over the mask and the ignored signals of our process; call it after
+ * executor_begin(). end: restores both; call it before executor_end(). Signals that only the
+ * program can have requested, by a timer for example, stay ignored, so that they do not end us. */
 void signals_begin(struct signals *signals);
 void signals_end(struct signals *signals);
 
-/* To be called where a thread of ours has been made, with signals held: the C library may have
- * taken those for itself that it keeps from programs; they are the program's again. */
+/* Call it after a thread of ours was created, with signals held: the C library may have installed
+ * its own handlers for its internal signals; restores the program's. */
 void signals_take_back(const struct signals *signals);
 
-/* The executor's note function. */
+/* executor_note_function; the context is a struct signals. */
 bool signals_note(void *signals, int number, void *information, void *interrupted);
 
 /* rt_sigaction, rt_sigprocmask, rt_sigsuspend and sigaltstack: fills in the result, which can be
  * EXEC_SYSTEM_CALL_AGAIN. */
 void signals_system_call(struct signals *signals, struct system_call *call);
 
-/* Around a system call that the kernel does: whether it is to be told of signals that wait here;
- * tells it; and takes them back. */
+/* For a system call that the kernel makes. hides: whether signals are held here; show: passes them
+ * and the full mask to the kernel; hide: takes them back. */
 bool signals_hides(const struct signals *signals);
 void signals_show(struct signals *signals);
 void signals_hide(struct signals *signals);
 
-/* Calls that wait with a mask of their own must be interruptible by signals_interrupt(), too: their
- * mask goes into *mask without its signal, and the call's argument to it. Where there are threads.
- */
+/* Makes a call that waits with its own signal mask interruptible by signals_interrupt(): copies the
+ * mask into *wait without that signal, and points the call's argument to the copy. For programs
+ * with threads. */
 struct signals_wait {
     uint64_t mask;
     uint64_t set[2]; /* address and size: pselect6's argument */
@@ -105,34 +106,33 @@ void signals_open_wait(const struct signals *signals, struct system_call *call,
 /* rt_sigreturn. 0, or the signal that ends the program: the frame cannot be read. */
 int signals_return(struct signals *signals);
 
-/* Delivers what waits: a frame on the program's stack, its handler next. 0, or the signal that ends
+/* Delivers the noted signal: pushes a frame and sets rip to the handler. 0, or the signal that ends
  * the program. */
 int signals_deliver(struct signals *signals);
 
 /* The same for a signal that the instruction at rip has raised, as the stop of a fault says. */
 int signals_raise(struct signals *signals, const struct executor_stop *stop);
 
-/* In a child, of one thread: what waited for its parent does not wait for it. */
+/* In a child, which has one thread: drops the signals pending for its parent. */
 void signals_forked(struct signals *signals);
 
-/* A child that shares our memory changes it: all that is here, for its parent to go on with. Frees
- * with free(). NULL: no memory. */
+/* Saves the state that a child that shares our memory changes, and restores it for the parent. Free
+ * it with free(). NULL: no memory. */
 void *signals_save(const struct signals *signals);
 void signals_restore(struct signals *signals, const void *kept);
 
-/* In a child that is to have no handlers: what had one is left to its default. */
+/* Resets all handlers to their defaults, in a child (CLONE_CLEAR_SIGHAND). */
 void signals_clear(struct signals *signals);
 
-/* Blocks all signals, for what must not be interrupted; until signals_resume(). False: one waits
- * already. */
+/* Blocks all signals until signals_resume(). False: one has been noted. */
 bool signals_hold(struct signals *signals);
 
-/* Before another program takes our process over: the kernel gets the program's whole mask. Undone
- * by signals_resume(). */
+/* Before another program replaces our process: gives the kernel the program's full mask.
+ * signals_resume() undoes it. */
 void signals_retire(struct signals *signals);
 void signals_resume(struct signals *signals);
 
-/* Ends our process with a signal, as that signal does by default. */
+/* Ends our process by the default action of a signal. */
 _Noreturn void signals_die(int number);
 
 #endif

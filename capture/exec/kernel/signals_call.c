@@ -13,13 +13,13 @@
 static int64_t set_action(struct signals *signals, const uint64_t *arguments)
 {
     uint64_t number = (uint32_t)arguments[0];
-    struct action action;
+    struct signal_action action;
     if (arguments[3] != MASK_SIZE || number < 1 || number > SIGNALS ||
         ((BIT(number) & UNBLOCKABLE) && arguments[1]))
         return -EINVAL;
     if (arguments[1] && program_read(signals->space, &action, arguments[1], sizeof action) != 0)
         return -EFAULT;
-    const struct action old = signals->actions->now[number];
+    const struct signal_action old = signals->actions->now[number];
     if (arguments[1]) {
         action.mask &= ~UNBLOCKABLE;
         signals->actions->now[number] = action;

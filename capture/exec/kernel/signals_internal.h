@@ -1,4 +1,4 @@
-/* What the parts of capture/exec/signals share; for nobody else. */
+/* Private to signals*.c. */
 #ifndef CAPTURE_EXEC_KERNEL_SIGNALS_INTERNAL_H
 #define CAPTURE_EXEC_KERNEL_SIGNALS_INTERNAL_H
 
@@ -18,17 +18,17 @@
 #define IGNORE      1
 #define AUTO_DISARM 0x80000000u
 
-/* As the kernel has it. */
-struct action {
+/* struct kernel_sigaction */
+struct signal_action {
     uint64_t handler, flags, restorer, mask;
 };
 
-/* What all threads share. */
-struct actions {
-    struct action now[SIGNALS + 1];
-    struct action before[SIGNALS + 1]; /* the kernel's, when we came */
-    unsigned others;                   /* threads beside the first */
-    volatile bool tick_sent;           /* ever */
+/* Shared by all threads. */
+struct signal_actions {
+    struct signal_action now[SIGNALS + 1];
+    struct signal_action before[SIGNALS + 1]; /* of our process, before signals_begin() */
+    unsigned others;                          /* number of threads beside the first */
+    volatile bool interrupt_sent;             /* signals_interrupt() has been used */
     void (*observer)(void *context, const struct signal_report *signal); /* or NULL */
     void *observer_context;
 };
@@ -36,29 +36,29 @@ struct actions {
 struct signals {
     struct space *space;
     struct exec_thread *thread;
-    struct actions *actions;
-    bool is_first; /* the actions go with it */
-    int host; /* the thread of ours that has them, by its number for the kernel; 0: all there are */
+    struct signal_actions *actions;
+    bool is_first; /* it owns the actions */
+    int host;      /* thread ID of the thread that receives them; 0: the executing thread */
     void (*noted)(void *context);
     void *noted_context;
     uint64_t mask, mask_before;
-    uint64_t suspend_mask; /* holds in the handler of what ended rt_sigsuspend */
+    uint64_t suspend_mask; /* mask in the handler of the signal that ended rt_sigsuspend */
     bool suspended;
     struct signal_stack stack;
-    uint64_t fault_address, trap, error; /* of the last fault: all frames tell it */
+    uint64_t fault_address, trap, error; /* of the last fault, for all frames */
     bool pending;
-    uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of it */
-    uint64_t shown; /* in system calls: what the kernel's mask is the program's for; else 0 */
-    uint64_t held;  /* of OURS: sent, and not delivered yet */
+    uint8_t information[SIGNAL_INFORMATION_BYTES]; /* of the noted signal */
+    uint64_t shown; /* in system calls: the mask that signals_show_mask() has set; else 0 */
+    uint64_t held;  /* signals of OURS that are pending here */
     uint8_t held_information[SIGSEGV + 1][SIGNAL_INFORMATION_BYTES];
 };
 
-/* Has the kernel do what an action of the program wants. */
-void signals_set_kernel_action(int number, const struct action *wanted);
+/* Sets the kernel's action for an action of the program. */
+void signals_set_kernel_action(int number, const struct signal_action *wanted);
 
-/* For a system call: the kernel gets a mask of the program's, also of synchronous signals, and
- * those that wait for it, until signals_hide(). Not of SIGTRAP where there are other threads, which
- * end waits by it. */
+/* For a system call: gives the kernel a mask of the program, with its synchronous signals, and the
+ * signals held here, until signals_hide(). Except SIGTRAP if there are other threads:
+ * signals_interrupt() uses it. */
 void signals_show_mask(struct signals *signals, uint64_t mask);
 
 /* Whether the program is on its alternate stack for signals. */

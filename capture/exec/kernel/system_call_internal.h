@@ -1,4 +1,4 @@
-/* What the parts of capture/exec/system_call share; for nobody else. */
+/* Private to system_call*.c. */
 #ifndef CAPTURE_EXEC_KERNEL_SYSTEM_CALL_INTERNAL_H
 #define CAPTURE_EXEC_KERNEL_SYSTEM_CALL_INTERNAL_H
 
@@ -11,39 +11,38 @@
 
 struct system_calls {
     struct space *space;
-    char *path;      /* of the program's file */
-    uint64_t vector; /* where its auxiliary vector is, and the strings it was given */
+    char *path;      /* absolute path of the program's file */
+    uint64_t vector; /* addresses and sizes of auxiliary vector and strings */
     uint64_t vector_bytes;
     uint64_t arguments;
     uint64_t arguments_bytes;
     uint64_t environment_bytes;
     int hidden[SYSTEM_CALLS_HIDDEN_MAX]; /* ascending */
     size_t hidden_count;
-    struct rlimit limits[SYSTEM_CALL_LIMITS];        /* as the program has set them, */
-    struct rlimit kernel_limits[SYSTEM_CALL_LIMITS]; /* and what the kernel counts for us all */
+    struct rlimit limits[SYSTEM_CALL_LIMITS];        /* as the program has set them */
+    struct rlimit kernel_limits[SYSTEM_CALL_LIMITS]; /* the real ones, for the whole process */
     bool writes_memory; /* a descriptor of memory was opened for writing */
-    void (*notice)(void *context, const char *what); /* NULL: nobody */
+    void (*notice)(void *context, const char *what); /* may be NULL */
     void *notice_context;
     uint32_t noticed; /* bit n: enum system_call_notice n */
 };
 
-/* What is said once. */
+/* Notices that are given once. */
 enum system_call_notice {
-    NOTICE_MEMORY,       /* more than there is below 4 GiB */
-    NOTICE_OTHERS_MEMORY /* of another process, to be written to */
+    NOTICE_MEMORY,       /* a request for more memory than is free below 4 GiB */
+    NOTICE_OTHERS_MEMORY /* memory of another process opened for writing */
 };
 void system_call_notice(struct system_calls *calls, enum system_call_notice which,
                         const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* To the kernel; pages that the kernel would find write-protected on our account are not any more.
- */
+/* Passes the call to the kernel, after making watched pages that it may write to writable. */
 int64_t system_call_pass(struct system_calls *calls, const struct system_call *call);
 
 typedef int64_t system_call_function(struct system_calls *calls, struct system_call *call);
 
-/* How one is treated. */
+/* How a call is handled. */
 enum system_call_treatment {
-    SYSTEM_CALL_PASSES, /* what the table does not name */
+    SYSTEM_CALL_PASSES, /* the default */
     SYSTEM_CALL_EMULATED,
     SYSTEM_CALL_REFUSED,
     SYSTEM_CALL_CALLERS
@@ -53,16 +52,16 @@ struct system_call_row {
     uint8_t treatment;
     uint8_t outcome;    /* CALLERS */
     uint8_t errno_code; /* REFUSED */
-    /* PASSES: which argument (from 1 on) says where the kernel writes, and which how much; 0: not
-     * told, and any argument may point to a little */
+    /* PASSES: number of the argument (from 1) that points to the memory that the kernel writes, and
+     * of the one with its size; 0: unknown, any argument may point to a small object */
     uint8_t writes;
     uint8_t length;
-    uint8_t each;                   /* bytes that `length` counts; 0: 1 */
-    uint8_t scatters;               /* PASSES: writes to where no argument points itself */
+    uint8_t each;     /* bytes per unit of `length`; 0: 1 */
+    uint8_t scatters; /* PASSES: writes to memory that no argument points to directly */
     system_call_function *function; /* EMULATED; may set call->why */
 };
 
-/* The row of a number; those that no kernel had when this was written are refused. */
+/* The row of a call number; unknown calls are refused. */
 const struct system_call_row *system_call_find(uint64_t number);
 
 /* system_call_space.c */
@@ -85,10 +84,10 @@ int64_t system_call_getrlimit(struct system_calls *calls, struct system_call *ca
 int64_t system_call_setrlimit(struct system_calls *calls, struct system_call *call);
 int64_t system_call_prlimit(struct system_calls *calls, struct system_call *call);
 
-/* system_call_memory.c: what writes to descriptors, which may be of memory. */
+/* system_call_memory.c: calls that write to a descriptor, which may be of /proc/self/mem. */
 int64_t system_call_write(struct system_calls *calls, struct system_call *call);
 
-/* A file of memory was opened: 0, or a negative errno, where it may not be written to. */
+/* A memory file was opened: 0, or a negative errno: it may not be written to. */
 int64_t system_call_opened_memory(struct system_calls *calls, enum own_file file, uint64_t flags);
 
 /* system_call_path.c */

@@ -39,7 +39,7 @@ static int make_queue(struct capture *capture, struct bt_error *error)
     if (!capture->spare.records)
         return bt_fail(error, BT_MEMORY, "no memory for a block of %zu records",
                        sizes.block_records);
-    if (!capture->source->waits)
+    if (!capture->source->backpressure)
         queue_touch(capture->queue);
     return 0;
 }
@@ -53,7 +53,7 @@ static int make_workers(struct capture *capture, struct bt_error *error)
     for (unsigned i = 0; i < settings->workers; i++) {
         struct worker *worker = &capture->workers[i];
         worker->queue = capture->queue;
-        worker->hurry = !capture->source->waits;
+        worker->hurry = !capture->source->backpressure;
         worker->encoder = deflate_encoder_new(settings->engine, settings->level, error);
         if (!worker->encoder)
             return error ? error->code : BT_MEMORY;

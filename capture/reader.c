@@ -54,7 +54,7 @@ static struct orders take_orders(struct capture *capture)
 
 static bool block_has_news(const struct queue_block *block)
 {
-    return block->batch.count > 0 || batch_tells(&block->batch) || block->rotate;
+    return block->batch.count > 0 || batch_has_loss_or_gap(&block->batch) || block->rotate;
 }
 
 static void submit(struct reader *reader)
@@ -84,7 +84,7 @@ static bool obtain(struct reader *reader, bool wait)
     struct queue_block *block = queue_take_free(reader->capture->queue, wait);
     if (!block)
         return false;
-    if (batch_tells(&reader->pending)) {
+    if (batch_has_loss_or_gap(&reader->pending)) {
         block->batch.lost = reader->pending.lost;
         block->batch.gap = reader->pending.gap;
         block->batch.first_index = reader->index;
@@ -113,7 +113,7 @@ static bool goes_on(const struct batch *batch, const struct batch *part)
 {
     uint64_t lost = loss_total(&part->lost);
     if (batch->count == 0)
-        return !batch_tells(batch) || part->first_index - lost == batch->first_index;
+        return !batch_has_loss_or_gap(batch) || part->first_index - lost == batch->first_index;
     return part->count > 0 && lost == 0 && part->gap.milliseconds == 0 &&
            part->first_index == batch->first_index + batch->count &&
            part->records[0].time != UINT32_MAX &&
@@ -394,7 +394,7 @@ void *reader_run(void *argument)
     while (step(&reader))
         continue;
     submit(&reader);
-    if (batch_tells(&reader.pending) && obtain(&reader, true))
+    if (batch_has_loss_or_gap(&reader.pending) && obtain(&reader, true))
         submit(&reader);
     if (reader.result.end == CAPTURE_END_LIMIT)
         drain(&reader);

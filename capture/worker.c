@@ -15,7 +15,7 @@ static void compress_block(struct deflate_encoder *encoder, const struct queue_b
     member->rotate = block->rotate;
     member->size = 0;
     member->result = 0;
-    if (block->batch.count > 0 || batch_tells(&block->batch))
+    if (block->batch.count > 0 || batch_has_loss_or_gap(&block->batch))
         member->result = capture_put_data_member(encoder, &block->batch, member->bytes,
                                                  member->capacity, &member->size, &member->error);
 }

@@ -292,7 +292,7 @@ static bool is_hopeless(const struct writer *writer)
 
 static void take_member(struct writer *writer, const struct queue_member *member)
 {
-    bool something = member->batch.count > 0 || batch_tells(&member->batch);
+    bool something = member->batch.count > 0 || batch_has_loss_or_gap(&member->batch);
     if (writer->end == CAPTURE_END_NONE && member->rotate && !is_hopeless(writer))
         rotate(writer, member->size);
     if (writer->end == CAPTURE_END_NONE && something && !is_hopeless(writer))

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SPECIFICATION_MAX 4352u /* the longest file name, and the options */
+#define SPECIFICATION_MAX 4352u /* longest file name plus the options */
 
 /* --- options of virtual boards ------------------------------------------------------------------
  */
@@ -103,7 +103,7 @@ enum { WITH_REPLAY = 1, WITH_SMP = 2, WITH_BOTH = WITH_REPLAY | WITH_SMP };
 
 static const struct option {
     const char *name;
-    bool value; /* name=VALUE, not name alone */
+    bool value; /* takes a value: name=VALUE */
     unsigned with;
     int (*parse)(struct virtual_board_settings *settings, const char *value,
                  struct bt_error *error);
@@ -123,7 +123,7 @@ static const char *allowed(unsigned with)
     return "seed=S, requests=N, rate=max|real|N, clock=HZ and queue=FRAMES are allowed with smp=N";
 }
 
-/* One option, "name" or "name=value"; *with is the kind of board, 0 before it is known. */
+/* Parses one option, "name" or "name=value"; *with is the kind of board, 0 while unknown. */
 static int parse_option(struct virtual_board_settings *settings, char *text, unsigned *with,
                         unsigned *seen, struct bt_error *error)
 {
@@ -135,7 +135,7 @@ static int parse_option(struct virtual_board_settings *settings, char *text, uns
         if (strcmp(text, option->name) != 0)
             continue;
         if (*seen >> i & 1)
-            return bt_fail(error, BT_USAGE, "%s stands there twice", text);
+            return bt_fail(error, BT_USAGE, "%s is given twice", text);
         if (!value != !option->value)
             return bt_fail(error, BT_USAGE,
                            option->value ? "%s needs a value: %s=..." : "%s takes no value", text,
@@ -149,7 +149,7 @@ static int parse_option(struct virtual_board_settings *settings, char *text, uns
     return bt_fail(error, BT_USAGE, "no option '%s' here: %s", text, allowed(*with));
 }
 
-/* What stands behind "virtual:". */
+/* Parses the part after "virtual:". */
 static int parse_virtual(struct virtual_board_settings *settings, const char *specification,
                          const char *text, struct bt_error *error)
 {
@@ -158,7 +158,7 @@ static int parse_virtual(struct virtual_board_settings *settings, const char *sp
 
     if (strncmp(text, "replay=", 7) != 0 && strncmp(text, "smp=", 4) != 0)
         return bt_fail(error, BT_USAGE,
-                       "board '%s': behind virtual: comes replay=FILE or smp=N, then options",
+                       "board '%s': virtual: needs replay=FILE or smp=N first, then options",
                        specification);
     if (strlen(text) >= sizeof copy)
         return bt_fail(error, BT_USAGE, "a board specification has at most %u characters",
@@ -177,7 +177,7 @@ static int parse_virtual(struct virtual_board_settings *settings, const char *sp
 /* --- all boards ---------------------------------------------------------------------------------
  */
 
-/* A specification, taken apart. */
+/* A parsed specification. */
 struct board_choice {
     bool is_virtual;
     const char *ftdi;                      /* the options of an FTDI board */

@@ -1,5 +1,5 @@
 /*
- * Board specifications, as users write them, and the streams they stand for:
+ * Board specifications, as users write them, and the streams that they open:
  *
  *   virtual:replay=FILE[,loop][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
  *   virtual:smp=N[,seed=S][,requests=N][,rate=max|real|N][,clock=HZ][,queue=FRAMES]
@@ -12,7 +12,7 @@
 
 #include "driver/stream.h"
 
-/* Whether a specification makes sense, without opening anything: 0, or BT_USAGE with what is
+/* Checks a specification without opening anything: 0, or BT_USAGE with what is
  * allowed. */
 int boards_check(const char *specification, struct bt_error *error);
 
@@ -20,15 +20,15 @@ int boards_check(const char *specification, struct bt_error *error);
  * stream_close. */
 int boards_open(struct stream **stream, const char *specification, struct bt_error *error);
 
-/* One board that is there. */
+/* A board that is plugged in. */
 struct board_listing {
-    char specification[128]; /* opens it */
+    char specification[128]; /* opens this board */
     char description[160];   /* manufacturer, product, serial, speed */
 };
 
 /*
- * Lists FTDI boards that are plugged in, those with private ids too where their descriptors are an
- * FTDI chip's: allocates *listings (the caller frees it) and sets *count.
+ * Lists the FTDI boards that are plugged in, including those with private ids whose descriptors are
+ * an FTDI chip's. Allocates *listings (the caller frees it) and sets *count.
  * 0 or a negative code; no boards is not an error.
  */
 int boards_list(struct board_listing **listings, size_t *count, struct bt_error *error);

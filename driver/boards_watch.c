@@ -9,15 +9,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* libusb hears of devices from udevd. Where that does not run a context never sees what was plugged
- * in after it was made: then only a new one does. */
+/* libusb learns of devices from udevd. Without udevd a context never sees devices that are plugged
+ * in after it was created; a new context does. */
 #define RENEW_MS 1000
 
-/* One device that is plugged in. A plug gives it another address than it had before. */
+/* A device that is plugged in. It gets a new address each time. */
 struct plugged {
     uint8_t bus, address;
     uint16_t vid, pid;
-    bool open; /* to us: udevd gives permission a moment after the node is there */
+    bool open; /* this process may open it; udevd sets permissions after the node appears */
 };
 
 struct plugged_list {
@@ -26,14 +26,14 @@ struct plugged_list {
 };
 
 struct boards_watch {
-    pthread_mutex_t mutex; /* context and woken, against boards_watch_wake */
+    pthread_mutex_t mutex; /* guards context and woken */
     pthread_cond_t changed;
     libusb_context *context; /* NULL: USB cannot be used */
     bool woken;
 
-    /* The waiting thread's. */
+    /* Used by the waiting thread only. */
     struct plugged_list known;
-    bool arrived; /* and not yet told */
+    bool arrived; /* a device arrived and is not reported yet */
     int64_t renew_ms;
 };
 
@@ -50,7 +50,7 @@ static void look_at(struct plugged *plugged, libusb_device *usb)
     plugged->open = access(node, R_OK | W_OK) == 0;
 }
 
-/* Runs in boards_watch_wait, in libusb's events. */
+/* Called by libusb's event handling in boards_watch_wait. */
 static int LIBUSB_CALL hear(libusb_context *context, libusb_device *device,
                             libusb_hotplug_event event, void *user)
 {
@@ -61,7 +61,7 @@ static int LIBUSB_CALL hear(libusb_context *context, libusb_device *device,
     (void)event;
     if (grown) {
         known->devices = grown;
-        look_at(&grown[known->count++], device); /* so that the next list tells nothing new */
+        look_at(&grown[known->count++], device); /* known to the next comparison */
     }
     watch->arrived = true;
     return 0;
@@ -81,7 +81,7 @@ static struct plugged_list list_devices(libusb_context *context)
     return list;
 }
 
-/* Whether the device was there before, and was no less open then. */
+/* Whether the device was already plugged in, and as accessible as now. */
 static bool is_known(const struct plugged_list *known, const struct plugged *plugged)
 {
     for (size_t i = 0; i < known->count; i++) {
@@ -93,7 +93,7 @@ static bool is_known(const struct plugged_list *known, const struct plugged *plu
     return false;
 }
 
-/* A context made anew, and what it sees that the one before did not. */
+/* Creates the context again and compares its devices with the known ones. */
 static void renew(struct boards_watch *watch)
 {
     pthread_mutex_lock(&watch->mutex);
@@ -104,7 +104,7 @@ static void renew(struct boards_watch *watch)
         libusb_exit(context);
     if (libusb_init(&context) < 0)
         context = NULL;
-    /* where there is no hot-plug the lists have to do */
+    /* without hot-plug support the comparison of lists finds new devices */
     if (context)
         (void)libusb_hotplug_register_callback(context, LIBUSB_HOTPLUG_EVENT_DEVICE_ARRIVED, 0,
                                                LIBUSB_HOTPLUG_MATCH_ANY, LIBUSB_HOTPLUG_MATCH_ANY,
@@ -120,7 +120,7 @@ static void renew(struct boards_watch *watch)
     pthread_mutex_unlock(&watch->mutex);
 }
 
-/* Until the clock says until_ms, or before. */
+/* Waits until until_ms or until woken. */
 static void wait_without_usb(struct boards_watch *watch, int64_t until_ms)
 {
     struct timespec until = {(time_t)(until_ms / 1000), (long)(until_ms % 1000) * 1000000};
@@ -136,7 +136,7 @@ static void wait_for_events(struct boards_watch *watch, int64_t until_ms)
     left_ms = left_ms > 0 ? left_ms : 0;
     struct timeval time = {(time_t)(left_ms / 1000), (suseconds_t)(left_ms % 1000) * 1000};
     if (libusb_handle_events_timeout_completed(watch->context, &time, NULL) < 0)
-        wait_without_usb(watch, until_ms); /* rather than go round and round */
+        wait_without_usb(watch, until_ms); /* avoids a busy loop */
 }
 
 static bool is_woken(struct boards_watch *watch)
@@ -147,7 +147,7 @@ static bool is_woken(struct boards_watch *watch)
     return woken;
 }
 
-/* What was seen is told once, and so is a wake. */
+/* Reports an arrival once, and consumes a wake. */
 static bool take_news(struct boards_watch *watch)
 {
     bool arrived = watch->arrived;
@@ -170,7 +170,7 @@ bool boards_watch_wait(struct boards_watch *watch, int timeout_ms)
             renew(watch);
         if (watch->arrived || is_woken(watch))
             break;
-        over = now_ms >= deadline_ms; /* and a last look, without waiting */
+        over = now_ms >= deadline_ms; /* one last check, without waiting */
         int64_t until_ms = deadline_ms < watch->renew_ms ? deadline_ms : watch->renew_ms;
         if (watch->context)
             wait_for_events(watch, until_ms);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LATENCY_MS        16 /* few wake-ups; the board itself sends what is part-filled. Never 1 */
+#define LATENCY_MS        16   /* few wake-ups; the board flushes part-filled frames. Never 1 */
 #define WRITE_BYTES       4096 /* in one transfer */
 #define HIGH_SPEED_PACKET 512  /* bytes; a full-speed port has 64 */
 
@@ -29,7 +29,7 @@ static long ftdi_stream_read(struct stream *stream, uint8_t *bytes, size_t capac
     return ftdi_ring_read(((struct ftdi_stream *)stream)->ring, bytes, capacity, timeout_ms, error);
 }
 
-/* Commands are short and rare: synchronous transfers, one as a rule, while the ring goes on. */
+/* Commands are short and rare: synchronous transfers, usually one, while the ring keeps running. */
 static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t size,
                              int timeout_ms, struct bt_error *error)
 {
@@ -43,7 +43,7 @@ static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t
             int64_t until = deadline - clock_monotonic_ms();
             left = until > 0 ? (unsigned)until : 1;
         }
-        /* libftdi names endpoints from the chip's side: in_ep is the one the host writes to */
+        /* libftdi names endpoints from the chip's side: the host writes to in_ep */
         int result = libusb_bulk_transfer(self->ftdi->usb_dev, (unsigned char)self->ftdi->in_ep,
                                           (unsigned char *)bytes, part, &written, left);
         if (result == LIBUSB_ERROR_NO_DEVICE)
@@ -54,7 +54,7 @@ static int ftdi_stream_write(struct stream *stream, const uint8_t *bytes, size_t
         bytes += written;
         size -= (size_t)written;
         if (size > 0 && timeout_ms >= 0 && clock_monotonic_ms() >= deadline)
-            return bt_fail(error, BT_TIMEOUT, "board %s takes no commands", self->name);
+            return bt_fail(error, BT_TIMEOUT, "board %s accepts no commands", self->name);
     }
     return 0;
 }
@@ -77,7 +77,7 @@ static void ftdi_stream_close(struct stream *stream)
     if (self->open) {
         /* a chip left in synchronous mode hangs the next program */
         (void)ftdi_set_bitmode(self->ftdi, 0, BITMODE_RESET);
-        (void)ftdi_usb_close(self->ftdi); /* gives the interface back to the kernel's driver */
+        (void)ftdi_usb_close(self->ftdi); /* re-attaches the kernel's driver */
     }
     if (self->ftdi)
         ftdi_free(self->ftdi);
@@ -112,7 +112,7 @@ static int open_device(struct ftdi_stream *self, const struct ftdi_options *opti
              device.serial);
     ftdi_device_specification(&device, options->channel, self->specification,
                               sizeof self->specification);
-    /* detach and claim are one step for libusb, two would be a race; closing re-attaches */
+    /* libusb detaches and claims in one step, without a race; closing re-attaches */
     self->ftdi->module_detach_mode = AUTO_DETACH_REATACH_SIO_MODULE;
     ftdi_set_interface(self->ftdi, options->channel == 'B' ? INTERFACE_B : INTERFACE_A);
     int code = ftdi_usb_open_dev(self->ftdi, usb);
@@ -120,7 +120,7 @@ static int open_device(struct ftdi_stream *self, const struct ftdi_options *opti
     if (code == -5)
         result = bt_fail(error, BT_BUSY,
                          "board %s is in use by another program, "
-                         "or by a kernel driver that does not let go",
+                         "or by a kernel driver that cannot be detached",
                          self->name);
     else if (code < 0)
         result = failed(self, "it cannot be opened", error);
@@ -147,7 +147,7 @@ static int check_device(struct ftdi_stream *self, int speed, struct bt_error *er
                        "board %s is plugged into a slow port: %s, %u-byte packets; use a USB 2 or "
                        "USB 3 port, without an old hub between",
                        self->name, ftdi_device_speed(speed), self->ftdi->max_packet_size);
-    /* where it cannot be read nobody knows, and the board's answer will tell */
+    /* if it cannot be read, the board's answer shows whether the mode is right */
     if (ftdi_read_eeprom_location(self->ftdi, 0, &word) == 0 &&
         !ftdi_packets_fifo_mode(word, type == TYPE_2232H, self->channel))
         return bt_fail(error, BT_DEVICE,
@@ -180,8 +180,8 @@ static int start(struct ftdi_stream *self, struct bt_error *error)
     int result = ftdi_ring_start(self->ring, error);
     if (result < 0)
         return result;
-    /* behind the transfers, or the first milliseconds are lost. Channel B has no such mode: with
-     * the EEPROM's 245 FIFO it is asynchronous, and slower */
+    /* after the transfers are queued, or the first milliseconds are lost. Channel B has no such
+     * mode: with the EEPROM's 245 FIFO it is asynchronous, and slower */
     if (self->channel == 'A' && ftdi_set_bitmode(self->ftdi, 0xff, BITMODE_SYNCFF) < 0)
         return failed(self, "synchronous FIFO mode cannot be set", error);
     return 0;

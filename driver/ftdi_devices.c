@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A string of a device must not reach a terminal as it is. */
+/* Makes a device's string safe for a terminal. */
 static void read_string(libusb_device_handle *handle, uint8_t index, char text[64])
 {
     unsigned char bytes[64];
@@ -59,15 +59,15 @@ bool ftdi_device_possible(const struct ftdi_options *options, libusb_device *usb
            ftdi_options_match(&ids, descriptor.idVendor, descriptor.idProduct, "", "");
 }
 
-static bool bulk_endpoint(const struct libusb_interface_descriptor *setting, int place,
+static bool bulk_endpoint(const struct libusb_interface_descriptor *setting, int number,
                           uint8_t address)
 {
-    const struct libusb_endpoint_descriptor *endpoint = &setting->endpoint[place];
+    const struct libusb_endpoint_descriptor *endpoint = &setting->endpoint[number];
     return endpoint->bEndpointAddress == address &&
            (endpoint->bmAttributes & LIBUSB_TRANSFER_TYPE_MASK) == LIBUSB_TRANSFER_TYPE_BULK;
 }
 
-/* A vendor's own class throughout, one bulk endpoint each way: what FTDI's chips look like. */
+/* FTDI chips have vendor-specific classes and one bulk endpoint in each direction. */
 static bool resembling_interface(const struct libusb_config_descriptor *config, int interfaces)
 {
     if (config->bNumInterfaces != interfaces || config->interface[0].num_altsetting != 1)
@@ -116,7 +116,7 @@ static int not_found(const struct ftdi_options *options, const struct ftdi_devic
         return bt_fail(error, BT_DEVICE,
                        "no permission for the FTDI device %04x:%04x; the udev rules "
                        "60-bustap.rules, which identifies boards%s, and 61-bustap-access.rules, "
-                       "which opens them, give it; `bustap doctor` says what is missing",
+                       "which opens them, grant it; `bustap doctor` says what is missing",
                        unreadable->vid, unreadable->pid,
                        unreadable->private_ids ? " and needs a line for these ids" : "");
     if (unreadable->open_error < 0)
@@ -150,7 +150,7 @@ libusb_device *ftdi_device_find(libusb_device **list, size_t count,
             continue;
         if (match) {
             bt_fail(error, BT_DEVICE,
-                    "more than one FTDI board is meant, with serial numbers %s and %s; name one: "
+                    "more than one FTDI board matches, with serial numbers %s and %s; name one: "
                     "ftdi:serial=%s",
                     found->serial, device.serial, found->serial);
             return NULL;

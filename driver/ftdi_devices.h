@@ -6,7 +6,7 @@
 
 #include <libusb.h>
 
-#define FTDI_RELEASE_FT2232H 0x0700 /* of the device descriptor: tells chips apart */
+#define FTDI_RELEASE_FT2232H 0x0700 /* bcdDevice of the descriptor */
 #define FTDI_RELEASE_FT232H  0x0900
 
 struct ftdi_device {
@@ -16,28 +16,28 @@ struct ftdi_device {
     char manufacturer[64], product[64], serial[64]; /* empty where they cannot be read */
     int speed;                                      /* a libusb_speed */
     unsigned packet_bytes;                          /* of the first endpoint; 0: not known */
-    int open_error;                                 /* a libusb_error that opening it gave, or 0 */
+    int open_error;                                 /* the libusb_error of opening it, or 0 */
 };
 
 #define FTDI_SPECIFICATION_BYTES 128u
 
-/* What opens the device: "ftdi:serial=S", or with ids where they are private or there is no serial
- * number. */
+/* The specification that opens the device: "ftdi:serial=S", or with ids if they are private or
+ * there is no serial number. */
 void ftdi_device_short_specification(const struct ftdi_device *device,
                                      char text[FTDI_SPECIFICATION_BYTES]);
 
-/* Reads what is known of a device, opening it for a moment. */
+/* Reads descriptors and strings of a device; opens it briefly. */
 void ftdi_device_read(struct ftdi_device *device, libusb_device *usb);
 
 /*
- * The one device in the list (of count) that options mean, or NULL and *error. *found gets what is
- * known of it.
+ * The only device in the list (of count) that options select, with its description in *found; or
+ * NULL and *error.
  */
 libusb_device *ftdi_device_find(libusb_device **list, size_t count,
                                 const struct ftdi_options *options, struct ftdi_device *found,
                                 struct bt_error *error);
 
-/* The specification that means just this device: its ids, its serial number where it has one that
+/* The specification that selects exactly this device: its ids, its serial number if it has one that
  * can be written, and the channel. */
 void ftdi_device_specification(const struct ftdi_device *device, char channel, char *text,
                                size_t size);
@@ -47,7 +47,7 @@ const char *ftdi_device_speed(int speed);
 
 /*
  * Whether the descriptors are those of a chip that can be a board, whatever its ids: release and
- * interface of an FT232H or FT2232H. Asks the device for nothing; the kernel has its descriptors.
+ * interface of an FT232H or FT2232H. Sends nothing to the device; the kernel has its descriptors.
  */
 bool ftdi_device_resembles(libusb_device *usb);
 

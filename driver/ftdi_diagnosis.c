@@ -7,7 +7,7 @@
 #define READ_EEPROM_TYPE   0xc0 /* of the device, so that no interface need be claimed */
 #define CONTROL_TIMEOUT_MS 1000
 
-/* Where it could not be opened, the strings that the kernel read at the plug. */
+/* If the device could not be opened: the strings that the kernel read when it was plugged in. */
 static void complete_strings(struct ftdi_device *device, const struct usb_node *node)
 {
     if (device->open_error == 0)
@@ -32,7 +32,7 @@ static void read_eeprom(struct ftdi_diagnosis *board, libusb_device *usb)
     libusb_close(handle);
 }
 
-/* True if it is one that is meant. */
+/* Whether the options select this device. */
 static bool examine(struct ftdi_diagnosis *board, libusb_device *usb,
                     const struct ftdi_options *options, const char *root)
 {

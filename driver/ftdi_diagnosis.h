@@ -1,6 +1,6 @@
 /*
- * Everything that can be found out about FTDI chips that may be boards, short of opening one as a
- * board: for `bustap doctor`, which judges it.
+ * Collects facts about FTDI chips that may be boards, without opening one as a board, for
+ * `bustap doctor`.
  */
 #ifndef DRIVER_FTDI_DIAGNOSIS_H
 #define DRIVER_FTDI_DIAGNOSIS_H
@@ -10,27 +10,27 @@
 #include "formats/base/named_fields.h"
 
 struct ftdi_diagnosis {
-    struct ftdi_device device; /* strings are the kernel's where it cannot be opened */
+    struct ftdi_device device; /* with the kernel's strings if it cannot be opened */
     char specification[FTDI_SPECIFICATION_BYTES];
     struct usb_node node;
-    bool ours;         /* it may be asked and opened: see ftdi_diagnosis_list */
-    bool eeprom_known; /* asked, and answered */
-    uint16_t eeprom;   /* its first word */
+    bool ours;         /* may be opened: see ftdi_diagnosis_list */
+    bool eeprom_known; /* eeprom was read */
+    uint16_t eeprom;   /* first word of the EEPROM */
 };
 
 struct NAMED_FIELDS ftdi_diagnoses {
     struct ftdi_diagnosis *boards;
     size_t count;
-    size_t devices; /* on USB, of whatever kind */
+    size_t devices; /* USB devices of any kind */
 };
 
 /*
- * Finds the chips that options mean; without options (NULL) all that can be boards. Of chips with
- * ids of their own, which may be anything with an FTDI chip, only descriptors are read unless
- * options name them or a udev rule identified them as boards: those, and FTDI's own ids, are
- * `ours`, and their EEPROM's mode is read too where no program has claimed them. root stands in
- * front of /sys, /dev, /proc and /run, "" for this machine's. 0, and free what was found with
- * ftdi_diagnoses_free; or BT_DEVICE where USB cannot be used, BT_MEMORY.
+ * Finds the chips that options select; without options (NULL) all that can be boards. A chip is
+ * `ours` if it has FTDI's ids, options name it, or a udev rule identifies it as a board. Of other
+ * chips, which may belong to any product, only descriptors are read. Of ours that no program has
+ * claimed, the EEPROM's mode is read, too. root is a prefix of /sys, /dev, /proc and /run, "" for
+ * this machine. 0, and the caller frees the result with ftdi_diagnoses_free; BT_DEVICE if USB
+ * cannot be used; BT_MEMORY.
  */
 int ftdi_diagnosis_list(struct ftdi_diagnoses *found, const struct ftdi_options *options,
                         const char *root, struct bt_error *error);

@@ -68,7 +68,7 @@ static int parse_part(struct ftdi_options *options, const struct part *part, uns
                        "channel=",
                        (int)(part->length < 40 ? part->length : 40), part->text);
     if (*seen >> key & 1u)
-        return bt_fail(error, BT_USAGE, "board option %s= stands twice", names[key]);
+        return bt_fail(error, BT_USAGE, "board option %s= is given twice", names[key]);
     *seen |= 1u << key;
     const struct part value = {equals + 1, part->length - name_length - 1};
     switch ((enum key)key) {
@@ -96,7 +96,7 @@ int ftdi_options_parse(struct ftdi_options *options, const char *text, struct bt
             return result;
         text += part.length;
         if (*text == ',' && *++text == '\0')
-            return bt_fail(error, BT_USAGE, "a board option is missing behind the last comma");
+            return bt_fail(error, BT_USAGE, "a board option is missing after the last comma");
     }
     if ((seen >> KEY_VID & 1u) != (seen >> KEY_PID & 1u))
         return bt_fail(error, BT_USAGE, "board options vid= and pid= go together");

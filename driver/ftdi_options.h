@@ -1,4 +1,4 @@
-/* What a user writes behind "ftdi:": which board is meant, and which channel of its chip. */
+/* The options after "ftdi:": which board, and which channel of its chip. */
 #ifndef DRIVER_FTDI_OPTIONS_H
 #define DRIVER_FTDI_OPTIONS_H
 
@@ -11,7 +11,7 @@ struct ftdi_options {
     char serial[64];      /* empty: any */
     char description[64]; /* the product string; empty: any */
     bool has_ids;
-    uint16_t vid, pid; /* with has_ids; else FTDI's own for chips that can do it */
+    uint16_t vid, pid; /* with has_ids; else FTDI's ids of suitable chips */
     char channel;      /* 'A' or 'B' */
 };
 
@@ -19,7 +19,7 @@ struct ftdi_options {
  * hexadecimal and stand together. 0, or BT_USAGE with what is allowed. */
 int ftdi_options_parse(struct ftdi_options *options, const char *text, struct bt_error *error);
 
-/* Whether a device with these ids and strings is meant. */
+/* Whether the options select a device with these ids and strings. */
 bool ftdi_options_match(const struct ftdi_options *options, uint16_t vid, uint16_t pid,
                         const char *serial, const char *description);
 

@@ -1,4 +1,4 @@
-/* What USB packets from an FTDI chip look like: two bytes of line status, then data. */
+/* USB packets from an FTDI chip: two bytes of line status, then data. */
 #ifndef DRIVER_FTDI_PACKETS_H
 #define DRIVER_FTDI_PACKETS_H
 
@@ -9,10 +9,10 @@
 #define FTDI_STATUS_BYTES 2u
 
 /*
- * Copies the data of a transfer, without the status bytes of each packet, to out, at most capacity
- * bytes. A transfer is packets of packet_bytes (> 2), the last one perhaps shorter. *position is
- * where to go on in the transfer: 0 to begin; transfer_bytes once all of it is taken, which may be
- * without any data. Returns the bytes copied.
+ * Copies at most capacity bytes of a transfer's data to out, without the status bytes of each
+ * packet. A transfer consists of packets of packet_bytes (> 2); the last may be shorter. *position
+ * is the offset in the transfer: 0 at first, transfer_bytes at the end, which may be reached
+ * without any data. Returns the number of bytes copied.
  */
 size_t ftdi_packets_strip(uint8_t *out, size_t capacity, const uint8_t *transfer,
                           size_t transfer_bytes, size_t packet_bytes, size_t *position);

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <time.h>
 
-#define SPARE_BUFFERS   64u  /* what the reader may be behind, beyond what is queued */
-#define ERRORS_MAX      8u   /* so many transfers failed in a row are a storm */
+#define SPARE_BUFFERS   64u  /* buffers that may wait for the reader, beyond the queued ones */
+#define ERRORS_MAX      8u   /* consecutive failed transfers before the ring gives up */
 #define SILENCE_MS      3000 /* about 190 latency periods */
-#define GONE_WAIT_MS    1000 /* for transfers that were done before the board was unplugged */
+#define GONE_WAIT_MS    1000 /* for transfers that completed before the board was unplugged */
 #define EVENT_WAIT_US   100000
-#define EVENT_RETRY_NS  20000000 /* behind an error of libusb's; the transfers last longer */
+#define EVENT_RETRY_NS  20000000 /* after an error of libusb; the queued transfers last longer */
 #define CANCEL_WAIT_MS  5000
 #define LIMIT_MIB_USUAL 16u
 
@@ -26,11 +26,11 @@ _Static_assert(FTDI_RING_TRANSFER_BYTES % 512 == 0, "transfers are whole packets
 
 struct buffer {
     struct buffer *next;
-    size_t size; /* bytes that came */
+    size_t size; /* bytes received */
     uint8_t *bytes;
 };
 
-/* First in, first out. */
+/* A FIFO of buffers. */
 struct buffer_list {
     struct buffer *first, *last;
 };
@@ -38,7 +38,7 @@ struct buffer_list {
 struct slot {
     struct ftdi_ring *ring;
     struct libusb_transfer *transfer;
-    struct buffer *buffer; /* the one the transfer writes to; NULL while it is not queued */
+    struct buffer *buffer; /* written by the transfer; NULL while it is not queued */
     bool queued;
 };
 
@@ -57,25 +57,25 @@ struct ftdi_ring {
 
     pthread_t thread;
     bool has_thread;
-    pthread_mutex_t mutex; /* guards all below */
+    pthread_mutex_t mutex; /* guards the fields below */
     pthread_cond_t changed;
     bool has_locks;
-    struct buffer_list ready; /* full, in the order in which they came */
+    struct buffer_list ready; /* full, oldest first */
     struct buffer_list empty;
-    size_t queued;       /* transfers the kernel has */
-    size_t queue_wanted; /* not more than these */
-    unsigned errors;     /* transfers failed in a row */
-    int last_error;      /* a libusb_transfer_status */
-    int submit_error;    /* a libusb_error that queueing ended with */
-    unsigned deaf;       /* times in a row that libusb could not be asked for events */
-    int event_error;     /* the libusb_error it answered with */
+    size_t queued;         /* transfers queued in the kernel */
+    size_t queue_wanted;   /* limit of queued */
+    unsigned errors;       /* consecutive failed transfers */
+    int last_error;        /* a libusb_transfer_status */
+    int submit_error;      /* the libusb_error of the last failed submission */
+    unsigned event_errors; /* consecutive failures of libusb's event handling */
+    int event_error;       /* the libusb_error of the last one */
     bool gone, stopping;
-    int64_t gone_ns; /* that events were listened for since it is */
-    bool heard; /* a transfer came back, or cannot be missed yet, since events were asked for */
-    int64_t quiet_ns; /* that events were listened for since then, and none came */
+    int64_t gone_ns;  /* time spent handling events since `gone` */
+    bool heard;       /* a transfer completed, or was just queued, since events were last handled */
+    int64_t quiet_ns; /* time spent handling events since then without a completed transfer */
     int silence_ms;
 
-    struct buffer *reading; /* the reader's own; no lock needed */
+    struct buffer *reading; /* owned by the reader; needs no lock */
     size_t position;
 };
 
@@ -118,8 +118,8 @@ static struct buffer *list_take(struct buffer_list *list)
 
 static void LIBUSB_CALL completed(struct libusb_transfer *transfer);
 
-/* Queues a slot's transfer if there is an empty buffer for it and nothing speaks against it. The
- * lock is held. Returns a libusb_error. */
+/* Queues a slot's transfer if the ring is running and an empty buffer is available. The caller
+ * holds the lock. Returns a libusb_error. */
 static int queue(struct ftdi_ring *ring, struct slot *slot)
 {
     if (slot->queued || ring->stopping || ring->gone || ring->errors > ERRORS_MAX ||
@@ -128,12 +128,12 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     slot->buffer = list_take(&ring->empty);
     if (!slot->buffer)
         return 0;
-    /* no time-out: an idle chip completes transfers by its latency timer */
+    /* no time-out: the latency timer of an idle chip completes transfers */
     libusb_fill_bulk_transfer(slot->transfer, ring->handle, ring->endpoint, slot->buffer->bytes,
                               (int)FTDI_RING_TRANSFER_BYTES, completed, slot, 0);
     int result = libusb_submit_transfer(slot->transfer);
     if (result == 0) {
-        /* from now on there is something to answer: a reader that stood still is no silence */
+        /* silence counts from here: while no transfer was queued the chip could not answer */
         if (ring->queued == 0)
             ring->heard = true;
         slot->queued = true;
@@ -145,7 +145,7 @@ static int queue(struct ftdi_ring *ring, struct slot *slot)
     return result;
 }
 
-/* What queueing again ran into, where the ring was running. The lock is held. */
+/* Records a failed submission of a running ring. The caller holds the lock. */
 static void note_submit(struct ftdi_ring *ring, int result)
 {
     if (result == LIBUSB_ERROR_NO_DEVICE)
@@ -154,7 +154,7 @@ static void note_submit(struct ftdi_ring *ring, int result)
         ring->submit_error = result;
 }
 
-/* Only hands over and queues again: whatever takes longer here is missing from the bus. */
+/* Hands the buffer over and queues the transfer again. Delays here lose requests on the bus. */
 static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
 {
     struct slot *slot = transfer->user_data;
@@ -174,7 +174,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
         ring->errors++;
         ring->last_error = transfer->status;
     }
-    /* what came before an error is good, too: the wire's frames have checksums of their own */
+    /* data before an error is used, too: the wire's frames have checksums */
     buffer->size = (size_t)transfer->actual_length;
     list_put(buffer->size > FTDI_STATUS_BYTES ? &ring->ready : &ring->empty, buffer);
     if (transfer->status != LIBUSB_TRANSFER_CANCELLED)
@@ -183,8 +183,8 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
     pthread_mutex_unlock(&ring->mutex);
 }
 
-/* Only time in which an event would have been seen is silence: a process that was stopped, or had
- * no processor, finds what came meanwhile when it asks the next time. The lock is held. */
+/* Counts only time spent in libusb's event handling as silence: a process that was stopped or not
+ * scheduled receives the pending events the next time. The caller holds the lock. */
 static void note_silence(struct ftdi_ring *ring, int64_t asked_ns)
 {
     int64_t listened = clock_monotonic_ns() - asked_ns;
@@ -205,14 +205,14 @@ static void *handle_events(void *argument)
         int64_t asked_ns = clock_monotonic_ns();
         int result = libusb_handle_events_timeout_completed(ring->context, &wait, NULL);
         bool failed = result < 0 && result != LIBUSB_ERROR_INTERRUPTED;
-        /* such an error comes at once: without a pause this would be all that the processor does */
+        /* such an error returns at once: the pause avoids a busy loop */
         if (failed)
             nanosleep(&(struct timespec){.tv_nsec = EVENT_RETRY_NS}, NULL);
         pthread_mutex_lock(&ring->mutex);
         note_silence(ring, asked_ns);
-        ring->deaf = failed ? ring->deaf + 1 : 0;
+        ring->event_errors = failed ? ring->event_errors + 1 : 0;
         ring->event_error = failed ? result : 0;
-        if (ring->deaf > ERRORS_MAX)
+        if (ring->event_errors > ERRORS_MAX)
             pthread_cond_broadcast(&ring->changed);
         more = !ring->stopping || ring->queued > 0;
         pthread_mutex_unlock(&ring->mutex);
@@ -220,7 +220,7 @@ static void *handle_events(void *argument)
     return NULL;
 }
 
-/* --- making it --- */
+/* --- creation --- */
 
 unsigned ftdi_ring_limit_mib(const char *root)
 {
@@ -252,7 +252,7 @@ static int allocate(struct ftdi_ring *ring, struct bt_error *error)
     ring->slots = calloc(ring->slot_count, sizeof *ring->slots);
     ring->buffers = calloc(ring->buffer_count, sizeof *ring->buffers);
     ring->memory = malloc(ring->buffer_count * FTDI_RING_TRANSFER_BYTES);
-    /* the kernel gives pages when they are first written: now, not while a bus is running */
+    /* write to the pages now: page faults during a capture would cost time */
     if (ring->memory)
         memset(ring->memory, 0, ring->buffer_count * FTDI_RING_TRANSFER_BYTES);
     bool good = ring->slots && ring->buffers && ring->memory;
@@ -287,7 +287,7 @@ static int make_locks(struct ftdi_ring *ring, struct bt_error *error)
     return 0;
 }
 
-/* A thread that takes no signals: they are for the program, and would only wake it. */
+/* Starts a thread with all signals blocked: they are for the program's other threads. */
 static int start_thread(struct ftdi_ring *ring, struct bt_error *error)
 {
     sigset_t all, before;
@@ -334,7 +334,7 @@ void ftdi_ring_set_silence(struct ftdi_ring *ring, int milliseconds)
     ring->silence_ms = milliseconds;
 }
 
-/* Queues all transfers; where the kernel has no memory for all, half of them, or half of those. */
+/* Queues all transfers; halves their number while the kernel has no memory for them. */
 int ftdi_ring_start(struct ftdi_ring *ring, struct bt_error *error)
 {
     int result = 0;
@@ -377,14 +377,14 @@ static const char *status_name(int status)
     }
 }
 
-/* Queueing tells that the board is gone while the kernel may still have what came before: transfers
- * that are done, up to the first that was not. The lock is held. */
+/* A submission may fail because the board is gone while the kernel still holds completed transfers:
+ * waits for those. The caller holds the lock. */
 static bool may_have_more(const struct ftdi_ring *ring)
 {
     return ring->queued > 0 && ring->gone_ns < GONE_WAIT_MS * INT64_C(1000000);
 }
 
-/* Why nothing more will come; 0 while it may. The lock is held. */
+/* Why no more data will arrive; 0 while it may. The caller holds the lock. */
 static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
 {
     if (ring->gone)
@@ -399,8 +399,8 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
     if (ring->queued == 0 && ring->submit_error)
         return bt_fail(error, BT_DEVICE, "board %s: USB transfers cannot be queued: %s", ring->name,
                        libusb_error_name(ring->submit_error));
-    if (ring->deaf > ERRORS_MAX)
-        return bt_fail(error, BT_DEVICE, "board %s: USB events cannot be had: %s", ring->name,
+    if (ring->event_errors > ERRORS_MAX)
+        return bt_fail(error, BT_DEVICE, "board %s: USB events cannot be handled: %s", ring->name,
                        libusb_error_name(ring->event_error));
     if (ring->queued > 0 && !ring->heard && ring->quiet_ns > ring->silence_ms * INT64_C(1000000))
         return bt_fail(
@@ -410,7 +410,7 @@ static int trouble(const struct ftdi_ring *ring, struct bt_error *error)
     return 0;
 }
 
-/* Gives the reader's buffer back, and queues what had to wait for one. */
+/* Returns the reader's buffer and queues transfers that had to wait for one. */
 static void give_back(struct ftdi_ring *ring)
 {
     pthread_mutex_lock(&ring->mutex);
@@ -436,7 +436,7 @@ static int take_buffer(struct ftdi_ring *ring, int64_t deadline_ms, struct bt_er
             result = bt_fail(error, BT_TIMEOUT, "board %s sent nothing", ring->name);
         if (result < 0)
             break;
-        /* in steps, so that silence is seen however long the reader would wait */
+        /* in steps, to detect silence during a longer wait */
         int64_t until = clock_monotonic_ms() + (left < 500 ? left : 500);
         struct timespec time = {.tv_sec = (time_t)(until / 1000),
                                 .tv_nsec = (long)(until % 1000) * 1000000};
@@ -467,14 +467,14 @@ long ftdi_ring_read(struct ftdi_ring *ring, uint8_t *bytes, size_t capacity, int
     return (long)size;
 }
 
-/* --- ending --- */
+/* --- end --- */
 
-/* Cancelled is not done: every callback must have come. True once they have. */
+/* Cancels all transfers and waits for their callbacks. True once all were called. */
 static bool cancel_all(struct ftdi_ring *ring)
 {
     pthread_mutex_lock(&ring->mutex);
     ring->stopping = true;
-    /* the last first, so that the ones behind do not run while those before are being cancelled */
+    /* in reverse order, so that later transfers do not run while earlier ones are cancelled */
     for (size_t i = ring->slot_count; ring->slots && i > 0; i--)
         if (ring->slots[i - 1].queued)
             libusb_cancel_transfer(ring->slots[i - 1].transfer);
@@ -495,7 +495,7 @@ int ftdi_ring_free(struct ftdi_ring *ring)
         return 0;
     if (ring->has_thread) {
         if (!cancel_all(ring)) {
-            /* libusb and the event thread still use it: a leak is better than what else happens */
+            /* libusb and the event thread still use it: leak it rather than free it */
             pthread_detach(ring->thread);
             return -1;
         }

@@ -7,46 +7,46 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define RETRY_MS 1000 /* between attempts, where nothing is heard of a board being plugged in */
+#define RETRY_MS 1000 /* retry interval while no board is plugged in */
 #define MS_NS    INT64_C(1000000)
 
 struct reconnect {
     struct source source; /* first */
     reconnect_open *open;
     struct session *session;
-    char specification[256]; /* of this very board */
+    char specification[256]; /* selects exactly this board; empty: it cannot reconnect */
     int64_t patience_ms;     /* INT64_MAX: for ever */
     bool stopping;
 
-    /* While the board is away. */
-    bool away;
-    struct boards_watch *watch; /* NULL: no memory for it, the timer must do */
-    int64_t left_ms, retry_ms;  /* monotonic */
-    struct bt_error why;        /* it is away */
-    struct bt_error tried;      /* why it still is: what the last attempt met */
+    /* While the board is disconnected. */
+    bool disconnected;
+    struct boards_watch *watch;        /* NULL: no memory for it; only the timer retries */
+    int64_t disconnected_ms, retry_ms; /* monotonic */
+    struct bt_error why;               /* the error that disconnected it */
+    struct bt_error tried;             /* the error of the last attempt */
 };
 
-static int leave(struct reconnect *self, const struct bt_error *why, struct bt_error *error)
+static int disconnect(struct reconnect *self, const struct bt_error *why, struct bt_error *error)
 {
-    self->away = true;
-    self->left_ms = self->retry_ms = clock_monotonic_ms();
+    self->disconnected = true;
+    self->disconnected_ms = self->retry_ms = clock_monotonic_ms();
     self->why = self->tried = *why;
     session_suspend(self->session);
     self->watch = boards_watch_new();
     return bt_fail(error, BT_NOTE, "%.400s; waiting for it to come back", why->message);
 }
 
-static int come_back(struct reconnect *self, struct bt_error *error)
+static int reconnected(struct reconnect *self, struct bt_error *error)
 {
-    int64_t away_ms = clock_monotonic_ms() - self->left_ms;
-    self->away = false;
+    int64_t missing_ms = clock_monotonic_ms() - self->disconnected_ms;
+    self->disconnected = false;
     boards_watch_free(self->watch);
     self->watch = NULL;
-    return bt_fail(error, BT_NOTE, "the board is back after %.1f s; the capture goes on",
-                   (double)away_ms / 1000);
+    return bt_fail(error, BT_NOTE, "the board is back after %.1f s; the capture continues",
+                   (double)missing_ms / 1000);
 }
 
-/* One attempt to have the board again. BT_NOTE: it is back, or something new keeps it away. */
+/* Tries to reconnect. BT_NOTE: the board is back, or the attempt failed for a new reason. */
 static int attempt(struct reconnect *self, struct bt_error *error)
 {
     struct stream *stream;
@@ -55,7 +55,7 @@ static int attempt(struct reconnect *self, struct bt_error *error)
     if (result == 0)
         result = session_resume(self->session, stream, &failure);
     if (result == 0)
-        return come_back(self, error);
+        return reconnected(self, error);
     self->retry_ms = clock_monotonic_ms() + RETRY_MS;
     bool news = !bt_same_reason(self->tried.message, failure.message);
     self->tried = failure;
@@ -64,16 +64,16 @@ static int attempt(struct reconnect *self, struct bt_error *error)
     return bt_fail(error, BT_TIMEOUT, "%s", failure.message);
 }
 
-/* Waits for a plug or the time of the next attempt. Returns whether it is time to try. */
+/* Waits until a device is plugged in or the retry interval ends. Returns whether to try. */
 static bool wait_for_board(struct reconnect *self, int timeout_ms)
 {
     int64_t left = self->retry_ms - clock_monotonic_ms();
     if (left <= 0)
         return true;
-    int wait = timeout_ms >= 0 && timeout_ms < left ? timeout_ms : (int)left;
+    int wait_ms = timeout_ms >= 0 && timeout_ms < left ? timeout_ms : (int)left;
     if (self->watch)
-        return boards_watch_wait(self->watch, wait) || clock_monotonic_ms() >= self->retry_ms;
-    struct timespec pause = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * MS_NS};
+        return boards_watch_wait(self->watch, wait_ms) || clock_monotonic_ms() >= self->retry_ms;
+    struct timespec pause = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * MS_NS};
     nanosleep(&pause, NULL);
     return clock_monotonic_ms() >= self->retry_ms;
 }
@@ -83,19 +83,19 @@ static int end_without_board(struct reconnect *self, struct bt_error *error)
     if (!self->why.code)
         return 0;
     bt_fail(error, BT_DATA,
-            "the board was away when the capture was stopped (%.200s): what it saw meanwhile is "
-            "not known",
+            "the board was disconnected when the capture was stopped (%.200s): what it saw "
+            "meanwhile is not known",
             self->why.message);
     self->why.code = 0;
     return BT_DATA;
 }
 
-static int wait_away(struct reconnect *self, int timeout_ms, struct bt_error *error)
+static int wait_disconnected(struct reconnect *self, int timeout_ms, struct bt_error *error)
 {
     do {
         if (self->stopping)
             return end_without_board(self, error);
-        if (clock_monotonic_ms() - self->left_ms >= self->patience_ms)
+        if (clock_monotonic_ms() - self->disconnected_ms >= self->patience_ms)
             return bt_fail(error, self->why.code, "%s", self->why.message);
         if (wait_for_board(self, timeout_ms)) {
             int result = attempt(self, error);
@@ -103,7 +103,7 @@ static int wait_away(struct reconnect *self, int timeout_ms, struct bt_error *er
                 return result;
         }
     } while (timeout_ms < 0);
-    return bt_fail(error, BT_TIMEOUT, "the board is away");
+    return bt_fail(error, BT_TIMEOUT, "the board is disconnected");
 }
 
 static bool is_fatal(int result)
@@ -127,15 +127,15 @@ static int reconnect_next(struct source *source, struct batch *batch, int timeou
     struct reconnect *self = (struct reconnect *)source;
     struct bt_error own = {0};
     error = error ? error : &own;
-    if (self->away) {
+    if (self->disconnected) {
         batch_clear(batch);
-        return wait_away(self, timeout_ms, error);
+        return wait_disconnected(self, timeout_ms, error);
     }
     int result = source_next(session_source(self->session), batch, timeout_ms, error);
     if (can_come_back(self) && is_fatal(result) && result != BT_USAGE && result != BT_MEMORY &&
         !self->stopping) {
         struct bt_error why = *error;
-        return leave(self, &why, error);
+        return disconnect(self, &why, error);
     }
     return result;
 }
@@ -154,13 +154,13 @@ static int reconnect_stop(struct source *source, struct bt_error *error)
 {
     struct reconnect *self = (struct reconnect *)source;
     self->stopping = true;
-    return self->away ? 0 : source_stop(session_source(self->session), error);
+    return self->disconnected ? 0 : source_stop(session_source(self->session), error);
 }
 
 static int reconnect_absent(struct source *source, struct bt_error *error)
 {
     const struct reconnect *self = (const struct reconnect *)source;
-    if (!self->away)
+    if (!self->disconnected)
         return 0;
     return bt_fail(error, self->tried.code, "%s", self->tried.message);
 }
@@ -206,6 +206,6 @@ struct source *reconnect_source(reconnect_open *open, const char *specification,
         return NULL;
     }
     session_prepare(self->session, settings);
-    self->source.waits = session_source(self->session)->waits;
+    self->source.backpressure = session_source(self->session)->backpressure;
     return &self->source;
 }

@@ -1,25 +1,25 @@
 /*
- * A board as a source that outlives its cable: where the board goes away in the middle of a
- * capture, the source waits for the same board and goes on, in the same session where the board
- * kept it. What is missing is told as a loss, and when nobody listened as a gap.
+ * A board as a source that survives a disconnect: if the board disconnects during a capture, the
+ * source waits for the same board and continues, in the same session if the board kept it. Batches
+ * report missing requests as a loss and the disconnected time as a gap.
  */
 #ifndef DRIVER_RECONNECT_H
 #define DRIVER_RECONNECT_H
 
 #include "driver/session.h"
 
-/* Opens a board by its specification: boards_open, or a test's own. */
+/* Opens a board by its specification: boards_open, or a test's function. */
 typedef int reconnect_open(struct stream **stream, const char *specification,
                            struct bt_error *error);
 
 /*
  * Opens and identifies the board that specification names; source_start arms it.
- * settings->reconnect_ns is how long a board that went away is waited for; those that cannot come
- * back (virtual ones) are not.
+ * settings->reconnect_ns is how long the source waits for a disconnected board. It does not wait
+ * for boards that cannot reconnect (virtual ones).
  *
- * The source answers BT_NOTE when the board goes away, when it is back, and when another reason
- * keeps it away; source_absent tells while it is. Stopped while the board is away it says so with
- * BT_DATA, and ends.
+ * source_next returns BT_NOTE when the board disconnects, when it is back, and when an attempt to
+ * reconnect fails for a new reason; source_absent gives the reason meanwhile. If the source is
+ * stopped while the board is disconnected, source_next reports that with BT_DATA and then ends.
  *
  * NULL and *error on failure.
  */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define QUIET_MS    20  /* a line on which nothing came for so long is empty */
-#define PURGE_MS    250 /* a board that is still armed never falls silent */
+#define QUIET_MS    20  /* the line is empty after this silence */
+#define PURGE_MS    250 /* limit: a board that is still armed never falls silent */
 #define PURGE_BYTES (16u << 20)
 #define IDENTIFY_MS 650 /* three tries make about two seconds */
 #define START_MS    1000
@@ -22,7 +22,7 @@ struct session_settings session_settings_default(void)
                                      .reconnect_ns = SESSION_RECONNECT_FOR_EVER};
 }
 
-/* Throws away what an earlier session left on the line. 0, or why the stream cannot be read. */
+/* Discards data of an earlier session. 0, or the error of reading the stream. */
 static int purge(struct session *session, struct bt_error *error)
 {
     int64_t end = clock_monotonic_ms() + PURGE_MS;
@@ -82,11 +82,11 @@ int session_identify(struct session *session, struct wire_identity *identity,
             return result;
         if (reply.status != WIRE_OK)
             return session_refused(session, &reply, "identify", error);
-        /* the first byte of an identity is the protocol, whatever that makes of the rest */
+        /* the first byte of an identity is the protocol version, in every version */
         if (reply.body_bytes > 0 && reply.body[0] != WIRE_VERSION)
             return session_other_protocol(session, reply.body[0], error);
         if (wire_identity_get(identity, reply.body, reply.body_bytes) < 0)
-            return bt_fail(error, BT_DEVICE, "board %s says who it is in %zu bytes, not %u",
+            return bt_fail(error, BT_DEVICE, "board %s sent an identity of %zu bytes, not %u",
                            session->name, reply.body_bytes, WIRE_IDENTITY_BYTES);
         return 0;
     }
@@ -103,7 +103,7 @@ struct session *session_new(struct stream *stream, struct bt_error *error)
         return NULL;
     }
     session->source.operations = session_source_operations();
-    session->source.waits = stream->operations->waits;
+    session->source.backpressure = stream->operations->backpressure;
     session->stream = stream;
     snprintf(session->name, sizeof session->name, "%s", stream_name(stream));
     session->settings = session_settings_default();
@@ -155,7 +155,7 @@ static int send_configuration(struct session *session, struct wire_reply *reply,
     return session_exchange(session, WIRE_CONFIGURE, body, sizeof body, START_MS, reply, error);
 }
 
-/* From START on everything that carries the new session's id counts. */
+/* Begins the session at its START frame. */
 static void begin(struct session *session)
 {
     session_rebase(session, &session->frame);
@@ -164,18 +164,18 @@ static void begin(struct session *session)
                                                   .sequence = session->frame.sequence + 1};
     session->phase = SESSION_ARMED;
     session_heard(session);
-    session->away_ms = session->heard_ms;
+    session->returned_ms = session->heard_ms;
     session->counters = (struct wire_counters){0};
     session->counters_known = session->totals_final = false;
-    session->frame_waits = false;
+    session->frame_pending = false;
     session->spare_count = 0;
     session->reason.code = 0;
     session->stops_sent = session->statuses_sent = 0;
     session->stop_confirmed = false;
 }
 
-/* Sends ARM with a new id and discards everything until START with that id: whatever an earlier
- * session left cannot be taken for this one. 0, BT_TIMEOUT, or 1 for a refusal in *reply. */
+/* Sends ARM with a new id and discards all frames before the START with that id, so that frames of
+ * an earlier session are not taken for this one's. 0, BT_TIMEOUT, or 1 for a refusal in *reply. */
 static int send_arm(struct session *session, struct wire_reply *reply, struct bt_error *error)
 {
     uint8_t body[4];
@@ -206,7 +206,7 @@ static int send_arm(struct session *session, struct wire_reply *reply, struct bt
     return result;
 }
 
-int session_arm_again(struct session *session, struct bt_error *error)
+int session_rearm(struct session *session, struct bt_error *error)
 {
     int result = BT_TIMEOUT;
     for (int i = 0; i < TRIES; i++) {
@@ -253,11 +253,11 @@ int session_start(struct session *session, struct bt_error *error)
     if (is_armed(session))
         return bt_fail(error, BT_USAGE, "board %s is armed already", session->name);
     if (!session->stream)
-        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
+        return bt_fail(error, BT_CLOSED, "board %s is disconnected", session->name);
     session->base = (struct session_base){0};
     session->gap = (struct gap){.milliseconds = 0};
     session->uncounted = false;
-    int result = session_arm_again(session, error);
+    int result = session_rearm(session, error);
     if (result < 0)
         return result;
     session->statistics.lost = (struct loss){.count = 0};

@@ -1,6 +1,6 @@
 /*
- * A conversation with one board: identify, configure, arm, read frames, stop; resynchronises after
- * garbage and counts what the link lost. The board is not trusted: every frame may hold anything.
+ * The protocol with one board: identify, configure, arm, read frames, stop. Resynchronises after
+ * garbage and counts losses of the link. The board is not trusted: a frame may contain anything.
  */
 #ifndef DRIVER_SESSION_H
 #define DRIVER_SESSION_H
@@ -19,75 +19,74 @@ struct session_settings {
     enum wire_packing packing;
     uint32_t flush_us; /* see wire_configuration */
     uint32_t heartbeat_ms;
-    int stop_ms;    /* told to stop, it may take so long to send what it has queued */
-    int silence_ms; /* armed, nothing heard for so long, STATUS not answered: the board is given up
-                     */
-    int64_t reconnect_ns; /* driver/reconnect.h: a board that went away is waited for so long; 0:
-                             not at all; SESSION_RECONNECT_FOR_EVER */
+    int stop_ms;          /* time limit for sending the queued frames after STOP */
+    int silence_ms;       /* an armed board that is silent for this long fails; 0: never */
+    int64_t reconnect_ns; /* driver/reconnect.h: how long to wait for a disconnected board; 0: do
+                             not wait; SESSION_RECONNECT_FOR_EVER */
 };
 
-/* Plain numbers that suit a bench: 20 ms flush, 250 ms heartbeat, 5 s of silence, 30 s to stop,
- * delta packing, no filter; a board that went away is waited for for ever. */
+/* The defaults: 20 ms flush, 250 ms heartbeat, 5 s of silence, 30 s to stop, delta packing, no
+ * filter, no limit of the wait for a disconnected board. */
 struct session_settings session_settings_default(void);
 
 struct session_statistics {
     struct wire_reader_statistics reader;
     uint64_t records;          /* delivered */
     uint64_t stale_frames;     /* of another session */
-    uint64_t duplicate_frames; /* told what had been told already */
-    uint64_t bad_frames;       /* good CRC, nonsense inside */
-    uint64_t sequence_gaps;    /* places where frames are missing */
+    uint64_t duplicate_frames; /* contained nothing new */
+    uint64_t bad_frames;       /* good CRC, invalid contents */
+    uint64_t sequence_gaps;    /* gaps in the frames' sequence numbers */
     struct loss lost;          /* over the whole session: bus and link */
 };
 
 /*
- * Opens a session on stream (the session closes it, also on failure) and asks the board who it is,
- * discarding whatever an earlier session left on the line. NULL and *error on failure.
+ * Opens a session on stream (the session closes it, also on failure), discards data of an earlier
+ * session and reads the board's identity. NULL and *error on failure.
  */
 struct session *session_new(struct stream *stream, struct bt_error *error);
 void session_free(struct session *session);
 
-/* Who the board is. Valid as long as the session. */
+/* The board's identity. Valid as long as the session. */
 const struct wire_identity *session_identity(const struct session *session);
 
-/* Keeps settings for source_start, which configures and arms the board with them. */
+/* Stores settings for source_start, which configures and arms the board with them. */
 void session_prepare(struct session *session, const struct session_settings *settings);
 
-/* Both at once: configures and arms the board, and waits for its START. 0 or a negative code. */
+/* session_prepare and source_start in one: waits for the board's START. 0 or a negative code. */
 int session_arm(struct session *session, const struct session_settings *settings,
                 struct bt_error *error);
 
 /*
- * For a session that was armed and whose source has failed: closes the stream. The board may go on
- * by itself meanwhile, its queue filling.
+ * For an armed session whose source has failed: closes the stream. The board may continue the
+ * session meanwhile and fill its queue.
  */
 void session_suspend(struct session *session);
 
 /*
- * Goes on with a suspended session on a new stream (taken over, also on failure). A board that kept
- * the session goes on with it, and its counting tells what is missing. One that ended it or began
- * anew is identified, and must be the same by name, serial number, clock and bus; in the latter
- * case it is armed as before, behind a gap that is uncounted. The next batch tells the gap. 0; or a
- * negative code, with the session suspended as before.
+ * Resumes a suspended session on a new stream, which the session then owns, also on failure. A
+ * board that kept the session continues it, and its counts show what is missing. A board that has
+ * forgotten it must have the same name, serial number, clock and bus; it is armed again, after an
+ * uncounted gap. The next batch contains the gap. 0; or a negative code, and the session stays
+ * suspended.
  */
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error);
 
 /*
- * The session as a source of batches; it owns the session (source_close frees both). It begins with
+ * The session as a source of batches; it owns the session (source_close frees both). Start it with
  * session_arm, or with session_prepare and source_start.
- * source_stop tells the board to stop; source_next then goes on to the END frame.
+ * source_stop sends STOP to the board; source_next then continues to the END frame.
  */
 struct source *session_source(struct session *session);
 
-/* Asks for the counters. Only while not armed: an armed board sends them with its heartbeats. */
+/* Reads the counters. Only while not armed: an armed board sends them in heartbeats. */
 int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error);
 
 struct session_test_result {
     uint64_t frames, bytes, bad_bytes, missing_frames;
     double seconds;
 };
-/* Has the board send frames of pattern and compares them; those that have not come within 10 ms a
- * frame are missing. Only while not armed. */
+/* Makes the board send frames of a test pattern and compares them; frames that do not arrive within
+ * 10 ms a frame are missing. Only while not armed. */
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error);
 

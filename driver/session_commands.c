@@ -9,7 +9,8 @@
 uint32_t session_random(void)
 {
     uint32_t number = 0;
-    /* where the kernel has none yet, the clock must do: it only has to differ from the last one */
+    /* if the kernel has no entropy yet, use the clock: the number only has to differ from the last
+     */
     if (getrandom(&number, sizeof number, GRND_NONBLOCK) != (ssize_t)sizeof number)
         number = (uint32_t)(clock_realtime_ns() ^ clock_monotonic_ns() << 7);
     return number ? number : 1;
@@ -20,7 +21,7 @@ int session_send(struct session *session, enum wire_command_code code, const uin
 {
     uint8_t bytes[WIRE_COMMAND_MAX];
     if (!session->stream)
-        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
+        return bt_fail(error, BT_CLOSED, "board %s is disconnected", session->name);
     *tag = session_random();
     const struct wire_command command = {.version = WIRE_VERSION,
                                          .code = (uint8_t)code,
@@ -34,7 +35,7 @@ int session_send(struct session *session, enum wire_command_code code, const uin
 int session_fill(struct session *session, int timeout_ms, struct bt_error *error)
 {
     if (!session->stream)
-        return bt_fail(error, BT_CLOSED, "board %s is away", session->name);
+        return bt_fail(error, BT_CLOSED, "board %s is disconnected", session->name);
     size_t capacity;
     uint8_t *space = wire_reader_space(session->reader, &capacity);
     long size = stream_read(session->stream, space, capacity, timeout_ms, error);
@@ -88,13 +89,14 @@ int session_exchange(struct session *session, enum wire_command_code code, const
             wire_reply_get(reply, frame->payload, frame->payload_bytes) < 0 || reply->tag != tag ||
             reply->code != code)
             continue;
-        /* the start of a reply is the same in every version, so that this can be told */
+        /* the start of a reply is the same in every version */
         return frame->version == WIRE_VERSION
                    ? 0
                    : session_other_protocol(session, frame->version, error);
     }
-    return result < 0 ? result
-                      : bt_fail(error, BT_TIMEOUT, "board %s sends, but no answer", session->name);
+    return result < 0
+               ? result
+               : bt_fail(error, BT_TIMEOUT, "board %s sends data, but no answer", session->name);
 }
 
 int session_command(struct session *session, enum wire_command_code code, const uint8_t *body,
@@ -119,14 +121,14 @@ int session_command(struct session *session, enum wire_command_code code, const 
 int session_refused(struct session *session, const struct wire_reply *reply, const char *what,
                     struct bt_error *error)
 {
-    static const char *const reasons[] = {[WIRE_OK] = "for no reason",
-                                          [WIRE_BAD_COMMAND] = "it does not know it",
-                                          [WIRE_BAD_BODY] = "a value is out of its range",
-                                          [WIRE_BAD_STATE] = "it is busy with something else",
+    static const char *const reasons[] = {[WIRE_OK] = "it gives no reason",
+                                          [WIRE_BAD_COMMAND] = "unknown command",
+                                          [WIRE_BAD_BODY] = "a value is out of range",
+                                          [WIRE_BAD_STATE] = "it is busy",
                                           [WIRE_BAD_VERSION] = "it speaks another protocol"};
     const char *reason = reply->status < sizeof reasons / sizeof reasons[0]
                              ? reasons[reply->status]
-                             : "for a reason this bustap does not know";
+                             : "a reason unknown to this bustap";
     return bt_fail(error, BT_DEVICE, "board %s refuses the %s command: %s (status %u)",
                    session->name, what, reason, reply->status);
 }

@@ -1,11 +1,11 @@
-/* Frames become batches here: what is lost, told twice or makes no sense is found and counted. */
+/* Converts frames to batches; detects and counts losses, duplicates and invalid frames. */
 #include "driver/session_internal.h"
 
 #include "formats/base/saturating.h"
 
 #include <string.h>
 
-/* More requests than any bus has in a year at one go: a board that says so has lost its mind. */
+/* More requests than a bus has in a year: a larger gap is invalid. */
 #define GAP_MAX (UINT64_C(1) << 52)
 
 static bool has_records(const struct wire_frame *frame)
@@ -13,10 +13,10 @@ static bool has_records(const struct wire_frame *frame)
     return (frame->kind == WIRE_RECORDS || frame->kind == WIRE_PACKED) && frame->count > 0;
 }
 
-/* The batch goes out first; the frame is looked at again with an empty one. */
+/* Returns the batch first; the frame is processed again with an empty batch. */
 static int hand_out(struct session *session)
 {
-    session->frame_waits = true;
+    session->frame_pending = true;
     return 1;
 }
 
@@ -26,11 +26,11 @@ static int nonsense(struct session *session, const struct batch *batch, const ch
     if (batch->count > 0)
         return hand_out(session);
     session->statistics.bad_frames++;
-    return bt_fail(error, BT_DATA, "board %s sent a frame that makes no sense: %s (frame %lu)",
-                   session->name, what, (unsigned long)session->frame.sequence);
+    return bt_fail(error, BT_DATA, "board %s sent an invalid frame: %s (frame %lu)", session->name,
+                   what, (unsigned long)session->frame.sequence);
 }
 
-/* The frame's number is behind that of one which was there before. */
+/* The frame's sequence number is less than the next expected one. */
 static bool is_late(const struct session *session, const struct wire_frame *frame)
 {
     return frame->sequence - session->position.sequence > UINT32_MAX / 2;
@@ -51,8 +51,8 @@ static struct loss make_loss(enum loss_stage stage, uint64_t count, uint64_t fir
     return loss;
 }
 
-/* What is missing between the stream's position and the frame: what the board says it dropped, and
- * the rest, which did not arrive. */
+/* The requests missing between the stream's position and the frame: those that the board reports as
+ * dropped, and the rest, which were lost on the link. */
 static struct loss loss_before(const struct session *session, const struct wire_frame *frame)
 {
     struct loss loss = {.count = 0};
@@ -66,7 +66,7 @@ static struct loss loss_before(const struct session *session, const struct wire_
     return loss;
 }
 
-/* A batch begins with what is behind the loss, at index and tick. */
+/* Starts a batch after a loss, at index and tick. */
 static void start_batch(struct session *session, struct batch *batch, const struct loss *loss,
                         uint64_t index, uint64_t tick)
 {
@@ -79,9 +79,8 @@ static void start_batch(struct session *session, struct batch *batch, const stru
     session->gap = (struct gap){.milliseconds = 0};
 }
 
-/* The loss or gap in front of a frame without records: a batch of its own. 0 where there is none.
- */
-static int tell_loss(struct session *session, struct batch *batch, const struct wire_frame *frame)
+/* Puts the loss or gap before a frame without records into a separate batch. 0 if there is none. */
+static int put_loss(struct session *session, struct batch *batch, const struct wire_frame *frame)
 {
     struct loss loss = loss_before(session, frame);
     if (loss_total(&loss) == 0 && session->gap.milliseconds == 0)
@@ -109,7 +108,7 @@ void session_take_spare(struct session *session, struct batch *batch)
         session->spare_tick = batch->last_tick + from[count].time;
 }
 
-/* The frame's records, at records, are good: they belong to the batch or to the spare. */
+/* Updates the position for the frame's records, which are valid. */
 static void accept_records(struct session *session, const struct wire_frame *frame,
                            uint64_t last_tick)
 {
@@ -120,9 +119,8 @@ static void accept_records(struct session *session, const struct wire_frame *fra
     session->position.after_record = true;
 }
 
-/* Why records cannot have been on the bus when the frame says; NULL if they can. A time counts from
- * the last record that the board kept, which is the last one received unless something is missing.
- */
+/* Why the records' times are invalid; NULL if they are valid. A time counts from the last record
+ * that the board kept, which is the last one received unless records are missing. */
 static const char *mistimed(const struct session *session, const struct record *records)
 {
     const struct wire_frame *frame = &session->frame;
@@ -138,7 +136,7 @@ static const char *mistimed(const struct session *session, const struct record *
     return NULL;
 }
 
-/* A frame of records whose place in the stream is right. */
+/* Takes a frame of records whose position in the stream is valid. */
 static int take_records(struct session *session, struct batch *batch, struct bt_error *error)
 {
     const struct wire_frame *frame = &session->frame;
@@ -147,7 +145,7 @@ static int take_records(struct session *session, struct batch *batch, struct bt_
         return hand_out(session);
     struct record *records = fits ? batch->records + batch->count : session->spare;
     if (wire_frame_records(frame, records) < 0)
-        return nonsense(session, batch, "its payload is not the records it announces", error);
+        return nonsense(session, batch, "its payload does not match its number of records", error);
     uint64_t last_tick;
     if (__builtin_add_overflow(frame->first_tick, records_time(records + 1, frame->count - 1u),
                                &last_tick))
@@ -176,8 +174,8 @@ static int take_records(struct session *session, struct batch *batch, struct bt_
     return batch->count == batch->capacity;
 }
 
-/* Whether the counters of an end agree with each other and with what the board sent. accepted: what
- * the board's stream came to. */
+/* Whether the final counters agree with each other and with the data that the board sent. accepted:
+ * the index at the end of its stream. */
 static bool counters_agree(const struct session *session, const struct wire_counters *counters,
                            uint64_t accepted)
 {
@@ -193,7 +191,7 @@ static bool counters_agree(const struct session *session, const struct wire_coun
            (session->uncounted || lost >= session->statistics.lost.count[LOSS_BUS]);
 }
 
-/* The session ended with these counters, which are final if they can be believed. */
+/* The session ended with these counters, which are final if they are consistent. */
 static void end_with(struct session *session, const struct wire_counters *counters,
                      uint64_t accepted, bool bus_ended)
 {
@@ -204,29 +202,29 @@ static void end_with(struct session *session, const struct wire_counters *counte
     session->statistics.bad_frames++;
     if (session->reason.code == 0)
         bt_fail(&session->reason, BT_DATA,
-                "board %s counted at its end what contradicts what it sent; some requests may be "
+                "the final counters of board %s contradict the data it sent; some requests may be "
                 "missing",
                 session->name);
 }
 
-/* Why the frame cannot be where it says it is; NULL if it can. */
+/* Why the frame's position is invalid; NULL if it is valid. */
 static const char *misplaced(const struct session *session, const struct wire_frame *frame)
 {
     uint64_t gap = frame->first_index - session->position.index;
     if (frame->version != WIRE_VERSION)
-        return "it is of another protocol";
+        return "it has another protocol version";
     if (frame->first_index < session->position.index)
-        return "it overlaps what came before";
+        return "it overlaps earlier frames";
     if (gap > GAP_MAX || frame->first_index > UINT64_MAX - frame->count)
-        return "its index is beyond belief";
+        return "its index is implausibly large";
     if (frame->lost > gap)
-        return "it says more is lost than is missing";
+        return "it reports more losses than are missing";
     if (frame->first_tick < session->position.tick)
-        return "its first tick lies before the last one";
+        return "its first tick precedes the last one";
     if (frame->lost > 0 && (frame->lost_first_tick < session->position.tick ||
                             frame->lost_last_tick < frame->lost_first_tick ||
                             frame->lost_last_tick > frame->first_tick))
-        return "the ticks of its loss do not lie in order before its own";
+        return "the ticks of its loss are not in order before its own";
     return NULL;
 }
 
@@ -234,17 +232,17 @@ int session_take_late_end(struct session *session, struct batch *batch)
 {
     struct wire_frame end = {.first_index = session->counters.accepted,
                              .first_tick = session->counters.tick};
-    session->end_waits = false;
+    session->end_pending = false;
     session_rebase(session, &end);
     end.version = WIRE_VERSION;
     bool sane = !misplaced(session, &end);
-    int told = sane ? tell_loss(session, batch, &end) : 0;
-    bool by_itself = session->phase == SESSION_ARMED && session->statuses_sent > 0;
-    end_with(session, sane ? &session->counters : NULL, end.first_index, by_itself);
+    int told = sane ? put_loss(session, batch, &end) : 0;
+    bool unasked = session->phase == SESSION_ARMED && session->statuses_sent > 0;
+    end_with(session, sane ? &session->counters : NULL, end.first_index, unasked);
     return told;
 }
 
-/* A frame without records whose place in the stream is right. */
+/* Takes a frame without records whose position in the stream is valid. */
 static int take_word(struct session *session, struct batch *batch, bool end, struct bt_error *error)
 {
     const struct wire_frame *frame = &session->frame;
@@ -252,9 +250,9 @@ static int take_word(struct session *session, struct batch *batch, bool end, str
     struct wire_counters counters;
     bool good = wire_counters_get(&counters, frame->payload, frame->payload_bytes) == 0;
     if (counts && !good && !end)
-        return nonsense(session, batch, "its counters are cut short", error);
+        return nonsense(session, batch, "its counters are truncated", error);
     note_sequence(session, frame);
-    int told = tell_loss(session, batch, frame);
+    int told = put_loss(session, batch, frame);
     if (counts && good) {
         session->counters = counters;
         session->counters_known = true;
@@ -265,8 +263,8 @@ static int take_word(struct session *session, struct batch *batch, bool end, str
     return told;
 }
 
-/* Records are judged by their place alone: it decides whether any is missing or there twice. */
-bool session_told_before(const struct session *session, const struct wire_frame *frame)
+/* Frames of records are compared by index: it shows whether records are missing or duplicate. */
+bool session_is_duplicate(const struct session *session, const struct wire_frame *frame)
 {
     if (!has_records(frame))
         return is_late(session, frame) || frame->first_index < session->position.index;
@@ -287,7 +285,7 @@ int session_take_frame(struct session *session, struct batch *batch, struct bt_e
     }
     session_heard(session);
     bool end = frame->kind == WIRE_END;
-    if (session_told_before(session, frame) && !end) {
+    if (session_is_duplicate(session, frame) && !end) {
         session->statistics.duplicate_frames++;
         return 0;
     }

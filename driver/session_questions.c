@@ -1,10 +1,10 @@
-/* What can be asked of a board that is not armed: its counters, and a test of the link. */
+/* Requests to a board that is not armed: its counters, and a test of the link. */
 #include "driver/session_internal.h"
 
 #define PATTERN_WAIT_MS  1000
-#define PATTERN_FRAME_MS 10 /* a link ten times slower than the slowest that is of any use */
+#define PATTERN_FRAME_MS 10 /* a tenth of the slowest useful link's speed */
 
-/* An armed board must not be asked: its answers would be behind all it has queued. */
+/* An armed board must not be asked: its replies would follow all its queued frames. */
 static int idle_only(struct session *session, const char *what, struct bt_error *error)
 {
     if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
@@ -20,7 +20,7 @@ int session_status(struct session *session, struct wire_counters *counters, stru
     if (result == 0)
         result = session_command(session, WIRE_STATUS, NULL, 0, &reply, error);
     if (result == 0 && wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
-        result = bt_fail(error, BT_DEVICE, "board %s sent its counters in %zu bytes, not %u",
+        result = bt_fail(error, BT_DEVICE, "board %s sent counters of %zu bytes, not %u",
                          session->name, reply.body_bytes, WIRE_COUNTERS_BYTES);
     if (result == 0)
         session->counters = *counters;

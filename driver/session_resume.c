@@ -1,4 +1,4 @@
-/* A session whose stream broke goes on, on another stream to the same board. */
+/* Resumes a session whose stream broke on a new stream to the same board. */
 #include "driver/session_internal.h"
 
 #include "formats/base/saturating.h"
@@ -9,8 +9,8 @@
 #define STATUS_MS 700 /* three tries make about two seconds */
 #define TRIES     3
 
-/* What a board that is there again says of the session. */
-enum memory { MEMORY_KEPT, MEMORY_ENDED, MEMORY_GONE };
+/* What the board still knows of the session after the reconnect. */
+enum session_state { STATE_KEPT, STATE_ENDED, STATE_FORGOTTEN };
 
 void session_rebase(const struct session *session, struct wire_frame *frame)
 {
@@ -35,8 +35,8 @@ static bool is_ours(const struct session *session, const struct wire_frame *fram
     return session->id != 0 && frame->session == session->id;
 }
 
-/* Whether the frame tells what became of the session; if it has ended, with which counters. */
-static bool judge(struct session *session, uint32_t tag, enum memory *memory,
+/* Whether the frame shows the session's state; if it has ended, its last counters. */
+static bool judge(struct session *session, uint32_t tag, enum session_state *state,
                   struct wire_counters *counters)
 {
     const struct wire_frame *frame = &session->frame;
@@ -47,25 +47,25 @@ static bool judge(struct session *session, uint32_t tag, enum memory *memory,
         if (!is_ours(session, frame))
             return false;
         session_rebase(session, &session->frame);
-        if (session_told_before(session, frame))
-            return false; /* the line may hold it still, whatever has become of the board */
-        session->frame_waits = true;
-        *memory = MEMORY_KEPT;
+        if (session_is_duplicate(session, frame))
+            return false; /* may be left over from before the disconnect */
+        session->frame_pending = true;
+        *state = STATE_KEPT;
         return true;
     }
     if (wire_reply_get(&reply, frame->payload, frame->payload_bytes) < 0 || reply.tag != tag ||
         reply.code != WIRE_STATUS || reply.status != WIRE_OK ||
         wire_counters_get(counters, reply.body, reply.body_bytes) < 0)
         return false;
-    *memory = MEMORY_GONE;
+    *state = STATE_FORGOTTEN;
     if (session->id != 0 && counters->session == session->id)
-        *memory = counters->state == 0 ? MEMORY_ENDED : MEMORY_KEPT;
+        *state = counters->state == 0 ? STATE_ENDED : STATE_KEPT;
     return true;
 }
 
-/* Asks the board whether it still has the session. 0 and what judge found, or a negative code. */
-static int ask(struct session *session, enum memory *memory, struct wire_counters *counters,
-               struct bt_error *error)
+/* Asks the board for the session's state. 0 and *state, *counters; or a negative code. */
+static int query_state(struct session *session, enum session_state *state,
+                       struct wire_counters *counters, struct bt_error *error)
 {
     for (int i = 0; i < TRIES; i++) {
         uint32_t tag;
@@ -73,13 +73,13 @@ static int ask(struct session *session, enum memory *memory, struct wire_counter
         int result = session_send(session, WIRE_STATUS, NULL, 0, &tag, error);
         while (result >= 0 && clock_monotonic_ms() < deadline) {
             result = session_receive(session, deadline, error);
-            if (result > 0 && judge(session, tag, memory, counters))
+            if (result > 0 && judge(session, tag, state, counters))
                 return 0;
         }
         if (result < 0 && result != BT_TIMEOUT)
             return result;
     }
-    return bt_fail(error, BT_DEVICE, "board %s is there but does not answer", session->name);
+    return bt_fail(error, BT_DEVICE, "board %s is connected but does not answer", session->name);
 }
 
 static bool same_board(const struct wire_identity *a, const struct wire_identity *b)
@@ -88,24 +88,24 @@ static bool same_board(const struct wire_identity *a, const struct wire_identity
            a->clock_hz == b->clock_hz && a->bus == b->bus;
 }
 
-/* Who the board is, where no session's id proves it. 0 if it is the one that was armed. */
+/* Checks by its identity that this is the board that was armed. 0 if so. */
 static int recognise(struct session *session, struct bt_error *error)
 {
     struct wire_identity identity;
     int result = session_identify(session, &identity, error);
     if (result == 0 && !same_board(&identity, &session->identity))
-        result =
-            bt_fail(error, BT_DEVICE, "another board (%s %s) is where %s %s was", identity.name,
-                    identity.serial, session->identity.name, session->identity.serial);
+        result = bt_fail(error, BT_DEVICE, "another board (%s %s) is connected in place of %s %s",
+                         identity.name, identity.serial, session->identity.name,
+                         session->identity.serial);
     return result;
 }
 
-static int64_t absence_ms(const struct session *session)
+static int64_t disconnected_ms(const struct session *session)
 {
-    return clock_monotonic_ms() - session->deaf_ms;
+    return clock_monotonic_ms() - session->disconnected_since_ms;
 }
 
-/* Ticks that an absence lasted, for a clock that was reset: about, the host knows no better. */
+/* Estimated ticks of a disconnection whose board reset its clock, from the host's clock. */
 static uint64_t ticks_of(uint64_t clock_hz, int64_t milliseconds)
 {
     uint64_t ticks;
@@ -114,7 +114,7 @@ static uint64_t ticks_of(uint64_t clock_hz, int64_t milliseconds)
     return ticks;
 }
 
-/* What the board's next life counts goes behind what is known of this one. */
+/* The board restarted: makes its new counts continue the known ones. */
 static void move_base(struct session *session)
 {
     struct session_base *base = &session->base;
@@ -128,62 +128,63 @@ static void move_base(struct session *session)
     before->accepted = session->position.index;
     base->index = session->position.index;
     base->tick = saturating_add(session->position.tick,
-                                ticks_of(session->info.clock_hz, absence_ms(session)));
+                                ticks_of(session->info.clock_hz, disconnected_ms(session)));
     session->counters = (struct wire_counters){0};
     session->uncounted = true;
 }
 
-/* The board has forgotten the session: a new one goes on where it was. */
-static int begin_anew(struct session *session, struct bt_error *error)
+/* The board has forgotten the session: arms it again, and continues the capture's counts. */
+static int restart(struct session *session, struct bt_error *error)
 {
     const struct session_base base = session->base;
     const struct wire_counters counters = session->counters;
     const bool uncounted = session->uncounted;
     move_base(session);
-    int result = session_arm_again(session, error);
+    int result = session_rearm(session, error);
     if (result < 0) {
         session->base = base;
         session->counters = counters;
         session->uncounted = uncounted;
-        session->id = 0; /* armed perhaps, but its START was not seen: nothing to go on with */
+        session->id = 0; /* the board may be armed, but its START was not received */
     }
     return result;
 }
 
-/* The board goes on with the session; or has ended it, with these counters. */
-static void go_on(struct session *session, enum memory memory, const struct wire_counters *counters)
+/* The board continues the session, or has ended it with these counters. */
+static void continue_session(struct session *session, enum session_state state,
+                             const struct wire_counters *counters)
 {
-    if (memory == MEMORY_ENDED) {
+    if (state == STATE_ENDED) {
         session->counters = *counters;
         session->counters_known = true;
     }
     session->phase = session->stops_sent > 0 ? SESSION_STOPPING : SESSION_ARMED;
-    session->end_waits = memory == MEMORY_ENDED;
+    session->end_pending = state == STATE_ENDED;
     session->stops_sent = session->statuses_sent = 0;
     session->stop_confirmed = false;
     session_heard(session);
-    session->away_ms = session->asked_ms = session->heard_ms;
+    session->returned_ms = session->asked_ms = session->heard_ms;
 }
 
 int session_resume(struct session *session, struct stream *stream, struct bt_error *error)
 {
-    enum memory memory = MEMORY_GONE;
+    enum session_state state = STATE_FORGOTTEN;
     struct wire_counters counters;
     session->stream = stream;
     wire_reader_reset(session->reader);
-    session->frame_waits = false;
-    int result = ask(session, &memory, &counters, error);
-    if (result == 0 && memory == MEMORY_GONE)
+    session->frame_pending = false;
+    int result = query_state(session, &state, &counters, error);
+    if (result == 0 && state == STATE_FORGOTTEN)
         result = recognise(session, error);
-    if (result == 0 && memory == MEMORY_GONE)
-        result = begin_anew(session, error);
+    if (result == 0 && state == STATE_FORGOTTEN)
+        result = restart(session, error);
     else if (result == 0)
-        go_on(session, memory, &counters);
+        continue_session(session, state, &counters);
     if (result < 0) {
         session_suspend(session);
         return result;
     }
-    struct gap gap = gap_of_ns(absence_ms(session) * MS_NS, memory == MEMORY_GONE);
+    struct gap gap = gap_of_ns(disconnected_ms(session) * MS_NS, state == STATE_FORGOTTEN);
     gap_add(&session->gap, &gap);
     session->broken = (struct bt_error){0};
     return 0;

@@ -1,7 +1,7 @@
-/* A session as a source: waits for bytes, and hands out batches. */
+/* A session as a source: waits for bytes and returns batches. */
 #include "driver/session_internal.h"
 
-#define TEND_MS 100 /* how often a stop under way is looked after */
+#define STOP_CHECK_MS 100 /* interval of checks while stopping */
 
 /* One call of source_next. */
 struct call {
@@ -19,15 +19,15 @@ static int pause_ms(const struct session *session, const struct call *call, int6
 {
     int64_t wait = call->deadline_ms - now;
     if (call->deadline_ms == INT64_MAX && call->batch->count > 0)
-        wait = 0; /* who waits for ever wants the first that is there */
+        wait = 0; /* without a time limit, return the first records at once */
     if (session->phase == SESSION_STOPPING)
-        wait = least(wait, TEND_MS);
-    else if (session_may_not_be_silent(session))
+        wait = least(wait, STOP_CHECK_MS);
+    else if (session_detects_silence(session))
         wait = least(wait, session_silence_due(session) - now);
     return (int)least(wait < 0 ? 0 : wait, 60000);
 }
 
-/* Since the last good frame so much has come that another would have been in it. */
+/* The bytes since the last good frame are more than enough for another frame. */
 static bool sends_noise(const struct session *session)
 {
     uint64_t bytes = wire_reader_statistics(session->reader)->bytes;
@@ -36,15 +36,15 @@ static bool sends_noise(const struct session *session)
 
 static void fall_silent(struct session *session, const char *what)
 {
-    bt_fail(&session->broken, BT_DEVICE, "board %s has stopped answering: %s came for %d.%03d s",
+    bt_fail(&session->broken, BT_DEVICE, "board %s has stopped answering: it sent %s for %d.%03d s",
             session->name, what, session->settings.silence_ms / 1000,
             session->settings.silence_ms % 1000);
     (void)session_break(session);
-    session->deaf_ms = session->heard_ms;
+    session->disconnected_since_ms = session->heard_ms;
 }
 
-/* A process that stood still behind the time it meant to listen did not listen for longer. */
-static void excuse(struct session *session, int64_t until_ms)
+/* Extends the time limits if the process was not scheduled for longer than it meant to wait. */
+static void extend_limits(struct session *session, int64_t until_ms)
 {
     int64_t late = clock_monotonic_ms() - until_ms;
     session->heard_ms += late > 0 ? late : 0;
@@ -52,15 +52,15 @@ static void excuse(struct session *session, int64_t until_ms)
     session->asked_ms += late > 0 ? late : 0;
 }
 
-/* Waits for bytes. 0: look again; 1: hand the batch out; BT_TIMEOUT. A failure makes the session
- * broken, which the next look tells. */
+/* Waits for bytes. 0: check again; 1: return the batch; BT_TIMEOUT. A failure breaks the session,
+ * which the next check reports. */
 static int wait_for_bytes(struct session *session, struct call *call, struct bt_error *error)
 {
-    if (session->phase == SESSION_STOPPING && session_tend_stop(session) < 0)
+    if (session->phase == SESSION_STOPPING && session_check_stop(session) < 0)
         return 0;
-    int silence = session_tend_silence(session);
+    int silence = session_check_silence(session);
     if (silence > 0 && sends_noise(session))
-        fall_silent(session, "nothing but noise");
+        fall_silent(session, "only noise");
     if (session->phase == SESSION_BROKEN)
         return 0;
     int64_t now = clock_monotonic_ms();
@@ -75,11 +75,11 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
         return 0;
     if (result != BT_TIMEOUT) {
         if (session->broken.code != result)
-            bt_fail(&session->broken, result, "board %s is gone", session->name);
+            bt_fail(&session->broken, result, "board %s does not respond", session->name);
         (void)session_break(session);
         return 0;
     }
-    excuse(session, now + pause);
+    extend_limits(session, now + pause);
     if (call->batch->count > 0 && call->deadline_ms == INT64_MAX)
         return 1;
     if (silence > 0)
@@ -87,7 +87,7 @@ static int wait_for_bytes(struct session *session, struct call *call, struct bt_
     return 0;
 }
 
-/* The session is over: what is in the batch first, then the reason, then how it ended. */
+/* The session has ended: returns the batch, then the reason, then the end. */
 static int over(struct session *session, const struct batch *batch, struct bt_error *error)
 {
     if (batch->count > 0)
@@ -121,10 +121,10 @@ static int next_batch(struct session *session, struct call *call, struct bt_erro
         }
         if (session->phase != SESSION_ARMED && session->phase != SESSION_STOPPING)
             return over(session, call->batch, error);
-        if (session->end_waits) {
+        if (session->end_pending) {
             result = session_take_late_end(session, call->batch);
-        } else if (session->frame_waits || next_frame(session)) {
-            session->frame_waits = false;
+        } else if (session->frame_pending || next_frame(session)) {
+            session->frame_pending = false;
             result = session_take_frame(session, call->batch, error);
         } else {
             result = wait_for_bytes(session, call, error);
@@ -142,14 +142,14 @@ static int source_next_batch(struct source *source, struct batch *batch, int tim
     if (batch->capacity == 0)
         return bt_fail(error, BT_USAGE, "a batch without room for records");
     int64_t now = clock_monotonic_ms();
-    /* while nobody listens, nothing can be heard */
-    session->heard_ms += now - session->away_ms;
-    session->stop_ms += now - session->away_ms;
-    session->asked_ms += now - session->away_ms;
+    /* time outside source_next does not count as silence */
+    session->heard_ms += now - session->returned_ms;
+    session->stop_ms += now - session->returned_ms;
+    session->asked_ms += now - session->returned_ms;
     struct call call = {.batch = batch,
                         .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
     int result = next_batch(session, &call, error);
-    session->away_ms = clock_monotonic_ms();
+    session->returned_ms = clock_monotonic_ms();
     return result;
 }
 

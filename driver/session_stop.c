@@ -1,8 +1,8 @@
-/* How a session ends: asked to, by itself, or because the board or its link failed. */
+/* The end of a session: on request, by the board, or because the board or its link failed. */
 #include "driver/session_internal.h"
 
 #define REPEAT_MS  500 /* an unanswered STOP is repeated */
-#define OVERDUE_MS 700 /* END is overdue once the board has been quiet for so long */
+#define OVERDUE_MS 700 /* END is overdue after this silence */
 #define TRIES      3u
 
 void session_ended(struct session *session, bool counters_are_final, bool bus_ended)
@@ -17,11 +17,11 @@ void session_ended(struct session *session, bool counters_are_final, bool bus_en
 int session_break(struct session *session)
 {
     session->phase = SESSION_BROKEN;
-    session->deaf_ms = clock_monotonic_ms();
+    session->disconnected_since_ms = clock_monotonic_ms();
     session->reason.code = 0;
     if (stream_diagnose(session->stream, &session->reason) == 0)
         session->reason.code = 0;
-    /* a reader goes on after these: not behind a stream that has failed */
+    /* a reader continues after these codes, which a failed stream does not allow */
     int code = session->broken.code;
     if (code >= 0 || code == BT_DATA || code == BT_NOTE || code == BT_TIMEOUT)
         session->broken.code = BT_DEVICE;
@@ -57,7 +57,7 @@ static int send_status(struct session *session)
     return result == BT_TIMEOUT ? 0 : result;
 }
 
-int session_tend_stop(struct session *session)
+int session_check_stop(struct session *session)
 {
     int64_t now = clock_monotonic_ms();
     int64_t quiet_since =
@@ -65,7 +65,7 @@ int session_tend_stop(struct session *session)
     int result = 0;
     if (now - session->stop_ms >= session->settings.stop_ms) {
         result = bt_fail(&session->broken, BT_DEVICE,
-                         "board %s goes on sending %.3g s after it was told to stop; unplug it",
+                         "board %s still sends %.3g s after the stop command; unplug it",
                          session->name, (double)session->settings.stop_ms / 1000);
     } else if (!session->stop_confirmed && session->stops_sent < TRIES) {
         if (now - session->asked_ms >= REPEAT_MS)
@@ -74,20 +74,20 @@ int session_tend_stop(struct session *session)
         result = session->statuses_sent < TRIES
                      ? send_status(session)
                      : bt_fail(&session->broken, BT_DEVICE,
-                               "board %s does not say how its capture ended; what it sent last may "
-                               "be missing",
+                               "board %s does not report how its capture ended; its last requests "
+                               "may be missing",
                                session->name);
     }
     return result < 0 ? session_break(session) : 0;
 }
 
-bool session_may_not_be_silent(const struct session *session)
+bool session_detects_silence(const struct session *session)
 {
     return session->phase == SESSION_ARMED && session->settings.silence_ms > 0 &&
            session->settings.heartbeat_ms > 0;
 }
 
-/* It is asked from half of the silence on that it is allowed. */
+/* STATUS requests begin after half of silence_ms. */
 int64_t session_silence_due(const struct session *session)
 {
     int silence = session->settings.silence_ms;
@@ -95,9 +95,9 @@ int64_t session_silence_due(const struct session *session)
                                        : session->asked_ms + silence / (int)(2 * TRIES);
 }
 
-int session_tend_silence(struct session *session)
+int session_check_silence(struct session *session)
 {
-    if (!session_may_not_be_silent(session) || clock_monotonic_ms() < session_silence_due(session))
+    if (!session_detects_silence(session) || clock_monotonic_ms() < session_silence_due(session))
         return 0;
     if (session->statuses_sent >= TRIES)
         return 1;

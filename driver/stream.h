@@ -14,7 +14,7 @@
 struct stream;
 
 struct stream_operations {
-    bool waits; /* the bus behind it waits for a host that does not read: nothing is lost */
+    bool backpressure; /* the bus waits for a host that does not read: nothing is lost */
     /*
      * Reads what is there, at most capacity bytes, waiting up to timeout_ms (< 0: for ever) for the
      * first. Returns the bytes (> 0), BT_TIMEOUT, BT_CLOSED (unplugged, or the other end is gone),
@@ -22,7 +22,7 @@ struct stream_operations {
      */
     long (*read)(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                  struct bt_error *error);
-    /* Writes all of size bytes within timeout_ms (< 0: however long it takes). 0, BT_TIMEOUT, or
+    /* Writes all size bytes within timeout_ms (< 0: no limit). 0, BT_TIMEOUT, or
      * another negative code. */
     int (*write)(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
                  struct bt_error *error);

@@ -7,7 +7,7 @@
 enum udev_rules udev_rules_find(const char *root, const char *name,
                                 char path[UDEV_RULES_PATH_BYTES])
 {
-    /* the first of them decides */
+    /* in order of precedence */
     static const char *const folders[] = {"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         struct stat status;

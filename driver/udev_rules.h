@@ -1,4 +1,4 @@
-/* Whether our udev rules are where udevd looks for them. */
+/* Whether bustap's udev rules are installed where udevd finds them. */
 #ifndef DRIVER_UDEV_RULES_H
 #define DRIVER_UDEV_RULES_H
 
@@ -9,14 +9,14 @@
 
 enum udev_rules {
     UDEV_RULES_MISSING,
-    UDEV_RULES_MASKED, /* an empty file or /dev/null has its name, in a folder that comes first */
+    UDEV_RULES_MASKED, /* disabled by an empty file or /dev/null of its name in an earlier folder */
     UDEV_RULES_THERE
 };
 
 /*
- * Looks for a file of rules in udevd's folders: /etc/udev/rules.d, /run, /usr/local/lib, /usr/lib,
- * /lib. path gets where it is, unless it is missing. root stands in front of all folders, "" for
- * this machine's.
+ * Searches udevd's folders for a file of rules: /etc/udev/rules.d, /run, /usr/local/lib, /usr/lib,
+ * /lib. path gets its path unless it is missing. root is a prefix of all folders, "" for this
+ * machine.
  */
 enum udev_rules udev_rules_find(const char *root, const char *name,
                                 char path[UDEV_RULES_PATH_BYTES]);

@@ -35,7 +35,7 @@ static void read_line(char *line, size_t size, const char *path)
             *c = '?';
 }
 
-/* The last part of what a symbolic link points at; empty where there is none. */
+/* The last component of a symbolic link's target; empty if there is no link. */
 static void read_link_name(char name[USB_NODE_NAME_BYTES], const char *path)
 {
     char target[PATH_BYTES];
@@ -87,7 +87,7 @@ static void read_node(struct usb_node *node, const char *root)
         snprintf(node->group, sizeof node->group, "%.63s", group->gr_name);
 }
 
-/* --- what udevd noted --- */
+/* --- udevd's database --- */
 
 static void read_notes(struct usb_node *node, const char *root, unsigned minor)
 {
@@ -165,7 +165,7 @@ static void find_device(struct usb_node *node, const char *root, uint8_t bus, ui
         closedir(devices);
 }
 
-/* --- who has it open --- */
+/* --- processes that have it open --- */
 
 static bool has_open(const struct usb_node *node, const char *folder, bool *hidden)
 {

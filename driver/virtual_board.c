@@ -12,12 +12,12 @@
 #define COMMAND_FIFO_BYTES 1024u
 #define MILLISECOND_NS     INT64_C(1000000)
 
-/* How long a board sleeps that has nothing to do, unless the host wakes it. A bus with a clock of
- * its own is looked at this often; what happens in between comes at once. */
+/* How long an idle board sleeps unless the host wakes it. A bus in real time is polled at this
+ * interval; the requests of an interval arrive together. */
 #define NAP_NS      INT64_C(1000000)
 #define NAP_IDLE_NS INT64_C(50000000)
 
-/* Bytes on their way, in a ring. The owner's mutex guards it. */
+/* A ring of bytes in transit. The owner's mutex guards it. */
 struct fifo {
     uint8_t *bytes;
     size_t capacity, first, count;
@@ -33,7 +33,7 @@ struct virtual_board {
     pthread_t thread;
     bool running; /* the thread was started */
 
-    pthread_mutex_t mutex;   /* guards what follows */
+    pthread_mutex_t mutex;   /* guards the fields below */
     pthread_cond_t to_host;  /* bytes for the host, or the end */
     pthread_cond_t to_board; /* a command, room in the FIFO, or the end */
     struct fifo up, down;
@@ -77,7 +77,7 @@ static size_t link_send(void *context, const uint8_t *bytes, size_t size)
 {
     struct virtual_board *virtual = context;
     pthread_mutex_lock(&virtual->mutex);
-    /* Known to the host no later than the END frame that makes it ask. */
+    /* set before the END frame is sent, after which the host asks for it */
     if (!virtual->failure.code)
         virtual_bus_failure(virtual->bus, &virtual->failure);
     bool empty = virtual->up.count == 0;
@@ -110,7 +110,7 @@ static struct timespec after(clockid_t clock, int64_t nanoseconds)
     return time;
 }
 
-/* Waits until there may be something to do. Returns true when the board is to end. */
+/* Waits until there may be work. Returns true when the board is to end. */
 static bool nap(struct virtual_board *virtual, bool busy)
 {
     bool armed = board_armed(virtual->board);
@@ -172,7 +172,7 @@ static long virtual_read(struct stream *stream, uint8_t *bytes, size_t capacity,
         pthread_cond_signal(&virtual->to_board);
     pthread_mutex_unlock(&virtual->mutex);
     if (taken == 0)
-        return bt_fail(error, BT_TIMEOUT, "%s said nothing for %d ms", virtual->name, timeout_ms);
+        return bt_fail(error, BT_TIMEOUT, "%s sent nothing for %d ms", virtual->name, timeout_ms);
     return (long)taken;
 }
 
@@ -195,7 +195,7 @@ static int virtual_write(struct stream *stream, const uint8_t *bytes, size_t siz
     }
     pthread_mutex_unlock(&virtual->mutex);
     if (size > 0)
-        return bt_fail(error, BT_TIMEOUT, "%s took no command for %d ms", virtual->name,
+        return bt_fail(error, BT_TIMEOUT, "%s accepted no command for %d ms", virtual->name,
                        timeout_ms);
     return 0;
 }
@@ -237,7 +237,7 @@ static void virtual_close(struct stream *stream)
     free(virtual);
 }
 
-static const struct stream_operations operations = {.waits = true,
+static const struct stream_operations operations = {.backpressure = true,
                                                     .read = virtual_read,
                                                     .write = virtual_write,
                                                     .name = virtual_name,

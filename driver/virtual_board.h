@@ -1,4 +1,4 @@
-/* A board in this process: the firmware itself, on a simulated bus, behind a bounded FIFO. */
+/* A board in this process: the firmware on a simulated bus, connected by a bounded FIFO. */
 #ifndef DRIVER_VIRTUAL_BOARD_H
 #define DRIVER_VIRTUAL_BOARD_H
 
@@ -19,8 +19,8 @@ struct virtual_board_settings {
 };
 
 /*
- * Starts a board and its bus (which begins when a host arms it). name is for messages. The stream's
- * diagnose tells why the bus ended early. 0 or a negative code.
+ * Starts a board and its bus, which begins when a host arms the board. name is for messages. The
+ * stream's diagnose operation reports why the bus ended early. 0 or a negative code.
  */
 int virtual_board_open(struct stream **stream, const struct virtual_board_settings *settings,
                        const char *name, struct bt_error *error);

@@ -31,7 +31,7 @@ static void queue_frame(struct board *board, struct wire_frame *frame)
 }
 
 /* Moves the pending loss into a frame. */
-static void tell_loss(struct board *board, struct wire_frame *frame)
+static void put_loss(struct board *board, struct wire_frame *frame)
 {
     frame->lost = board->lost;
     frame->lost_first_tick = board->lost_first_tick;
@@ -48,7 +48,7 @@ bool board_frames_open(struct board *board, uint64_t tick)
     board->frame = (struct wire_frame){.kind = packed ? WIRE_PACKED : WIRE_RECORDS,
                                        .first_tick = tick,
                                        .first_index = board->counters.accepted};
-    tell_loss(board, &board->frame);
+    put_loss(board, &board->frame);
     packing_reset(&board->packing);
     board->opened_us = board->microseconds;
     board->open = true;
@@ -103,7 +103,7 @@ void board_frames_end(struct board *board, enum wire_kind kind, uint32_t size)
     if (kind == WIRE_END) {
         frame.first_index = board->counters.accepted;
         frame.flags = board->end_flags;
-        tell_loss(board, &frame);
+        put_loss(board, &frame);
     }
     queue_frame(board, &frame);
 }

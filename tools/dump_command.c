@@ -215,7 +215,7 @@ static int dump_file(struct dump *dump, char *path, struct record_input_settings
 
 static int dump_heading(struct dump *dump, struct bt_error *error)
 {
-    const char *heading = record_text_heading(dump->form);
+    const char *heading = record_text_header(dump->form);
     char *out = output_reserve(dump->output, strlen(heading), error);
     if (!out)
         return error->code;

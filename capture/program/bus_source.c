@@ -111,7 +111,7 @@ struct source *bus_source_new(struct source *references, struct bt_error *error)
         source_close(references);
         return NULL;
     }
-    *bus = (struct bus_source){.source = {&operations, references->waits},
+    *bus = (struct bus_source){.source = {&operations, references->backpressure},
                                .references = references,
                                .batch = {.records = records, .capacity = RECORDS}};
     return &bus->source;

@@ -52,7 +52,7 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
 }
 
 /* Where what is written next begins; -1 where nobody can say, as in a pipe. */
-static off_t place_in(int file)
+static off_t offset_in(int file)
 {
     int flags = fcntl(file, F_GETFL);
     return lseek(file, 0, flags >= 0 && flags & O_APPEND ? SEEK_END : SEEK_CUR);
@@ -68,7 +68,7 @@ struct capture_writer *capture_writer_new(int fd, const char *name, const struct
     }
     writer->file = fd;
     writer->name = name;
-    writer->start = place_in(fd);
+    writer->start = offset_in(fd);
     writer->end_index = info->first_index;
     uint8_t member[CAPTURE_MEMBER_HEADER_MAX];
     if (append(writer, member, capture_put_header_member(member, info), error) < 0) {

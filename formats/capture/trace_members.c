@@ -22,9 +22,9 @@ struct trace_members {
     bool keeps_parts;  /* batches go on at chosen gaps, with marks */
     struct capture_info info;
     struct capture_totals totals;
-    bool closed;      /* totals is the closing member of what was read last */
-    bool end_told;    /* that there is no closing member */
-    bool index_known; /* expected_index is */
+    bool closed;       /* totals is the closing member of what was read last */
+    bool end_reported; /* that there is no closing member */
+    bool index_known;  /* expected_index is */
     uint64_t expected_index;
     uint64_t file_start;     /* ordinal of the first record behind the header member */
     uint64_t ordinal;        /* of the next record in the file */
@@ -136,7 +136,7 @@ static void take_description(struct trace_members *members, const struct capture
         members->index_known = true;
         members->file_start = members->ordinal;
         members->closed = false;
-        members->end_told = false;
+        members->end_reported = false;
     } else {
         members->totals = member->totals;
         members->closed = true;
@@ -342,9 +342,9 @@ static int finish(struct trace_members *members, struct bt_error *error)
 {
     uint64_t size = trace_input_size(members->input);
     const char *name = trace_input_name(members->input);
-    if (members->closed || members->end_told)
+    if (members->closed || members->end_reported)
         return 0;
-    members->end_told = true;
+    members->end_reported = true;
     if (size > 0 && trace_input_offset(members->input) > size)
         return bt_fail(error, BT_DATA, "%s: offset %" PRIu64 ": the file ends within a block", name,
                        size);
@@ -464,7 +464,7 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     members->ordinal = 0;
     members->file_start = 0;
     members->closed = false;
-    members->end_told = false;
+    members->end_reported = false;
     members->index_known = false;
     return 0;
 }

@@ -18,10 +18,10 @@ struct trace_records {
     uint64_t ordinal; /* of the next record */
     uint64_t tick;    /* of the last record handed out */
     bool begun;       /* a record has been handed out */
-    bool tail_told;
+    bool tail_reported;
     uint64_t too_wide; /* LP64 records whose values need more than 32 bits, */
     uint64_t first_too_wide;
-    bool too_wide_told;
+    bool too_wide_reported;
     bool judging;              /* whether this is a trace is still open */
     struct record_judge judge; /* of the first records; */
     size_t judged;             /* those at the front that it has seen, and nobody yet */
@@ -232,13 +232,13 @@ static int finish(struct trace_records *records, size_t stray, struct bt_error *
         records->empty = true;
         return bt_fail(error, BT_NOTE, "%s is empty", name);
     }
-    if (stray > 0 && !records->tail_told) {
-        records->tail_told = true;
+    if (stray > 0 && !records->tail_reported) {
+        records->tail_reported = true;
         return bt_fail(error, BT_NOTE, "%s: %zu stray bytes behind record %" PRIu64 " are left out",
                        name, stray, records->ordinal);
     }
-    if (records->too_wide > 0 && !records->too_wide_told) {
-        records->too_wide_told = true;
+    if (records->too_wide > 0 && !records->too_wide_reported) {
+        records->too_wide_reported = true;
         return bt_fail(error, BT_DATA,
                        "%s: %" PRIu64 " records, the first is number %" PRIu64
                        ", need more than 32 bits; their low 32 bits were taken",

@@ -288,11 +288,11 @@ int dcfg_set_thread_instructions(struct dcfg_process *process, const uint64_t *i
     if (threads > 0)
         memcpy(copy, instructions, threads * sizeof *copy);
     if (process->thread_instructions)
-        process->graph->memory -= ((size_t)process->threads_told + 1) * sizeof *copy;
+        process->graph->memory -= ((size_t)process->threads_counted + 1) * sizeof *copy;
     process->graph->memory += bytes;
     free(process->thread_instructions);
     process->thread_instructions = copy;
-    process->threads_told = threads;
+    process->threads_counted = threads;
     process->instructions = 0;
     for (uint32_t i = 0; i < threads; i++)
         process->instructions = saturating_add(process->instructions, copy[i]);

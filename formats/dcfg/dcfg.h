@@ -116,7 +116,7 @@ struct dcfg_process {
     uint64_t instructions;         /* of all threads, or DCFG_COUNT_UNKNOWN */
     bool instructions_missing;     /* the file does not tell them: the sum of the threads' */
     uint32_t threads;              /* that have counts anywhere */
-    uint32_t threads_told;         /* of them have the file's own count of instructions */
+    uint32_t threads_counted;      /* number of threads whose instruction count is in the file */
     uint64_t *thread_instructions; /* those; once sealed, threads many, the others 0 */
     struct dcfg_image *images;
     struct dcfg_symbol *symbols;

@@ -15,7 +15,7 @@ struct reader {
     struct dcfg *graph;
     struct dcfg_process *process; /* that is being read */
     struct bt_error error;        /* of the graph's functions, which do not know the place */
-    bool any_version, major_told;
+    bool any_version, major_reported;
     char *name; /* of the symbol that is being read */
     size_t name_size, name_capacity;
     uint64_t *counts; /* per thread */
@@ -555,7 +555,7 @@ static int read_version(struct reader *reader, int tag)
         return 0;
     }
     reader->graph->major_version = (uint32_t)value;
-    reader->major_told = true;
+    reader->major_reported = true;
     if (value > MAJOR_KNOWN && !reader->any_version)
         return json_pull_fail(reader->pull, BT_DATA,
                               "major version %llu of the format, and only 0 and 1 are known",
@@ -596,7 +596,7 @@ static int read_document(struct reader *reader)
     reader->graph->minor_missing = !(seen & 1u << (TAG_MINOR - 1));
     if (result == 0)
         result = json_pull_end(reader->pull);
-    if (result == 0 && !reader->major_told)
+    if (result == 0 && !reader->major_reported)
         return json_pull_fail(reader->pull, BT_DATA, "MAJOR_VERSION is missing: this is no DCFG");
     return result;
 }

@@ -174,11 +174,11 @@ static int complete_threads(struct dcfg_process *process, struct bt_error *error
     size_t bytes = ((size_t)process->threads + 1) * sizeof *process->thread_instructions;
     if (process->thread_instructions)
         process->graph->memory -=
-            ((size_t)process->threads_told + 1) * sizeof *process->thread_instructions;
+            ((size_t)process->threads_counted + 1) * sizeof *process->thread_instructions;
     uint64_t *instructions = realloc(process->thread_instructions, bytes);
     if (!instructions)
         return bt_fail(error, BT_MEMORY, "no memory for %u threads", process->threads);
-    for (uint32_t i = process->threads_told; i < process->threads; i++)
+    for (uint32_t i = process->threads_counted; i < process->threads; i++)
         instructions[i] = 0;
     process->thread_instructions = instructions;
     process->graph->memory += bytes;

@@ -382,12 +382,12 @@ uint64_t dcfg_trace_reader_unused(const struct dcfg_trace_reader *reader)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static int begin_chunks(struct dcfg_trace_reader *reader, bool id_told)
+static int begin_chunks(struct dcfg_trace_reader *reader, bool has_id)
 {
     static const struct dcfg_column columns[] = {
         {"PRECEDING_INSTR_COUNT", false}, {"INSTR_COUNT", false},     {"EDGE_COUNT", false},
         {"FIRST_EDGE_ID", false},         {"EDGE_ID_SEQUENCE", true}, {NULL, false}};
-    if (!id_told)
+    if (!has_id)
         return json_pull_fail(reader->pull, BT_DATA, "TRACE_DATA comes before THREAD_ID");
     int result = begin_table(reader, &reader->chunks, columns);
     if (result < 0)
@@ -418,7 +418,7 @@ static int leave_thread(struct dcfg_trace_reader *reader)
 static int next_thread(struct dcfg_trace_reader *reader, uint32_t *thread)
 {
     uint64_t id = 0;
-    bool id_told = false;
+    bool has_id = false;
     int result = 0;
     if (reader->state == IN_THREAD)
         result = leave_thread(reader);
@@ -429,14 +429,14 @@ static int next_thread(struct dcfg_trace_reader *reader, uint32_t *thread)
         return result;
     while ((result = dcfg_table_cell(&reader->threads)) > 0) {
         if (result == TRACE_DATA) {
-            result = begin_chunks(reader, id_told);
+            result = begin_chunks(reader, has_id);
             *thread = (uint32_t)id;
             return result < 0 ? result : 1;
         }
         result = json_pull_integer_within(reader->pull, &any_id, &id);
         if (result < 0)
             return result;
-        id_told = true;
+        has_id = true;
     }
     return result; /* a row without TRACE_DATA is told by dcfg_table_cell */
 }

@@ -91,7 +91,7 @@ static int complete_counts(struct writing *writing, struct bt_error *error)
     writing->threads = calloc((size_t)process->threads + 1, sizeof *writing->threads);
     if (!writing->threads)
         return bt_fail(error, BT_MEMORY, "no memory for %u threads", process->threads);
-    if (process->threads_told > 0)
+    if (process->threads_counted > 0)
         memcpy(writing->threads, process->thread_instructions,
                process->threads * sizeof *writing->threads);
     else

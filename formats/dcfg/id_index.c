@@ -39,17 +39,17 @@ static int build_direct(struct id_index *index, uint32_t size, uint32_t *duplica
 static void sort_by_digit(const struct id_index *index, const uint32_t *from, uint32_t *to,
                           unsigned shift)
 {
-    uint32_t places[DIGITS] = {0};
+    uint32_t offsets[DIGITS] = {0};
     for (uint32_t i = 0; i < index->count; i++)
-        places[id_at(index, i) >> shift & (DIGITS - 1)]++;
+        offsets[id_at(index, i) >> shift & (DIGITS - 1)]++;
     uint32_t sum = 0;
     for (unsigned digit = 0; digit < DIGITS; digit++) {
-        uint32_t count = places[digit];
-        places[digit] = sum;
+        uint32_t count = offsets[digit];
+        offsets[digit] = sum;
         sum += count;
     }
     for (uint32_t i = 0; i < index->count; i++)
-        to[places[id_at(index, from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+        to[offsets[id_at(index, from[i]) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 static int build_sorted(struct id_index *index, uint32_t *duplicate)

@@ -41,7 +41,7 @@ _Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads st
 struct deflate_program {
     bool wide; /* with AVX2 and BMI */
     /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
-    uint16_t same_place[1u << TABLE_BITS]; /* of fetches that were jumped to */
+    uint16_t same_target[1u << TABLE_BITS]; /* of fetches that were jumped to */
     uint16_t same_but_low_byte[1u << TABLE_BITS];
     uint16_t same_kind_and_time[1u << KIND_BITS];
     struct deflate_codes codes;
@@ -72,7 +72,7 @@ void deflate_program_free(struct deflate_program *deflater)
 
 static void forget(struct deflate_program *deflater)
 {
-    memset(deflater->same_place, 0, sizeof deflater->same_place);
+    memset(deflater->same_target, 0, sizeof deflater->same_target);
     memset(deflater->same_but_low_byte, 0, sizeof deflater->same_but_low_byte);
     memset(deflater->same_kind_and_time, 0, sizeof deflater->same_kind_and_time);
 }
@@ -303,10 +303,10 @@ DEFLATE_INLINE const uint8_t *before(const uint8_t *bytes, uint32_t back)
 
 /* How many records back the program was here: this record is the same, and the next but for its
  * address. 0: it was not. */
-DEFLATE_INLINE uint32_t find_place(struct run *run, const uint8_t *bytes)
+DEFLATE_INLINE uint32_t find_target(struct run *run, const uint8_t *bytes)
 {
     const uint64_t low = load64(bytes);
-    const uint32_t back = replace(run->deflater->same_place, low, TABLE_BITS, run->i);
+    const uint32_t back = replace(run->deflater->same_target, low, TABLE_BITS, run->i);
     if (back == 0 || run->records - run->i < BEHIND)
         return 0;
     const uint8_t *then = before(bytes, back);
@@ -356,7 +356,7 @@ DEFLATE_INLINE bool put_all(struct run *given, bool counts, compare_function *co
         const uint32_t address = (uint32_t)low;
         const uint32_t next = address + (uint8_t)(low >> 40);
         const bool fetch = (uint8_t)(low >> 32) == REQUEST_FETCH;
-        const uint32_t back = fetch && address != expected ? find_place(&run, bytes) : 0;
+        const uint32_t back = fetch && address != expected ? find_target(&run, bytes) : 0;
         if (back) {
             fits = follow(&run, back, compare);
             expected = NO_ADDRESS;

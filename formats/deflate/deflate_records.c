@@ -17,7 +17,7 @@ static const struct deflate_sample sample = {.piece_records = 2400, .start_recor
 struct deflate_records {
     /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
     uint16_t same_but_low_byte[1u << TABLE_BITS];
-    uint16_t same_place_and_kind[1u << TABLE_BITS];
+    uint16_t same_block_and_kind[1u << TABLE_BITS];
     uint16_t same_kind_and_time[1u << TABLE_BITS];
     struct deflate_codes codes;
     /* low byte and length together: of a match to the end of the kind (0) or of the record (1) */
@@ -38,7 +38,7 @@ void deflate_records_free(struct deflate_records *deflater)
 /* --- finding matches ------------------------------------------------------------------------- */
 
 /* Odd numbers without a pattern, to spread keys over the tables. */
-#define SPREAD_PLACE 0x9e3779b97f4a7c15u
+#define SPREAD_BLOCK 0x9e3779b97f4a7c15u
 #define SPREAD_TIME  0xd6e8feb86659fd93u
 
 DEFLATE_INLINE uint16_t *slot(uint16_t *table, uint64_t product)
@@ -47,10 +47,10 @@ DEFLATE_INLINE uint16_t *slot(uint16_t *table, uint64_t product)
 }
 
 /* Puts record i into the slot; returns the number that was there. */
-DEFLATE_INLINE uint16_t exchange(uint16_t *place, uint32_t i)
+DEFLATE_INLINE uint16_t exchange(uint16_t *entry, uint32_t i)
 {
-    uint16_t before = *place;
-    *place = (uint16_t)i;
+    uint16_t before = *entry;
+    *entry = (uint16_t)i;
     return before;
 }
 
@@ -69,12 +69,12 @@ DEFLATE_INLINE struct found find(struct deflate_records *deflater, const uint8_t
 {
     const uint64_t low = load64(bytes);      /* address and kind */
     const uint64_t high = load64(bytes + 4); /* kind and time */
-    const uint64_t place = low >> 8;         /* the address without its low byte, and the kind */
-    const uint64_t place_spread = place * SPREAD_PLACE;
-    const uint64_t both_spread = place_spread ^ (high >> 32) * SPREAD_TIME;
+    const uint64_t block = low >> 8;         /* the address without its low byte, and the kind */
+    const uint64_t block_spread = block * SPREAD_BLOCK;
+    const uint64_t both_spread = block_spread ^ (high >> 32) * SPREAD_TIME;
     uint32_t back_a = records_back(i, exchange(slot(deflater->same_but_low_byte, both_spread), i));
     uint32_t back_b =
-        records_back(i, exchange(slot(deflater->same_place_and_kind, place_spread), i));
+        records_back(i, exchange(slot(deflater->same_block_and_kind, block_spread), i));
     uint16_t timed = exchange(slot(deflater->same_kind_and_time, high * SPREAD_TIME), i);
     const uint8_t *a = bytes - (size_t)back_a * RECORD_BYTES;
     const uint8_t *b = bytes - (size_t)back_b * RECORD_BYTES;
@@ -119,7 +119,7 @@ static uint32_t find_run(struct deflate_records *deflater, const uint8_t *in, ui
 static void forget(struct deflate_records *deflater)
 {
     memset(deflater->same_but_low_byte, 0, sizeof deflater->same_but_low_byte);
-    memset(deflater->same_place_and_kind, 0, sizeof deflater->same_place_and_kind);
+    memset(deflater->same_block_and_kind, 0, sizeof deflater->same_block_and_kind);
     memset(deflater->same_kind_and_time, 0, sizeof deflater->same_kind_and_time);
 }
 

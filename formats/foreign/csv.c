@@ -37,7 +37,7 @@ struct csv_reader {
 static uint8_t find_column(const struct foreign_line *field)
 {
     for (uint8_t column = 1; column < COLUMNS; column++)
-        if (foreign_is(field, names[column]))
+        if (foreign_line_is(field, names[column]))
             return column;
     return COLUMN_NONE;
 }
@@ -49,7 +49,7 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
     csv->headed = true;
     if (line.end - line.at >= 3 && memcmp(line.at, BYTE_ORDER_MARK, 3) == 0)
         line.at += 3; /* as spreadsheets put it there */
-    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+    while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
         uint8_t column = find_column(&field);
         if (csv->has[column])
             csv->twice = column;
@@ -59,7 +59,7 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
     return csv->has[COLUMN_ADDRESS] && csv->has[COLUMN_TYPE];
 }
 
-bool csv_heading(const uint8_t *line, size_t size)
+bool csv_is_header(const uint8_t *line, size_t size)
 {
     struct csv_reader csv = {.count = 0};
     return take_heading(&csv, (struct foreign_line){.at = line, .end = line + size});
@@ -71,10 +71,10 @@ static bool take_type(struct foreign_line *field, uint8_t *type)
     uint64_t number;
     for (unsigned ordinal = 0; ordinal < REQUEST_TYPES; ordinal++) {
         *type = request_type_at(ordinal);
-        if (foreign_is(field, request_type_name(*type)))
+        if (foreign_line_is(field, request_type_name(*type)))
             return true;
     }
-    if (!foreign_number_of_kind(field, &number) || field->at < field->end || number > UINT8_MAX)
+    if (!foreign_line_number(field, &number) || field->at < field->end || number > UINT8_MAX)
         return false;
     *type = (uint8_t)number;
     return true;
@@ -116,7 +116,7 @@ static bool take_field(struct foreign_item *item, enum column column, struct for
         return true;
     if (column == COLUMN_TYPE)
         return take_type(field, &item->references[0].type);
-    return foreign_number_of_kind(field, &number) && field->at == field->end &&
+    return foreign_line_number(field, &number) && field->at == field->end &&
            take_number(item, column, number);
 }
 
@@ -154,12 +154,12 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         return 0; /* told with the heading */
     item->references[0] = (struct foreign_reference){.attribute = ATTRIBUTE_WRITE_BACK};
     for (unsigned i = 0; i < csv->count; i++) {
-        if (!foreign_field(&line, ',', &field))
+        if (!foreign_line_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields, the heading has %u", i, csv->count);
         if (!take_field(item, (enum column)csv->columns[i], &field))
             return bt_fail(error, BT_DATA, "field %u is no %s", i + 1, names[csv->columns[i]]);
     }
-    if (foreign_field(&line, ',', &field))
+    if (foreign_line_field(&line, ',', &field))
         return bt_fail(error, BT_DATA, "it has more fields than the heading, which has %u",
                        csv->count);
     item->has_index = csv->has[COLUMN_INDEX];
@@ -176,7 +176,7 @@ const struct foreign_decoder csv_decoder = {
 static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,
                  char *out, size_t *filled, struct bt_error *error)
 {
-    const char *heading = record_text_heading(RECORD_TEXT_CSV);
+    const char *heading = record_text_header(RECORD_TEXT_CSV);
     (void)state;
     (void)options;
     (void)writer;

@@ -13,6 +13,6 @@ extern const struct foreign_decoder csv_decoder;
 extern const struct foreign_encoder csv_encoder;
 
 /* Whether a line is such a heading. */
-bool csv_heading(const uint8_t *line, size_t size);
+bool csv_is_header(const uint8_t *line, size_t size);
 
 #endif

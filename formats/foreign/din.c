@@ -43,18 +43,18 @@ static bool at_space(const struct foreign_line *line)
 /* A hexadecimal number, with 0x or without; false where there is something else. */
 static bool take_number(struct foreign_line *line, uint64_t *number)
 {
-    foreign_skip_spaces(line);
+    foreign_line_skip_spaces(line);
     if (line->end - line->at > 2 && line->at[0] == '0' &&
         (line->at[1] == 'x' || line->at[1] == 'X'))
         line->at += 2;
-    return foreign_hexadecimal(line, number) && at_space(line);
+    return foreign_line_hexadecimal(line, number) && at_space(line);
 }
 
 /* The size behind an address of extended din, which may be missing. False where there is something
  * else. */
 static bool take_size(struct foreign_line *line, uint64_t *size)
 {
-    foreign_skip_spaces(line);
+    foreign_line_skip_spaces(line);
     *size = SIZE_UNTOLD;
     return line->at == line->end || take_number(line, size);
 }
@@ -67,7 +67,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     uint64_t told;
     (void)state;
     (void)last;
-    foreign_skip_spaces(&line);
+    foreign_line_skip_spaces(&line);
     if (line.at == line.end)
         return 0;
     uint8_t label = *line.at++;

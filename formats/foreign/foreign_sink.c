@@ -20,7 +20,7 @@ struct foreign_sink {
     _Alignas(max_align_t) unsigned char state[];
 };
 
-static void sink_free(struct foreign_sink *foreign)
+static void foreign_sink_free(struct foreign_sink *foreign)
 {
     if (foreign->encoder->release)
         foreign->encoder->release(foreign->state);
@@ -62,8 +62,8 @@ static void note_time(struct foreign_sink *foreign, uint64_t passed)
 }
 
 /* Puts what of the batch is the chosen processor's, with times since its own request before. */
-static int put_chosen(struct foreign_sink *foreign, const struct batch *batch,
-                      struct bt_error *error)
+static int put_processor(struct foreign_sink *foreign, const struct batch *batch,
+                         struct bt_error *error)
 {
     struct foreign_run run = {.records = foreign->chosen, .index = foreign->written};
     uint64_t tick = batch->first_tick;
@@ -121,17 +121,17 @@ static int put_batch(struct foreign_sink *foreign, const struct batch *batch, ui
     return put_run(foreign, &run, error);
 }
 
-static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
+static int foreign_sink_put(struct sink *sink, const struct batch *batch, struct bt_error *error)
 {
     struct foreign_sink *foreign = (struct foreign_sink *)sink;
     struct bt_error unwanted;
     error = error ? error : &unwanted;
-    foreign->loss->count[FOREIGN_HOLE] +=
+    foreign->loss->count[FOREIGN_LOSS_MARK] +=
         loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0;
     foreign->loss->count[FOREIGN_CHOSEN] += batch->gap.chosen;
     foreign->loss->taken += batch->count;
     if (foreign->options.one_processor)
-        return put_chosen(foreign, batch, error);
+        return put_processor(foreign, batch, error);
     if (batch->count == 0)
         return 0;
     uint64_t since = batch->records[0].time;
@@ -143,7 +143,7 @@ static int foreign_put(struct sink *sink, const struct batch *batch, struct bt_e
     return put_batch(foreign, batch, since, error);
 }
 
-static int foreign_close(struct sink *sink, struct bt_error *error)
+static int foreign_sink_close(struct sink *sink, struct bt_error *error)
 {
     struct foreign_sink *foreign = (struct foreign_sink *)sink;
     int result = 0;
@@ -151,16 +151,16 @@ static int foreign_close(struct sink *sink, struct bt_error *error)
         result = foreign->encoder->finish(foreign->state, foreign->writer, foreign->loss, error);
     if (result == 0)
         result = text_writer_finish(foreign->writer, error);
-    sink_free(foreign);
+    foreign_sink_free(foreign);
     return result;
 }
 
-static const struct sink_operations operations = {foreign_put, foreign_close};
+static const struct sink_operations operations = {foreign_sink_put, foreign_sink_close};
 
 void foreign_sink_discard(struct sink *sink)
 {
     if (sink)
-        sink_free((struct foreign_sink *)sink);
+        foreign_sink_free((struct foreign_sink *)sink);
 }
 
 static int begin(struct foreign_sink *foreign, struct bt_error *error)
@@ -198,7 +198,7 @@ int foreign_sink_new_into(struct sink **sink, const struct foreign_encoder *enco
     if (result == 0)
         result = begin(foreign, error);
     if (result < 0)
-        sink_free(foreign);
+        foreign_sink_free(foreign);
     else
         *sink = &foreign->sink;
     return result;

@@ -6,8 +6,8 @@
 #define FORMATS_FOREIGN_FOREIGN_SINK_H
 
 #include "formats/base/named_fields.h"
+#include "formats/foreign/foreign_loss.h"
 #include "formats/foreign/foreign_options.h"
-#include "formats/foreign/loss.h"
 #include "formats/record/sink.h"
 #include "formats/text/text_writer.h"
 
@@ -33,8 +33,8 @@ struct NAMED_FIELDS foreign_encoder {
                  char *out, size_t *filled, struct bt_error *error);
 
     /* Writes a run at out (record_bytes for each of its records), and counts what it cannot hold;
-     * loss->taken and FOREIGN_HOLE are counted already. Returns the end of what it wrote; NULL and
-     * *error on failure. */
+     * loss->taken and FOREIGN_LOSS_MARK are counted already. Returns the end of what it wrote; NULL
+     * and *error on failure. */
     char *(*encode)(void *state, char *out, const struct foreign_run *run,
                     struct foreign_loss *loss, struct bt_error *error);
 

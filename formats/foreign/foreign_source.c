@@ -158,7 +158,7 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
 /* --- records --- */
 
 /* Whether the next record must begin a batch of its own; *tick is when it is. */
-static bool place_record(struct foreign_source *foreign, struct record *record, uint64_t *tick)
+static bool time_record(struct foreign_source *foreign, struct record *record, uint64_t *tick)
 {
     const struct foreign_item *item = &foreign->item;
     bool first = foreign->taken == 0; /* the others are at the same time */
@@ -238,7 +238,7 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
         if (left_out(foreign, reference))
             continue;
         struct record record = make_record(reference);
-        bool apart = place_record(foreign, &record, &tick);
+        bool apart = time_record(foreign, &record, &tick);
         if (apart && batch->count > 0)
             return false;
         note_changes(foreign, reference);
@@ -261,7 +261,7 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 /* --- the end --- */
 
 /* Tells a note, once. */
-static int tell_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
+static int report_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
 {
     static const char *const sentences[NOTES] = {
         [NOTE_MORE] = "more places that are damaged",
@@ -288,7 +288,7 @@ static int tell_note(struct foreign_source *foreign, enum note note, struct bt_e
     return bt_fail(error, BT_NOTE, "%.300s: %s: %s", name, sentences[note], number);
 }
 
-static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
+static int report_notes(struct foreign_source *foreign, struct bt_error *error)
 {
     const char *name = text_reader_name(foreign->reader);
     bool finished = foreign->finished;
@@ -300,11 +300,11 @@ static int tell_notes(struct foreign_source *foreign, struct bt_error *error)
         return bt_fail_within(error, "%.300s", name);
     for (enum note note = 0; note < NOTES; note++)
         if (foreign->notes[note] > 0)
-            return tell_note(foreign, note, error);
+            return report_note(foreign, note, error);
     return 0;
 }
 
-static int tell_failure(struct foreign_source *foreign, struct bt_error *error)
+static int report_failure(struct foreign_source *foreign, struct bt_error *error)
 {
     foreign->pending = false;
     *error = foreign->failure;
@@ -345,7 +345,7 @@ static int fill_batch(struct foreign_source *foreign, struct batch *batch)
 
 /* Reads the first item, which may tell the clock. What is wrong is told by the first call of next.
  */
-static void look_ahead(struct foreign_source *foreign)
+static void read_ahead(struct foreign_source *foreign)
 {
     struct batch none = {.capacity = 0};
     while (!foreign->pending && !foreign->ended && foreign->item.count == 0)
@@ -353,8 +353,8 @@ static void look_ahead(struct foreign_source *foreign)
             foreign->pending = true;
 }
 
-static int foreign_next(struct source *source, struct batch *batch, int timeout_ms,
-                        struct bt_error *error)
+static int foreign_source_next(struct source *source, struct batch *batch, int timeout_ms,
+                               struct bt_error *error)
 {
     struct foreign_source *foreign = (struct foreign_source *)source;
     struct bt_error unwanted;
@@ -370,22 +370,22 @@ static int foreign_next(struct source *source, struct batch *batch, int timeout_
         if (fill_batch(foreign, batch) == 0 || batch->count > 0)
             break;
         if (foreign->ended)
-            return tell_notes(foreign, error);
+            return report_notes(foreign, error);
         int result = refill(foreign, error);
         if (result < 0)
             return result;
         if (foreign->pending) /* of a file that breaks off, what was there first */
             fill_batch(foreign, batch);
     }
-    return batch->count > 0 ? 1 : tell_failure(foreign, error);
+    return batch->count > 0 ? 1 : report_failure(foreign, error);
 }
 
-static const struct capture_info *foreign_info(struct source *source)
+static const struct capture_info *foreign_source_info(struct source *source)
 {
     return &((struct foreign_source *)source)->info;
 }
 
-static void foreign_totals(struct source *source, struct source_totals *totals)
+static void foreign_source_totals(struct source *source, struct source_totals *totals)
 {
     const struct foreign_source *foreign = (const struct foreign_source *)source;
     *totals = foreign->totals;
@@ -393,14 +393,14 @@ static void foreign_totals(struct source *source, struct source_totals *totals)
     totals->known = true;
 }
 
-static int foreign_stop(struct source *source, struct bt_error *error)
+static int foreign_source_stop(struct source *source, struct bt_error *error)
 {
     (void)error;
     ((struct foreign_source *)source)->stopped = true;
     return 0;
 }
 
-static void foreign_close(struct source *source)
+static void foreign_source_close(struct source *source)
 {
     struct foreign_source *foreign = (struct foreign_source *)source;
     text_reader_close(foreign->reader);
@@ -409,12 +409,12 @@ static void foreign_close(struct source *source)
 }
 
 static const struct source_operations operations = {.start = NULL,
-                                                    .next = foreign_next,
-                                                    .info = foreign_info,
-                                                    .totals = foreign_totals,
-                                                    .stop = foreign_stop,
+                                                    .next = foreign_source_next,
+                                                    .info = foreign_source_info,
+                                                    .totals = foreign_source_totals,
+                                                    .stop = foreign_source_stop,
                                                     .absent = NULL,
-                                                    .close = foreign_close};
+                                                    .close = foreign_source_close};
 
 static int open_reader(struct source **source, const struct foreign_decoder *decoder,
                        struct text_reader *reader, const struct foreign_options *options,
@@ -432,14 +432,14 @@ static int open_reader(struct source **source, const struct foreign_decoder *dec
         return error->code;
     }
     foreign->source.operations = &operations;
-    foreign->source.waits = true;
+    foreign->source.backpressure = true;
     foreign->decoder = decoder;
     foreign->options = *options;
     foreign->reader = reader;
     foreign->line = 1;
     if (decoder->begin)
         decoder->begin(foreign->state, options);
-    look_ahead(foreign);
+    read_ahead(foreign);
     *source = &foreign->source;
     return 0;
 }
@@ -453,9 +453,9 @@ int foreign_source_open(struct source **source, const struct foreign_decoder *de
     return result < 0 ? bt_fail(error, result, "%s", why.message) : 0;
 }
 
-int foreign_source_memory(struct source **source, const struct foreign_decoder *decoder,
-                          const void *bytes, size_t size, const struct foreign_options *options,
-                          struct bt_error *error)
+int foreign_source_open_memory(struct source **source, const struct foreign_decoder *decoder,
+                               const void *bytes, size_t size,
+                               const struct foreign_options *options, struct bt_error *error)
 {
     struct bt_error why;
     int result = open_reader(source, decoder, text_reader_from_memory(bytes, size, "memory", &why),

@@ -73,9 +73,9 @@ int foreign_source_open(struct source **source, const struct foreign_decoder *de
                         struct bt_error *error);
 
 /* Reads bytes that stay the caller's and must outlive the source. */
-int foreign_source_memory(struct source **source, const struct foreign_decoder *decoder,
-                          const void *bytes, size_t size, const struct foreign_options *options,
-                          struct bt_error *error);
+int foreign_source_open_memory(struct source **source, const struct foreign_decoder *decoder,
+                               const void *bytes, size_t size,
+                               const struct foreign_options *options, struct bt_error *error);
 
 /* Whether a source is one of these; how far it has read its file, and the file's size. */
 bool foreign_source_is(const struct source *source);

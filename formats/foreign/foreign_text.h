@@ -14,21 +14,21 @@ struct NAMED_FIELDS foreign_line {
 };
 
 /* 0 to 15, or 255 for what is no hexadecimal digit. */
-extern const uint8_t foreign_digit[256];
+extern const uint8_t foreign_hex_value[256];
 
-static inline void foreign_skip_spaces(struct foreign_line *line)
+static inline void foreign_line_skip_spaces(struct foreign_line *line)
 {
     while (line->at < line->end && (*line->at == ' ' || *line->at == '\t'))
         line->at++;
 }
 
 /* A hexadecimal number without 0x. False where there is none, or it needs more than 64 bits. */
-static inline bool foreign_hexadecimal(struct foreign_line *line, uint64_t *value)
+static inline bool foreign_line_hexadecimal(struct foreign_line *line, uint64_t *value)
 {
     const uint8_t *start = line->at;
     uint64_t number = 0;
     for (; line->at < line->end; line->at++) {
-        uint8_t digit = foreign_digit[*line->at];
+        uint8_t digit = foreign_hex_value[*line->at];
         if (digit > 15)
             break;
         if (number >> 60)
@@ -40,13 +40,13 @@ static inline bool foreign_hexadecimal(struct foreign_line *line, uint64_t *valu
 }
 
 /* A decimal number. False where there is none, or it needs more than 64 bits. */
-bool foreign_decimal(struct foreign_line *line, uint64_t *value);
+bool foreign_line_decimal(struct foreign_line *line, uint64_t *value);
 
 /* A number, hexadecimal behind 0x, else decimal. */
-bool foreign_number_of_kind(struct foreign_line *line, uint64_t *value);
+bool foreign_line_number(struct foreign_line *line, uint64_t *value);
 
 /* Goes past a character that must be there. */
-static inline bool foreign_past(struct foreign_line *line, char character)
+static inline bool foreign_line_expect(struct foreign_line *line, char character)
 {
     if (line->at == line->end || *line->at != (uint8_t)character)
         return false;
@@ -56,9 +56,9 @@ static inline bool foreign_past(struct foreign_line *line, char character)
 
 /* Cuts off the part up to the separator or the line's end, which is gone past; spaces around it go.
  * False at the line's end. */
-bool foreign_field(struct foreign_line *line, char separator, struct foreign_line *field);
+bool foreign_line_field(struct foreign_line *line, char separator, struct foreign_line *field);
 
 /* Whether what is left is this word, in capitals or not. */
-bool foreign_is(const struct foreign_line *line, const char *word);
+bool foreign_line_is(const struct foreign_line *line, const char *word);
 
 #endif

@@ -8,7 +8,7 @@
 /* --- reading --- */
 
 /* Lines that valgrind or the program itself printed among the references. */
-static bool is_told(const struct foreign_line *line)
+static bool is_message(const struct foreign_line *line)
 {
     return line->end - line->at >= 2 &&
            (memcmp(line->at, "==", 2) == 0 || memcmp(line->at, "--", 2) == 0);
@@ -21,19 +21,19 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     struct foreign_reference *reference = &item->references[0];
     (void)state;
     (void)last;
-    if (is_told(&line)) {
+    if (is_message(&line)) {
         item->left_out = true;
         return 0;
     }
-    foreign_skip_spaces(&line);
+    foreign_line_skip_spaces(&line);
     if (line.at == line.end)
         return 0;
     uint8_t kind = *line.at++;
     if (kind != 'I' && kind != 'L' && kind != 'S' && kind != 'M')
         return bt_fail(error, BT_DATA, "it is no reference of lackey's (I, L, S or M)");
-    foreign_skip_spaces(&line);
-    if (!foreign_hexadecimal(&line, &reference->address) || !foreign_past(&line, ',') ||
-        !foreign_decimal(&line, &reference->size) || line.at < line.end)
+    foreign_line_skip_spaces(&line);
+    if (!foreign_line_hexadecimal(&line, &reference->address) || !foreign_line_expect(&line, ',') ||
+        !foreign_line_decimal(&line, &reference->size) || line.at < line.end)
         return bt_fail(error, BT_DATA, "there is no ADDRESS,SIZE behind the letter");
     reference->type = kind == 'I'   ? REQUEST_FETCH
                       : kind == 'S' ? REQUEST_MEMWRITE

@@ -36,10 +36,10 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
 {
     struct foreign_line field;
     bool has[COLUMNS] = {false};
-    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+    while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
         enum column column = COLUMN_NONE;
         for (size_t i = 0; i < sizeof headings / sizeof *headings && !column; i++)
-            if (foreign_is(&field, headings[i].name))
+            if (foreign_line_is(&field, headings[i].name))
                 column = headings[i].column;
         csv->columns[csv->count++] = (uint8_t)column;
         if (has[column] && !csv->twice)
@@ -49,7 +49,7 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
     return has[COLUMN_OBJECT];
 }
 
-bool libcachesim_csv_heading(const uint8_t *line, size_t size)
+bool libcachesim_csv_is_header(const uint8_t *line, size_t size)
 {
     struct libcachesim_reader csv = {.count = 0};
     return take_heading(&csv, (struct foreign_line){.at = line, .end = line + size});
@@ -65,7 +65,7 @@ static void begin_reading(void *state, const struct foreign_options *options)
 static void assume_heading(struct libcachesim_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
-    while (csv->count < COLUMNS_MAX && foreign_field(&line, ',', &field)) {
+    while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
         csv->columns[csv->count] = csv->count < COLUMN_OPERATION ? (uint8_t)(csv->count + 1) : 0;
         csv->count++;
     }
@@ -78,17 +78,17 @@ static uint8_t type_of(const struct foreign_line *operation)
     static const char *const writes[] = {"write",  "set",     "add",    "cas",  "replace",
                                          "append", "prepend", "update", "incr", "decr"};
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
-        if (foreign_is(operation, writes[i]))
+        if (foreign_line_is(operation, writes[i]))
             return REQUEST_MEMWRITE;
-    return foreign_is(operation, "get") ? REQUEST_FETCH : REQUEST_MEMREAD;
+    return foreign_line_is(operation, "get") ? REQUEST_FETCH : REQUEST_MEMREAD;
 }
 
 /* A whole number; of a time, the digits after a point are dropped. */
 static bool take_number(struct foreign_line *field, bool fraction, uint64_t *number)
 {
-    if (!foreign_number_of_kind(field, number))
+    if (!foreign_line_number(field, number))
         return false;
-    if (fraction && foreign_past(field, '.'))
+    if (fraction && foreign_line_expect(field, '.'))
         while (field->at < field->end && *field->at >= '0' && *field->at <= '9')
             field->at++;
     return field->at == field->end;
@@ -127,7 +127,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     values[COLUMN_SIZE] = objects_size(&csv->objects);
     for (unsigned i = 0; i < csv->count; i++) {
         enum column column = (enum column)csv->columns[i];
-        if (!foreign_field(&line, ',', &field))
+        if (!foreign_line_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields, %u are wanted", i, csv->count);
         timed = timed || column == COLUMN_TIME;
         if (column == COLUMN_OPERATION)
@@ -136,7 +136,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
                  !take_number(&field, column == COLUMN_TIME, &values[column]))
             return bt_fail(error, BT_DATA, "field %u is no number", i + 1);
     }
-    if (foreign_field(&line, ',', &field))
+    if (foreign_line_field(&line, ',', &field))
         return bt_fail(error, BT_DATA, "it has more fields than the first line, which has %u",
                        csv->count);
     objects_reference(&csv->objects, item, values[COLUMN_TIME], values[COLUMN_OBJECT],

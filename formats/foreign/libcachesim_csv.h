@@ -14,6 +14,6 @@ extern const struct foreign_decoder libcachesim_csv_decoder;
 extern const struct foreign_encoder libcachesim_csv_encoder;
 
 /* Whether a line is a heading that names an object. */
-bool libcachesim_csv_heading(const uint8_t *line, size_t size);
+bool libcachesim_csv_is_header(const uint8_t *line, size_t size);
 
 #endif

@@ -42,7 +42,7 @@ struct npy_reader {
 /* Goes past a word in quotes, which is *word. */
 static bool take_quoted(struct foreign_line *line, struct foreign_line *word)
 {
-    foreign_skip_spaces(line);
+    foreign_line_skip_spaces(line);
     if (line->at == line->end || (*line->at != '\'' && *line->at != '"'))
         return false;
     uint8_t quote = *line->at++;
@@ -56,8 +56,8 @@ static bool take_quoted(struct foreign_line *line, struct foreign_line *word)
 
 static bool past(struct foreign_line *line, char character)
 {
-    foreign_skip_spaces(line);
-    return foreign_past(line, character);
+    foreign_line_skip_spaces(line);
+    return foreign_line_expect(line, character);
 }
 
 /* Finds what follows a key of the head; false where the key is missing, or there twice. */
@@ -72,7 +72,7 @@ static bool find_key(struct foreign_line head, const char *key, struct foreign_l
         }
         if (!take_quoted(&head, &word))
             return false;
-        if (foreign_is(&word, key) && past(&head, ':')) {
+        if (foreign_line_is(&word, key) && past(&head, ':')) {
             if (found)
                 return false;
             *value = head;
@@ -94,7 +94,7 @@ static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uin
     bool big = type.at < type.end && (*type.at == '>' || *type.at == '=');
     type.at += little || big;
     *kind = type.at < type.end ? *type.at++ : 0;
-    if (!foreign_decimal(&type, bytes) || type.at < type.end || *bytes == 0 ||
+    if (!foreign_line_decimal(&type, bytes) || type.at < type.end || *bytes == 0 ||
         *bytes > ITEM_BYTES_MAX)
         return false;
     if (*kind == 'U')
@@ -116,7 +116,7 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
         if (!take_tuple(&line, &name, &bytes, &kind))
             return bt_fail(error, BT_DATA, "a field of its elements cannot be understood");
         for (int field = 0; field < FIELDS; field++)
-            if (foreign_is(&name, names[field])) {
+            if (foreign_line_is(&name, names[field])) {
                 if (kind == 0)
                     return bt_fail(error, BT_DATA, "its %s is no little-endian whole number",
                                    names[field]);
@@ -146,8 +146,8 @@ static int take_head(struct npy_reader *npy, struct foreign_line head, struct bt
         return result;
     if (!find_key(head, "shape", &value) || !past(&value, '('))
         return bt_fail(error, BT_DATA, "its head has not one shape");
-    foreign_skip_spaces(&value);
-    if (!foreign_decimal(&value, &npy->left) || !past(&value, ',') || !past(&value, ')'))
+    foreign_line_skip_spaces(&value);
+    if (!foreign_line_decimal(&value, &npy->left) || !past(&value, ',') || !past(&value, ')'))
         return bt_fail(error, BT_DATA, "it has not one dimension");
     npy->headed = true;
     return 0;

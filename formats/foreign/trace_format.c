@@ -68,9 +68,9 @@ enum format { /* places in formats */
               FORMAT_LIBCACHESIM_CSV
 };
 
-const struct trace_format *trace_format_at(size_t place)
+const struct trace_format *trace_format_at(size_t index)
 {
-    return place < FORMATS ? &formats[place] : NULL;
+    return index < FORMATS ? &formats[index] : NULL;
 }
 
 const struct trace_format *trace_format_find(const char *name, struct bt_error *error)
@@ -126,9 +126,9 @@ static const struct trace_format *of_line(const uint8_t *line, size_t size)
     for (size_t i = 0; i < size; i++)
         if ((line[i] < ' ' && line[i] != '\t') || line[i] > '~')
             return NULL;
-    if (csv_heading(line, size))
+    if (csv_is_header(line, size))
         return &formats[FORMAT_CSV];
-    if (libcachesim_csv_heading(line, size))
+    if (libcachesim_csv_is_header(line, size))
         return &formats[FORMAT_LIBCACHESIM_CSV];
     if (takes_line(&din_decoder, line, size))
         return &formats[FORMAT_DIN];

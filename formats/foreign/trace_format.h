@@ -7,8 +7,8 @@
 #ifndef FORMATS_FOREIGN_TRACE_FORMAT_H
 #define FORMATS_FOREIGN_TRACE_FORMAT_H
 
+#include "formats/foreign/foreign_loss.h"
 #include "formats/foreign/foreign_options.h"
-#include "formats/foreign/loss.h"
 #include "formats/record/sink.h"
 #include "formats/record/source.h"
 
@@ -30,7 +30,7 @@ struct trace_format {
 };
 
 /* All formats in the order of doc/formats.md; NULL behind the last one (place too large). */
-const struct trace_format *trace_format_at(size_t place);
+const struct trace_format *trace_format_at(size_t index);
 
 /* The format of that name; NULL and *error, which lists the names, where there is none. */
 const struct trace_format *trace_format_find(const char *name, struct bt_error *error);

@@ -62,7 +62,7 @@ struct gap gap_of_ns(int64_t nanoseconds, bool uncounted)
     return gap;
 }
 
-bool batch_tells(const struct batch *batch)
+bool batch_has_loss_or_gap(const struct batch *batch)
 {
     return loss_total(&batch->lost) > 0 || batch->gap.milliseconds > 0 || batch->gap.chosen;
 }

@@ -76,7 +76,7 @@ void gap_add(struct gap *gap, const struct gap *more);
 struct gap gap_of_ns(int64_t nanoseconds, bool uncounted);
 
 /* Whether a batch without records still has something to tell: a loss, or a gap of any kind. */
-bool batch_tells(const struct batch *batch);
+bool batch_has_loss_or_gap(const struct batch *batch);
 
 /* Empties a batch, keeping its buffer. */
 void batch_clear(struct batch *batch);

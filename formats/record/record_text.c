@@ -64,7 +64,7 @@ static void make_middle(struct middle *middle, const struct record *record, uint
  * Where the columns of a key are kept. The factor was searched for: with it no two of the usual
  * requests (memory and I/O of 4, 8 and 32 bytes, deferred replies, 8 processors) meet in one place.
  */
-static inline unsigned middle_place(uint32_t key)
+static inline unsigned middle_slot(uint32_t key)
 {
     return key * 0x500cce13u >> 23;
 }
@@ -114,7 +114,7 @@ static size_t put_classic(char *out, const struct record *records, size_t count)
         out = digits_put_hexadecimal(out, r->address);
         uint32_t key;
         memcpy(&key, &r->type, sizeof key);
-        struct middle *middle = &middles[middle_place(key)];
+        struct middle *middle = &middles[middle_slot(key)];
         if (__builtin_expect(middle->key != key, 0))
             make_middle(middle, r, key);
         memcpy(out, middle, sizeof *middle);
@@ -176,7 +176,7 @@ static char *put_json(char *out, const struct record *record, uint64_t index, ui
     return PUT_LITERAL(out, "}\n");
 }
 
-const char *record_text_heading(enum record_text form)
+const char *record_text_header(enum record_text form)
 {
     return form == RECORD_TEXT_CSV ? "index,tick,address,type,size,attribute,processor,time\n" : "";
 }

@@ -12,7 +12,7 @@ enum record_text { RECORD_TEXT_B2A, RECORD_TEXT_CSV, RECORD_TEXT_JSON };
 #define RECORD_TEXT_MAX_BYTES 192u /* the longest line of any form, newline included */
 
 /* The line in front of the first record, "" where the form has none (only CSV has). */
-const char *record_text_heading(enum record_text form);
+const char *record_text_header(enum record_text form);
 
 /*
  * Writes count records, one line each, at out (room for count * RECORD_TEXT_MAX_BYTES). tick is the

@@ -54,7 +54,7 @@ struct NAMED_FIELDS source_operations {
 /* The first member of every source. */
 struct source {
     const struct source_operations *operations;
-    bool waits; /* nothing is lost where next is called late: what stands behind it waits */
+    bool backpressure; /* a late call of next makes the producer wait, and loses nothing */
 };
 
 static inline int source_start(struct source *source, struct bt_error *error)

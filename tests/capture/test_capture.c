@@ -246,7 +246,7 @@ static void test_flush(void)
     struct setting s;
     set_up(&s);
     s.script.total = 10;
-    s.script.deaf = true;
+    s.script.ignores_stop = true;
     s.settings.flush_ns = 20000000;
     struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
@@ -258,7 +258,7 @@ static void test_flush(void)
     capture_check(&s.check, s.folder, ".byu.gz.part", &s.script, true);
     CU_ASSERT_STRING_EQUAL(s.check.problem, "");
     CU_ASSERT_EQUAL(s.check.records, 10);
-    capture_stop(capture); /* waits until the deaf board is given up */
+    capture_stop(capture); /* waits until the silent board is given up */
     CU_ASSERT(capture_wait(capture, -1));
     check_unknown(capture, "did not end");
     capture_free(capture);
@@ -291,15 +291,15 @@ static void test_endless_times(void)
     }
 }
 
-/* As in test_flush, where a limit ends the capture: nobody knows how much a deaf board goes on to
+/* As in test_flush, where a limit ends the capture: nobody knows how much a silent board goes on to
  * accept.
  */
-static void test_deaf_at_a_limit(void)
+static void test_silent_at_a_limit(void)
 {
     struct setting s;
     set_up(&s);
     s.script.total = 10;
-    s.script.deaf = true;
+    s.script.ignores_stop = true;
     s.settings.stop_records = 5;
     struct capture *capture = capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(capture);
@@ -315,13 +315,13 @@ static void test_deaf_at_a_limit(void)
 }
 
 /* A board that was away at the end says why nobody knows its count, also where it was a limit. */
-static void test_away_at_the_end(void)
+static void test_disconnected_at_the_end(void)
 {
     for (int limit = 0; limit < 2; limit++) {
         struct setting s;
         set_up(&s);
         s.script.total = 10;
-        s.script.away = true;
+        s.script.disconnected = true;
         s.settings.stop_ns = limit ? 20000000 : 0;
         struct capture *capture =
             capture_new(&s.settings, scripted_source_new(&s.script, NULL), NULL);
@@ -329,11 +329,12 @@ static void test_away_at_the_end(void)
         if (!limit)
             capture_stop(capture);
         CU_ASSERT(capture_wait(capture, -1));
-        check_unknown(capture, "the scripted board was away");
+        check_unknown(capture, "the scripted board was disconnected");
         capture_free(capture);
         capture_check(&s.check, s.folder, ".byu.gz", &s.script, false);
         CU_ASSERT_STRING_EQUAL(s.check.problem, "");
-        CU_ASSERT_PTR_NOT_NULL(strstr(s.check.closing.message, "the scripted board was away"));
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(s.check.closing.message, "the scripted board was disconnected"));
         tear_down(&s);
     }
 }
@@ -582,8 +583,8 @@ static const struct test_case cases[] = {
     {"files by the wall clock", test_rotation_by_clock},
     {"a block that waits is flushed", test_flush},
     {"times without end", test_endless_times},
-    {"a board that is away at the end", test_away_at_the_end},
-    {"a limit, and a board that does not hear", test_deaf_at_a_limit},
+    {"a board that is away at the end", test_disconnected_at_the_end},
+    {"a limit, and a board that does not hear", test_silent_at_a_limit},
     {"a stop, and a board with much to send", test_long_backlog},
     {"a stop, and a process that stands still", test_stands_still},
     {"stop and rotate by hand", test_stop_by_hand},

@@ -18,11 +18,11 @@ static void plug_one_more(void)
 }
 
 /* A USB with one device that was there before. */
-static struct boards_watch *begin(bool deaf)
+static struct boards_watch *begin(bool no_hotplug)
 {
     fake_usb_reset();
     plug_one_more();
-    fake_usb_take()->deaf = deaf;
+    fake_usb_take()->no_hotplug = no_hotplug;
     fake_usb_give();
     struct boards_watch *watch = boards_watch_new();
     CU_ASSERT_PTR_NOT_NULL_FATAL(watch);

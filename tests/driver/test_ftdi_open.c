@@ -188,7 +188,7 @@ static void test_several(void)
     plug(devices, 3);
     CU_ASSERT_EQUAL(ftdi_open(&stream, "", &error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(error.message,
-                           "more than one FTDI board is meant, with serial numbers BT0001 and "
+                           "more than one FTDI board matches, with serial numbers BT0001 and "
                            "BT0002; name one: ftdi:serial=BT0001");
     stream = open_board("serial=BT0002");
     CU_ASSERT_STRING_EQUAL(stream_name(stream), "Bus tap serial BT0002");
@@ -265,7 +265,7 @@ static void test_slow_write(void)
     usb->write_error = LIBUSB_ERROR_TIMEOUT;
     fake_usb_give();
     CU_ASSERT_EQUAL(stream_write(stream, command, sizeof command, 5, &error), BT_TIMEOUT);
-    CU_ASSERT_STRING_EQUAL(error.message, "board Bus tap serial BT0001 takes no commands");
+    CU_ASSERT_STRING_EQUAL(error.message, "board Bus tap serial BT0001 accepts no commands");
     CU_ASSERT_EQUAL(stream_write(stream, command, sizeof command, 0, &error), BT_TIMEOUT);
     usb = fake_usb_take();
     usb->write_error = 0;

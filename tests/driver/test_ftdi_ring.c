@@ -328,7 +328,7 @@ static void test_event_error(void)
     fake_usb_give();
     CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, TIMEOUT_MS, &f.error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(f.error.message,
-                           "board fake: USB events cannot be had: LIBUSB_ERROR_IO");
+                           "board fake: USB events cannot be handled: LIBUSB_ERROR_IO");
     unsigned before = fake_usb_take()->waits;
     fake_usb_give();
     usleep(100000);

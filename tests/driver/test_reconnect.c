@@ -32,7 +32,7 @@ static void start(struct fixture *f, int64_t reconnect_ns)
     opened = 0;
     struct source *source = reconnect_source(open_fake, "fake", &settings, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
-    CU_ASSERT_FALSE(source->waits);
+    CU_ASSERT_FALSE(source->backpressure);
     CU_ASSERT_EQUAL(source_start(source, &error), 0);
     fixture_source(f, source);
     f->board = plugged;
@@ -112,7 +112,8 @@ static void test_stopped_while_away(void)
     expect_note(&f, "waiting for it");
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 50), BT_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "was away when the capture was stopped"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(f.error.message, "was disconnected when the capture was stopped"));
     CU_ASSERT_EQUAL(fixture_next(&f, 50), 0);
     source_totals(f.source, &totals);
     CU_ASSERT_FALSE(totals.known);
@@ -124,7 +125,7 @@ static void test_away_while_stopping(void)
 {
     struct fixture f;
     start(&f, SESSION_RECONNECT_FOR_EVER);
-    f.board->deaf = 100;
+    f.board->silent = 100;
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     f.board->unplugged = true;
     CU_ASSERT_EQUAL(fixture_next(&f, 50), BT_CLOSED);

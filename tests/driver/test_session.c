@@ -270,7 +270,7 @@ static void test_noise(void)
     for (int i = 0; i < 200 && result == BT_TIMEOUT; i++)
         result = fixture_next(&f, 5);
     CU_ASSERT_EQUAL(result, BT_DEVICE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "nothing but noise"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "only noise"));
     CU_ASSERT_EQUAL(fixture_next(&f, 5), BT_DEVICE);
     fixture_end(&f);
 }
@@ -292,7 +292,7 @@ static void expect_no_session(struct fake_board *board, int code, const char *me
 static void test_who_does_not_answer(void)
 {
     struct fake_board *board = fake_board_new();
-    board->deaf = 100;
+    board->silent = 100;
     expect_no_session(board, BT_DEVICE, "board fake does not answer and sends nothing");
     board = fake_board_new();
     board->stuffed = true;
@@ -317,7 +317,7 @@ static void test_late_and_wrong_replies(void)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
-    board->deaf = 2; /* STOP and IDENTIFY of the first try */
+    board->silent = 2; /* STOP and IDENTIFY of the first try */
     fixture_start(&f, board);
     CU_ASSERT_EQUAL(board->heard[WIRE_IDENTIFY], 2);
     fixture_end(&f);
@@ -377,8 +377,8 @@ static void test_never_stops(void)
         result = fixture_next(&f, 5);
     }
     CU_ASSERT_EQUAL(result, BT_DEVICE);
-    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake goes on sending 0.1 s after it was told to "
-                                            "stop; unplug it");
+    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake still sends 0.1 s after the stop "
+                                            "command; unplug it");
     CU_ASSERT(f.records > 0);
     fixture_end(&f);
 }
@@ -411,10 +411,10 @@ static void test_end_never_known(void)
     fixture_arm(&f, board);
     fake_board_records(board, 10, 0);
     fake_board_heartbeat(board);
-    board->deaf = 100;
+    board->silent = 100;
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     CU_ASSERT_EQUAL(fixture_end_of(&f), BT_DEVICE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "does not say how its capture ended"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "does not report how its capture ended"));
     CU_ASSERT_EQUAL(f.records, 10);
     CU_ASSERT_EQUAL(board->heard[WIRE_STOP], 1 + 3);
     CU_ASSERT_EQUAL(board->heard[WIRE_STATUS], 3);

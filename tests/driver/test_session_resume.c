@@ -160,7 +160,7 @@ static void test_another_board(void)
     strcpy(other->identity.serial, "F2");
     CU_ASSERT_EQUAL(session_resume(f.session, fake_board_cable(other), &f.error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(f.error.message,
-                           "another board (fake board F2) is where fake board F1 was");
+                           "another board (fake board F2) is connected in place of fake board F1");
     stream_close(&other->stream);
     CU_ASSERT_EQUAL(fixture_next(&f, 0), BT_CLOSED);
     CU_ASSERT_EQUAL(plug(&f), 0);
@@ -183,7 +183,7 @@ static void test_another_idle_board(void)
     other->counters = (struct wire_counters){.accepted = 1000, .frames = 1000};
     CU_ASSERT_EQUAL(session_resume(f.session, fake_board_cable(other), &f.error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(f.error.message,
-                           "another board (fake board F2) is where fake board F1 was");
+                           "another board (fake board F2) is connected in place of fake board F1");
     stream_close(&other->stream);
     fake_board_restart(f.board);
     CU_ASSERT_EQUAL(plug(&f), 0);
@@ -221,9 +221,9 @@ static void test_does_not_answer(void)
     struct fixture f;
     start(&f, new_board());
     unplug(&f);
-    f.board->deaf = 3;
+    f.board->silent = 3;
     CU_ASSERT_EQUAL(plug(&f), BT_DEVICE);
-    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake is there but does not answer");
+    CU_ASSERT_STRING_EQUAL(f.error.message, "board fake is connected but does not answer");
     f.board->unplugged = true;
     CU_ASSERT_EQUAL(plug(&f), BT_CLOSED);
     f.board->unplugged = false;
@@ -327,7 +327,7 @@ static void test_stopping(void)
 {
     struct fixture f;
     start(&f, new_board());
-    f.board->deaf = 1;
+    f.board->silent = 1;
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     unplug(&f);
     fake_board_records(f.board, 5, 0);
@@ -398,7 +398,7 @@ static void test_suspended(void)
     CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);
     unplug(&f);
     CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), BT_CLOSED);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "is away"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "is disconnected"));
     CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_CLOSED);
     CU_ASSERT_EQUAL(session_self_test(f.session, 1, &result, &f.error), BT_CLOSED);
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);

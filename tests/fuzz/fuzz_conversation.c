@@ -255,7 +255,7 @@ static void step_state(struct talk *talk, enum step step)
     struct fake_board *board = talk->board;
     switch (step) {
     case STEP_DEAF:
-        board->deaf = take_byte(talk);
+        board->silent = take_byte(talk);
         break;
     case STEP_IGNORE:
         board->ignored_codes = take_byte(talk);
@@ -491,7 +491,7 @@ static void check_ticks(struct talk *talk, const struct batch *batch)
         CHECK(batch->last_tick >= batch->first_tick);
         CHECK(batch->last_tick - batch->first_tick ==
               records_time(batch->records + 1, batch->count - 1));
-        CHECK(!talk->exact || batch_tells(batch) || passed == time ||
+        CHECK(!talk->exact || batch_has_loss_or_gap(batch) || passed == time ||
               (time == UINT32_MAX && passed > time));
     } else {
         CHECK(batch->last_tick == batch->first_tick);
@@ -507,7 +507,7 @@ static void check_batch(struct talk *talk, const struct batch *batch)
 {
     uint64_t lost = loss_total(&batch->lost);
     CHECK(batch->count <= batch->capacity);
-    CHECK(batch->count > 0 || batch_tells(batch));
+    CHECK(batch->count > 0 || batch_has_loss_or_gap(batch));
     CHECK((batch->gap.milliseconds > 0) == talk->gap_due);
     talk->gap_due = false;
     CHECK(batch->first_index >= talk->end_index && batch->first_index - talk->end_index == lost);

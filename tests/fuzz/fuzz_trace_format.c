@@ -25,7 +25,7 @@ static size_t read_all(struct record *records, const struct foreign_decoder *dec
     struct record buffer[BATCH_RECORDS];
     struct batch batch = {.records = buffer, .capacity = BATCH_RECORDS};
     size_t count = 0;
-    if (foreign_source_memory(&source, decoder, data, size, options, &error) < 0)
+    if (foreign_source_open_memory(&source, decoder, data, size, options, &error) < 0)
         return 0;
     /* bzip2 makes a million bytes of a few; a line of two bytes is damage that is told */
     for (uint64_t calls = 0;; calls++) {

@@ -207,8 +207,8 @@ static void obey(struct fake_board *board, const struct wire_command *command)
         board->heard[command->code]++;
     if (board->ignored_codes >> command->code & 1u)
         return;
-    if (board->deaf > 0) {
-        board->deaf--;
+    if (board->silent > 0) {
+        board->silent--;
         return;
     }
     if (command->code == WIRE_IDENTIFY) {

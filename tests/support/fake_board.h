@@ -27,7 +27,7 @@ struct fake_board {
     struct wire_identity identity;
 
     /* How it misbehaves. */
-    unsigned deaf;             /* so many commands are not heard */
+    unsigned silent;           /* number of commands that are ignored */
     unsigned ignored_codes;    /* bit n: commands with code n are never answered nor obeyed */
     unsigned wrong_tags;       /* so many replies carry another tag */
     uint8_t version;           /* of its frames */

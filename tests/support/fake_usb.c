@@ -195,7 +195,7 @@ static struct transfer *take_done(bool waited)
 static bool tell_plugged(libusb_context *context)
 {
     struct fake_usb *usb = fake_usb_take();
-    bool news = context && context->hear && !usb->deaf && context->known < usb->device_count;
+    bool news = context && context->hear && !usb->no_hotplug && context->known < usb->device_count;
     libusb_device *device = news ? &fake.devices[context->known] : NULL;
     if (news)
         device->fake = &usb->devices[context->known++];
@@ -315,7 +315,7 @@ ssize_t libusb_get_device_list(libusb_context *context, libusb_device ***list)
 {
     *list = calloc(FAKE_USB_DEVICES + 1, sizeof **list);
     struct fake_usb *usb = fake_usb_take();
-    size_t count = usb->deaf ? context->known : usb->device_count;
+    size_t count = usb->no_hotplug ? context->known : usb->device_count;
     for (size_t i = 0; *list && i < count; i++) {
         fake.devices[i].fake = &usb->devices[i];
         (*list)[i] = &fake.devices[i];

@@ -34,7 +34,7 @@ struct fake_usb {
 
     /* How it misbehaves. */
     int init_error;   /* there is no USB at all: a libusb_error */
-    bool deaf;        /* a context never hears of what was plugged in after it was made */
+    bool no_hotplug;  /* a context never sees devices that are plugged in after it was made */
     size_t queue_max; /* there is no memory for more transfers; 0: there is */
     int status;       /* transfers end with this libusb_transfer_status instead of bringing data */
     int submit_error; /* queueing a transfer returns this */

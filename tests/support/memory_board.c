@@ -224,7 +224,7 @@ static size_t store_frame(struct memory_board *board, const struct record *recor
 struct stream *memory_board_new(const struct record *records, size_t count, uint64_t total,
                                 enum wire_packing packing)
 {
-    static const struct stream_operations operations = {.waits = true,
+    static const struct stream_operations operations = {.backpressure = true,
                                                         .read = board_read,
                                                         .write = board_write,
                                                         .name = board_name,

@@ -327,7 +327,7 @@ static bool same_edge(const struct dcfg_process *a, const struct dcfg_process *b
 static bool same_process(const struct dcfg_process *a, const struct dcfg_process *b)
 {
     bool same = a->id == b->id && a->instructions == b->instructions && a->threads == b->threads &&
-                a->threads_told == b->threads_told && a->image_count == b->image_count &&
+                a->threads_counted == b->threads_counted && a->image_count == b->image_count &&
                 a->symbol_count == b->symbol_count && a->line_count == b->line_count &&
                 a->block_count == b->block_count && a->routine_count == b->routine_count &&
                 a->edges.count == b->edges.count &&
@@ -755,8 +755,8 @@ static char *processes(struct scribe *scribe)
         bool told = process->instructions != DCFG_COUNT_UNKNOWN;
         struct parts data = {
             {told ? integer(scribe, process->instructions) : NULL,
-             process->threads_told > 0
-                 ? count_array(scribe, process->thread_instructions, process->threads_told)
+             process->threads_counted > 0
+                 ? count_array(scribe, process->thread_instructions, process->threads_counted)
                  : NULL,
              images(scribe), edges(scribe)},
             4};

@@ -17,10 +17,10 @@ struct scripted_source {
     uint64_t end;
     uint64_t random;
     bool stopped;
-    bool told; /* that it was away */
+    bool reported; /* that it was away */
     bool *closed;
     bool started;
-    uint64_t gap_index; /* gaps before it are told */
+    uint64_t gap_index; /* gaps before it are reported */
 };
 
 static uint64_t mix(uint64_t seed, uint64_t value)
@@ -72,7 +72,7 @@ static int odd_answer(struct scripted_source *source, struct bt_error *error)
                    (unsigned long long)source->index);
 }
 
-/* Walks over lost chunks; tells gaps that were not told before. */
+/* Walks over lost chunks; tells gaps that were not reported before. */
 static void tell_loss(struct scripted_source *source, struct loss *lost, struct gap *gap)
 {
     while (source->index < source->end) {
@@ -130,14 +130,14 @@ static int scripted_next(struct source *base, struct batch *batch, int timeout_m
     if (random_below(&source->random, 100) < source->script.odd_percent)
         return odd_answer(source, error);
     if (source->index >= source->end && !source->stopped &&
-        (source->script.deaf || source->script.lingers || source->script.away)) {
+        (source->script.ignores_stop || source->script.lingers || source->script.disconnected)) {
         pause_for(timeout_ms < 0 ? 10000000 : (long)timeout_ms * 1000000);
         return BT_TIMEOUT;
     }
     if (source->index >= source->end) {
-        if (source->script.away && !source->told) {
-            source->told = true;
-            return bt_fail(error, BT_DATA, "the scripted board was away");
+        if (source->script.disconnected && !source->reported) {
+            source->reported = true;
+            return bt_fail(error, BT_DATA, "the scripted board was disconnected");
         }
         if (source->script.end < 0 && !source->stopped)
             return bt_fail(error, source->script.end, "the scripted board was unplugged");
@@ -163,7 +163,7 @@ static void scripted_totals(struct source *base, struct source_totals *totals)
     const struct scripted_source *source = (const struct scripted_source *)base;
     memset(totals, 0, sizeof *totals);
     totals->known = source->script.end == 0 || source->index < source->end || source->stopped;
-    totals->known = totals->known && !source->script.away;
+    totals->known = totals->known && !source->script.disconnected;
     totals->accepted = source->index;
     totals->seen = source->index + 7;
     totals->filtered = 7;
@@ -173,7 +173,7 @@ static int scripted_stop(struct source *base, struct bt_error *error)
 {
     (void)error;
     struct scripted_source *source = (struct scripted_source *)base;
-    if (source->script.deaf || source->stopped)
+    if (source->script.ignores_stop || source->stopped)
         return 0;
     source->stopped = true;
     if (source->end - source->index > source->script.after_stop)
@@ -212,7 +212,7 @@ struct source *scripted_source_new(const struct script *script, bool *closed)
     if (!source)
         abort();
     source->source.operations = &operations;
-    source->source.waits = !script->impatient;
+    source->source.backpressure = !script->impatient;
     source->script = *script;
     source->end = script->total;
     source->random = script->seed | 1;

@@ -18,8 +18,8 @@ struct script {
     uint64_t after_stop;    /* requests that still come after source_stop */
     int end;                /* 0, or the code with which it breaks */
     bool lingers;           /* does not end before source_stop */
-    bool deaf;              /* lingers, and does not hear source_stop */
-    bool away;              /* lingers, and says with BT_DATA that it knows no count, if stopped */
+    bool ignores_stop;      /* lingers, and does not hear source_stop */
+    bool disconnected;      /* lingers, and says with BT_DATA that it knows no count, if stopped */
     long pause_ns;          /* before each batch */
     long late_ns;     /* what the first BT_TIMEOUT after source_stop takes, which comes first */
     bool impatient;   /* what is not asked for in time would be lost */

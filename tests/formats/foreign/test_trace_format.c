@@ -310,7 +310,8 @@ static void test_din_columns(void)
     struct source *source;
     struct bt_error error;
     CU_ASSERT_EQUAL_FATAL(
-        foreign_source_memory(&source, &din_decoder, text, sizeof text - 1, &options, &error), 0);
+        foreign_source_open_memory(&source, &din_decoder, text, sizeof text - 1, &options, &error),
+        0);
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), 1);
     CU_ASSERT_EQUAL_FATAL(batch.count, sizeof wanted / sizeof *wanted);
     CU_ASSERT_EQUAL(memcmp(records, wanted, sizeof wanted), 0);

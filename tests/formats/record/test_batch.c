@@ -37,13 +37,13 @@ static void test_gap_add(void)
 static void test_tells(void)
 {
     struct batch batch = {.count = 0};
-    CU_ASSERT_FALSE(batch_tells(&batch));
+    CU_ASSERT_FALSE(batch_has_loss_or_gap(&batch));
     batch.gap.milliseconds = 1;
-    CU_ASSERT(batch_tells(&batch));
+    CU_ASSERT(batch_has_loss_or_gap(&batch));
     batch_clear(&batch);
-    CU_ASSERT_FALSE(batch_tells(&batch));
+    CU_ASSERT_FALSE(batch_has_loss_or_gap(&batch));
     batch.lost.count[LOSS_DISK] = 1;
-    CU_ASSERT(batch_tells(&batch));
+    CU_ASSERT(batch_has_loss_or_gap(&batch));
 }
 
 static const struct test_case cases[] = {{"the gap of a time", test_gap_of_ns},

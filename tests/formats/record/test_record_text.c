@@ -163,9 +163,9 @@ static void test_random(void)
 
 static void test_heading(void)
 {
-    CU_ASSERT_STRING_EQUAL(record_text_heading(RECORD_TEXT_B2A), "");
-    CU_ASSERT_STRING_EQUAL(record_text_heading(RECORD_TEXT_JSON), "");
-    CU_ASSERT_STRING_EQUAL(record_text_heading(RECORD_TEXT_CSV),
+    CU_ASSERT_STRING_EQUAL(record_text_header(RECORD_TEXT_B2A), "");
+    CU_ASSERT_STRING_EQUAL(record_text_header(RECORD_TEXT_JSON), "");
+    CU_ASSERT_STRING_EQUAL(record_text_header(RECORD_TEXT_CSV),
                            "index,tick,address,type,size,attribute,processor,time\n");
 }
 

@@ -402,7 +402,7 @@ static void test_boards_that_do_not_answer(void)
         says(&findings, FINDING_PROBLEM, "protocol", "protocol 7, this bustap speaks 1", ""));
     board = fake_board_new();
     board->closes = true;
-    board->deaf = 10;
+    board->silent = 10;
     check_link(&findings, &board->stream, 1);
     CU_ASSERT_EQUAL(findings.problems, 2);
     board = fake_board_new();

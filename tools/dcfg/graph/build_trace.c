@@ -88,7 +88,7 @@ static int put_fetches(struct sink *sink, const struct batch *batch, struct bt_e
     struct build_trace *trace = (struct build_trace *)sink;
     size_t count;
     int result = 0;
-    if (batch_tells(batch))
+    if (batch_has_loss_or_gap(batch))
         for (size_t t = 0; t < trace->thread_count; t++)
             trace->queues[t].lost = true;
     for (size_t at = 0; at < batch->count && result == 0; at += PIECE) {

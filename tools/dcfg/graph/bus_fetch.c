@@ -319,7 +319,7 @@ static int forget(struct bus_fetch *bus, struct bt_error *error)
 int bus_fetch_put(struct bus_fetch *bus, const struct batch *batch, struct bt_error *error)
 {
     int result = 0;
-    if (batch_tells(batch)) {
+    if (batch_has_loss_or_gap(batch)) {
         result = forget(bus, error);
         bus->hole = true;
     }

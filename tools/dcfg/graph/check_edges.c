@@ -166,16 +166,16 @@ static void check_threads(struct check *check, const struct dcfg_process *proces
     const struct dcfg_edges *edges = &process->edges;
     const struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "EDGES"};
-    if (edges->count == 0 || process->threads_told == 0)
+    if (edges->count == 0 || process->threads_counted == 0)
         return; /* that is told otherwise */
-    if (edges->fewest_counts < process->threads_told)
+    if (edges->fewest_counts < process->threads_counted)
         check_fail_edge(check, CHECK_EDGE_THREADS, process, edges->fewest_counts_edge,
                         "%" PRIu32 " counts, and there are %" PRIu32 " threads",
-                        edges->fewest_counts, process->threads_told);
-    if (process->threads > process->threads_told)
+                        edges->fewest_counts, process->threads_counted);
+    if (process->threads > process->threads_counted)
         check_fail(check, CHECK_EDGE_THREADS, &location,
                    "an edge has %" PRIu32 " counts, and there are %" PRIu32 " threads",
-                   process->threads, process->threads_told);
+                   process->threads, process->threads_counted);
 }
 
 int check_edges(struct check *check, const struct check_process *view, struct bt_error *error)

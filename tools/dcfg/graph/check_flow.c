@@ -120,7 +120,7 @@ static void check_instructions(struct flow_check *flow, uint32_t thread)
         bypassed |= dcfg_edge_type_is_bypass((enum dcfg_edge_type)process->edges.types[e]);
     }
     flow->check->summary.instructions = saturating_add(flow->check->summary.instructions, executed);
-    if (thread >= process->threads_told)
+    if (thread >= process->threads_counted)
         return;
     uint64_t told = process->thread_instructions[thread];
     if (told == executed ? executed == UINT64_MAX : !(bypassed && told > executed))

@@ -91,17 +91,17 @@ static void check_counts(struct check *check, const struct dcfg_process *process
     struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "INSTR_COUNT"};
     uint64_t sum = 0;
-    for (uint32_t t = 0; t < process->threads_told; t++)
+    for (uint32_t t = 0; t < process->threads_counted; t++)
         sum = saturating_add(sum, process->thread_instructions[t]);
     if (process->instructions_missing)
         check_fail(check, CHECK_COUNTS_TOLD, &location, "INSTR_COUNT is missing");
-    else if (process->instructions != DCFG_COUNT_UNKNOWN && process->threads_told > 0 &&
+    else if (process->instructions != DCFG_COUNT_UNKNOWN && process->threads_counted > 0 &&
              process->instructions != sum)
         check_fail(check, CHECK_COUNTS_SUM, &location,
                    "%" PRIu64 " instructions, but those of the threads are %" PRIu64,
                    process->instructions, sum);
     location.text = "INSTR_COUNT_PER_THREAD";
-    if (process->threads_told == 0 && process->threads + process->edges.count > 0)
+    if (process->threads_counted == 0 && process->threads + process->edges.count > 0)
         check_fail(check, CHECK_COUNTS_TOLD, &location, "INSTR_COUNT_PER_THREAD is missing");
 }
 

@@ -137,7 +137,8 @@ static void check_order(struct trace_check *trace, const struct dcfg_trace_chunk
         trace->at = NOWHERE;
         trace->whole = false;
     }
-    if (trace->thread < process->threads_told && end > process->thread_instructions[trace->thread])
+    if (trace->thread < process->threads_counted &&
+        end > process->thread_instructions[trace->thread])
         fail_here(trace, CHECK_TRACE_ORDER, 0,
                   "the chunk ends at %" PRIu64 " instructions, and thread %" PRIu32 " has %" PRIu64,
                   end, trace->thread, process->thread_instructions[trace->thread]);

@@ -80,7 +80,7 @@ static bool find_hole(struct fetch_stream *stream, const struct batch *batch)
 {
     uint64_t start = batch->first_index - loss_total(&batch->lost);
     bool missing = stream->placed && start != stream->end_index;
-    bool hole = missing || batch_tells(batch);
+    bool hole = missing || batch_has_loss_or_gap(batch);
     stream->counts.holes += hole && !stream->hole;
     stream->placed = true;
     stream->end_index = batch->first_index + batch->count;

@@ -111,7 +111,7 @@ struct sink *flow_sink(struct flow *flow)
 
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error)
 {
-    if (flow->broken.code == 0 && batch_tells(batch))
+    if (flow->broken.code == 0 && batch_has_loss_or_gap(batch))
         interrupt(flow);
     const struct instruction *instructions = flow->instructions;
     for (size_t i = 0; i < batch->count && flow->broken.code == 0; i++) {

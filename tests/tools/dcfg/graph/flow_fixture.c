@@ -43,7 +43,7 @@ static void count_pair(struct twin *twin, int source, int target, unsigned proce
 void twin_put(struct twin *twin, const struct batch *batch)
 {
     for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
-        twin->lost[i] |= batch_tells(batch);
+        twin->lost[i] |= batch_has_loss_or_gap(batch);
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
         unsigned processor = record->processor;

@@ -122,7 +122,7 @@ static int take(struct sink *sink, const struct batch *batch, struct bt_error *e
 {
     struct rig *rig = (struct rig *)sink;
     (void)error;
-    rig->holes += batch_tells(batch);
+    rig->holes += batch_has_loss_or_gap(batch);
     for (size_t i = 0; i < batch->count; i++) {
         const struct record *record = &batch->records[i];
         if (rig->found_count == 4 * FETCHED)

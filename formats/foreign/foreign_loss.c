@@ -1,4 +1,4 @@
-#include "formats/foreign/loss.h"
+#include "formats/foreign/foreign_loss.h"
 
 #include "formats/base/quantity.h"
 #include "formats/record/record.h"
@@ -25,7 +25,8 @@ static const struct {
     [FOREIGN_TIME] = {"times that became the largest", "%s cannot hold later ones"},
     [FOREIGN_ATTRIBUTE] = {"attributes that became others",
                            "%s has uncacheable and write back alone"},
-    [FOREIGN_HOLE] = {"places where requests were lost, not marked any more", "%s cannot say so"},
+    [FOREIGN_LOSS_MARK] = {"places where requests were lost, not marked any more",
+                           "%s cannot say so"},
     [FOREIGN_CHOSEN] = {"gaps that were chosen, not marked any more", "%s cannot say so"},
 };
 

@@ -1,6 +1,6 @@
 /* What a format could not hold: counted while it is written, told at the end. */
-#ifndef FORMATS_FOREIGN_LOSS_H
-#define FORMATS_FOREIGN_LOSS_H
+#ifndef FORMATS_FOREIGN_FOREIGN_LOSS_H
+#define FORMATS_FOREIGN_FOREIGN_LOSS_H
 
 #include "formats/record/record.h"
 
@@ -20,7 +20,7 @@ enum foreign_reason {
     FOREIGN_BETWEEN,    /* times since the request before became the largest, */
     FOREIGN_TIME,       /* times became others, */
     FOREIGN_ATTRIBUTE,  /* attributes became others, */
-    FOREIGN_HOLE,       /* places where requests were lost that are not told any more, */
+    FOREIGN_LOSS_MARK,  /* places where requests were lost that are not told any more, */
     FOREIGN_CHOSEN,     /* and where a program's user left instructions out */
     FOREIGN_REASONS
 };

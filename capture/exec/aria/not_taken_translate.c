@@ -443,7 +443,7 @@ static struct not_taken_block *make(struct not_taken *not_taken, struct work *wo
  * that cannot be told by its one byte. */
 static bool is_as_it_was(const struct not_taken_block *block)
 {
-    for (unsigned i = 0; block->block.looks && i < block->count; i++) {
+    for (unsigned i = 0; block->block.verify_code && i < block->count; i++) {
         const struct decode_instruction *decoded = &block->instructions[i].decoded;
         uint8_t bytes[DECODE_BYTES_MAX];
         if (decoded->mnemonic == 0 ||
@@ -490,7 +490,7 @@ struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t ad
         if (!(block = make(not_taken, &work, address)))
             return NULL;
     }
-    block->block.looks = may_change_unseen(not_taken, &block->block);
+    block->block.verify_code = may_change_unseen(not_taken, &block->block);
     block->cut = block->count == limit && limit < CODE_CACHE_INSTRUCTIONS &&
                  !ends(&block->instructions[block->count - 1]);
     block->next = *first;

@@ -62,7 +62,7 @@ static int make_side(struct executor *executor, unsigned number, struct bt_error
                                           settings->readable, settings->readable_context, error);
     if (!side->translator)
         return BT_MEMORY;
-    translator_look(side->translator, settings->unseen);
+    translator_verify_code(side->translator, settings->unseen);
     translator_set_side(side->translator, number);
     if (settings->markers)
         translator_stops(side->translator, stops_at, executor);
@@ -210,7 +210,7 @@ static void stop_with(struct executor *executor, enum executor_reason reason)
  * what is no instruction is one byte, and may become one of several. */
 static void forget_uncertain(struct executor *executor, const struct block *block)
 {
-    if (block->looks)
+    if (block->verify_code)
         executor_invalidate(executor, block->address, block->address + block->size);
 }
 

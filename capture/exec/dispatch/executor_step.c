@@ -5,7 +5,7 @@
 /* It is executed in one go, and ends with a branch. */
 static bool is_usual(const struct executor *executor, const struct block *block)
 {
-    return !block->looks && block->special_count == 0 && block->ending >= DECODE_JUMP &&
+    return !block->verify_code && block->special_count == 0 && block->ending >= DECODE_JUMP &&
            block->ending <= DECODE_CALL_INDIRECT && !(block->fs && executor->thread->fs_by_system);
 }
 

@@ -117,7 +117,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     greg_t *registers = context->uc_mcontext.gregs;
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
     unsigned at = executor_place(block, offset);
-    bool asking = (block->looks || block->saves_x87) &&
+    bool asking = (block->verify_code || block->saves_x87) &&
                   offset < block->places[0].traced; /* with rcx, which is kept */
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))

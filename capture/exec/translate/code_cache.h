@@ -94,7 +94,7 @@ struct block {
     uint8_t step_processor; /* of step_records */
     bool stops;             /* runs stop in front of it: nothing leads here without leaving */
 
-    bool looks;               /* whether its code has changed; before the first place's `traced` */
+    bool verify_code;         /* compares its code with the bytes it was made from on each entry */
     bool saves_x87;           /* its first instruction does: asks whether it may, there, too */
     uint8_t pointer, scratch; /* registers that it borrows */
     uint8_t ending;           /* enum decode_kind of the last instruction, executed or not */

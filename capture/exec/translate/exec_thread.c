@@ -11,29 +11,34 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-_Static_assert(offsetof(struct exec_thread, rip) == EXEC_THREAD_RIP, "enter.c");
-_Static_assert(offsetof(struct exec_thread, flags) == EXEC_THREAD_FLAGS, "enter.c");
-_Static_assert(offsetof(struct exec_thread, fs_base) == EXEC_THREAD_FS_BASE, "enter.c");
-_Static_assert(offsetof(struct exec_thread, host_stack) == EXEC_THREAD_HOST_STACK, "enter.c");
-_Static_assert(offsetof(struct exec_thread, host_fs) == EXEC_THREAD_HOST_FS, "enter.c");
-_Static_assert(offsetof(struct exec_thread, pointer) == EXEC_THREAD_POINTER, "enter.c");
-_Static_assert(offsetof(struct exec_thread, jump) == EXEC_THREAD_JUMP, "enter.c");
-_Static_assert(offsetof(struct exec_thread, exit) == EXEC_THREAD_EXIT, "enter.c");
-_Static_assert(offsetof(struct exec_thread, vector_live) == EXEC_THREAD_VECTOR_LIVE, "enter.c");
-_Static_assert(offsetof(struct exec_thread, fs_by_system) == EXEC_THREAD_FS_BY_SYSTEM, "enter.c");
-_Static_assert(offsetof(struct exec_thread, has_avx) == EXEC_THREAD_HAS_AVX, "enter.c");
-_Static_assert(offsetof(struct exec_thread, vector) == EXEC_THREAD_VECTOR, "enter.c");
-_Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_MASK, "enter.c");
-_Static_assert(offsetof(struct exec_thread, has_xsaveopt) == EXEC_THREAD_HAS_XSAVEOPT, "enter.c");
-_Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "fault.c");
-_Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT, "enter.c");
-_Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, rip) == EXEC_THREAD_RIP, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, flags) == EXEC_THREAD_FLAGS, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, fs_base) == EXEC_THREAD_FS_BASE, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, host_stack) == EXEC_THREAD_HOST_STACK, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, host_fs) == EXEC_THREAD_HOST_FS, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, pointer) == EXEC_THREAD_POINTER, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, jump) == EXEC_THREAD_JUMP, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, exit) == EXEC_THREAD_EXIT, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, vector_live) == EXEC_THREAD_VECTOR_LIVE,
+               "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, fs_by_system) == EXEC_THREAD_FS_BY_SYSTEM,
+               "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, has_avx) == EXEC_THREAD_HAS_AVX, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, vector) == EXEC_THREAD_VECTOR, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, vector_mask) == EXEC_THREAD_VECTOR_MASK,
+               "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, has_xsaveopt) == EXEC_THREAD_HAS_XSAVEOPT,
+               "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, self) == EXEC_THREAD_SELF, "host_signals.c");
+_Static_assert(offsetof(struct exec_thread, interrupt) == EXEC_THREAD_INTERRUPT, "trampoline.c");
+_Static_assert(offsetof(struct exec_thread, state) == EXEC_THREAD_STATE, "trampoline.c");
 _Static_assert(offsetof(struct exec_thread, leave) == EXEC_THREAD_LEAVE, "code_cache.c");
 _Static_assert(offsetof(struct exec_thread, again) == EXEC_THREAD_AGAIN, "code_cache.c");
-_Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87, "translate_look.c");
-_Static_assert(offsetof(struct exec_thread, side) == EXEC_THREAD_SIDE, "enter.c");
+_Static_assert(offsetof(struct exec_thread, x87_unsettled) == EXEC_THREAD_X87,
+               "translate_verify.c");
+_Static_assert(offsetof(struct exec_thread, side) == EXEC_THREAD_SIDE, "trampoline.c");
 _Static_assert(offsetof(struct exec_thread, turn) == EXEC_THREAD_TURN, "translate.c");
-_Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "enter.c");
+_Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "trampoline.c");
 
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
 #define FENCE_BYTES ((size_t)4096)

@@ -3,7 +3,7 @@
  * them. gs points to it from exec_thread_bind() on, in translated code and in C; fs is the
  * program's only while translated code runs.
  *
- * Translated code and enter.c know the offsets.
+ * Translated code and trampoline.c use the offsets below.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_EXEC_THREAD_H
 #define CAPTURE_EXEC_TRANSLATE_EXEC_THREAD_H

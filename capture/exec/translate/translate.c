@@ -34,7 +34,7 @@ void translator_define(struct translator *translator, translator_defined_functio
     translator->defined_context = context;
 }
 
-void translator_look(struct translator *translator, exec_unseen_function *unseen)
+void translator_verify_code(struct translator *translator, exec_unseen_function *unseen)
 {
     translator->unseen = unseen;
 }
@@ -179,7 +179,7 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
         address += instruction->size;
         readable -= instruction->size;
         if (decode_ends_block(instruction) || may_set_trap_flag(instruction) ||
-            (translator->block->looks && may_write(instruction)))
+            (translator->block->verify_code && may_write(instruction)))
             break;
     }
     return used;
@@ -280,7 +280,7 @@ static bool emit_block(struct translator *translator)
     struct block *block = translator->block;
     emit_entries(translator);
     block->saves_x87 = translator->instructions[0].saves_x87;
-    if ((block->looks && !translate_look(translator)) ||
+    if ((block->verify_code && !translate_verify_code(translator)) ||
         (block->saves_x87 && !translate_ask_x87(translator)))
         return false;
     emit_count(translator);
@@ -354,7 +354,7 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
         return NULL;
     block->address = address;
     translator->block = block;
-    block->looks = may_change_unseen(translator, address);
+    block->verify_code = may_change_unseen(translator, address);
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;
     choose_registers(block, gather(translator, address, limit), before);

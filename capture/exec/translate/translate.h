@@ -32,7 +32,7 @@ void translator_free(struct translator *translator);
 /* Blocks with code that may change unseen look, whenever they are entered, whether it is still what
  * they were made from, and end behind instructions that could change it; EXIT_CHANGED where it is
  * not. The context is readable's. */
-void translator_look(struct translator *translator, exec_unseen_function *unseen);
+void translator_verify_code(struct translator *translator, exec_unseen_function *unseen);
 
 /* The size of the instruction that bytes begin with, of those that somebody else knows, whatever
  * the processor makes of them; 0: none. Blocks end before it, with EXIT_DEFINED. */

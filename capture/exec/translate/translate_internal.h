@@ -62,7 +62,7 @@ unsigned translate_trace_records(const struct decode_instruction *instruction);
 
 /* What looks, at a block's beginning, whether its code is as it was; false where the cache is full.
  */
-bool translate_look(struct translator *translator);
+bool translate_verify_code(struct translator *translator);
 
 /* What leaves, at a block's beginning, unless x87's instruction pointer is the program's; false
  * where the cache is full. */

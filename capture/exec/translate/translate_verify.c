@@ -75,7 +75,7 @@ static int64_t make_exit(struct translator *translator, enum exit_kind kind)
     return code_cache_add_exits(translator->cache, exit, 1);
 }
 
-bool translate_look(struct translator *translator)
+bool translate_verify_code(struct translator *translator)
 {
     struct emitter *emitter = &translator->emitter;
     struct block *block = translator->block;

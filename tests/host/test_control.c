@@ -18,14 +18,14 @@
 #define TURN_MS    200
 #define PATIENT_MS 600000 /* nobody takes so long, however slow the machine */
 
-struct place {
+struct pc_map_entry {
     char folder[FOLDER_PATH_BYTES];
     char path[108]; /* a socket's cannot be longer */
     struct control *control;
     struct bt_error error;
 };
 
-static void place_open(struct place *place, int turn_ms)
+static void place_open(struct pc_map_entry *place, int turn_ms)
 {
     memset(place, 0, sizeof *place);
     folder_make(place->folder);
@@ -34,14 +34,14 @@ static void place_open(struct place *place, int turn_ms)
     CU_ASSERT_PTR_NOT_NULL_FATAL(place->control);
 }
 
-static void place_close(struct place *place)
+static void place_close(struct pc_map_entry *place)
 {
     control_free(place->control);
     CU_ASSERT_NOT_EQUAL(access(place->path, F_OK), 0);
     CU_ASSERT_EQUAL(rmdir(place->folder), 0); /* nothing is left behind, the lock neither */
 }
 
-static int connect_to(const struct place *place)
+static int connect_to(const struct pc_map_entry *place)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strcpy(address.sun_path, place->path);
@@ -56,7 +56,7 @@ static void say(int fd, const char *text)
 }
 
 /* Answers every request that stands with its own text in brackets. */
-static unsigned echo(struct place *place)
+static unsigned echo(struct pc_map_entry *place)
 {
     unsigned answered = 0;
     struct control_request request;
@@ -75,7 +75,7 @@ static unsigned echo(struct place *place)
 }
 
 /* One turn of the daemon's loop. */
-static unsigned turn(struct place *place, int timeout_ms)
+static unsigned turn(struct pc_map_entry *place, int timeout_ms)
 {
     struct pollfd polls[CONTROL_POLLS];
     size_t count = control_polls(place->control, polls, &timeout_ms);
@@ -95,7 +95,7 @@ static ssize_t hear(int fd, char *text, size_t size)
 
 static void test_talk(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     char text[200];
     place_open(&place, PATIENT_MS);
     int fd = connect_to(&place);
@@ -125,7 +125,7 @@ static void test_talk(void)
 
 static void test_half_closed(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     char text[200];
     place_open(&place, PATIENT_MS);
     int fd = connect_to(&place);
@@ -144,7 +144,7 @@ static void test_half_closed(void)
 
 static void test_too_long(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     static char line[CONTROL_LINE_BYTES_MAX + 1];
     char text[200];
     memset(line, 'x', sizeof line);
@@ -182,7 +182,7 @@ static void test_too_long(void)
 /* A client that asks and never listens is not read any further, and is hung up on in the end. */
 static void test_slow(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     static char line[30000];
     char text[200];
     memset(line, 'y', sizeof line - 1);
@@ -214,7 +214,7 @@ static void test_slow(void)
 
 static void test_many(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     char text[200];
     int fds[CONTROL_CLIENTS + 1];
     place_open(&place, PATIENT_MS);
@@ -247,7 +247,7 @@ static void test_trickle(void)
 {
     static char line[20000];
     static const char *const trickles[] = {" ", "\n", " \t\r\n", "x", NULL};
-    struct place place;
+    struct pc_map_entry place;
     char text[200];
     memset(line, 'y', sizeof line - 1);
     line[sizeof line - 1] = '\n';
@@ -280,7 +280,7 @@ static void test_trickle(void)
 static void test_sip(void)
 {
     static char answer[4 << 20];
-    struct place place;
+    struct pc_map_entry place;
     struct control_request request;
     place_open(&place, TURN_MS);
     int fd = connect_to(&place);
@@ -307,7 +307,7 @@ static void test_sip(void)
 
 static void test_one_daemon(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error = {0};
     char sentence[300];
     place_open(&place, PATIENT_MS);
@@ -324,7 +324,7 @@ static void test_one_daemon(void)
 /* Out of descriptors, a client that cannot be let in must not keep the daemon awake. */
 static void test_no_descriptors(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct rlimit limit;
     struct rlimit few;
     char text[200];
@@ -357,7 +357,7 @@ static void test_no_descriptors(void)
 }
 
 /* Makes a socket at the place, as a service does that bustap knows nothing of. */
-static int foreign_socket(const struct place *place, int type)
+static int foreign_socket(const struct pc_map_entry *place, int type)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strcpy(address.sun_path, place->path);
@@ -367,7 +367,7 @@ static int foreign_socket(const struct place *place, int type)
 }
 
 /* The daemon does not start, and what has its socket's name stays as it is. */
-static void refused(struct place *place, int code, const char *words)
+static void refused(struct pc_map_entry *place, int code, const char *words)
 {
     struct stat before, after;
     CU_ASSERT_EQUAL(lstat(place->path, &before), 0);
@@ -379,7 +379,7 @@ static void refused(struct place *place, int code, const char *words)
     CU_ASSERT_EQUAL(before.st_mode, after.st_mode);
 }
 
-static void put_lock(const struct place *place)
+static void put_lock(const struct pc_map_entry *place)
 {
     char name[2 * FOLDER_PATH_BYTES];
     snprintf(name, sizeof name, "%s/.socket.lock", place->folder);
@@ -391,7 +391,7 @@ static void put_lock(const struct place *place)
 /* What a killed daemon leaves is replaced. */
 static void test_left_behind(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, PATIENT_MS);
     control_free(place.control);
     close(foreign_socket(&place, SOCK_STREAM));
@@ -405,7 +405,7 @@ static void test_left_behind(void)
 static void test_others_sockets(void)
 {
     for (int locked = 0; locked < 2; locked++) {
-        struct place place;
+        struct pc_map_entry place;
         place_open(&place, PATIENT_MS);
         control_free(place.control);
         int file = open(place.path, O_CREAT | O_WRONLY, 0600);
@@ -436,7 +436,7 @@ static void test_others_sockets(void)
 /* A service that has taken the daemon's place meanwhile keeps its socket. */
 static void test_replaced(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, PATIENT_MS);
     unlink(place.path);
     int other = foreign_socket(&place, SOCK_STREAM);

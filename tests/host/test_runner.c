@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct place {
+struct pc_map_entry {
     char folder[FOLDER_PATH_BYTES];
     struct config_capture settings;
     struct journal journal;
@@ -20,7 +20,7 @@ struct place {
     struct runner *runner;
 };
 
-static void place_open(struct place *place, const char *board)
+static void place_open(struct pc_map_entry *place, const char *board)
 {
     struct bt_error error = {0};
     memset(place, 0, sizeof *place);
@@ -38,7 +38,7 @@ static void place_open(struct place *place, const char *board)
     CU_ASSERT_PTR_NOT_NULL_FATAL(place->runner);
 }
 
-static void place_close(struct place *place)
+static void place_close(struct pc_map_entry *place)
 {
     runner_free(place->runner);
     close(place->wake);
@@ -46,7 +46,7 @@ static void place_close(struct place *place)
 }
 
 /* Whether the runner comes to a state within 20 seconds. */
-static bool comes_to(struct place *place, enum runner_state state)
+static bool comes_to(struct pc_map_entry *place, enum runner_state state)
 {
     for (int i = 0; i < 20000; i++) {
         if (runner_state(place->runner) == state)
@@ -61,7 +61,7 @@ static bool comes_to(struct place *place, enum runner_state state)
 /* Who stops and starts a capture that waits for its board does not wait for the next attempt. */
 static void test_restart_while_waiting(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, "ftdi:vid=fffe,pid=fffe");
     runner_start(place.runner);
     for (int i = 0; i < 20; i++) {
@@ -78,7 +78,7 @@ static void test_restart_while_waiting(void)
 /* A start that is taken back before anything came of it. */
 static void test_start_and_stop(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, "ftdi:vid=fffe,pid=fffe");
     for (int i = 0; i < 200; i++) {
         runner_start(place.runner);
@@ -91,7 +91,7 @@ static void test_start_and_stop(void)
 /* The board answers only after the stop: its capture ends as one that was stopped. */
 static void test_stop_while_opening(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct runner_report *report = malloc(sizeof *report);
     place_open(&place, "virtual:smp=1");
     runner_start(place.runner);
@@ -110,7 +110,7 @@ static void test_stop_while_opening(void)
 }
 
 /* Whether the runner has tried so often, within 20 seconds, and waits again. */
-static bool tried(struct place *place, unsigned attempts)
+static bool tried(struct pc_map_entry *place, unsigned attempts)
 {
     for (int i = 0; i < 20000; i++) {
         struct fake_usb *usb = fake_usb_take();
@@ -137,7 +137,7 @@ static void plug(size_t count)
 /* A poke is an attempt; so is whatever is plugged in. The next one by itself is minutes away. */
 static void test_plugged_in(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error = {0};
     fake_usb_reset();
     plug(1);
@@ -159,7 +159,7 @@ static void test_plugged_in(void)
 }
 
 /* Whether a poke has the runner, which waits, do anything within 200 ms. */
-static bool is_roused(struct place *place)
+static bool is_roused(struct pc_map_entry *place)
 {
     uint64_t changes;
     while (read(place->wake, &changes, sizeof changes) > 0)
@@ -172,7 +172,7 @@ static bool is_roused(struct place *place)
 /* A capture that waits for room on its disk is not helped by what is plugged in. */
 static void test_plugged_in_while_full(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct runner_report *report = malloc(sizeof *report);
     place_open(&place, "virtual:smp=1");
     full_disk_begin(0);

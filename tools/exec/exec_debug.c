@@ -100,21 +100,21 @@ void exec_debug_block(FILE *to, unsigned processor, const struct block *block)
 {
     struct own_signals signals;
     char source[TEXT_BYTES + 20], text[TEXT_BYTES];
-    if (!to || block->place_count == 0)
+    if (!to || block->pc_map_count == 0)
         return;
     begin(to, processor, &signals);
     fprintf(to, "block 0x%" PRIx64 ": %u instructions, %u bytes; translation: %zu bytes\n",
-            block->address, block->place_count, block->size,
+            block->address, block->pc_map_count, block->size,
             (size_t)(block->code_end - block->code));
-    print_translation(to, "(entry)", block->code, block->code + block->places[0].traced);
-    for (unsigned i = 0; i < block->place_count; i++) {
-        const struct place *place = &block->places[i];
-        const bool last = i + 1 == block->place_count;
-        const uint64_t address = block->address + place->offset;
-        format(text, (const uint8_t *)(uintptr_t)address, block->size - place->offset);
+    print_translation(to, "(entry)", block->code, block->code + block->pc_map[0].traced);
+    for (unsigned i = 0; i < block->pc_map_count; i++) {
+        const struct pc_map_entry *entry = &block->pc_map[i];
+        const bool last = i + 1 == block->pc_map_count;
+        const uint64_t address = block->address + entry->offset;
+        format(text, (const uint8_t *)(uintptr_t)address, block->size - entry->offset);
         snprintf(source, sizeof source, "0x%08" PRIx64 "  %s", address, text);
-        print_translation(to, source, block->code + place->traced,
-                          last ? block->code_end : block->code + place[1].traced);
+        print_translation(to, source, block->code + entry->traced,
+                          last ? block->code_end : block->code + entry[1].traced);
     }
     end(to, &signals);
 }

@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* A capture's file whose name says its prefix. */
-struct place {
+struct pc_map_entry {
     struct trace_file *file;
     size_t prefix_bytes; /* of its path */
 };
 
-static int compare_prefixes(const struct place *a, const struct place *b)
+static int compare_prefixes(const struct pc_map_entry *a, const struct pc_map_entry *b)
 {
     size_t shorter = a->prefix_bytes < b->prefix_bytes ? a->prefix_bytes : b->prefix_bytes;
     int by_text = memcmp(a->file->path, b->file->path, shorter);
@@ -23,8 +23,8 @@ static int compare_prefixes(const struct place *a, const struct place *b)
 /* Prefix by prefix, the capture that began last first. */
 static int compare_places(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct pc_map_entry *a = left;
+    const struct pc_map_entry *b = right;
     const struct capture_info *a_info = &a->file->info;
     const struct capture_info *b_info = &b->file->info;
     int by_prefix = compare_prefixes(a, b);
@@ -35,14 +35,14 @@ static int compare_places(const void *left, const void *right)
     return memcmp(a_info->id, b_info->id, sizeof a_info->id);
 }
 
-static size_t find_places(const struct trace_set *set, struct place *places)
+static size_t find_places(const struct trace_set *set, struct pc_map_entry *places)
 {
     struct capture_name name;
     size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
         struct trace_file *file = &set->files[i];
         if (file->opened && capture_info_has_id(&file->info) && capture_name_get(&name, file->path))
-            places[count++] = (struct place){file, name.prefix_bytes};
+            places[count++] = (struct pc_map_entry){file, name.prefix_bytes};
     }
     return count;
 }
@@ -54,7 +54,7 @@ static uint32_t smaller_ring(uint32_t a, uint32_t b)
 
 void trace_rings_count(struct trace_set *set)
 {
-    struct place *places = set->count > 0 ? malloc(set->count * sizeof *places) : NULL;
+    struct pc_map_entry *places = set->count > 0 ? malloc(set->count * sizeof *places) : NULL;
     if (!places)
         return;
     size_t count = find_places(set, places);

@@ -506,15 +506,15 @@ static int take_part(struct profiler *profiler, struct profiled_thread *thread,
                      const uint32_t *entries, unsigned instructions)
 {
     unsigned records = block->record_count, specials = block->special_count;
-    if (instructions < block->place_count) {
-        records = block->places[instructions].records;
-        specials = block->places[instructions].specials;
+    if (instructions < block->pc_map_count) {
+        records = block->pc_map[instructions].records;
+        specials = block->pc_map[instructions].specials;
     }
     struct meeting meeting = {
         .block = block,
         .records = records,
         .instructions = instructions < block->instructions ? instructions : block->instructions,
-        .ending = instructions < block->place_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
+        .ending = instructions < block->pc_map_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
     if (meeting.instructions == 0)
         return 0;
     struct profile_block *known = meet(profiler, thread, &meeting);

@@ -61,7 +61,7 @@ static unsigned run_native(struct not_taken *not_taken, const struct not_taken_b
     while (from < to) {
         put_off(not_taken);
         executor->faulted = false;
-        exec_enter(thread, block->block.code + block->block.places[from].code, vector);
+        exec_enter(thread, block->block.code + block->block.pc_map[from].code, vector);
         if (executor->faulted) {
             from = executor->fault_instructions;
             if (executor->stop.reason == EXECUTOR_INTERRUPTED)

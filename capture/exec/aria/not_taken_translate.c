@@ -311,7 +311,7 @@ static void emit_leave(struct emitter *emitter, const struct code_cache *cache)
 struct work {
     struct not_taken_instruction instructions[CODE_CACHE_INSTRUCTIONS];
     ZydisDecodedInstruction raw[CODE_CACHE_INSTRUCTIONS];
-    struct place places[CODE_CACHE_INSTRUCTIONS];
+    struct pc_map_entry pc_map[CODE_CACHE_INSTRUCTIONS];
     unsigned count;
 };
 
@@ -394,13 +394,14 @@ static void emit_all(struct work *work, struct emitter *emitter, const struct co
     for (unsigned i = 0; i < work->count; i++) {
         const struct not_taken_instruction *instruction = &work->instructions[i];
         bool native = is_native((enum not_taken_action)instruction->action);
-        struct place *place = &work->places[i];
-        *place = (struct place){.traced = (uint16_t)(emitter->at - begin),
-                                .offset = (uint32_t)(instruction->decoded.address - address)};
-        place->code = place->traced;
+        struct pc_map_entry *entry = &work->pc_map[i];
+        *entry =
+            (struct pc_map_entry){.traced = (uint16_t)(emitter->at - begin),
+                                  .offset = (uint32_t)(instruction->decoded.address - address)};
+        entry->code = entry->traced;
         if (native)
             emit_one(emitter, instruction, &work->raw[i]);
-        place->end = (uint16_t)(emitter->at - begin);
+        entry->end = (uint16_t)(emitter->at - begin);
         if (native && instruction->run == 1)
             emit_leave(emitter, cache);
     }
@@ -411,7 +412,7 @@ static struct not_taken_block *make(struct not_taken *not_taken, struct work *wo
 {
     struct code_cache *cache = executor_cache(not_taken->executor);
     struct not_taken_block *made = code_cache_allocate(cache, sizeof *made);
-    size_t places = work->count * sizeof *work->places;
+    size_t bytes = work->count * sizeof *work->pc_map;
     size_t instructions = work->count * sizeof *work->instructions;
     struct emitter emitter = {.full = false};
     emitter.at = code_cache_room(cache, &emitter.end);
@@ -422,14 +423,14 @@ static struct not_taken_block *make(struct not_taken *not_taken, struct work *wo
                                  .scratch = DECODE_NONE,
                                  .code = emitter.at,
                                  .code_end = emitter.end,
-                                 .place_count = (uint16_t)work->count};
-    made->block.places = code_cache_allocate(cache, places);
+                                 .pc_map_count = (uint16_t)work->count};
+    made->block.pc_map = code_cache_allocate(cache, bytes);
     made->instructions = code_cache_allocate(cache, instructions);
-    if (!made->block.places || !made->instructions ||
+    if (!made->block.pc_map || !made->instructions ||
         code_cache_add_block(cache, &made->block) != 0)
         return NULL;
     emit_all(work, &emitter, cache, made->block.code, address);
-    memcpy(made->block.places, work->places, places);
+    memcpy(made->block.pc_map, work->pc_map, bytes);
     memcpy(made->instructions, work->instructions, instructions);
     made->count = work->count;
     const struct decode_instruction *last = &made->instructions[made->count - 1].decoded;

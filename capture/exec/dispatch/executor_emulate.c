@@ -17,7 +17,7 @@ static void undo(struct executor *executor, const struct exit *exit, struct exec
     if (executor_has_pointer(executor))
         executor->thread->pointer -= block->bytes;
     executor->fault_block = block;
-    executor->fault_instructions = block->place_count - 1u;
+    executor->fault_instructions = block->pc_map_count - 1u;
     if (executor->counts_turns)
         executor->thread->turn++;
     executor->faulted = true;

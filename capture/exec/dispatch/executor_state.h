@@ -96,7 +96,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
 bool executor_step_out(struct exec_thread *thread, void *context);
 
 /* The instruction that was at work: the last that begins at or before an offset in the code. */
-unsigned executor_place(const struct block *block, unsigned offset);
+unsigned executor_pc_map_find(const struct block *block, unsigned offset);
 
 /* --- the program's trap flag, which is in the thread's flags between runs (executor_single.c) ---
  */

@@ -18,7 +18,8 @@ static uint64_t address_of(const struct executor *executor, uint64_t place)
             cache && code_cache_holds(cache, code) ? code_cache_at(cache, code) : NULL;
         if (block)
             return block->address +
-                   block->places[executor_place(block, (unsigned)(code - block->code))].offset;
+                   block->pc_map[executor_pc_map_find(block, (unsigned)(code - block->code))]
+                       .offset;
     }
     return place;
 }

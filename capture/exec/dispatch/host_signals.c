@@ -16,9 +16,9 @@
 static const int signals[EXECUTOR_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
 /* Where ucontext_t keeps the registers, in the order of encodings. */
-static const int places[DECODE_REGISTERS] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
-                                             REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                             REG_R12, REG_R13, REG_R14, REG_R15};
+static const int context_registers[DECODE_REGISTERS] = {
+    REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 int executor_signals_begin(struct executor *executor, struct bt_error *error)
 {
@@ -54,7 +54,7 @@ void executor_signals_end(struct executor *executor)
  * front, and the store that met the guard is done again there. */
 static void empty_buffer(struct executor *executor, const struct block *block, greg_t *registers)
 {
-    greg_t *pointer = &registers[places[block->pointer]];
+    greg_t *pointer = &registers[context_registers[block->pointer]];
     uint8_t *begun = (uint8_t *)(uintptr_t)*pointer;
     uint8_t *end = executor->buffer + executor->settings.buffer_bytes;
     executor_consume(executor, begun);
@@ -65,10 +65,10 @@ static void empty_buffer(struct executor *executor, const struct block *block, g
         executor_unlink(executor); /* out at the end of this block */
 }
 
-unsigned executor_place(const struct block *block, unsigned offset)
+unsigned executor_pc_map_find(const struct block *block, unsigned offset)
 {
-    unsigned at = block->place_count;
-    while (at > 0 && block->places[at - 1].traced > offset)
+    unsigned at = block->pc_map_count;
+    while (at > 0 && block->pc_map[at - 1].traced > offset)
         at--;
     return at > 0 ? at - 1 : 0;
 }
@@ -93,19 +93,19 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
 static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
                             unsigned offset, const greg_t *registers)
 {
-    const struct place *place = &block->places[at];
-    const struct special *special = &block->specials[place->specials];
-    uint32_t *entries = (uint32_t *)(uintptr_t)registers[places[block->pointer]];
+    const struct pc_map_entry *entry = &block->pc_map[at];
+    const struct special *special = &block->specials[entry->specials];
+    uint32_t *entries = (uint32_t *)(uintptr_t)registers[context_registers[block->pointer]];
     if (executor->settings.trace != EXEC_TRACE_ALL)
-        return place->repeated && offset == place->code &&
+        return entry->repeated && offset == entry->code &&
                (uint32_t)executor->thread->jump != (uint32_t)registers[REG_RCX];
-    if (offset != place->code || place->specials >= block->special_count ||
-        special->record != place->records + 1 || special->access[0].form != DECODE_REPEATED ||
+    if (offset != entry->code || entry->specials >= block->special_count ||
+        special->record != entry->records + 1 || special->access[0].form != DECODE_REPEATED ||
         entries[special->slot] == (uint32_t)registers[REG_RCX])
         return false;
     uint32_t *after = entries + special->slot + 1 + special->accesses;
     after[0] = (uint32_t)registers[REG_RCX];
-    after[1] = (uint32_t)registers[places[special->access[0].base]];
+    after[1] = (uint32_t)registers[context_registers[special->access[0].base]];
     return true;
 }
 
@@ -116,19 +116,19 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     struct exec_thread *thread = executor->thread;
     greg_t *registers = context->uc_mcontext.gregs;
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
-    unsigned at = executor_place(block, offset);
+    unsigned at = executor_pc_map_find(block, offset);
     bool asking = (block->verify_code || block->saves_x87) &&
-                  offset < block->places[0].traced; /* with rcx, which is kept */
+                  offset < block->pc_map[0].traced; /* with rcx, which is kept */
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))
-            thread->registers[i] = (uint64_t)registers[places[i]];
+            thread->registers[i] = (uint64_t)registers[context_registers[i]];
     if (executor_has_pointer(executor)) {
-        thread->pointer = (uint64_t)registers[places[block->pointer]];
+        thread->pointer = (uint64_t)registers[context_registers[block->pointer]];
         if (offset >= block->advance)
             thread->pointer -= block->bytes;
     }
     thread->flags = (uint64_t)registers[REG_EFL] & ~(uint64_t)(TRAP_FLAG_RESUME | TRAP_FLAG);
-    thread->rip = block->address + block->places[at].offset;
+    thread->rip = block->address + block->pc_map[at].offset;
     if (thread->vector_live)
         save_vector(thread, context);
     executor->stop = stop;

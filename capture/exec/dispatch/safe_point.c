@@ -15,8 +15,8 @@ static bool within(const uint8_t *code, const uint8_t *begin, const uint8_t *end
 static bool is_whole(const struct block *block, const uint8_t *code)
 {
     unsigned offset = (unsigned)(code - block->code);
-    const struct place *place = &block->places[executor_place(block, offset)];
-    return block->place_count > 0 && offset >= place->traced && offset <= place->code;
+    const struct pc_map_entry *entry = &block->pc_map[executor_pc_map_find(block, offset)];
+    return block->pc_map_count > 0 && offset >= entry->traced && offset <= entry->code;
 }
 
 /*

@@ -123,8 +123,8 @@ int trace_expand_part(struct trace_expander *expander, const struct block *block
     if (expander->take)
         return expander->take(expander->take_context, expander, entries, 0, block, instructions);
     expander->instructions += instructions;
-    if (instructions >= block->place_count)
+    if (instructions >= block->pc_map_count)
         return expand(expander, block, entries, block->record_count, block->special_count);
-    const struct place *place = &block->places[instructions];
-    return expand(expander, block, entries, place->records, place->specials);
+    const struct pc_map_entry *entry = &block->pc_map[instructions];
+    return expand(expander, block, entries, entry->records, entry->specials);
 }

@@ -68,7 +68,7 @@ struct special {
 };
 
 /* An instruction of a block, for those who come in between: faults. */
-struct place {
+struct pc_map_entry {
     uint16_t traced;  /* offset in the code where its entries are written */
     uint16_t code;    /* where it itself begins; */
     uint16_t end;     /* and ends */
@@ -108,14 +108,14 @@ struct block {
     uint8_t *code_end;
     uint16_t advance; /* offset in the code behind which the pointer has gone over the entries, */
     uint16_t bytes;   /* which are so many */
-    uint16_t special_count, place_count;
+    uint16_t special_count, pc_map_count;
     struct exit *incoming;
     struct block *cuts; /* the same code, up to an earlier instruction; by next_at_hash */
     struct block *next_in_page[2]; /* where its first byte is, and its last, if that is another */
     struct record *records;        /* of one execution; data addresses are patched */
     uint16_t *through_fs;          /* records to whose address the base of fs is added */
     struct special *specials;
-    struct place *places;
+    struct pc_map_entry *pc_map;
 };
 
 struct code_cache;

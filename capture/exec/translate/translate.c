@@ -8,7 +8,7 @@
 #define ROOM       8192u /* bytes of code that a block of plain instructions needs at most, by far */
 
 /* Never borrowed: the stack's, and the one that indirect branches count with. */
-#define NOT_BORROWED (1u << DECODE_RSP | 1u << DECODE_RCX)
+#define NOT_SPILLED (1u << DECODE_RSP | 1u << DECODE_RCX)
 
 struct translator *translator_new(struct code_cache *cache, enum exec_trace trace,
                                   exec_readable_function *readable, void *context,
@@ -99,7 +99,7 @@ static unsigned registers_of(const struct decode_instruction *instruction)
 
 static unsigned free_count(unsigned used)
 {
-    return DECODE_REGISTERS - (unsigned)__builtin_popcount(used | NOT_BORROWED);
+    return DECODE_REGISTERS - (unsigned)__builtin_popcount(used | NOT_SPILLED);
 }
 
 static void decode_any(const struct translator *translator, struct decode_instruction *instruction,
@@ -195,7 +195,7 @@ static void choose_registers(struct block *block, unsigned used, const struct bl
                                     DECODE_RDX,         DECODE_RAX};
     uint8_t chosen[2];
     unsigned count = 0;
-    used |= NOT_BORROWED;
+    used |= NOT_SPILLED;
     if (before && !(used >> before->pointer & 1) && !(used >> before->scratch & 1)) {
         block->pointer = before->pointer;
         block->scratch = before->scratch;
@@ -229,14 +229,14 @@ static void emit_entries(struct translator *translator)
     block->inner = emitter->at;
 }
 
-static void note_place(struct translator *translator, struct place *place,
-                       const struct decode_instruction *instruction)
+static void note_pc(struct translator *translator, struct pc_map_entry *entry,
+                    const struct decode_instruction *instruction)
 {
-    place->traced = translate_offset(translator);
-    place->records = (uint16_t)translator->record_count;
-    place->specials = (uint16_t)translator->special_count;
-    place->repeated = instruction->repeated;
-    place->offset = (uint32_t)(instruction->address - translator->block->address);
+    entry->traced = translate_offset(translator);
+    entry->records = (uint16_t)translator->record_count;
+    entry->specials = (uint16_t)translator->special_count;
+    entry->repeated = instruction->repeated;
+    entry->offset = (uint32_t)(instruction->address - translator->block->address);
 }
 
 /* Prefixes, and rdfsbase; perhaps something else that only looks like them. */
@@ -287,10 +287,10 @@ static bool emit_block(struct translator *translator)
     translate_trace_begin(translator);
     for (unsigned i = 0; i < translator->count; i++) {
         const struct decode_instruction *instruction = &translator->instructions[i];
-        struct place *place = &translator->places[i];
+        struct pc_map_entry *entry = &translator->pc_map[i];
         uint64_t end = instruction->address + instruction->size;
         bool last = i + 1 == translator->count;
-        note_place(translator, place, instruction);
+        note_pc(translator, entry, instruction);
         if (is_executed(instruction)) {
             translate_trace_before(translator, instruction);
             block->instructions++;
@@ -298,18 +298,18 @@ static bool emit_block(struct translator *translator)
         block->vector |= instruction->vector;
         block->fs |= may_use_fs(instruction);
         block->ending = instruction->kind;
-        place->code = translate_offset(translator);
+        entry->code = translate_offset(translator);
         if (!decode_ends_block(instruction)) {
             emit_verbatim(&translator->emitter, instruction);
-            place->end = translate_offset(translator);
+            entry->end = translate_offset(translator);
             translate_trace_after(translator, instruction);
         }
-        if (last && !translate_end(translator, instruction, place, end))
+        if (last && !translate_end(translator, instruction, entry, end))
             return false;
         block->size = (uint32_t)(end - block->address);
     }
     block->slots = (uint16_t)translator->slots;
-    block->place_count = (uint16_t)translator->count;
+    block->pc_map_count = (uint16_t)translator->count;
     return !translator->emitter.full;
 }
 
@@ -336,9 +336,9 @@ static bool keep_knowledge(struct translator *translator)
         copy(cache, translator->through_fs, translator->through_fs_count, sizeof(uint16_t));
     block->specials =
         copy(cache, translator->specials, translator->special_count, sizeof(struct special));
-    block->places = copy(cache, translator->places, translator->count, sizeof(struct place));
+    block->pc_map = copy(cache, translator->pc_map, translator->count, sizeof(struct pc_map_entry));
     return block->records && block->patches && block->through_fs && block->specials &&
-           block->places;
+           block->pc_map;
 }
 
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,

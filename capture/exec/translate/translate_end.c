@@ -20,7 +20,7 @@ static void emit_advance(struct translator *translator)
     block->advance = translate_offset(translator);
 }
 
-static void emit_give_back(struct translator *translator, bool pointer)
+static void emit_reload(struct translator *translator, bool pointer)
 {
     const struct block *block = translator->block;
     if (pointer && translator->trace != EXEC_TRACE_NONE)
@@ -37,7 +37,7 @@ static void emit_leave(struct translator *translator, uint32_t number)
 
 void translate_leave(struct translator *translator, uint32_t number)
 {
-    emit_give_back(translator, true);
+    emit_reload(translator, true);
     emit_leave(translator, number);
 }
 
@@ -45,7 +45,7 @@ void translate_leave(struct translator *translator, uint32_t number)
 static void emit_stub(struct translator *translator, struct exit *exit, uint32_t number)
 {
     exit->stub = translator->emitter.at;
-    emit_give_back(translator, true);
+    emit_reload(translator, true);
     exit->stub_jump = emit_jump(&translator->emitter, NULL);
     exit->leave = translator->emitter.at;
     emit_leave(translator, number);
@@ -186,7 +186,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
         emit8(emitter, 0x65);
         emit_load(emitter, pointer, &entry);
         emit_save(emitter, EXEC_THREAD_JUMP, pointer);
-        emit_give_back(translator, false);
+        emit_reload(translator, false);
         emit_save(emitter, 8 * CODE_CACHE_POINTER, CODE_CACHE_POINTER);
         emit_save(emitter, 8 * CODE_CACHE_SCRATCH, CODE_CACHE_SCRATCH);
         entry = jump;
@@ -198,7 +198,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
         emit_patch(miss, emitter->at);
     emit_save(emitter, EXEC_THREAD_JUMP, scratch);
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
-    emit_give_back(translator, false);
+    emit_reload(translator, false);
     emit_save32_constant(emitter, EXEC_THREAD_EXIT, number);
     emit_jump(emitter, code_cache_look_again(translator->cache));
 }
@@ -260,7 +260,7 @@ static int64_t make_exits(struct translator *translator, const struct decode_ins
 }
 
 bool translate_end(struct translator *translator, const struct decode_instruction *last,
-                   struct place *place, uint64_t end)
+                   struct pc_map_entry *entry, uint64_t end)
 {
     int64_t first = make_exits(translator, last, end);
     struct block *block = translator->block;
@@ -270,7 +270,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
     uint32_t number = block->first_exit = (uint32_t)first;
     emit_advance(translator);
     if (decode_ends_block(last))
-        place->code = block->advance;
+        entry->code = block->advance;
     switch (last->kind) {
     case DECODE_RETURN:
     case DECODE_JUMP_INDIRECT:
@@ -278,7 +278,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
         emit_target(translator, last);
         if (last->kind == DECODE_CALL_INDIRECT)
             emit_return_address(translator, end, true);
-        place->end = translate_offset(translator);
+        entry->end = translate_offset(translator);
         emit_lookup(translator, &block->exits[0], number);
         return true;
     case DECODE_CONDITIONAL:
@@ -289,7 +289,7 @@ bool translate_end(struct translator *translator, const struct decode_instructio
         /* fall through */
     case DECODE_STRAIGHT:
     case DECODE_JUMP:
-        place->end = translate_offset(translator);
+        entry->end = translate_offset(translator);
         block->exits[0].jump = emit_jump(emitter, NULL);
         break;
     default:

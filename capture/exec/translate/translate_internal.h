@@ -43,7 +43,7 @@ struct translator {
     struct patch patches[TRANSLATE_RECORDS];
     uint16_t through_fs[TRANSLATE_RECORDS];
     struct special specials[TRANSLATE_SPECIALS];
-    struct place places[CODE_CACHE_INSTRUCTIONS];
+    struct pc_map_entry pc_map[CODE_CACHE_INSTRUCTIONS];
     unsigned record_count, patch_count, through_fs_count, special_count;
 };
 
@@ -74,7 +74,7 @@ void translate_leave(struct translator *translator, uint32_t number);
 /* Ends a block behind its last instruction; false where the cache is full. `end` is where the
  * program goes on in a straight line. */
 bool translate_end(struct translator *translator, const struct decode_instruction *last,
-                   struct place *place, uint64_t end);
+                   struct pc_map_entry *entry, uint64_t end);
 
 /* Offset of what is emitted next from the block's beginning. */
 static inline uint16_t translate_offset(const struct translator *translator)

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct place {
+struct pc_map_entry {
     char folder[FOLDER_PATH_BYTES];
     char name[FOLDER_PATH_BYTES + 8];
 };
 
-static void set_up(struct place *place)
+static void set_up(struct pc_map_entry *place)
 {
     folder_make(place->folder);
     snprintf(place->name, sizeof place->name, "%s/lock", place->folder);
@@ -24,7 +24,7 @@ static void set_up(struct place *place)
 
 static void test_one_holder(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error;
     struct file_lock_found found;
     set_up(&place);
@@ -70,7 +70,7 @@ static void get_text(const char *path, char text[100])
 /* The lock of a holder that died is taken over. */
 static void test_left_behind(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error;
     struct file_lock_found found;
     char text[100], expected[100];
@@ -95,7 +95,7 @@ static void test_left_behind(void)
 }
 
 /* What has the name and is no lock is neither taken, nor locked, nor changed. */
-static void refused(const struct place *place)
+static void refused(const struct pc_map_entry *place)
 {
     struct bt_error error;
     struct file_lock_found found;
@@ -110,7 +110,7 @@ static void test_obstacles(void)
     static const char *const texts[] = {"", "12345\n", "[[package]]\nname = \"a\"\n",
                                         "bustap lock, process x\n",
                                         "bustap lock, process 0         \n"};
-    struct place place;
+    struct pc_map_entry place;
     char text[100], target[FOLDER_PATH_BYTES + 16];
     struct stat status;
     set_up(&place);
@@ -140,7 +140,7 @@ static void test_obstacles(void)
 /* The lock was moved away, and there is another file in its place: that one stays. */
 static void test_replaced(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error;
     struct file_lock_found found;
     char text[100];

@@ -20,18 +20,18 @@
 
 #define NAME_BYTES (FOLDER_PATH_BYTES + 32)
 
-struct place {
+struct pc_map_entry {
     char folder[FOLDER_PATH_BYTES];
     char path[NAME_BYTES];
 };
 
-static void set_up(struct place *place)
+static void set_up(struct pc_map_entry *place)
 {
     folder_make(place->folder);
     snprintf(place->path, sizeof place->path, "%s/x", place->folder);
 }
 
-static size_t count(const struct place *place)
+static size_t count(const struct pc_map_entry *place)
 {
     struct folder_list list = folder_list(place->folder, "");
     size_t files = list.count;
@@ -57,7 +57,7 @@ static bool has_text(const char *path, const char *text)
     return strcmp(got, text) == 0;
 }
 
-static struct new_file *begin(const struct place *place, enum new_file_name name)
+static struct new_file *begin(const struct pc_map_entry *place, enum new_file_name name)
 {
     struct new_file *file = new_file_begin(place->path, name, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(file);
@@ -75,7 +75,7 @@ static void commit(struct new_file *file)
 /* A name that is free, and one that is not; what is there to the last moment. */
 static void test_names(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     struct bt_error error;
     set_up(&place);
     struct new_file *file = begin(&place, NEW_FILE_ONLY);
@@ -104,7 +104,7 @@ static void test_names(void)
 static void test_part_names(void)
 {
     char part[4][NAME_BYTES + 16], target[NAME_BYTES];
-    struct place place;
+    struct pc_map_entry place;
     struct stat status;
     set_up(&place);
     for (int i = 0; i < 4; i++)

@@ -24,14 +24,15 @@ static const struct fake_usb_device good = {.vid = 0x0403,
                                             .eeprom = 0x0001,
                                             .packet_bytes = 512};
 
-struct place {
+struct pc_map_entry {
     char root[FOLDER_PATH_BYTES];
     struct findings findings;
     struct ftdi_diagnoses found;
 };
 
 /* A system with all rules, and these devices. */
-static void place_open(struct place *place, const struct fake_usb_device *devices, size_t count)
+static void place_open(struct pc_map_entry *place, const struct fake_usb_device *devices,
+                       size_t count)
 {
     memset(place, 0, sizeof *place);
     folder_make(place->root);
@@ -47,7 +48,7 @@ static void place_open(struct place *place, const struct fake_usb_device *device
     fake_usb_give();
 }
 
-static void place_close(struct place *place)
+static void place_close(struct pc_map_entry *place)
 {
     struct fake_usb *usb = fake_usb_take();
     CU_ASSERT_EQUAL(usb->handles, 0);
@@ -61,7 +62,7 @@ static void place_close(struct place *place)
 }
 
 /* Examines what options mean, NULL for all. Returns how many links could be tried. */
-static unsigned examine(struct place *place, const char *options)
+static unsigned examine(struct pc_map_entry *place, const char *options)
 {
     struct ftdi_options parsed;
     unsigned links = 0;
@@ -94,7 +95,7 @@ static bool says(const struct findings *findings, enum finding_level level, cons
 static void finds(const struct fake_usb_device *device, const char *options,
                   enum finding_level level, const char *check, const char *text, const char *advice)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, device, 1);
     CU_ASSERT_EQUAL(examine(&place, options), level == FINDING_PROBLEM ? 0 : 1);
     CU_ASSERT_TRUE(says(&place.findings, level, check, text, advice));
@@ -116,7 +117,7 @@ static void test_all_well(void)
 
 static void test_no_board(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, &good, 0);
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);
     CU_ASSERT_TRUE(
@@ -163,7 +164,7 @@ static void test_hardware(void)
 static void test_channel(void)
 {
     struct fake_usb_device device = good;
-    struct place place;
+    struct pc_map_entry place;
     device.chip = FT2232H;
     device.pid = 0x6010;
     device.eeprom = 0x0101;
@@ -182,7 +183,7 @@ static void test_channel(void)
 static void test_permission(void)
 {
     struct fake_usb_device device = good;
-    struct place place;
+    struct pc_map_entry place;
     device.open_error = LIBUSB_ERROR_ACCESS;
     finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "not as they make it");
     place_open(&place, &device, 1); /* ours to open, by the group, but its mode says no */
@@ -230,7 +231,7 @@ static void test_permission(void)
 static void test_closed_board_by_serial(void)
 {
     struct fake_usb_device device = good;
-    struct place place;
+    struct pc_map_entry place;
     device.open_error = LIBUSB_ERROR_ACCESS;
     place_open(&place, &device, 1);
     fake_system_file(place.root, "/sys/bus/usb/devices/9-1/serial", "BT0001\n");
@@ -242,7 +243,7 @@ static void test_closed_board_by_serial(void)
 
 static void test_drivers(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, &good, 1);
     fake_system_file(place.root, "/sys/bus/usb/devices/9-1:1.0/ttyUSB0/dev", "");
     fake_system_link(place.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/ftdi_sio");
@@ -259,7 +260,7 @@ static void test_drivers(void)
 /* A board that is captured from is not asked for anything. */
 static void test_in_use(void)
 {
-    struct place place;
+    struct pc_map_entry place;
     place_open(&place, &good, 1);
     fake_system_link(place.root, "/sys/bus/usb/devices/9-1:1.0/driver", "x/usbfs");
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);
@@ -283,7 +284,7 @@ static void test_in_use(void)
 static void test_private_ids(void)
 {
     struct fake_usb_device device = good;
-    struct place place;
+    struct pc_map_entry place;
     device.vid = 0x15ba;
     place_open(&place, &device, 1);
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);
@@ -303,7 +304,7 @@ static void test_private_ids(void)
 static void test_several(void)
 {
     struct fake_usb_device devices[3] = {good, good, good};
-    struct place place;
+    struct pc_map_entry place;
     devices[1].serial = "BT0002";
     place_open(&place, devices, 2);
     CU_ASSERT_EQUAL(examine(&place, NULL), 2);

@@ -290,7 +290,7 @@ static void describe(const struct aria *aria, const struct executor_stop *stop,
     case EXECUTOR_LIMIT:
         step->reason = ARIA_LIMIT;
         break;
-    case EXECUTOR_PLACE:
+    case EXECUTOR_BREAKPOINT:
         step->reason = ARIA_BREAKPOINT;
         break;
     case EXECUTOR_TURN:
@@ -459,13 +459,13 @@ int aria_run(struct aria *aria, struct aria_state *state, uint64_t limit,
     aria->put_context = put_context;
     set_stepping(aria, false);
     load(aria, state, TAKEN_FLAGS);
-    executor_stop_at(process->executor, aria->stop_at);
+    executor_set_breakpoint(process->executor, aria->stop_at);
     while (result == 0 && !process->ended && stop.reason != EXECUTOR_LIMIT &&
-           stop.reason != EXECUTOR_PLACE) {
+           stop.reason != EXECUTOR_BREAKPOINT) {
         result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
         done = executor_instructions(process->executor) - before;
     }
-    executor_stop_at(process->executor, 0);
+    executor_set_breakpoint(process->executor, 0);
     store(aria, state);
     set_stepping(aria, true);
     aria->put = NULL;

@@ -19,7 +19,7 @@ static void note_steps(struct executor *executor)
     executor->steps = executor->settings.stepping && !executor->settings.parallel &&
                       executor->settings.trace != EXEC_TRACE_NONE &&
                       executor->settings.trace != EXEC_TRACE_COUNT && !executor->expander.take &&
-                      !executor->stop_at;
+                      !executor->breakpoint;
 }
 
 /* Code for a trace, without one, and that counts is kept apart, or there is one side for all. */
@@ -42,10 +42,10 @@ static void use_side(struct executor *executor, unsigned side)
 }
 
 /* For the translator. */
-static bool stops_at(void *context, uint64_t address, const uint8_t *bytes, size_t size)
+static bool is_breakpoint(void *context, uint64_t address, const uint8_t *bytes, size_t size)
 {
     const struct executor *executor = context;
-    return stops_has(&executor->sides[executor->side].stops, address) ||
+    return breakpoints_has(&executor->sides[executor->side].breakpoints, address) ||
            (executor->settings.markers && mark_of(bytes, size) != MARK_NONE);
 }
 
@@ -65,7 +65,7 @@ static int make_side(struct executor *executor, unsigned number, struct bt_error
     translator_verify_code(side->translator, settings->unseen);
     translator_set_side(side->translator, number);
     if (settings->markers)
-        translator_stops(side->translator, stops_at, executor);
+        translator_find_breakpoints(side->translator, is_breakpoint, executor);
     return 0;
 }
 
@@ -106,7 +106,7 @@ void executor_free(struct executor *executor)
         translator_free(executor->sides[side].translator);
         if (executor->sides[side].cache)
             code_cache_free(executor->sides[side].cache);
-        stops_clear(&executor->sides[side].stops);
+        breakpoints_clear(&executor->sides[side].breakpoints);
     }
     free(executor);
 }
@@ -264,7 +264,7 @@ static struct block *go_on(struct executor *executor, struct exit *exit, struct 
     if (!block)
         block = make_block(executor, executor->thread->rip,
                            exit && exit->kind == EXIT_DIRECT ? exit->from : NULL);
-    if (!exit || !block || block->stops || executor->settings.stepping ||
+    if (!exit || !block || block->breakpoint || executor->settings.stepping ||
         flushes != code_cache_flushes(executor->cache))
         return block;
     executor->sides[executor->side].linked = true;
@@ -320,9 +320,9 @@ static struct block *cut_block(struct executor *executor, struct block *block, u
 }
 
 /* Whether the run has come to where it is to stop; from there one instruction is done alone. */
-static bool is_at_stop(struct executor *executor)
+static bool is_at_breakpoint(struct executor *executor)
 {
-    return executor->stop_at && executor->thread->rip == executor->stop_at;
+    return executor->breakpoint && executor->thread->rip == executor->breakpoint;
 }
 
 /* Whether what was left in the middle of a block is over; an interruption is not: it goes on. Nor
@@ -348,9 +348,9 @@ static bool stops_before(struct executor *executor, const struct block *block, u
         stop_with(executor, executor_turn_is_limit(executor) ? EXECUTOR_LIMIT : EXECUTOR_TURN);
     } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
         executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
-    } else if (is_at_stop(executor) && executor->was_at != rip) {
-        executor->was_at = rip;
-        stop_with(executor, EXECUTOR_PLACE);
+    } else if (is_at_breakpoint(executor) && executor->reported_at != rip) {
+        executor->reported_at = rip;
+        stop_with(executor, EXECUTOR_BREAKPOINT);
     } else {
         return false;
     }
@@ -362,7 +362,7 @@ static struct block *choose(struct executor *executor, struct exit *exit, struct
                             uint64_t left, bool *is_cut)
 {
     const uint64_t most = turn_left(executor) < left ? turn_left(executor) : left;
-    if (is_at_stop(executor) || (executor->thread->flags & TRAP_FLAG))
+    if (is_at_breakpoint(executor) || (executor->thread->flags & TRAP_FLAG))
         return make_cut(executor, 1);
     block = go_on(executor, left == UINT64_MAX ? exit : NULL, block);
     *is_cut = block && block->instructions > most;
@@ -383,12 +383,12 @@ static struct exit *enter(struct executor *executor, const struct block *block,
 }
 
 /* The same of a block that begins where runs stop. */
-static bool stops_at_block(struct executor *executor, const struct block *block)
+static bool is_at_block_breakpoint(struct executor *executor, const struct block *block)
 {
-    if (!block->stops || executor->was_at == block->address)
+    if (!block->breakpoint || executor->reported_at == block->address)
         return false;
-    executor->was_at = block->address;
-    stop_with(executor, EXECUTOR_PLACE);
+    executor->reported_at = block->address;
+    stop_with(executor, EXECUTOR_BREAKPOINT);
     return true;
 }
 
@@ -420,10 +420,10 @@ static int run(struct executor *executor, struct bt_error *error)
         block = choose(executor, exit, block, left, &is_cut);
         if (!block)
             return bt_fail(error, BT_MEMORY, "the memory for translated code is too small");
-        if (stops_at_block(executor, block))
+        if (is_at_block_breakpoint(executor, block))
             return 0;
-        if (executor->was_at == thread->rip)
-            executor->was_at = 0;
+        if (executor->reported_at == thread->rip)
+            executor->reported_at = 0;
         exit = enter(executor, block, &single);
         if (executor->faulted) {
             if (is_over(executor))
@@ -504,33 +504,33 @@ void executor_set_trace(struct executor *executor, enum exec_trace trace)
     note_steps(executor);
 }
 
-void executor_stop_at(struct executor *executor, uint64_t address)
+void executor_set_breakpoint(struct executor *executor, uint64_t address)
 {
-    if (address == executor->stop_at)
+    if (address == executor->breakpoint)
         return;
-    executor->stop_at = address;
-    executor->was_at = 0;
+    executor->breakpoint = address;
+    executor->reported_at = 0;
     note_steps(executor);
-    translator_stop_at(executor->translator, address);
+    translator_set_breakpoint(executor->translator, address);
     if (address)
         executor_invalidate(executor, address, address + 1);
 }
 
-void executor_stop_also(struct executor *executor, uint64_t address)
+void executor_add_breakpoint(struct executor *executor, uint64_t address)
 {
     struct executor_side *side = &executor->sides[executor->side];
-    if (!stops_add(&side->stops, address))
+    if (!breakpoints_add(&side->breakpoints, address))
         return;
-    translator_stops(executor->translator, stops_at, executor);
+    translator_find_breakpoints(executor->translator, is_breakpoint, executor);
     executor_invalidate(executor, address, address + 1);
 }
 
-void executor_stop_nowhere(struct executor *executor)
+void executor_clear_breakpoints(struct executor *executor)
 {
     struct executor_side *side = &executor->sides[executor->side];
-    if (side->stops.count == 0 && !executor->settings.markers)
+    if (side->breakpoints.count == 0 && !executor->settings.markers)
         return;
-    stops_clear(&side->stops);
+    breakpoints_clear(&side->breakpoints);
     executor->settings.markers = false;
     forget_all(executor);
 }

@@ -40,7 +40,7 @@ struct executor_settings {
                             times as much, and 2 MiB: code_cache_new(), trace_code_new() */
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool keeps;          /* translated code while another trace is set: executor_set_trace() */
-    bool markers;        /* of mark.h: runs stop before them, with EXECUTOR_PLACE */
+    bool markers;        /* of mark.h: runs stop before them, with EXECUTOR_BREAKPOINT */
     bool parallel;       /* records are put, and entries taken, by a thread of their own */
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
@@ -61,7 +61,8 @@ enum executor_reason {
     EXECUTOR_BRANCH,      /* stepping: rip is where the branch goes */
     EXECUTOR_SYSTEM_CALL, /* rip is behind it; rcx and r11 are as the processor leaves them */
     EXECUTOR_TRAP,        /* the instruction at rip raises a signal by its nature */
-    EXECUTOR_PLACE,       /* executor_stop_at(): rip is there, and a run that begins now goes on */
+    EXECUTOR_BREAKPOINT,  /* executor_set_breakpoint(): rip is there, and a run that begins now goes
+                             on */
     EXECUTOR_TURN,        /* the thread's `turn` is 0: executor_count_turns() */
     EXECUTOR_LIMIT,       /* as many instructions as were asked for; rip is at the next */
     EXECUTOR_DEFINED,     /* executor_define(): the instruction at rip is to be done by somebody */
@@ -130,17 +131,17 @@ void executor_limit(struct executor *executor, uint64_t instructions);
  */
 void executor_set_trace(struct executor *executor, enum exec_trace trace);
 
-/* Between runs: they stop with EXECUTOR_PLACE before the instruction at an address is executed; 0:
- * at none. */
-void executor_stop_at(struct executor *executor, uint64_t address);
+/* Between runs: they stop with EXECUTOR_BREAKPOINT before the instruction at an address is
+ * executed; 0: at none. */
+void executor_set_breakpoint(struct executor *executor, uint64_t address);
 
 /*
  * Between runs, which are not stepping: they stop there as well, at however many places. With
  * `keeps` that holds for the kind of trace alone that is set now. Nowhere forgets all these places,
  * markers, and all of that code.
  */
-void executor_stop_also(struct executor *executor, uint64_t address);
-void executor_stop_nowhere(struct executor *executor);
+void executor_add_breakpoint(struct executor *executor, uint64_t address);
+void executor_clear_breakpoints(struct executor *executor);
 
 /*
  * From now on the thread's `turn` is counted down by what it executes, and runs stop with

@@ -4,7 +4,7 @@
 
 #include "capture/exec/dispatch/executor.h"
 
-#include "capture/exec/dispatch/stops.h"
+#include "capture/exec/dispatch/breakpoints.h"
 
 #include <signal.h>
 
@@ -15,9 +15,9 @@
 struct executor_side {
     struct code_cache *cache; /* NULL: there is no such side */
     struct translator *translator;
-    struct stops stops;  /* runs stop there, too */
-    unsigned generation; /* of the lookups: others are out of date */
-    bool linked;         /* something goes from block to block without leaving */
+    struct breakpoints breakpoints; /* runs stop there, too */
+    unsigned generation;            /* of the lookups: others are out of date */
+    bool linked;                    /* something goes from block to block without leaving */
 };
 
 struct executor {
@@ -30,9 +30,9 @@ struct executor {
     struct trace_expander expander;
     struct bt_error error; /* of put, while translated code runs */
     int result;
-    uint64_t limit;   /* instructions; 0: none */
-    uint64_t stop_at; /* an address; 0: none */
-    uint64_t was_at;  /* has stopped here, and not gone on yet; 0: nowhere */
+    uint64_t limit;       /* instructions; 0: none */
+    uint64_t breakpoint;  /* an address; 0: none */
+    uint64_t reported_at; /* has stopped here, and not gone on yet; 0: nowhere */
     bool counts_turns;
     bool counts_limits; /* the count of turns counts instructions, too, and holds the limit: */
     uint64_t ran;       /* instructions, but for those of this run; */

@@ -447,9 +447,9 @@ int process_loop(struct process *process, struct bt_error *error)
         result = process_step(process, &stop, error);
         if (result != 0)
             process->result = result;
-        if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_PLACE))
+        if (result != 0 || (stop.reason != EXECUTOR_LIMIT && stop.reason != EXECUTOR_BREAKPOINT))
             continue;
-        process_regions_update(process, stop.reason == EXECUTOR_PLACE);
+        process_regions_update(process, stop.reason == EXECUTOR_BREAKPOINT);
         if (process->regions.ended && process->settings.regions.ends)
             end_with(process, PROCESS_LIMITED, 0);
     }

@@ -23,7 +23,7 @@ static uint64_t known(uint64_t place)
 static void stop_also(struct process *process, uint64_t address)
 {
     if (known(address))
-        executor_stop_also(process->executor, address);
+        executor_add_breakpoint(process->executor, address);
 }
 
 /* Where the executor is to stop in this state. What opens once, and closes once, has one place at a
@@ -32,12 +32,13 @@ static void set_stops(struct process *process, enum region_state state)
 {
     const struct process_regions *regions = &process->settings.regions;
     if (state == REGION_ENDED) {
-        executor_stop_at(process->executor, 0);
-        executor_stop_nowhere(process->executor);
+        executor_set_breakpoint(process->executor, 0);
+        executor_clear_breakpoints(process->executor);
     } else if (!regions->repeats && !regions->calls) {
-        executor_stop_at(process->executor, state == REGION_OUTSIDE    ? known(regions->from)
-                                            : state == REGION_CAPTURED ? known(regions->until)
-                                                                       : 0);
+        executor_set_breakpoint(process->executor, state == REGION_OUTSIDE ? known(regions->from)
+                                                   : state == REGION_CAPTURED
+                                                       ? known(regions->until)
+                                                       : 0);
     } else if (state == REGION_OUTSIDE) {
         stop_also(process, regions->from);
     } else if (regions->calls) {

@@ -162,7 +162,7 @@ int scheduler_handle(struct process *process, struct executor_stop *stop, struct
 {
     struct process_thread *self = process->threads->current;
     if (stop->reason == EXECUTOR_TURN || stop->reason == EXECUTOR_LIMIT ||
-        stop->reason == EXECUTOR_PLACE || stop->reason == EXECUTOR_BRANCH)
+        stop->reason == EXECUTOR_BREAKPOINT || stop->reason == EXECUTOR_BRANCH)
         return 0;
     if (process->shares || !self->host || is_anybodys(process, stop) ||
         (is_futex(process, stop) && !is_shared(process)))

@@ -92,7 +92,7 @@ struct block {
     bool vector;            /* touches vector state */
     bool fs;                /* may use the base of fs */
     uint8_t step_processor; /* of step_records */
-    bool stops;             /* runs stop in front of it: nothing leads here without leaving */
+    bool breakpoint;        /* runs stop in front of it: nothing leads here without leaving */
 
     bool verify_code;         /* compares its code with the bytes it was made from on each entry */
     bool saves_x87;           /* its first instruction does: asks whether it may, there, too */

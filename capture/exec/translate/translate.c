@@ -59,16 +59,16 @@ void translator_count_turns(struct translator *translator, bool counts)
     translator->counts_turns = counts;
 }
 
-void translator_stop_at(struct translator *translator, uint64_t address)
+void translator_set_breakpoint(struct translator *translator, uint64_t address)
 {
-    translator->stop_at = address;
+    translator->breakpoint = address;
 }
 
-void translator_stops(struct translator *translator, translator_stops_function *stops,
-                      void *context)
+void translator_find_breakpoints(struct translator *translator,
+                                 translator_breakpoint_function *find_breakpoint, void *context)
 {
-    translator->stops = stops;
-    translator->stops_context = context;
+    translator->find_breakpoint = find_breakpoint;
+    translator->breakpoint_context = context;
 }
 
 void translator_set_side(struct translator *translator, unsigned side)
@@ -76,10 +76,11 @@ void translator_set_side(struct translator *translator, unsigned side)
     translator->lookup = EXEC_THREAD_LOOKUP + (int32_t)(side * EXEC_LOOKUP_BYTES);
 }
 
-static bool stops_at(const struct translator *translator, uint64_t address, size_t readable)
+static bool is_breakpoint(const struct translator *translator, uint64_t address, size_t readable)
 {
-    return translator->stops && translator->stops(translator->stops_context, address,
-                                                  (const uint8_t *)(uintptr_t)address, readable);
+    return translator->find_breakpoint &&
+           translator->find_breakpoint(translator->breakpoint_context, address,
+                                       (const uint8_t *)(uintptr_t)address, readable);
 }
 
 /* In the block, and so in its trace. */
@@ -153,15 +154,15 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
     size_t readable = 0;
     translator->count = 0;
     while (translator->count < limit &&
-           (translator->count == 0 || address != translator->stop_at)) {
+           (translator->count == 0 || address != translator->breakpoint)) {
         if (readable < DECODE_BYTES_MAX)
             readable = translator->readable(translator->context, address);
         if (readable == 0)
             break;
-        bool stops = stops_at(translator, address, readable);
-        if (stops && translator->count > 0)
+        bool breakpoint = is_breakpoint(translator, address, readable);
+        if (breakpoint && translator->count > 0)
             break;
-        translator->block->stops |= stops;
+        translator->block->breakpoint |= breakpoint;
         struct decode_instruction *instruction = &translator->instructions[translator->count];
         decode_any(translator, instruction, address, readable);
         if (!emit_can(instruction))

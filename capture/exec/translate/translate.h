@@ -51,15 +51,15 @@ void translator_count_turns(struct translator *translator, bool counts);
 
 /* A block that comes to this address ends in front of it; 0: none does. Of those made from now on.
  */
-void translator_stop_at(struct translator *translator, uint64_t address);
+void translator_set_breakpoint(struct translator *translator, uint64_t address);
 
 /* Whether runs are to stop before the instruction at an address, which begins with these bytes.
  * Blocks that come there end in front of it, and one that begins there has `stops`. NULL: nowhere.
  * Of those made from now on. */
-typedef bool translator_stops_function(void *context, uint64_t address, const uint8_t *bytes,
-                                       size_t size);
-void translator_stops(struct translator *translator, translator_stops_function *stops,
-                      void *context);
+typedef bool translator_breakpoint_function(void *context, uint64_t address, const uint8_t *bytes,
+                                            size_t size);
+void translator_find_breakpoints(struct translator *translator,
+                                 translator_breakpoint_function *find_breakpoint, void *context);
 
 /* By which of a thread's tables indirect branches go. Of blocks made from now on. */
 void translator_set_side(struct translator *translator, unsigned side);

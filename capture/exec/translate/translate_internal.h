@@ -20,9 +20,9 @@ struct known_address {
 struct translator {
     struct code_cache *cache;
     enum exec_trace trace;
-    uint64_t stop_at;                 /* blocks end in front of it; 0: nowhere */
-    translator_stops_function *stops; /* NULL: nowhere else */
-    void *stops_context;
+    uint64_t breakpoint;                             /* blocks end in front of it; 0: nowhere */
+    translator_breakpoint_function *find_breakpoint; /* NULL: nowhere else */
+    void *breakpoint_context;
     int32_t lookup; /* where the table of indirect branches' targets is in the thread */
     bool counts_turns;
     exec_readable_function *readable;

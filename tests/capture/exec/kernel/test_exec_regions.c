@@ -1,7 +1,7 @@
 /* Which parts of a program are captured: the regions's engine beside a twin that looks at each
  * instruction by itself. */
+#include "capture/exec/dispatch/breakpoints.h"
 #include "capture/exec/dispatch/mark_of.h"
-#include "capture/exec/dispatch/stops.h"
 #include "capture/exec/kernel/regions.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
@@ -218,18 +218,18 @@ static void test_left_call(void)
 
 static void test_stops(void)
 {
-    struct stops stops = {.slots = NULL};
+    struct breakpoints breakpoints = {.slots = NULL};
     uint64_t random = random_seed(3);
-    CU_ASSERT_FALSE(stops_has(&stops, 5));
+    CU_ASSERT_FALSE(breakpoints_has(&breakpoints, 5));
     for (uint64_t i = 1; i < 1000; i++) {
-        CU_ASSERT_EQUAL(stops_has(&stops, 3 * i), false);
-        CU_ASSERT_TRUE(stops_add(&stops, 3 * i));
-        CU_ASSERT_FALSE(stops_add(&stops, 3 * (1 + random_below(&random, i))));
-        CU_ASSERT_FALSE(stops_has(&stops, 3 * i + 1));
+        CU_ASSERT_EQUAL(breakpoints_has(&breakpoints, 3 * i), false);
+        CU_ASSERT_TRUE(breakpoints_add(&breakpoints, 3 * i));
+        CU_ASSERT_FALSE(breakpoints_add(&breakpoints, 3 * (1 + random_below(&random, i))));
+        CU_ASSERT_FALSE(breakpoints_has(&breakpoints, 3 * i + 1));
     }
-    CU_ASSERT_EQUAL(stops.count, 999);
-    stops_clear(&stops);
-    CU_ASSERT_FALSE(stops_has(&stops, 3));
+    CU_ASSERT_EQUAL(breakpoints.count, 999);
+    breakpoints_clear(&breakpoints);
+    CU_ASSERT_FALSE(breakpoints_has(&breakpoints, 3));
 }
 
 static void test_marks(void)

@@ -1,22 +1,22 @@
 /* A set of addresses: where runs are to stop. */
-#ifndef CAPTURE_EXEC_DISPATCH_STOPS_H
-#define CAPTURE_EXEC_DISPATCH_STOPS_H
+#ifndef CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
+#define CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* All zero: empty. */
-struct stops {
+struct breakpoints {
     uint64_t *slots; /* a power of two of them; 0: free */
     size_t capacity, count;
 };
 
 /* Adds an address other than 0. False: it is there already, or there is no memory for it. */
-bool stops_add(struct stops *stops, uint64_t address);
-bool stops_has(const struct stops *stops, uint64_t address);
+bool breakpoints_add(struct breakpoints *breakpoints, uint64_t address);
+bool breakpoints_has(const struct breakpoints *breakpoints, uint64_t address);
 
 /* Empties the set and frees its memory. */
-void stops_clear(struct stops *stops);
+void breakpoints_clear(struct breakpoints *breakpoints);
 
 #endif

@@ -52,7 +52,7 @@ static void gone(void *context, uint64_t start, uint64_t end)
     executor_invalidate(((struct program *)context)->executor, start, end);
 }
 
-static bool mend(void *context, uint64_t address, uint32_t access)
+static bool fix_fault(void *context, uint64_t address, uint32_t access)
 {
     return space_fault(((struct program *)context)->space, address, access) == SPACE_FAULT_FIXED;
 }
@@ -135,8 +135,8 @@ static int prepare(struct program *program, const char *const *arguments, enum e
                                          .readable_context = program,
                                          .put = take,
                                          .put_context = program,
-                                         .mend = mend,
-                                         .mend_context = program};
+                                         .fix_fault = fix_fault,
+                                         .fix_fault_context = program};
     struct initial_stack_options options = {.environment = (const char *const *)environ};
     program->space = space_new(&layout, SPACE_TRANSLATED, error);
     if (!program->space ||

@@ -338,7 +338,7 @@ static int check_state(const struct aria *aria, const struct aria_state *state,
     if (!aria_is_canonical(state->fs_base))
         return bt_fail(error, BT_USAGE, "a state's fs_base is 0x%llx, which is not a user address",
                        (unsigned long long)state->fs_base);
-    vector_state_mend(&aria->layout, state->vector);
+    vector_state_normalize(&aria->layout, state->vector);
     return 0;
 }
 

@@ -18,7 +18,7 @@ typedef int executor_put_function(void *context, struct record *records, size_t 
 
 /* A memory access of the program failed (access: PROT_READ, PROT_WRITE or PROT_EXEC): true, it was
  * not the program's mistake, and can be done again. Called on the signal stack; may invalidate. */
-typedef bool executor_mend_function(void *context, uint64_t address, uint32_t access);
+typedef bool executor_fix_fault_function(void *context, uint64_t address, uint32_t access);
 
 /*
  * A signal came that no instruction raised, whatever the thread did: translated code, ours, or a
@@ -49,8 +49,8 @@ struct executor_settings {
     void *put_context;
     trace_take_function *take; /* in put's place; NULL: put */
     void *take_context;
-    executor_mend_function *mend; /* NULL: nothing is ever mended */
-    void *mend_context;
+    executor_fix_fault_function *fix_fault; /* NULL: nothing is ever mended */
+    void *fix_fault_context;
     executor_note_function *note; /* NULL: such signals are as if there were no handler */
     void *note_context;
     executor_translated_function *translated; /* NULL: translations are not reported */

@@ -112,8 +112,8 @@ static bool move(struct executor *executor, const struct exit *exit, void *to, c
     for (int times = 0; times < 2; times++)
         if (exec_copy(to, from, size) == 0)
             return true;
-        else if (!settings->mend ||
-                 !settings->mend(settings->mend_context, program, writes ? PROT_WRITE : PROT_READ))
+        else if (!settings->fix_fault || !settings->fix_fault(settings->fix_fault_context, program,
+                                                              writes ? PROT_WRITE : PROT_READ))
             break;
     undo(executor, exit, trap_page_fault(program, TRAP_PAGE_USER | (writes ? TRAP_PAGE_WRITE : 0)));
     return false;

@@ -75,7 +75,7 @@ static inline enum executor_stepped executor_step(struct executor *executor, uin
     executor->faulted = false;
     thread->exit = EXEC_NOT_ENTERED;
     if (block->vector) {
-        vector_state_mend(layout, vector);
+        vector_state_normalize(layout, vector);
         thread->vector = vector;
     }
     exec_step(thread, block->code, state, block->fs, block->vector);

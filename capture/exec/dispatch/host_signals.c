@@ -144,16 +144,16 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
-/* Page faults say what was tried; protection errors of no address have nothing to mend. */
-static bool mend(struct executor *executor, const siginfo_t *info, uint64_t failure)
+/* Page faults say what was tried; protection errors of no address have nothing to fix_fault. */
+static bool fix_fault(struct executor *executor, const siginfo_t *info, uint64_t failure)
 {
     uint32_t access = failure & TRAP_PAGE_FETCH   ? PROT_EXEC
                       : failure & TRAP_PAGE_WRITE ? PROT_WRITE
                                                   : PROT_READ;
-    return executor->settings.mend &&
+    return executor->settings.fix_fault &&
            (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
-           executor->settings.mend(executor->settings.mend_context,
-                                   (uint64_t)(uintptr_t)info->si_addr, access);
+           executor->settings.fix_fault(executor->settings.fix_fault_context,
+                                        (uint64_t)(uintptr_t)info->si_addr, access);
 }
 
 static bool is_fault(int number, const siginfo_t *info)
@@ -193,7 +193,7 @@ static bool fault(struct executor *executor, const struct block *block, int numb
         executor_save(executor, block, context, (struct executor_stop){.reason = EXECUTOR_TURN});
         return false;
     }
-    if (number == SIGSEGV && mend(executor, info, (uint64_t)registers[REG_ERR])) {
+    if (number == SIGSEGV && fix_fault(executor, info, (uint64_t)registers[REG_ERR])) {
         if (code_cache_find(executor->cache, block->address) == block)
             return true;
         /* it has changed itself, perhaps; the instruction is done, but none after it */

@@ -63,7 +63,6 @@ struct exec_thread {
     uint32_t remembered_count[EXEC_SIDES];                /* so many */
     unsigned generation[EXEC_SIDES]; /* of the executor's, when they were last in order */
     size_t vector_bytes;             /* of *vector */
-    void *signal_stack;              /* of the thread of ours that it was bound to */
     void *note_context; /* for the executor's note function; NULL: the one in its settings */
     bool trap_due;      /* the program's trap flag was set as the last instruction began */
     bool stepping_out;  /* the trap flag is set until the program's state is whole */

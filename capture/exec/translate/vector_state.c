@@ -48,7 +48,7 @@ void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const ui
                    layout->components[i].size);
 }
 
-void vector_state_mend(const struct vector_layout *layout, uint8_t *area)
+void vector_state_normalize(const struct vector_layout *layout, uint8_t *area)
 {
     uint32_t mxcsr;
     uint64_t components = components_of(area) & layout->mask;

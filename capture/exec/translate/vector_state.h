@@ -25,7 +25,7 @@ void vector_layout_init(struct vector_layout *layout, uint64_t mask);
 void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const uint8_t *from);
 
 /* Makes an area that anybody may have written to one that XRSTOR takes. */
-void vector_state_mend(const struct vector_layout *layout, uint8_t *area);
+void vector_state_normalize(const struct vector_layout *layout, uint8_t *area);
 
 /* All 64 bytes of xmm/ymm/zmm0 to 31, as far as they are there, the rest 0. */
 void vector_state_get(const struct vector_layout *layout, const uint8_t *area, unsigned number,

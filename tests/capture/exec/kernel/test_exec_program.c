@@ -44,7 +44,7 @@ static void gone(void *context, uint64_t start, uint64_t end)
     executor_invalidate(program->executor, start, end);
 }
 
-static bool mend(void *context, uint64_t address, uint32_t access)
+static bool fix_fault(void *context, uint64_t address, uint32_t access)
 {
     struct program *program = context;
     return space_fault(program->space, address, access) == SPACE_FAULT_FIXED;
@@ -109,8 +109,8 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
                                          .readable_context = &program,
                                          .put = take,
                                          .put_context = &program,
-                                         .mend = mend,
-                                         .mend_context = &program};
+                                         .fix_fault = fix_fault,
+                                         .fix_fault_context = &program};
     struct initial_stack_options options = {.environment = environment};
     struct initial_stack start;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};

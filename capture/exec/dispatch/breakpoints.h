@@ -1,4 +1,4 @@
-/* A set of addresses: where runs are to stop. */
+/* A set of addresses before which runs stop. */
 #ifndef CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
 #define CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
 
@@ -8,11 +8,11 @@
 
 /* All zero: empty. */
 struct breakpoints {
-    uint64_t *slots; /* a power of two of them; 0: free */
+    uint64_t *slots; /* hash table of `capacity` slots, a power of two; 0: free */
     size_t capacity, count;
 };
 
-/* Adds an address other than 0. False: it is there already, or there is no memory for it. */
+/* Adds an address other than 0. False: already present, or no memory. */
 bool breakpoints_add(struct breakpoints *breakpoints, uint64_t address);
 bool breakpoints_has(const struct breakpoints *breakpoints, uint64_t address);
 

@@ -1,6 +1,6 @@
 /*
- * executor_run()'s short way when stepping: from one branch to the next, in a block that is there,
- * where there is nothing to look out for. In a header, because calls would be a good part of it.
+ * The fast path of executor_run() when stepping: executes one translated block that ends with a
+ * branch. Inline, because calls would be a large part of its cost.
  */
 #ifndef CAPTURE_EXEC_DISPATCH_EXECUTOR_STEP_H
 #define CAPTURE_EXEC_DISPATCH_EXECUTOR_STEP_H
@@ -11,16 +11,16 @@
 
 enum executor_stepped {
     EXECUTOR_STEP_DONE,
-    EXECUTOR_STEP_NOT,  /* nothing has happened: it is for executor_run() */
-    EXECUTOR_STEP_BEGUN /* it was left in its middle, with the thread as it was there; *state is as
-                           before. executor_run() goes on, and has the records of what was done */
+    EXECUTOR_STEP_NOT,  /* not possible, and nothing was executed: call executor_run() */
+    EXECUTOR_STEP_BEGUN /* stopped in the middle of the block; the thread has the state, *state is
+                           unchanged. executor_run() continues, and puts the records */
 };
 
-/* What a step has executed. */
+/* Result of a step. */
 struct executor_step {
-    const struct block *block; /* has the records, record_count of them, in step_records, until the
-                                  next step or run; they have not been put */
-    const struct exit *exit;   /* of the block: the branch that it ended with */
+    const struct block *block; /* executed block. Its record_count records are in step_records,
+                                  valid until the next step or run; they have not been put */
+    const struct exit *exit;   /* exit of the block: the branch taken */
 };
 
 enum {
@@ -29,24 +29,24 @@ enum {
     EXECUTOR_STATE_FS_BASE = EXEC_THREAD_FS_BASE / 8
 };
 
-#define EXECUTOR_ADDRESS_BITS 47 /* of a program's addresses */
+#define EXECUTOR_ADDRESS_BITS 47 /* significant bits of a program's address */
 
-/* Gives a block its step_records if it can be executed so. */
+/* Allocates a block's step_records if executor_step() can execute the block. */
 bool executor_step_prepare(const struct executor *executor, struct block *block);
 
 /* Writes the current processor to a block's step_records. */
 void executor_step_set_processor(const struct executor *executor, struct block *block);
 
-/* Behind executor_step_patch(), for blocks that use fs: adds the base to addresses that go through
- * it. */
+/* After executor_step_patch(), for blocks that use fs: adds the base to addresses through fs. */
 void executor_step_through_fs(const struct block *block, const uint32_t *entries, uint64_t fs_base);
 
-/* A block's last branch goes to where no program's code can be. The processor does it if the
- * address is canonical, and fails there; else at the branch. executor_run() tells which it was. */
+/* The target of a block's last branch is not a user address. If it is canonical, the processor
+ * executes the branch and faults at the target, else at the branch. executor_run() reports which.
+ */
 void executor_step_nowhere(struct executor *executor, const uint64_t *state,
                            const struct exit *exit);
 
-/* What the entries tell into the records. */
+/* Writes the addresses from the entries to the records. */
 static inline void executor_step_patch(const struct block *block, const uint32_t *entries)
 {
     const struct patch *patch = block->patches, *end = patch + block->patch_count;
@@ -56,9 +56,9 @@ static inline void executor_step_patch(const struct block *block, const uint32_t
 }
 
 /*
- * Registers, rip, flags and the base of fs, which must be a user's address, are those of *state, in
- * the order of struct exec_thread, and left there; so is its vector state, which the thread has
- * instead of its own when this returns, if it needed one. There must be no limit.
+ * Executes one block. Registers, rip, flags and the base of fs, which must be a user address, are
+ * read from *state, in the order of struct exec_thread, and written back; likewise the vector
+ * state, to which the thread's `vector` then points if the block uses it. No limit may be set.
  */
 static inline enum executor_stepped executor_step(struct executor *executor, uint64_t *state,
                                                   uint8_t *vector,

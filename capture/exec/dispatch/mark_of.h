@@ -10,7 +10,7 @@
 
 enum mark { MARK_NONE, MARK_BEGIN, MARK_END };
 
-/* Which one the instruction is that begins with so many bytes. */
+/* Which marker the instruction at `bytes` is; `size` bytes are readable. */
 static inline enum mark mark_of(const uint8_t *bytes, size_t size)
 {
     static const uint8_t begin[MARK_BYTES] = {0x0f, 0x1f, 0x84, 0, 'b', 't', 'B', '1'};

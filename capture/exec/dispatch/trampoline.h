@@ -1,4 +1,4 @@
-/* The way into translated code and out of it. */
+/* Enters and leaves translated code. */
 #ifndef CAPTURE_EXEC_DISPATCH_TRAMPOLINE_H
 #define CAPTURE_EXEC_DISPATCH_TRAMPOLINE_H
 
@@ -6,72 +6,72 @@
 
 /*
  * Loads the registers of *thread (to which gs must point), and jumps to code. Returns when code
- * jumps to the thread's `leave` with the program's registers, which are then in *thread again, all
- * but rip.
- * With vector, the vector state is loaded too, and saved at the end; without, it stays in
- * *thread->vector, and code must not touch it.
+ * jumps to the thread's `leave`, after saving the program's registers except rip to *thread.
+ * With vector, the vector state is loaded and saved as well; without, it stays in *thread->vector,
+ * and code must not use it.
  *
- * Where the thread's `interrupt` is set already it returns at once, with exit EXEC_NOT_ENTERED.
+ * If the thread's `interrupt` is set it returns at once, with exit EXEC_NOT_ENTERED.
  */
 #define EXEC_NOT_ENTERED UINT32_MAX
 void exec_enter(struct exec_thread *thread, const void *code, bool vector);
 
-/* Between these exec_enter() has looked at the thread's `interrupt`, but is in no block yet. */
+/* Between these addresses exec_enter() has checked the thread's `interrupt`, but has not entered a
+ * block. */
 extern const uint8_t exec_enter_checked[], exec_enter_end[];
 
-/* A thread's `leave`: exec_enter() puts the first one there, exec_step() the other, as `again`,
- * too. To be jumped to, not called. */
+/* Values of a thread's `leave`, set by exec_enter() and exec_step(); exec_step() sets `again` as
+ * well. Jump targets, not functions. */
 void exec_leave(void);
 void exec_step_leave(void);
 
 /*
- * exec_enter() where the way is to be short: registers, flags and the base of fs are those of
- * *state, which begins as struct exec_thread does, and are left there, all but rip and fs. The
- * flags must be EXEC_STEP_FLAGS, results aside. Without fs, code must not use it; where it does and
- * the processor has no FSGSBASE, exec_enter() is to be used. Vector is as there.
+ * A faster exec_enter(): loads registers, flags and the base of fs from *state, which begins like
+ * struct exec_thread, and saves all but rip and fs there. The flags must be EXEC_STEP_FLAGS, apart
+ * from EXEC_STEP_RESULTS. `fs`: code uses fs; this needs FSGSBASE, without which exec_enter() must
+ * be used. `vector` is as for exec_enter().
  *
- * Sets the thread's exit only where code does. Whoever is brought out by executor_save() is in
- * *thread, as from exec_enter().
+ * Only code sets the thread's exit. executor_save() saves the state to *thread, as for
+ * exec_enter().
  */
 #define EXEC_STEP_RESULTS 0x8d5u
 #define EXEC_STEP_FLAGS   0x202u
 void exec_step(struct exec_thread *thread, const void *code, uint64_t *state, bool fs, bool vector);
-extern const uint8_t exec_step_checked[], exec_step_end[]; /* as of exec_enter() */
+extern const uint8_t exec_step_checked[], exec_step_end[]; /* as for exec_enter() */
 
 /*
- * A thread's `again` in what exec_enter() has entered: to be jumped to with the target of an
- * indirect branch in `jump`, where the table does not have it in its first place. Goes on there if
- * it is in its second one, and leaves otherwise. The program's state is not whole until `end`.
+ * The value of a thread's `again` after exec_enter(). Blocks jump to it with the target of an
+ * indirect branch in `jump` if the first table entry does not match. It jumps to the code of the
+ * second entry if that matches, and leaves otherwise. Up to `end` there is no safe point.
  */
 void exec_look_again(void);
 extern const uint8_t exec_look_again_end[];
 
-/* Where a signal handler sends a thread that is to return from exec_enter(): with rsp as
- * host_stack has it, and all that is the program's in *thread already. */
+/* A signal handler resumes a thread here to return from exec_enter(), with rsp = host_stack and the
+ * program's state saved in *thread. */
 void exec_return(void);
 
 /*
- * The handler to install for signals: sets our own fs and calls exec_signal() (executor_parts.h).
- * If that returns true, the thread continues with the fs that it had, else with ours. Only in
- * threads that exec_thread_bind() was called for.
+ * The signal handler: sets the host's fs and calls exec_signal() (executor_state.h). If that
+ * returns true, the thread continues with its previous fs, else with the host's. Only in threads
+ * bound with exec_thread_bind().
  */
 void exec_signal_entry(int number, void *information, void *context);
 
 /*
- * Copies to `to`, and survives faults of what is read: 0, or -1 where not all of it can be. Only in
- * threads that exec_thread_bind() was called for, while exec_signal_entry() is the handler.
+ * Copies memory and tolerates faults: 0, or -1 after a fault. Only in threads bound with
+ * exec_thread_bind(), while exec_signal_entry() is the handler.
  */
 int exec_copy(void *to, const void *from, size_t size);
 extern const uint8_t exec_copy_end[], exec_copy_failed[];
 
-/* What a handler returns to (SA_RESTORER). */
+/* Return address of handlers (SA_RESTORER). */
 void exec_signal_return(void);
 
 /*
- * A system call that is not begun, or not begun again, once *interrupt is not 0: then the result is
- * EXEC_SYSTEM_CALL_AGAIN, which the kernel itself never gives: the call is to be done again, from
- * the beginning, behind the signal's handler. exec_signal() has to send those that it interrupts
- * at or behind `checked`, but before `done`, to `interrupted`.
+ * A system call that does not start, or restart, if *interrupt is not 0. The result is then
+ * EXEC_SYSTEM_CALL_AGAIN, which the kernel never returns: the caller repeats the call after the
+ * signal's handler. exec_signal() must resume threads interrupted in [`checked`, `done`) at
+ * `interrupted`.
  */
 int64_t exec_system_call(const volatile uint8_t *interrupt, uint64_t number,
                          const uint64_t arguments[6]);

@@ -1,10 +1,10 @@
 /*
- * An x86-64 instruction as the translator needs to know it: where it ends, how it goes on, what it
- * reads and writes, and which memory it touches, so exactly that addresses and sizes of its data
- * references can be told from the registers before it.
+ * Decodes an x86-64 instruction for the translator: its size, its successor, the registers it reads
+ * and writes, and its memory accesses, from which the addresses and sizes of its data references
+ * follow with the registers before it.
  *
- * Zydis does the decoding; here its operands become references. What it leaves out (the offset of
- * a push, xlat's index, the reach of a bit test) is put in.
+ * Zydis decodes; this module turns its operands into references and adds what Zydis leaves out: the
+ * offset of a push, xlat's index, the range of a bit test.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_DECODE_H
 #define CAPTURE_EXEC_TRANSLATE_DECODE_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define DECODE_BYTES_MAX 15u  /* of one instruction */
-#define DECODE_ACCESSES  3u   /* of one instruction at most */
+#define DECODE_ACCESSES  3u   /* maximum of an instruction */
 #define DECODE_NONE      255u /* no register */
 
 /* General registers by their number in encodings. */
@@ -39,22 +39,21 @@ enum decode_register {
 };
 
 enum decode_kind {
-    DECODE_STRAIGHT,      /* goes on after itself */
+    DECODE_STRAIGHT,      /* continues with the next instruction */
     DECODE_JUMP,          /* to `target` */
-    DECODE_CONDITIONAL,   /* to `target` or after itself: jcc, loop, jrcxz */
+    DECODE_CONDITIONAL,   /* to `target` or the next instruction: jcc, loop, jrcxz */
     DECODE_CALL,          /* to `target` */
     DECODE_RETURN,        /* near */
     DECODE_JUMP_INDIRECT, /* through `accesses[0]` or `branch_register` */
     DECODE_CALL_INDIRECT,
     DECODE_SYSTEM_CALL, /* syscall */
-    DECODE_EMULATED, /* bases and registers of fs and gs, xbegin, far branches: somebody does them
-                      */
-    DECODE_TRAP,     /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
-    DECODE_REFUSED,  /* cannot be carried out here: int n, other segment loads */
-    DECODE_DEFINED   /* decode() never says so: what somebody else knows (translator_define) */
+    DECODE_EMULATED,    /* the executor does it: fs and gs, xbegin, far branches */
+    DECODE_TRAP,        /* raises a signal when executed: int3, ud2, hlt, undecodable bytes */
+    DECODE_REFUSED,     /* not supported: int n, other segment loads */
+    DECODE_DEFINED      /* defined by a control program: translator_define(); never from decode() */
 };
 
-/* How an access finds its bytes. "Lanes" are the bits of the mask that count. An element that
+/* How an access determines its bytes. "Lanes" are the significant bits of the mask. An element that
  * several lanes use (a broadcast) is accessed if any of their bits is set. */
 enum decode_form {
     DECODE_PLAIN,         /* `size` bytes at base + index * scale + displacement */
@@ -70,16 +69,16 @@ enum decode_form {
     DECODE_XSAVE          /* the state components in edx:eax; `size` is the legacy area's */
 };
 
-/* Which components of those in edx:eax DECODE_XSAVE touches, and where: `element`. What is in use,
- * and the form of what is restored, stand in the area's header after the instruction. */
+/* Which of the components in edx:eax DECODE_XSAVE accesses, and where; in `element`. After the
+ * instruction the area's header contains the components in use, and the form of the area. */
 enum decode_xsave {
     DECODE_XSAVE_ALL,     /* xsave */
     DECODE_XSAVE_IN_USE,  /* xsaveopt */
-    DECODE_XSAVE_COMPACT, /* xsavec: in use, without room for those that were not asked for */
-    DECODE_XSAVE_RESTORE  /* xrstor: those that are there, in either form */
+    DECODE_XSAVE_COMPACT, /* xsavec: in use, without space for components not requested */
+    DECODE_XSAVE_RESTORE  /* xrstor: those present, in either form */
 };
 
-/* Whether an instruction stores the address of x87's last one. */
+/* Whether an instruction stores the address of the last x87 instruction. */
 enum decode_x87 {
     DECODE_X87_NO,
     DECODE_X87_STATE,      /* with x87's state: fxsave, xsave and its relatives */

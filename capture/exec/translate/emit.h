@@ -1,6 +1,6 @@
 /*
- * Writes the few instructions that the translator puts between the program's: moves, lea, pushes
- * and jumps, nothing that touches flags.
+ * Encodes the instructions that the translator inserts between the program's: moves, lea, pushes
+ * and jumps. None of them changes flags.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_EMIT_H
 #define CAPTURE_EXEC_TRANSLATE_EMIT_H
@@ -8,13 +8,13 @@
 #include "capture/exec/translate/decode.h"
 #include "formats/base/named_fields.h"
 
-/* Where code goes; beyond `end` nothing is written, and `full` says so. */
+/* Output position. Nothing is written beyond `end`; `full` is set instead. */
 struct emitter {
     uint8_t *at, *end;
     bool full;
 };
 
-/* A memory operand: base + index * scale + displacement; DECODE_NONE for what is not there. */
+/* A memory operand: base + index * scale + displacement; DECODE_NONE: no such register. */
 struct NAMED_FIELDS emit_memory {
     uint8_t base, index, scale;
     bool fs;
@@ -48,13 +48,13 @@ void emit_restore(struct emitter *emitter, uint8_t reg, unsigned field);
 void emit_save32_constant(struct emitter *emitter, unsigned field, uint32_t value);
 
 /*
- * jmp rel32, or jcc rel32 (condition as encoded, 0 to 15): to target, or to the instruction behind
- * it where target is NULL. Returns where the rel32 is, in reach of one atomic store.
+ * jmp rel32, or jcc rel32 (condition as encoded, 0 to 15), to target, or to the next instruction
+ * if target is NULL. Returns the address of the rel32, which one atomic store can change.
  */
 uint8_t *emit_jump(struct emitter *emitter, const uint8_t *target);
 uint8_t *emit_jump_if(struct emitter *emitter, unsigned condition, const uint8_t *target);
 
-/* Sends a jump somewhere else; any thread that meets it goes the old way or the new one. */
+/* Changes a jump's target atomically: concurrent threads jump to the old or the new one. */
 void emit_patch(uint8_t *rel32, const uint8_t *target);
 
 /* Stores of mask and vector registers into [base + displacement]. */
@@ -63,11 +63,11 @@ void emit_store_opmask(struct emitter *emitter, uint8_t base, int32_t displaceme
 void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displacement, uint8_t vector,
                        unsigned bytes, enum decode_form form, bool legacy);
 
-/* An instruction of the program as it was; rip-relative operands become absolute. False where that
- * cannot be said: too long, or an address beyond 4 GiB. */
+/* Copies an instruction of the program; rip-relative operands become absolute. False if that has no
+ * encoding: the instruction becomes too long, or the address is beyond 4 GiB. */
 bool emit_verbatim(struct emitter *emitter, const struct decode_instruction *instruction);
 
-/* Whether emit_verbatim() can say it. */
+/* Whether emit_verbatim() can encode the instruction. */
 bool emit_can(const struct decode_instruction *instruction);
 
 #endif

@@ -282,7 +282,7 @@ static bool emit_block(struct translator *translator)
     emit_entries(translator);
     block->saves_x87 = translator->instructions[0].saves_x87;
     if ((block->verify_code && !translate_verify_code(translator)) ||
-        (block->saves_x87 && !translate_ask_x87(translator)))
+        (block->saves_x87 && !translate_check_x87(translator)))
         return false;
     emit_count(translator);
     translate_trace_begin(translator);

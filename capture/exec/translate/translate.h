@@ -1,6 +1,6 @@
 /*
- * Translates a block of the program: copies its instructions, with what writes down their
- * references between them, and ends that lead to the next block or out.
+ * Translates a block of the program: copies its instructions, inserts code that writes their
+ * references to the trace, and appends exits to the next block or to the executor.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_TRANSLATE_H
 #define CAPTURE_EXEC_TRANSLATE_TRANSLATE_H
@@ -10,64 +10,63 @@
 /* What a block writes into the trace buffer. */
 enum exec_trace {
     EXEC_TRACE_NONE,
-    EXEC_TRACE_FETCHES, /* its number */
-    EXEC_TRACE_ALL,     /* and where its data references go */
-    EXEC_TRACE_COUNT    /* no entries: a byte for each of its instructions */
+    EXEC_TRACE_FETCHES, /* the block's number */
+    EXEC_TRACE_ALL,     /* the block's number and the addresses of its data references */
+    EXEC_TRACE_COUNT    /* no entries: one byte for each instruction */
 };
 
-/* Bytes of code from an address on that may be read; 0: none. */
+/* Number of readable bytes of code from an address on; 0: none. */
 typedef size_t exec_readable_function(void *context, uint64_t address);
 
-/* Whether code at an address can change without anybody being told. */
+/* Whether code at an address can change without a call of executor_invalidate(). */
 typedef bool exec_unseen_function(void *context, uint64_t address);
 
 struct translator;
 
-/* The cache is the caller's, and outlives the translator. */
+/* The cache is owned by the caller and outlives the translator. NULL with *error if memory is
+ * short. */
 struct translator *translator_new(struct code_cache *cache, enum exec_trace trace,
                                   exec_readable_function *readable, void *context,
                                   struct bt_error *error);
 void translator_free(struct translator *translator);
 
-/* Blocks with code that may change unseen look, whenever they are entered, whether it is still what
- * they were made from, and end behind instructions that could change it; EXIT_CHANGED where it is
- * not. The context is readable's. */
+/* Blocks of code that may change unseen verify on each entry that it has not, and leave by
+ * EXIT_CHANGED if it has. They end after instructions that may write to code. The context is that
+ * of `readable`. */
 void translator_verify_code(struct translator *translator, exec_unseen_function *unseen);
 
-/* The size of the instruction that bytes begin with, of those that somebody else knows, whatever
- * the processor makes of them; 0: none. Blocks end before it, with EXIT_DEFINED. */
+/* Returns the size of the instruction at `bytes` if a control program defines it, else 0. Blocks
+ * end before such an instruction, with EXIT_DEFINED. */
 typedef unsigned translator_defined_function(void *context, const uint8_t *bytes, size_t size);
 void translator_define(struct translator *translator, translator_defined_function *defined,
                        void *context);
 
-/* What blocks that are made from now on write down. */
+/* The trace that blocks translated after this call write. */
 void translator_set_trace(struct translator *translator, enum exec_trace trace);
 enum exec_trace translator_trace(const struct translator *translator);
 
-/* Whether blocks that are made from now on count their instructions: each takes their number from
- * the thread's `turn`, and touches exec_thread_fence() before it does anything if that is below 0
- * then. */
+/* Whether blocks translated after this call count their instructions: each subtracts their number
+ * from the thread's `turn`, and reads exec_thread_fence(), which faults, if the result is below 0.
+ */
 void translator_count_turns(struct translator *translator, bool counts);
 
-/* A block that comes to this address ends in front of it; 0: none does. Of those made from now on.
- */
+/* Blocks translated after this call end before this address; 0: no breakpoint. */
 void translator_set_breakpoint(struct translator *translator, uint64_t address);
 
-/* Whether runs are to stop before the instruction at an address, which begins with these bytes.
- * Blocks that come there end in front of it, and one that begins there has `stops`. NULL: nowhere.
- * Of those made from now on. */
+/* Returns whether the instruction at an address, with these bytes, has a breakpoint. Blocks
+ * translated after this call end before such an instruction; a block that begins with it has
+ * `breakpoint` set. NULL: no breakpoints. */
 typedef bool translator_breakpoint_function(void *context, uint64_t address, const uint8_t *bytes,
                                             size_t size);
 void translator_find_breakpoints(struct translator *translator,
                                  translator_breakpoint_function *find_breakpoint, void *context);
 
-/* By which of a thread's tables indirect branches go. Of blocks made from now on. */
+/* The lookup table of the thread that indirect branches of later translated blocks use. */
 void translator_set_side(struct translator *translator, unsigned side);
 
-/*
- * The block at an address, which must be readable; of `limit` instructions at most (0: as long as
- * blocks are). Where it can it borrows the registers that `before` does (NULL: nobody). The block
- * is in the cache, but code_cache_find() does not see it. NULL: the cache is full.
+/* Translates the block at an address, which must be readable, up to `limit` instructions (0: the
+ * maximum of a block). If possible the block spills the same registers as `before` (may be NULL).
+ * code_cache_find() finds the block only after code_cache_enter(). NULL: the cache is full.
  */
 struct block *translate(struct translator *translator, uint64_t address, unsigned limit,
                         const struct block *before);

@@ -1,4 +1,4 @@
-/* What the parts of the translator share while they work on one block. */
+/* State of the translator, shared by its files. */
 #ifndef CAPTURE_EXEC_TRANSLATE_TRANSLATE_INTERNAL_H
 #define CAPTURE_EXEC_TRANSLATE_TRANSLATE_INTERNAL_H
 
@@ -10,23 +10,23 @@
 #define TRANSLATE_SPECIALS (2 * DECODE_ACCESSES * CODE_CACHE_INSTRUCTIONS)
 #define TRANSLATE_KNOWN    16u
 
-/* An address part that an entry of this block already tells. */
+/* A part of an address that an entry of this block already contains. */
 struct known_address {
     uint8_t base, index, scale;
     uint16_t slot;
-    int64_t base_moved, index_moved; /* of the registers when it was written */
+    int64_t base_moved, index_moved; /* of the registers, when the entry was written */
 };
 
 struct translator {
     struct code_cache *cache;
     enum exec_trace trace;
-    uint64_t breakpoint;                             /* blocks end in front of it; 0: nowhere */
-    translator_breakpoint_function *find_breakpoint; /* NULL: nowhere else */
+    uint64_t breakpoint;                             /* blocks end before this address; 0: none */
+    translator_breakpoint_function *find_breakpoint; /* NULL: no further breakpoints */
     void *breakpoint_context;
-    int32_t lookup; /* where the table of indirect branches' targets is in the thread */
+    int32_t lookup; /* offset in the thread of the table of indirect branch targets */
     bool counts_turns;
     exec_readable_function *readable;
-    exec_unseen_function *unseen; /* NULL: there is no such code */
+    exec_unseen_function *unseen; /* NULL: all changes are reported */
     void *context;
     translator_defined_function *defined;
     void *defined_context;
@@ -35,10 +35,10 @@ struct translator {
     struct block *block;
     struct decode_instruction instructions[CODE_CACHE_INSTRUCTIONS];
     unsigned count;
-    unsigned slots; /* entries so far; entry 0 is the block's number */
+    unsigned slots; /* number of entries so far; entry 0 is the block's number */
     struct known_address known[TRANSLATE_KNOWN];
     unsigned known_count;
-    int64_t moved[DECODE_REGISTERS]; /* by constants since the block began */
+    int64_t moved[DECODE_REGISTERS]; /* sum of constants added since the block's begin */
     struct record records[TRANSLATE_RECORDS];
     struct patch patches[TRANSLATE_RECORDS];
     uint16_t through_fs[TRANSLATE_RECORDS];
@@ -47,36 +47,36 @@ struct translator {
     unsigned record_count, patch_count, through_fs_count, special_count;
 };
 
-/* Begins with a block's trace: its number. */
+/* Emits the first entry of a block: its number. */
 void translate_trace_begin(struct translator *translator);
 
-/* Writes down an instruction's references: what can be told before it, and what only afterwards. */
+/* Emit an instruction's entries: those known before it, and those known only after it. */
 void translate_trace_before(struct translator *translator,
                             const struct decode_instruction *instruction);
 void translate_trace_after(struct translator *translator,
                            const struct decode_instruction *instruction);
 
-/* The most entries and records that an instruction can need. */
+/* Maximum number of entries and of records of an instruction. */
 unsigned translate_trace_slots(const struct decode_instruction *instruction);
 unsigned translate_trace_records(const struct decode_instruction *instruction);
 
-/* What looks, at a block's beginning, whether its code is as it was; false where the cache is full.
- */
+/* Emits the comparison of the program's code with the bytes that the block was translated from.
+ * False: the cache is full. */
 bool translate_verify_code(struct translator *translator);
 
-/* What leaves, at a block's beginning, unless x87's instruction pointer is the program's; false
- * where the cache is full. */
-bool translate_ask_x87(struct translator *translator);
+/* Emits an exit at the block's begin that is taken unless x87's instruction pointer is the
+ * program's. False: the cache is full. */
+bool translate_check_x87(struct translator *translator);
 
-/* Gives the block's registers back, and leaves by an exit. */
+/* Reloads the block's spilled registers and leaves by an exit. */
 void translate_leave(struct translator *translator, uint32_t number);
 
-/* Ends a block behind its last instruction; false where the cache is full. `end` is where the
- * program goes on in a straight line. */
+/* Emits a block's exits after its last instruction. `end` is the address after that instruction.
+ * False: the cache is full. */
 bool translate_end(struct translator *translator, const struct decode_instruction *last,
                    struct pc_map_entry *entry, uint64_t end);
 
-/* Offset of what is emitted next from the block's beginning. */
+/* Offset in the block's code of what is emitted next. */
 static inline uint16_t translate_offset(const struct translator *translator)
 {
     return (uint16_t)(translator->emitter.at - translator->block->code);

@@ -116,7 +116,7 @@ static void emit_environment(struct translator *translator, uint8_t operation)
 
 /* Some processors save x87's pointers only while an exception waits: what stores them whenever it
  * is asked to gets them by way of the thread's copy. */
-bool translate_ask_x87(struct translator *translator)
+bool translate_check_x87(struct translator *translator)
 {
     const struct emit_memory unsettled = {
         .base = DECODE_NONE, .index = DECODE_NONE, .scale = 1, .displacement = EXEC_THREAD_X87};

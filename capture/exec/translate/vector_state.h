@@ -1,7 +1,7 @@
 /*
  * x87, vector and mask registers as XSAVE lays them out in its standard form (Intel SDM, volume 1,
  * 13.4): a legacy area, a header whose first 8 bytes name the components that are not in their
- * initial state, then each component at its place.
+ * initial state, then each component at its offset.
  */
 #ifndef CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
 #define CAPTURE_EXEC_TRANSLATE_VECTOR_STATE_H
@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VECTOR_STATE_BYTES 64u /* of a register at most */
+#define VECTOR_STATE_BYTES 64u /* maximum size of a register */
 
-/* Places of the components, as the processor says; 0 bytes: not there. */
+/* Offsets and sizes of the components, from CPUID; size 0: not supported. */
 struct vector_layout {
-    uint64_t mask; /* components that are saved */
+    uint64_t mask; /* saved components */
     struct {
         uint32_t offset, size;
     } components[8];
@@ -21,13 +21,13 @@ struct vector_layout {
 
 void vector_layout_init(struct vector_layout *layout, uint64_t mask);
 
-/* Copies what is not in its initial state. */
+/* Copies the components that are not in their initial state. */
 void vector_state_copy(const struct vector_layout *layout, uint8_t *to, const uint8_t *from);
 
-/* Makes an area that anybody may have written to one that XRSTOR takes. */
+/* Makes an area of any content valid for XRSTOR. */
 void vector_state_normalize(const struct vector_layout *layout, uint8_t *area);
 
-/* All 64 bytes of xmm/ymm/zmm0 to 31, as far as they are there, the rest 0. */
+/* All 64 bytes of xmm/ymm/zmm0 to 31; bytes that the processor does not have are 0. */
 void vector_state_get(const struct vector_layout *layout, const uint8_t *area, unsigned number,
                       uint8_t bytes[VECTOR_STATE_BYTES]);
 void vector_state_set(const struct vector_layout *layout, uint8_t *area, unsigned number,

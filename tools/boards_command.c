@@ -18,8 +18,7 @@ struct boards_settings {
 
 static const struct option_row boards_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct boards_settings, json), NULL},
-    {OPTION_TEXT, 0, "self-test", "SPEC",
-     "have this board send a test pattern, and measure the link",
+    {OPTION_TEXT, 0, "self-test", "SPEC", "measure the link of this board with a test pattern",
      offsetof(struct boards_settings, self_test), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -143,13 +142,12 @@ static int boards_main(struct invocation *call)
                               : list_boards(settings.json);
 }
 
-const struct command boards_command = {.name = "boards",
-                                       .operands = "",
-                                       .summary =
-                                           "list boards that are plugged in, and the virtual ones",
-                                       .details = "Lists boards as --board takes them: FTDI chips "
-                                                  "that can be one, with FTDI's ids or others.\n"
-                                                  "'bustap doctor' says what is wrong with them.",
-                                       .options = boards_options,
-                                       .run = boards_main,
-                                       .group = NULL};
+const struct command boards_command = {
+    .name = "boards",
+    .operands = "",
+    .summary = "list connected boards and the kinds of virtual boards",
+    .details = "Lists boards as --board takes them: FTDI chips that may be a board, with "
+               "FTDI's ids or others. 'bustap doctor' reports problems with them.",
+    .options = boards_options,
+    .run = boards_main,
+    .group = NULL};

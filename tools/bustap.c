@@ -32,11 +32,11 @@ static const struct command *const commands[] = {
 static void print_overview(FILE *out)
 {
     fputs("usage: bustap COMMAND [OPTIONS] ...\n\n"
-          "Captures what travels on a bus into compressed trace files, and reads them.\n\n",
+          "Captures the requests on a bus into compressed trace files and analyzes them.\n\n",
           out);
     command_list_print(commands, out);
     fputs("\n'bustap COMMAND -h' prints a command's options, 'bustap --version' the version.\n"
-          "Exit status: 0 good, 1 damaged, incomplete or lossy, 2 usage, 3 device or I/O.\n",
+          "Exit status: 0 good, 1 corrupt, incomplete or lossy, 2 usage, 3 device or I/O.\n",
           out);
 }
 

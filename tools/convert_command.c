@@ -54,20 +54,22 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
 static const struct option_row convert_options[] = {
     {OPTION_TEXT, 't', "to", "FORMAT", "format of OUT (default: by the name of OUT)",
      offsetof(struct convert_settings, to), NULL},
-    {OPTION_TEXT, 'o', "output", "OUT", "where to, - is standard output; .gz and .bz2 compress",
+    {OPTION_TEXT, 'o', "output", "OUT", "output file, - is standard output; .gz and .bz2 compress",
      offsetof(struct convert_settings, output), NULL},
     {OPTION_TEXT, 0, "from", "FORMAT", "format of IN (default: by content or name)",
      offsetof(struct convert_settings, from), NULL},
     BYU_READING_OPTIONS(struct convert_settings, input.trace.reading),
     CAPTURES_CONCATENATE_OPTION(struct convert_settings, input.concatenate),
-    {OPTION_CALL, 0, "processor", "N", "only requests of this one", 0, take_processor},
-    {OPTION_FLAG, 0, "sizes", NULL, "din: extended din, with sizes",
+    {OPTION_CALL, 0, "processor", "N", "convert only requests of this processor", 0,
+     take_processor},
+    {OPTION_FLAG, 0, "sizes", NULL, "din: write extended din, with sizes",
      offsetof(struct convert_settings, options.sizes), NULL},
-    {OPTION_BYTES, 0, "object-size", "BYTES", "libCacheSim: of an object, a power of two (64)",
+    {OPTION_BYTES, 0, "object-size", "BYTES",
+     "libCacheSim: size of an object, a power of two (default: 64)",
      offsetof(struct convert_settings, object_size), NULL},
     {OPTION_CALL, 0, "time-unit", "UNIT",
-     "libCacheSim: s, ms, us, ns or tick (s; tick without a clock)", 0, take_time_unit},
-    {OPTION_FLAG, 0, "wrap", NULL, "of addresses above 4 GiB in IN, the low 32 bits are taken",
+     "libCacheSim: s, ms, us, ns or tick (default: s; tick without a clock)", 0, take_time_unit},
+    {OPTION_FLAG, 0, "wrap", NULL, "use the low 32 bits of addresses above 4 GiB in IN",
      offsetof(struct convert_settings, options.wrap), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -229,15 +231,12 @@ static int convert_main(struct invocation *call)
 const struct command convert_command = {
     .name = "convert",
     .operands = "[IN...] -o OUT",
-    .summary = "turn traces into other programs' formats, and theirs into BYU's",
-    .details =
-        "Reads captures and traces of other programs, and writes them as one trace in another "
-        "format;\n"
-        "bustap-convert(1) has the list. What a format cannot hold is left out, counted and "
-        "reported.\n"
-        "Without IN, or where it is -, standard input is read: captures or BYU records unless "
-        "--from\n"
-        "says what else.",
+    .summary = "convert traces to and from the formats of other programs",
+    .details = "Reads captures and traces of other programs and writes them as one trace in "
+               "another format; bustap-convert(1) lists the formats. What the output format "
+               "cannot hold is left out, counted and reported. Without IN, or if it is -, "
+               "standard input is read, as captures or BYU records unless --from names another "
+               "format.",
     .options = convert_options,
     .run = convert_main,
     .group = NULL};

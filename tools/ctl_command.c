@@ -16,9 +16,9 @@ struct ctl_settings {
 };
 
 static const struct option_row ctl_options[] = {
-    {OPTION_TEXT, 0, "socket", "PATH", "bustapd's socket; " CONTROL_SOCKET_DEFAULT " unless given",
+    {OPTION_TEXT, 0, "socket", "PATH", "bustapd's socket (default: " CONTROL_SOCKET_DEFAULT ")",
      offsetof(struct ctl_settings, socket), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "print the answer as it comes: one JSON object",
+    {OPTION_FLAG, 0, "json", NULL, "print the answer unchanged: one JSON object",
      offsetof(struct ctl_settings, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -231,11 +231,12 @@ static int ctl_main(struct invocation *call)
     return status;
 }
 
-const struct command ctl_command = {.name = "ctl",
-                                    .operands = "status|start|stop|rotate [NAME]",
-                                    .summary = "speak to bustapd, the daemon",
-                                    .details = "Asks bustapd for the status of its captures, or "
-                                               "starts, stops or rotates one of them or all.",
-                                    .options = ctl_options,
-                                    .run = ctl_main,
-                                    .group = NULL};
+const struct command ctl_command = {
+    .name = "ctl",
+    .operands = "status|start|stop|rotate [NAME]",
+    .summary = "control bustapd, the daemon",
+    .details = "Prints the status of bustapd's captures, or starts, stops or rotates one or "
+               "all of them.",
+    .options = ctl_options,
+    .run = ctl_main,
+    .group = NULL};

@@ -41,7 +41,7 @@ static const struct option_row dump_options[] = {
     {OPTION_COUNT, 'n', "count", "N", "print N records, then stop",
      offsetof(struct dump_settings, count), NULL},
     {OPTION_CALL, 'f', "filter", "EXPR",
-     "of those, only what matches: 'type=FETCH and processor=0'", 0, take_filter},
+     "of those, print only matching records: 'type=FETCH and processor=0'", 0, take_filter},
     INPUT_TRACE_OPTIONS(struct dump_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -281,9 +281,9 @@ const struct command dump_command = {
     .name = "dump",
     .operands = "[FILE...]",
     .summary = "print records as text (as b2a does), CSV or JSON lines",
-    .details = "Prints the records of captures, raw BYU records and traces of other programs\n"
-               "(bustap-convert(1) lists the formats).\n"
-               "Without FILE, or where it is -, standard input is read.",
+    .details = "Prints the records of captures, raw BYU records and traces of other programs "
+               "(bustap-convert(1) lists the formats). Without FILE, or if it is -, standard "
+               "input is read.",
     .options = dump_options,
     .run = dump_main,
     .group = NULL};

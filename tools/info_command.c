@@ -368,10 +368,9 @@ static int info_main(struct invocation *call)
 const struct command info_command = {
     .name = "info",
     .operands = "[FILE...]",
-    .summary = "sum up traces: records, losses, ticks, sizes, counts",
-    .details = "Reads whole traces and sums them up. The files of one "
-               "capture, in any order, are one summary.\n"
-               "Without FILE, or where it is -, standard input is read.",
+    .summary = "summarize traces: records, losses, ticks, sizes, counts",
+    .details = "Reads whole traces and summarizes them. The files of one capture, in any "
+               "order, have one summary. Without FILE, or if it is -, standard input is read.",
     .options = info_options,
     .run = info_main,
     .group = NULL};

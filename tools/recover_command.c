@@ -22,7 +22,7 @@ struct recover_settings {
 static const struct option_row recover_options[] = {
     {OPTION_TEXT, 'o', "output", "OUT", "the new file; - is standard output",
      offsetof(struct recover_settings, output), NULL},
-    {OPTION_FLAG, 0, "force", NULL, "replace OUT if it is there",
+    {OPTION_FLAG, 0, "force", NULL, "replace an existing OUT",
      offsetof(struct recover_settings, force), NULL},
     BYU_READING_OPTIONS(struct recover_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -456,10 +456,10 @@ static int recover_main(struct invocation *call)
 const struct command recover_command = {
     .name = "recover",
     .operands = "FILE -o OUT",
-    .summary = "save all whole blocks of a damaged or unfinished file",
-    .details = "Writes every whole block of FILE into OUT, a new capture file with header and "
-               "closing block.\n"
-               "What is missing in between is marked as lost at its place. FILE is not changed.",
+    .summary = "recover all whole blocks of a corrupt or unfinished file",
+    .details = "Copies every whole block of FILE to OUT, a new capture file with header and "
+               "closing block. Missing records are marked as lost at their place. FILE is not "
+               "changed.",
     .options = recover_options,
     .run = recover_main,
     .group = NULL};

@@ -14,7 +14,7 @@ struct verify_settings {
 
 static const struct option_row verify_options[] = {
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct verify_settings, json), NULL},
-    {OPTION_FLAG, 0, "strict", NULL, "losses that are accounted for give exit status 1 too",
+    {OPTION_FLAG, 0, "strict", NULL, "exit with status 1 for accounted losses too",
      offsetof(struct verify_settings, strict), NULL},
     BYU_READING_OPTIONS(struct verify_settings, reading.reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -231,12 +231,11 @@ static int verify_main(struct invocation *call)
 const struct command verify_command = {
     .name = "verify",
     .operands = "FILE...",
-    .summary = "prove that every request the board saw is there or accounted for",
-    .details = "Reads whole captures, decompressing and checking everything: blocks, counts, "
-               "indices, ticks,\n"
-               "that files follow on each other, and the board's own counts. Order and mixture of "
-               "files do\n"
-               "not matter. Exit status 0 only if nothing is missing but what is told as lost.",
+    .summary = "verify that every request is present or counted as lost",
+    .details = "Reads, decompresses and checks whole captures: blocks, counts, indices, ticks, "
+               "the order of files, and the board's own counts. Files may be given in any "
+               "order and of several captures. The exit status is 0 only if every missing "
+               "record is counted as lost.",
     .options = verify_options,
     .run = verify_main,
     .group = NULL};

@@ -78,36 +78,36 @@ static int take_sweep(void *settings, const char *argument, struct bt_error *err
 
 static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
-    {OPTION_CALL, 0, "l1i", "CACHE", "its instruction cache", 0, take_l1i},
-    {OPTION_CALL, 0, "l1d", "CACHE", "its data cache", 0, take_l1d},
+    {OPTION_CALL, 0, "l1i", "CACHE", "instruction cache of the level", 0, take_l1i},
+    {OPTION_CALL, 0, "l1d", "CACHE", "data cache of the level", 0, take_l1d},
     {OPTION_CALL, 0, "l2", "CACHE", "level 2: '1M,ways=16,inclusive,private'", 0, take_l2},
-    {OPTION_CALL, 0, "l2i", "CACHE", "its instruction cache", 0, take_l2i},
-    {OPTION_CALL, 0, "l2d", "CACHE", "its data cache", 0, take_l2d},
+    {OPTION_CALL, 0, "l2i", "CACHE", "instruction cache of the level", 0, take_l2i},
+    {OPTION_CALL, 0, "l2d", "CACHE", "data cache of the level", 0, take_l2d},
     {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
     {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
-    {OPTION_CALL, 0, "coherence", "PROTOCOL", "between private caches: none, msi, mesi or moesi", 0,
-     take_coherence},
-    {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) what is cacheable", 0,
+    {OPTION_CALL, 0, "coherence", "PROTOCOL",
+     "protocol between private caches: none, msi, mesi or moesi", 0, take_coherence},
+    {OPTION_CALL, 0, "attr", "HOW", "honour or ignore (the default) the memory type of requests", 0,
      take_attributes},
-    {OPTION_FLAG, 0, "classify", NULL, "tell misses by their reason",
+    {OPTION_FLAG, 0, "classify", NULL, "count misses by cause",
      offsetof(struct cache_request, classify), NULL},
-    {OPTION_FLAG, 0, "no-flush", NULL, "do not write back what is dirty at the end",
+    {OPTION_FLAG, 0, "no-flush", NULL, "do not write back dirty lines at the end",
      offsetof(struct cache_request, no_flush), NULL},
-    {OPTION_COUNT, 0, "seed", "N", "of random replacement (0)",
+    {OPTION_COUNT, 0, "seed", "N", "seed of random replacement (default: 0)",
      offsetof(struct cache_request, text.settings.seed), NULL},
-    {OPTION_COUNT, 0, "lines", "N", "list so many lines with the most coherence traffic (10)",
+    {OPTION_COUNT, 0, "lines", "N",
+     "list the N lines with the most coherence traffic (default: 10)",
      offsetof(struct cache_request, lines), NULL},
-    {OPTION_CALL, 0, "sweep", "AXES", "many caches at once: 'size=4K..1M,ways=1..8,line=32,64'", 0,
-     take_sweep},
-    {OPTION_TEXT, 0, "plot", "FILE", "draw a sweep's curves as FILE.svg or FILE.png",
+    {OPTION_CALL, 0, "sweep", "AXES",
+     "simulate all combinations of 'size=4K..1M,ways=1..8,line=32,64'", 0, take_sweep},
+    {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg or FILE.png",
      offsetof(struct cache_request, plot), NULL},
-    {OPTION_TEXT, 0, "plot-format", "FORMAT",
-     "svg or png, where the name of the picture does not tell",
+    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png (default: by the name of the picture)",
      offsetof(struct cache_request, plot_format), NULL},
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program: lines are told with its symbols", 0,
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name lines by the symbols of this program", 0,
      take_image},
     {OPTION_NUMBER, 'j', "threads", "N",
-     "divide the work among N threads, 0: all processors (1; sweeps 0)",
+     "worker threads; 0: one per processor (default: 1; for sweeps 0)",
      offsetof(struct cache_request, threads), NULL},
     {OPTION_COUNT, 0, "skip", "N", "skip the first N records",
      offsetof(struct cache_request, input.first), NULL},
@@ -277,15 +277,13 @@ const struct command cache_command = {
     .name = "cache",
     .operands = "[CAPTURE...]",
     .summary = "simulate caches: misses, coherence, sweeps over sizes",
-    .details =
-        "Simulates one to three levels of caches with the requests of captures, and counts what\n"
-        "happens in them; bustap-cache(1) describes what can be simulated. CACHE is a size and\n"
-        "key=value pairs: line, ways, replacement, write, allocate, sub-block, prefetch, victim; "
-        "and\n"
-        "words: split, shared, private, inclusive, exclusive. Without any level: 32 KiB for\n"
-        "instructions and for data of each processor (8 ways, lines of 64 bytes) above 1 MiB for "
-        "all\n"
-        "(16 ways). Without CAPTURE, or where it is -, standard input is read.",
+    .details = "Simulates one to three levels of caches on the requests of captures and counts "
+               "their events; bustap-cache(1) describes the model. CACHE is a size and "
+               "key=value pairs (line, ways, replacement, write, allocate, sub-block, "
+               "prefetch, victim) and words (split, shared, private, inclusive, exclusive). "
+               "Without a level option, each processor has 32 KiB for instructions and 32 KiB "
+               "for data (8 ways, lines of 64 bytes), and all share 1 MiB (16 ways). Without "
+               "CAPTURE, or if it is -, standard input is read.",
     .options = cache_options,
     .run = cache_main,
     .group = NULL};

@@ -12,10 +12,11 @@ struct blocks_settings {
 };
 
 static const struct option_row blocks_options[] = {
-    {OPTION_TEXT, 0, "sort", "BY", "count (the default), instructions or addr",
+    {OPTION_TEXT, 0, "sort", "BY", "sort key: count (the default), instructions or addr",
      offsetof(struct blocks_settings, sort), NULL},
-    {OPTION_COUNT, 0, "top", "N", "the first N only", offsetof(struct blocks_settings, top), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+    {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct blocks_settings, top),
+     NULL},
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
      offsetof(struct blocks_settings, process), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct blocks_settings, csv), NULL},
@@ -154,10 +155,10 @@ static int blocks_main(struct invocation *call)
 const struct command dcfg_blocks_command = {
     .name = "blocks",
     .operands = "FILE",
-    .summary = "the hot blocks: executions, instructions, symbol, source line",
-    .details =
-        "Lists the basic blocks of a graph, those executed most often first: how often, how many\n"
-        "instructions that makes and which share of all, where they are and what is there.",
+    .summary = "list hot blocks: executions, instructions, symbol, source line",
+    .details = "Lists the basic blocks of a graph, the most frequently executed first, with "
+               "executions, executed instructions and their share of all, address, symbol and "
+               "source line.",
     .options = blocks_options,
     .run = blocks_main,
     .group = NULL};

@@ -35,20 +35,21 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
 }
 
 static const struct option_row build_options[] = {
-    {OPTION_TEXT, 'o', "output", "OUT", "the graph: NAME.json, .json.gz or .json.bz2, or -",
+    {OPTION_TEXT, 'o', "output", "OUT", "graph to write: NAME.json, .json.gz, .json.bz2 or -",
      offsetof(struct build_request, output), NULL},
-    {OPTION_TEXT, 0, "trace", "OUT", "the trace of edges that belongs to the graph, likewise",
+    {OPTION_TEXT, 0, "trace", "OUT", "also write the trace of edges, with such a name",
      offsetof(struct build_request, trace), NULL},
-    {OPTION_CALL, 0, "image", "ELF[@LOAD]", "a program whose code was fetched, and where it was", 0,
-     take_image},
-    {OPTION_TEXT, 0, "fetch", "KIND", "what a fetch is: instr, an instruction; bus, a chunk; auto",
+    {OPTION_CALL, 0, "image", "ELF[@LOAD]",
+     "a program whose code was fetched, and its load address", 0, take_image},
+    {OPTION_TEXT, 0, "fetch", "KIND",
+     "a fetch is an instruction (instr) or a chunk of code (bus); auto detects it",
      offsetof(struct build_request, fetch), NULL},
-    {OPTION_NUMBER, 0, "chunk", "N", "at most so many edges in a chunk of the trace",
+    {OPTION_NUMBER, 0, "chunk", "N", "largest number of edges in a chunk of the trace",
      offsetof(struct build_request, chunk), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE", "for the graph, instead of 4G",
+    {OPTION_BYTES, 0, "memory", "SIZE", "memory limit of the graph (default: 4G)",
      offsetof(struct build_request, memory), NULL},
     RECORD_INPUT_OPTIONS(struct build_request, input),
-    {OPTION_FLAG, 0, "json", NULL, "the summary as one JSON object on standard output",
+    {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object on standard output",
      offsetof(struct build_request, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -308,12 +309,11 @@ static int build_main(struct invocation *call)
 const struct command dcfg_build_command = {
     .name = "build",
     .operands = "CAPTURE... -o OUT",
-    .summary = "make the graph of the instructions that were fetched, and its trace",
-    .details =
-        "Makes a control-flow graph of the instruction fetches in captures; processors are "
-        "threads.\n"
-        "With --image, blocks end behind branches and edges, symbols and source lines are known.\n"
-        "With --trace, the captures are read twice; standard input cannot be.",
+    .summary = "build a graph and its trace from instruction fetches",
+    .details = "Builds a control-flow graph from the instruction fetches in captures; "
+               "processors become threads. With --image, blocks end after branches, and "
+               "symbols, source lines and the types of edges are known. With --trace the "
+               "captures are read twice, so standard input cannot be used.",
     .options = build_options,
     .run = build_main,
     .group = NULL};

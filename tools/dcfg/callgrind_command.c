@@ -15,7 +15,7 @@ struct callgrind_settings {
 };
 
 static const struct option_row callgrind_options[] = {
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
      offsetof(struct callgrind_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -198,11 +198,10 @@ static int callgrind_main(struct invocation *call)
 const struct command dcfg_callgrind_command = {
     .name = "callgrind",
     .operands = "FILE",
-    .summary = "a profile for KCachegrind and callgrind_annotate",
-    .details =
-        "Prints a graph as a profile in Callgrind's format: instructions by function, line and\n"
-        "address, and calls. What a function costs with all it calls is shared among its callers\n"
-        "by how often they call it, because a graph does not know stacks.",
+    .summary = "print a profile for KCachegrind and callgrind_annotate",
+    .details = "Prints a graph as a profile in Callgrind's format: instructions by function, "
+               "line and address, and calls. A graph has no call stacks, so the inclusive cost "
+               "of a function is divided among its callers in proportion to their calls.",
     .options = callgrind_options,
     .run = callgrind_main,
     .group = NULL};

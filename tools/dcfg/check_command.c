@@ -16,15 +16,17 @@ struct check_options {
 };
 
 static const struct option_row check_rows[] = {
-    {OPTION_TEXT, 0, "trace", "FILE", "the trace that belongs to the graph",
+    {OPTION_TEXT, 0, "trace", "FILE", "also check this trace of the graph",
      offsetof(struct check_options, trace), NULL},
-    {OPTION_COUNT, 0, "max", "N", "tell N failures of each file at most (100)",
+    {OPTION_COUNT, 0, "max", "N", "report at most N failures of each file (default: 100)",
      offsetof(struct check_options, max), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE", "use no more for the graph (4G), the trace a quarter of it",
+    {OPTION_BYTES, 0, "memory", "SIZE",
+     "memory limit of the graph (default: 4G); a trace may use a quarter of it",
      offsetof(struct check_options, memory), NULL},
-    {OPTION_COUNT, 0, "trace-edges", "N", "expand no more edges of a trace (10^11)",
+    {OPTION_COUNT, 0, "trace-edges", "N",
+     "largest number of edges of a trace to expand (default: 10^11)",
      offsetof(struct check_options, trace_edges), NULL},
-    {OPTION_FLAG, 0, "rules", NULL, "list the rules, and where the specifications have them",
+    {OPTION_FLAG, 0, "rules", NULL, "list the rules and their places in the specifications",
      offsetof(struct check_options, rules), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct check_options, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -244,15 +246,13 @@ static int check_main(struct invocation *call)
 const struct command dcfg_check_command = {
     .name = "check",
     .operands = "FILE",
-    .summary = "whether a graph, and its trace, keep to the rules of the formats",
-    .details =
-        "Checks every rule of DCFG 1.00: tables and ids, counts of instructions, that each thread\n"
-        "leaves each node as often as it enters it, routines, dominators and loops, which are "
-        "found\n"
-        "again; of DCFG-trace 1.00, with --trace, that its edges are one way through the graph, "
-        "as\n"
-        "often as the graph says. Tells each failure with its place in the file. Exit status 1 if\n"
-        "there is any.",
+    .summary = "check a graph and its trace against the rules of the formats",
+    .details = "Checks every rule of DCFG 1.00: tables and ids, counts of instructions, that "
+               "each thread leaves each node as often as it enters it, and that routines, "
+               "dominators and loops equal those that the check computes. With --trace, also "
+               "checks every rule of DCFG-trace 1.00: that the edges of each thread are one "
+               "path through the graph and have the counts of the graph. Each failure is "
+               "reported with its place in the file. The exit status is 1 if a check fails.",
     .options = check_rows,
     .run = check_main,
     .group = NULL};

@@ -11,11 +11,10 @@ static const struct command *const dcfg_commands[] = {
 const struct command dcfg_command = {
     .name = "dcfg",
     .operands = "COMMAND ...",
-    .summary = "make control-flow graphs of captures, and study them",
-    .details =
-        "Control-flow graphs (DCFG 1.00): which blocks of instructions were executed, how often,\n"
-        "and where the program went from each. Files may be compressed with gzip or bzip2; '-' is\n"
-        "standard input.",
+    .summary = "build control-flow graphs from captures and analyze them",
+    .details = "Control-flow graphs (DCFG 1.00): which basic blocks were executed, how often, "
+               "and which blocks followed each. Files may be compressed with gzip or bzip2; "
+               "'-' is standard input.",
     .options = NULL,
     .run = command_group_run,
     .group = dcfg_commands};

@@ -14,9 +14,9 @@ struct diff_settings {
 };
 
 static const struct option_row diff_options[] = {
-    {OPTION_COUNT, 0, "top", "N", "the N largest changes of each kind only",
+    {OPTION_COUNT, 0, "top", "N", "print only the N largest changes of each kind",
      offsetof(struct diff_settings, top), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the files have several",
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the files have several",
      offsetof(struct diff_settings, process), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct diff_settings, csv), NULL},
@@ -198,10 +198,10 @@ static int diff_main(struct invocation *call)
 const struct command dcfg_diff_command = {
     .name = "diff",
     .operands = "A B",
-    .summary = "what differs between two graphs",
-    .details =
-        "Compares two graphs: instructions, blocks by image and offset, edges by their ends,\n"
-        "routines by their entries; the largest changes first. Exit status 1 if they differ.",
+    .summary = "print the differences between two graphs",
+    .details = "Compares two graphs: instructions, blocks by image and offset, edges by their "
+               "ends, routines by their entries. The largest changes come first. The exit "
+               "status is 1 if the graphs differ.",
     .options = diff_options,
     .run = diff_main,
     .group = NULL};

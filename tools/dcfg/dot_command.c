@@ -10,11 +10,11 @@ struct dot_settings {
 };
 
 static const struct option_row dot_options[] = {
-    {OPTION_TEXT, 0, "routine", "NAME", "this routine only: its symbol, or its address",
+    {OPTION_TEXT, 0, "routine", "NAME", "draw only this routine: its symbol or its address",
      offsetof(struct dot_settings, routine), NULL},
-    {OPTION_COUNT, 0, "min-count", "N", "leave out what was executed less than N times",
+    {OPTION_COUNT, 0, "min-count", "N", "leave out blocks and edges executed less than N times",
      offsetof(struct dot_settings, minimum), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
      offsetof(struct dot_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
@@ -48,11 +48,10 @@ static int dot_main(struct invocation *call)
 const struct command dcfg_dot_command = {
     .name = "dot",
     .operands = "FILE",
-    .summary = "a picture of a graph, for Graphviz",
-    .details =
-        "Prints a graph in the language of Graphviz: a cluster for each routine, blocks with\n"
-        "address, symbol, source line and executions, edges with their types and counts. Make a\n"
-        "picture of it with dot -Tsvg.",
+    .summary = "print a graph in the language of Graphviz",
+    .details = "Prints a graph in the language of Graphviz: a cluster for each routine, blocks "
+               "with address, symbol, source line and executions, edges with their types and "
+               "counts. dot -Tsvg draws it.",
     .options = dot_options,
     .run = dot_main,
     .group = NULL};

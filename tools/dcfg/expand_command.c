@@ -23,17 +23,18 @@ struct expand_options {
 };
 
 static const struct option_row expand_rows[] = {
-    {OPTION_TEXT, 0, "trace", "FILE", "the trace, which must be given",
+    {OPTION_TEXT, 0, "trace", "FILE", "the trace of the graph (required)",
      offsetof(struct expand_options, trace), NULL},
-    {OPTION_NUMBER, 0, "thread", "N", "this thread only, 0 is the first",
+    {OPTION_NUMBER, 0, "thread", "N", "print only this thread; 0 is the first",
      offsetof(struct expand_options, thread), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the graph has several",
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the graph has several",
      offsetof(struct expand_options, process), NULL},
     {OPTION_COUNT, 0, "skip", "N", "skip the first N edges of each thread's trace",
      offsetof(struct expand_options, from), NULL},
     {OPTION_COUNT, 'n', "count", "N", "print N edges of each thread, then stop",
      offsetof(struct expand_options, count), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE", "use no more for the transition table of the trace (1G)",
+    {OPTION_BYTES, 0, "memory", "SIZE",
+     "memory limit of the transition table of the trace (default: 1G)",
      offsetof(struct expand_options, memory), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct expand_options, csv), NULL},
@@ -334,12 +335,10 @@ static int expand_main(struct invocation *call)
 const struct command dcfg_expand_command = {
     .name = "expand",
     .operands = "FILE",
-    .summary = "the edges of a trace, one by one",
-    .details =
-        "Prints the edges that threads took, in their order: the edge and its nodes, what it is, "
-        "and\n"
-        "the address and symbol of the block that it leads to. Chunks of the trace that are not\n"
-        "wanted are passed over.",
+    .summary = "print the edges of a trace one by one",
+    .details = "Prints the edges that threads took, in order: each edge with its nodes, its "
+               "type, and the address and symbol of the block that it leads to. Chunks of the "
+               "trace without selected edges are not expanded.",
     .options = expand_rows,
     .run = expand_main,
     .group = NULL};

@@ -14,10 +14,12 @@ struct loops_settings {
 };
 
 static const struct option_row loops_options[] = {
-    {OPTION_TEXT, 0, "sort", "BY", "instructions (the default), count of iterations, or addr",
+    {OPTION_TEXT, 0, "sort", "BY",
+     "sort key: instructions (the default), count of iterations, or addr",
      offsetof(struct loops_settings, sort), NULL},
-    {OPTION_COUNT, 0, "top", "N", "the first N only", offsetof(struct loops_settings, top), NULL},
-    {OPTION_TEXT, 0, "process", "ID", "the process, where the file has several",
+    {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct loops_settings, top),
+     NULL},
+    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
      offsetof(struct loops_settings, process), NULL},
     {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
      offsetof(struct loops_settings, csv), NULL},
@@ -180,11 +182,11 @@ static int loops_main(struct invocation *call)
 const struct command dcfg_loops_command = {
     .name = "loops",
     .operands = "FILE",
-    .summary = "the loops: how often entered, iterations, nesting",
-    .details =
-        "Lists the loops of a graph, those with most instructions first: executed in their blocks\n"
-        "and those of the loops within, not in what they call. Entries come to the head from\n"
-        "outside; each time through the head is an iteration.",
+    .summary = "list loops: entries, iterations, nesting",
+    .details = "Lists the loops of a graph, those with the most instructions first. "
+               "Instructions of a loop include those of inner loops, not those of called "
+               "functions. An entry reaches the head of the loop from outside; each execution "
+               "of the head is an iteration.",
     .options = loops_options,
     .run = loops_main,
     .group = NULL};

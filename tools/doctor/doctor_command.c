@@ -16,9 +16,9 @@ struct doctor_settings {
 };
 
 static const struct option_row doctor_options[] = {
-    {OPTION_NUMBER, 0, "self-test-size", "MB", "size of the test pattern, 32 unless given",
+    {OPTION_NUMBER, 0, "self-test-size", "MB", "size of the test pattern in MB (default: 32)",
      offsetof(struct doctor_settings, megabytes), NULL},
-    {OPTION_FLAG, 0, "no-self-test", NULL, "ask who the board is, but do not measure its link",
+    {OPTION_FLAG, 0, "no-self-test", NULL, "identify the board but do not measure its link",
      offsetof(struct doctor_settings, no_self_test), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct doctor_settings, json), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -138,11 +138,10 @@ static int doctor_main(struct invocation *call)
 const struct command doctor_command = {
     .name = "doctor",
     .operands = "[BOARD]",
-    .summary = "find out why a board cannot be used, and how good its link is",
-    .details =
-        "Examines the board that is named as --board does, or all that are plugged in: USB,\n"
-        "udev rules, permission, drivers, port, EEPROM, protocol; measures the link with a\n"
-        "test pattern. A board that is in use is left alone.",
+    .summary = "diagnose boards and measure their links",
+    .details = "Examines one board, named as --board takes it, or all connected boards: USB, "
+               "udev rules, permission, drivers, port, EEPROM, protocol. Measures the link "
+               "with a test pattern. A board in use is left alone.",
     .options = doctor_options,
     .run = doctor_main,
     .group = NULL};

@@ -22,7 +22,7 @@ struct captures_settings {
 /* The row of that for the table of a command's options (tools/common/options.h). */
 #define CAPTURES_CONCATENATE_OPTION(type, member)                                                  \
     {                                                                                              \
-        OPTION_FLAG, 0, "concatenate", NULL, "study several traces as one, one after the other",   \
+        OPTION_FLAG, 0, "concatenate", NULL, "read several traces as one, in sequence",            \
             offsetof(type, member), NULL                                                           \
     }
 

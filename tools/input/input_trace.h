@@ -25,7 +25,7 @@ struct byu_reading {
      NULL},                                                                                        \
     {                                                                                              \
         OPTION_FLAG, 0, "raw", NULL,                                                               \
-            "take what has no header for records, whatever it looks like",                         \
+            "read files without header as raw records, whatever their content",                    \
             offsetof(type, member.raw), NULL                                                       \
     }
 

@@ -89,31 +89,32 @@ static int take_lines(void *settings, const char *argument, struct bt_error *err
 }
 
 static const struct option_row plot_options[] = {
-    {OPTION_TEXT, 0, "of", "WHAT", "addresses over time (the default), mix of requests, or sharing",
+    {OPTION_TEXT, 0, "of", "WHAT",
+     "addresses (over time, the default), mix (of requests) or sharing",
      offsetof(struct plot_settings, of), NULL},
-    {OPTION_TEXT, 'o', "output", "OUT", "the picture, .svg or .png, or - for standard output",
+    {OPTION_TEXT, 'o', "output", "OUT", "picture to write, .svg or .png; - is standard output",
      offsetof(struct plot_settings, output), NULL},
-    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png, where OUT's name does not tell",
+    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png (default: by the name of OUT)",
      offsetof(struct plot_settings, format), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, "print the data of the picture, comma separated",
+    {OPTION_FLAG, 0, "csv", NULL, "print the data of the picture as comma separated values",
      offsetof(struct plot_settings, csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the data of the picture as one JSON object",
      offsetof(struct plot_settings, json), NULL},
-    {OPTION_CALL, 'f', "filter", "EXPR", "only what matches: 'type=FETCH and processor=0'", 0,
-     take_filter},
-    {OPTION_CALL, 0, "from-address", "N", "addresses: from this one on, used or not", 0, take_from},
-    {OPTION_CALL, 0, "to-address", "N", "addresses: up to this one, used or not", 0, take_to},
+    {OPTION_CALL, 'f', "filter", "EXPR", "draw only matching records: 'type=FETCH and processor=0'",
+     0, take_filter},
+    {OPTION_CALL, 0, "from-address", "N", "addresses: lowest address on the axis", 0, take_from},
+    {OPTION_CALL, 0, "to-address", "N", "addresses: highest address on the axis", 0, take_to},
     {OPTION_CALL, 'l', "line", "LIST",
-     "sharing: sizes of lines in bytes: 64 (the default), or several: 64,4K", 0, take_lines},
-    {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most so many bins (500, mix 200)",
+     "sharing: line sizes in bytes: 64 (the default), or several: 64,4K", 0, take_lines},
+    {OPTION_NUMBER, 0, "bins", "N", "divide the time into at most N bins (default: 500; mix 200)",
      offsetof(struct plot_settings, bins), NULL},
-    {OPTION_NUMBER, 0, "width", "PIXELS", "of the picture (1200)",
+    {OPTION_NUMBER, 0, "width", "PIXELS", "width of the picture (default: 1200)",
      offsetof(struct plot_settings, width), NULL},
-    {OPTION_NUMBER, 0, "height", "PIXELS", "of the picture (800)",
+    {OPTION_NUMBER, 0, "height", "PIXELS", "height of the picture (default: 800)",
      offsetof(struct plot_settings, height), NULL},
-    {OPTION_TEXT, 0, "title", "TEXT", "above the picture, instead of the capture's name",
+    {OPTION_TEXT, 0, "title", "TEXT", "title of the picture (default: the name of the capture)",
      offsetof(struct plot_settings, title), NULL},
-    {OPTION_BYTES, 0, "memory", "SIZE", "sharing: for the lines, instead of 2G",
+    {OPTION_BYTES, 0, "memory", "SIZE", "sharing: memory limit of the lines (default: 2G)",
      offsetof(struct plot_settings, study.memory), NULL},
     RECORD_INPUT_OPTIONS(struct plot_settings, input),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
@@ -234,13 +235,11 @@ const struct command plot_command = {
     .name = "plot",
     .operands = "[FILE...]",
     .summary = "draw traces: addresses over time, mix of requests, sharing",
-    .details =
-        "Draws a picture of captures and other traces, or prints its data: which addresses were "
-        "used\n"
-        "when; requests by type over time; or which lines of memory processors have in common.\n"
-        "The files of a capture may be given in any order. Without FILE, or where it is -, "
-        "standard\n"
-        "input is read. Pictures are drawn by gnuplot.",
+    .details = "Draws a picture of captures and other traces, or prints its data: the "
+               "addresses used over time, requests by type over time, or the lines of memory "
+               "that processors share. The files of a capture may be given in any order. "
+               "Without FILE, or if it is -, standard input is read. gnuplot draws the "
+               "pictures.",
     .options = plot_options,
     .run = plot_main,
     .group = NULL};

@@ -53,26 +53,25 @@ static int take_by(void *context, const char *argument, struct bt_error *error)
 #define OPTION(member) offsetof(struct profile_settings, member)
 
 static const struct option_row profile_options[] = {
-    {OPTION_CALL, 0, "by", "LIST", "tables: function, line, block, module; the first three", 0,
-     take_by},
-    {OPTION_COUNT, 0, "top", "N",
-     "rows of each table, 0: all; 10 unless given, and all in CSV and JSON", OPTION(report.top),
-     NULL},
-    {OPTION_FLAG, 0, "data", NULL, "count reads and writes, too", OPTION(report.data), NULL},
+    {OPTION_CALL, 0, "by", "LIST",
+     "tables to print: function, line, block, module (default: the first three)", 0, take_by},
+    {OPTION_COUNT, 0, "top", "N", "rows per table, 0: all (default: 10; in CSV and JSON all)",
+     OPTION(report.top), NULL},
+    {OPTION_FLAG, 0, "data", NULL, "also count reads and writes", OPTION(report.data), NULL},
     {OPTION_FLAG, 0, "split-threads", NULL,
      "count each thread separately; a new thread reuses the number of an ended one",
      OPTION(report.threads), NULL},
     {OPTION_POSITIVE, 0, "quantum", "N",
-     "instructions of a thread before the next one has its turn; 10000 unless given",
-     OPTION(report.quantum), NULL},
-    {OPTION_FLAG, 0, "raw-names", NULL, "C++ names as symbols have them", OPTION(raw_names), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading: one table",
+     "instructions that a thread executes in one turn (default: 10000)", OPTION(report.quantum),
+     NULL},
+    {OPTION_FLAG, 0, "raw-names", NULL, "do not demangle C++ names", OPTION(raw_names), NULL},
+    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading, of one table",
      OPTION(report.csv), NULL},
     {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(report.json), NULL},
     {OPTION_FILE, 'o', "output", "OUT", "write the tables to OUT, not to standard error",
      OPTION(output), NULL},
-    {OPTION_FILE, 0, "callgrind", "FILE", "write callgrind's format, too: for KCachegrind",
-     OPTION(callgrind), NULL},
+    {OPTION_FILE, 0, "callgrind", "FILE",
+     "also write the profile in Callgrind's format, for KCachegrind", OPTION(callgrind), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
 /* Without --by, the table of lines is omitted if no line is known. */
@@ -329,12 +328,10 @@ static int profile_main(struct invocation *call)
 const struct command profile_command = {
     .name = "profile",
     .operands = "[--] PROGRAM [ARGUMENT...]",
-    .summary = "run a program, and count its instructions by function and line",
-    .details = "Runs a program and counts every instruction that it executes, by function, with "
-               "calls and\n"
-               "what they cost, by source line, block and module. The program's streams, signals "
-               "and exit\n"
-               "status are as without.",
+    .summary = "run a program and count its instructions by function and line",
+    .details = "Runs a program and counts every executed instruction by function, with calls "
+               "and their costs, by source line, by block and by module. The program keeps its "
+               "own streams, signals and exit status.",
     .options = profile_options,
     .run = profile_main,
     .group = NULL};

@@ -101,24 +101,23 @@ static int take_cache(void *settings, const char *argument, struct bt_error *err
 
 static const struct option_row rondo_options[] = {
     {OPTION_CALL, 'p', "predictor", "SPEC",
-     "taken, not-taken, backward, bimodal, gshare, local, tournament, tage, perceptron; "
-     "parameters behind a colon, as in tage:tables=7,history=5..130; may repeat",
+     "taken, not-taken, backward, bimodal, gshare, local, tournament, tage or perceptron; "
+     "parameters follow a colon, as in tage:tables=7,history=5..130; may repeat",
      0, take_predictor},
     {OPTION_TEXT, 0, "follow-predictor", "SPEC",
-     "whose wrong paths are followed; the first one unless given", OPTION(follow), NULL},
-    {OPTION_NUMBER, 0, "return-stack", "N", "entries of the return stack; 16 unless given",
+     "predictor whose wrong paths are followed (default: the first)", OPTION(follow), NULL},
+    {OPTION_NUMBER, 0, "return-stack", "N", "entries of the return stack (default: 16)",
      OPTION(front_end.targets.return_stack), NULL},
     {OPTION_CALL, 0, "target-buffer", "N:WAYS",
-     "entries of the target buffer, or none; 4096:4 unless given", 0, take_buffer},
+     "entries and ways of the target buffer, or none (default: 4096:4)", 0, take_buffer},
     {OPTION_CALL, 0, "target-cache", "N:TARGETS",
-     "entries of a target cache: indirect jumps by the last so many of their targets", 0,
+     "entries of a target cache, indexed by the last TARGETS targets of indirect jumps", 0,
      take_cache},
     {OPTION_NUMBER, 'd', "depth", "N",
-     "instructions that a wrong path is followed for; 64 unless given, 0: none is", OPTION(depth),
-     NULL},
-    {OPTION_FILE, 0, "wrong-path", "FILE", "write what wrong paths reference as a capture",
+     "instructions to follow on a wrong path; 0: none (default: 64)", OPTION(depth), NULL},
+    {OPTION_FILE, 0, "wrong-path", "FILE", "write the references of wrong paths as a capture",
      OPTION(wrong_path_name), NULL},
-    {OPTION_FLAG, 0, "store-buffer", NULL, "loads of wrong paths see what these paths have stored",
+    {OPTION_FLAG, 0, "store-buffer", NULL, "loads on a wrong path see the stores of that path",
      OPTION(store_buffer), NULL},
     {OPTION_COUNT, 0, "skip", "N", "skip the first N instructions: run them without predicting",
      OPTION(skip), NULL},
@@ -126,11 +125,11 @@ static const struct option_row rondo_options[] = {
      "predict during N instructions; the program then runs to its end without predicting",
      OPTION(limit), NULL},
     {OPTION_POSITIVE, 0, "quantum", "N",
-     "instructions of a thread before the next one has its turn; 10000 unless given",
-     OPTION(quantum), NULL},
-    {OPTION_FLAG, 0, "by-branch", NULL, "branch by branch, the most mispredicted first",
+     "instructions that a thread executes in one turn (default: 10000)", OPTION(quantum), NULL},
+    {OPTION_FLAG, 0, "by-branch", NULL, "report each branch, the most mispredicted first",
      OPTION(front_end.by_branch), NULL},
-    {OPTION_NUMBER, 0, "top", "N", "so many branches; 20 unless given, 0: all", OPTION(top), NULL},
+    {OPTION_NUMBER, 0, "top", "N", "number of branches to report, 0: all (default: 20)",
+     OPTION(top), NULL},
     {OPTION_FLAG, 0, "csv", NULL,
      "one table as comma separated values: predictors, or branches with --by-branch", OPTION(csv),
      NULL},
@@ -434,14 +433,11 @@ static int rondo_main(struct invocation *call)
 const struct command rondo_command = {
     .name = "rondo",
     .operands = "[--] PROGRAM [ARGUMENT...]",
-    .summary = "try branch predictors on a program",
-    .details =
-        "Runs a program of x86-64 Linux, has branch predictors guess where each of its branches "
-        "goes,\n"
-        "and tells how often they were wrong. What one of them predicts wrongly is executed for a\n"
-        "while, too, without any effect. The program's streams, exit status and signals are its "
-        "own.\n"
-        "Without -- options end where PROGRAM begins.",
+    .summary = "run a program and simulate branch predictors on it",
+    .details = "Runs a program for x86-64 Linux, simulates branch predictors on its branches "
+               "and reports how often they mispredict. Mispredicted paths are also executed "
+               "for some instructions, without any effect. The program keeps its own streams, "
+               "exit status and signals. Without --, options end where PROGRAM begins.",
     .options = rondo_options,
     .run = rondo_main,
     .group = NULL};

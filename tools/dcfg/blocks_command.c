@@ -33,7 +33,7 @@ struct block_row {
     uint32_t block;
 };
 
-/* Larger keys first, then by address. */
+/* By key, descending, then by address. */
 static int compare_rows(const void *left, const void *right)
 {
     const struct block_row *a = left;

@@ -82,7 +82,7 @@ static void print_images(const struct build_counts *counts)
                 matches->outside, matches->instructions);
 }
 
-/* How the instructions were found in the chunks. */
+/* Prints how instructions were found in chunks. */
 static void print_bus(const struct bus_fetch_counts *bus)
 {
     fprintf(stderr,
@@ -182,7 +182,7 @@ static int add_images(struct images **images, const struct build_request *reques
     return result;
 }
 
-/* Reads all captures into the build. 0, what the build returns, or why they cannot be read. */
+/* Reads all captures into the build. 0, or the error of the build or of reading. */
 static int read_captures(const struct captures *captures,
                          const struct record_input_settings *settings, struct build *build,
                          struct bt_error *error)
@@ -223,7 +223,7 @@ static int write_trace(const struct build_request *request, const struct capture
     return result;
 }
 
-/* The graph is written last: if the trace cannot be written, there is no graph either. */
+/* The graph is written last: if writing the trace fails, no graph is written either. */
 static int build_all(const struct build_request *request, const struct captures *captures,
                      struct build *build, struct bt_error *error)
 {
@@ -271,7 +271,7 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
         build = build_new(&building, &error);
         result = build ? build_all(request, &captures, build, &error) : BT_MEMORY;
     }
-    if (result != 0 && result != BT_CLOSED) /* a reader that closed the pipe early */
+    if (result != 0 && result != BT_CLOSED) /* ignored: a reader that closed the pipe early */
         input_report_error(&report, &error);
     build_free(build);
     images_free(images);

@@ -21,7 +21,7 @@ static int check(const char *output, const struct captures *captures, const stru
 int build_paths_check(const char *graph, const char *trace, const struct captures *captures,
                       const struct images *images, struct bt_error *error)
 {
-    /* to standard output goes one of them at most, and as a path "-" would be standard input */
+    /* at most one output may be standard output; as an input path "-" means standard input */
     if (trace && strcmp(graph, "-") != 0 && overwrite_happens(trace, graph))
         return bt_fail(error, BT_USAGE, "the graph and the trace cannot both be %s", graph);
     int result = check(graph, captures, images, error);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_LINES_MAX 1000u /* of a block are told apart */
+#define BLOCK_LINES_MAX 1000u /* maximum number of lines of a block that are listed separately */
 
 struct callgrind_settings {
     const char *process;
@@ -19,14 +19,14 @@ static const struct option_row callgrind_options[] = {
      offsetof(struct callgrind_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* The profile being written. Names have numbers: they are told in full where they come first. */
+/* The profile being written. Names are numbered, and written in full at their first use. */
 struct callgrind_writer {
     const struct view *view;
     const struct dcfg_process *process;
     struct call_graph calls;
-    bool *image_told;    /* by image */
-    bool *file_told;     /* by file name's number in the graph */
-    bool *function_told; /* by function */
+    bool *image_told;    /* by image: the name is written */
+    bool *file_told;     /* by number of the file name in the graph: the name is written */
+    bool *function_told; /* by function: the name is written */
     FILE *out;
 };
 
@@ -38,7 +38,7 @@ static void put_image(struct callgrind_writer *file, const char *key, uint32_t i
     callgrind_put_name(key, image + 1, name ? name : "???", &file->image_told[image], file->out);
 }
 
-/* Sources that are not known are file 1. */
+/* Unknown sources are file 1. */
 static uint32_t source_number(const struct code_location *location)
 {
     return location->file ? location->file_number + 2 : 1;
@@ -64,7 +64,7 @@ static void put_function(struct callgrind_writer *file, const char *key, uint32_
 
 /* --- costs ----------------------------------------------------------------------------------- */
 
-/* Tells where costs are from now on, if they were elsewhere. */
+/* Writes the source file of the following costs if it changes. */
 static void go_to(struct callgrind_writer *file, const struct code_location *location,
                   uint32_t *source)
 {
@@ -73,7 +73,7 @@ static void go_to(struct callgrind_writer *file, const struct code_location *loc
     *source = source_number(location);
 }
 
-/* A block's instructions, shared among its lines by their bytes. */
+/* Divides a block's instructions among its lines, in proportion to their bytes. */
 static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *source)
 {
     const struct dcfg_block *row = &file->process->blocks[block];
@@ -82,7 +82,7 @@ static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *s
     uint64_t left = file->view->profile.instructions[block];
     uint64_t end = row->offset + row->size;
     uint64_t at = row->offset;
-    uint64_t told = 0; /* instructions of those before */
+    uint64_t told = 0; /* instructions of the lines before */
     unsigned lines = 0;
     do {
         struct code_location location;

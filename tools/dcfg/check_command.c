@@ -47,7 +47,7 @@ static const char *file_of(const struct checking *checking, const struct check_f
 static void print_failure(const struct checking *checking, const struct check_failure *failure)
 {
     const struct check_rule_row *rule = check_rule_row(failure->rule);
-    if (*failure->path) { /* else the message has it all */
+    if (*failure->path) { /* an empty path: the message names the location */
         printable_put(file_of(checking, failure), stdout);
         printf(": ");
         printable_put(failure->path, stdout);
@@ -182,7 +182,7 @@ static int check_trace_file(const struct checking *checking, const struct dcfg *
     return result;
 }
 
-/* 0 however many failures there are. */
+/* 0 even with failures. */
 static int check_files(const struct checking *checking, struct bt_error *error)
 {
     struct dcfg_reader_settings reading = dcfg_reader_settings_default();

@@ -30,7 +30,7 @@ static const struct option_row diff_options[] = {
 struct total {
     const char *name;
     uint64_t counts[2];
-    const struct graph_diff_list *list; /* NULL: there is none */
+    const struct graph_diff_list *list; /* NULL: no list */
 };
 
 static void make_totals(const struct diff_rows *rows, struct total totals[TOTALS])

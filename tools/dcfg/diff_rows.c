@@ -37,7 +37,7 @@ static const char *const list_names[GRAPH_DIFF_KINDS] = {"blocks", "edges", "rou
     [COUNT_A] = {"A", "a", TABLE_COUNT}, [COUNT_B] = {"B", "b", TABLE_COUNT},                      \
     [ONLY_IN] = {NULL, "only_in", TABLE_TEXT}
 
-/* Where a block or routine is; or an edge's source, which people get as a name. */
+/* Columns of the location of a block, a routine, or an edge's source, which is a name in text. */
 #define PLACE_COLUMNS(address, place, source)                                                      \
     [ADDRESS] = {address, NULL, TABLE_ADDRESS}, [IMAGE] = {NULL, "image", TABLE_TEXT},             \
     [OFFSET] = {NULL, "offset", TABLE_ADDRESS}, [PLACE] = {place, NULL, TABLE_SYMBOL},             \
@@ -64,7 +64,7 @@ static const struct table_column all_columns[CELLS] = {
     COUNT_COLUMNS("kind"), PLACE_COLUMNS(NULL, NULL, NULL),
     TARGET_COLUMNS(NULL, NULL), [NOTE] = {NULL, "note", TABLE_TEXT}};
 
-/* The side that a row's names come from: the first graph that has it. */
+/* The side that supplies a row's names: the first graph that has it. */
 static unsigned side_of(const struct graph_diff_row *row)
 {
     return row->rows[0] == DCFG_NONE;
@@ -72,7 +72,7 @@ static unsigned side_of(const struct graph_diff_row *row)
 
 /* --- locations ---------------------------------------------------------------------------  */
 
-/* A block: cells for programs at symbol, one for people at people. */
+/* A block: cells for programs from `symbol` on, one for text at `people`. */
 static void fill_location(struct table_cell *cells, const struct code_location *location,
                           enum cell image, enum cell people, enum cell symbol, char text[120])
 {
@@ -130,7 +130,7 @@ static const char *type_name(const struct diff_rows *rows, unsigned side, uint32
     return name ? name : edge == DCFG_NONE ? NULL : "other";
 }
 
-/* What else differs, for people. */
+/* Other differences, for text. */
 static const char *note_of(struct diff_rows *rows, enum graph_diff_kind kind,
                            const struct graph_diff_row *row)
 {

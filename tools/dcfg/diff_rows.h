@@ -7,17 +7,17 @@
 #include "tools/dcfg/view_command.h"
 
 struct diff_rows {
-    const struct view *views; /* two */
+    const struct view *views; /* the two graphs */
     const struct graph_diff *diff;
-    size_t shown[GRAPH_DIFF_KINDS]; /* rows of each list */
-    enum graph_diff_kind kind;      /* of a table of one kind */
-    char texts[3][120];             /* of the row that was filled last */
+    size_t shown[GRAPH_DIFF_KINDS]; /* number of rows of each list to show */
+    enum graph_diff_kind kind;      /* of a table of a single kind */
+    char texts[3][120];             /* of the row filled last */
 };
 
 /* The table of the differences of one kind. */
 struct table diff_rows_table(struct diff_rows *rows, enum graph_diff_kind kind);
 
-/* The table of all differences, with a column for their kind. */
+/* The table of all differences, with a column for the kind. */
 struct table diff_rows_all(struct diff_rows *rows);
 
 /* "blocks", "edges", "routines". */

@@ -8,28 +8,30 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Characters of a routine's and a block's name in the picture; all of it is in the tooltip. */
+/*
+ * Maximum length of a routine's and a block's name in the picture; the tooltip has the whole name.
+ */
 #define NAME_WIDTH  48u
 #define BLOCK_WIDTH 28u
 
-/* What comes into a block of the routine from others, drawn as one edge. */
+/* Edges from other routines into a block, drawn as one edge. */
 struct callers {
     uint64_t count;
     uint32_t sites;
-    uint32_t routine; /* of the first */
-    uint8_t type;     /* of the first */
-    bool several;     /* routines */
+    uint32_t routine; /* of the first edge */
+    uint8_t type;     /* of the first edge */
+    bool several;     /* from more than one routine */
 };
 
 struct drawing {
     const struct view *view;
     const struct dcfg_process *process;
     FILE *out;
-    uint32_t routine;        /* DCFG_NONE: all */
-    uint64_t minimum;        /* of a count */
-    uint64_t most;           /* the highest count of an edge */
+    uint32_t routine;        /* the routine to draw; DCFG_NONE: all */
+    uint64_t minimum;        /* smallest count to draw */
+    uint64_t most;           /* highest count of an edge */
     struct callers *callers; /* by block */
-    bool *drawn;             /* by routine: the one that stands for it among what is called */
+    bool *drawn;             /* by routine: its node is drawn */
 };
 
 /* --- what is drawn --------------------------------------------------------------------------- */
@@ -48,7 +50,7 @@ static bool is_return(enum dcfg_edge_type type)
            type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
 }
 
-/* How an edge lies to what is drawn. */
+/* Relation of an edge to the routine that is drawn. */
 enum side { SIDE_NONE, SIDE_WITHIN, SIDE_IN, SIDE_OUT };
 
 static enum side side_of(const struct drawing *drawing, uint32_t edge)
@@ -65,7 +67,7 @@ static enum side side_of(const struct drawing *drawing, uint32_t edge)
         return SIDE_NONE;
     if ((from && to) || ((from || to) && special))
         return SIDE_WITHIN;
-    /* where a routine returns to is where it was called */
+    /* the return address of a bypass is in the calling routine */
     if (drawing->routine == DCFG_NONE || (!from && !to) || is_return(type))
         return SIDE_NONE;
     return from ? SIDE_OUT : SIDE_IN;
@@ -181,7 +183,7 @@ static void put_routine(const struct drawing *drawing, uint32_t routine)
     fputs("  }\n", drawing->out);
 }
 
-/* A routine that is called, or that calls, without its blocks. */
+/* Draws a calling or called routine as one node, without its blocks. */
 static void put_other(const struct drawing *drawing, const char *kind, uint32_t number,
                       uint32_t routine, const char *instead)
 {
@@ -235,7 +237,7 @@ static void put_edge_look(const struct drawing *drawing, enum dcfg_edge_type typ
 {
     double share = graph_profile_share(count, drawing->most);
     const char *name = dcfg_edge_type_name(type);
-    /* the spaces keep the text off its line */
+    /* the spaces separate the label from its line */
     fprintf(drawing->out, " [label=\"  %s  \\l", dot_edge_word(type));
     if (count > 0)
         fprintf(drawing->out, "  %" PRIu64 "  \\l", count);

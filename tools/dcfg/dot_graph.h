@@ -1,4 +1,4 @@
-/* A control-flow graph as Graphviz draws it. */
+/* Draws a control-flow graph in Graphviz's language. */
 #ifndef TOOLS_DCFG_DOT_GRAPH_H
 #define TOOLS_DCFG_DOT_GRAPH_H
 
@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * Prints a graph in the language of dot(1): the routine with that number, what calls it and what it
- * calls; or all, a cluster for each routine (DCFG_NONE). Blocks and edges with a lower count than
- * minimum are left out, and bypasses between them. 0 or BT_MEMORY.
+ * Prints a graph for dot(1): the routine with that number, its callers and callees; or all routines
+ * as clusters (DCFG_NONE). Omits blocks and edges with counts below minimum, and bypasses between
+ * them. 0 or BT_MEMORY.
  */
 int dot_graph(const struct view *view, uint32_t routine, uint64_t minimum, FILE *out,
               struct bt_error *error);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define EDGES_AT_ONCE  4096u
-#define SYMBOL_MAX     1000u /* characters of a symbol; longer ones are cut */
+#define SYMBOL_MAX     1000u /* characters of a symbol; longer ones are truncated */
 #define LINE_MAX_BYTES (6 * SYMBOL_MAX + 400u)
 #define ANY_THREAD     UINT32_MAX
 
@@ -48,22 +48,22 @@ struct expansion {
     struct dcfg_trace_file file;
     struct output *output;
     enum view_form form;
-    uint32_t thread; /* that is being read */
-    uint64_t last;   /* the first edge that is not wanted any more */
+    uint32_t thread; /* number of the current thread */
+    uint64_t last;   /* last edge to print */
 };
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-/* An edge, ready to be printed. */
+/* An edge to print. */
 struct expanded_line {
     uint64_t index;
-    uint32_t edge; /* its number in the graph */
+    uint32_t edge; /* number in the graph */
     const char *type;
-    bool known; /* it leads to a block, of which there is */
+    bool known; /* it leads to a block, whose location is: */
     struct code_location location;
 };
 
-/* A character as it may stand in that form; at most six of them. */
+/* Writes a character in an output form, at most six bytes. */
 static size_t put_character(char *to, enum view_form form, unsigned char c)
 {
     if (form == VIEW_JSON && (c < 0x20 || c == 0x7f))
@@ -77,7 +77,7 @@ static size_t put_character(char *to, enum view_form form, unsigned char c)
     return size;
 }
 
-/* A symbol's name, cut at the end of a character. */
+/* Writes a symbol's name, truncated at a character boundary. */
 static size_t put_symbol(char *to, enum view_form form, const char *symbol)
 {
     size_t length = strlen(symbol);
@@ -203,14 +203,14 @@ static int print_edge(struct expansion *expansion, uint64_t index, uint32_t id,
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* A failure of the trace's reader. */
+/* An error of the trace reader. */
 static int reader_failed(const struct expansion *expansion, struct bt_error *error)
 {
     *error = expansion->file.error;
     return error->code;
 }
 
-/* The edges of a chunk, of which the first is number first of the thread. */
+/* Prints the edges of a chunk; the first one is number `first` of the thread. */
 static int expand_chunk(struct expansion *expansion, uint64_t first, struct bt_error *error)
 {
     uint32_t ids[EDGES_AT_ONCE];
@@ -230,7 +230,7 @@ static int expand_chunk(struct expansion *expansion, uint64_t first, struct bt_e
     return 0;
 }
 
-/* Chunks that are not wanted are passed over without being decoded. */
+/* Skips unwanted chunks without decoding them. */
 static int expand_thread(struct expansion *expansion, struct bt_error *error)
 {
     struct dcfg_trace_chunk chunk;
@@ -261,7 +261,7 @@ static int expand_process(struct expansion *expansion, struct bt_error *error)
         if (result < 0)
             return result;
         if (wanted != ANY_THREAD)
-            return 0; /* the rest of the file does not matter */
+            return 0; /* the rest of the file is not needed */
     }
     if (result < 0)
         return reader_failed(expansion, error);
@@ -271,7 +271,7 @@ static int expand_process(struct expansion *expansion, struct bt_error *error)
     return 0;
 }
 
-/* To the process of the graph in the trace. */
+/* Reads up to the graph's process in the trace. */
 static int expand_trace(struct expansion *expansion, struct bt_error *error)
 {
     uint64_t id;
@@ -302,7 +302,7 @@ static int expand(struct expansion *expansion, const char *path, struct bt_error
         result = print_heading(expansion, error);
     if (result == 0)
         result = expand_trace(expansion, error);
-    struct bt_error ignored; /* what was read is printed, whatever came then */
+    struct bt_error ignored; /* errors after the last printed edge are ignored */
     int flushed = output_flush(expansion->output, result == 0 ? error : &ignored);
     return result == 0 ? flushed : result;
 }

@@ -40,7 +40,7 @@ struct loop_listing {
     struct loop_row *rows;
 };
 
-/* Each time through the head is an iteration. */
+/* Number of iterations: each time the head is executed. */
 static uint64_t iterations(const struct loop_count *count)
 {
     return saturating_add(count->entries, count->back);
@@ -53,7 +53,7 @@ static uint32_t head_of(const struct dcfg_process *process, uint32_t loop)
 
 /* --- order ----------------------------------------------------------------------------------- */
 
-/* Larger keys first, then by address, outer loops first. */
+/* By key, descending, then by address, outer loops first. */
 static int compare_rows(const void *left, const void *right)
 {
     const struct loop_row *a = left;

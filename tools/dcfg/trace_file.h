@@ -1,4 +1,4 @@
-/* Traces for the commands: opened, read with progress, and closed. */
+/* Opens and reads traces for the commands, with progress. */
 #ifndef TOOLS_DCFG_TRACE_FILE_H
 #define TOOLS_DCFG_TRACE_FILE_H
 
@@ -8,14 +8,14 @@
 struct dcfg_trace_file {
     struct text_reader *text;
     struct dcfg_trace_reader *reader;
-    struct bt_error error; /* what the reader failed with */
+    struct bt_error error; /* error of the reader */
     struct progress progress;
 };
 
 /*
- * Opens the trace in the file path ("-": standard input). memory_max, bytes: of its transition
- * table, and a quarter of it of its dictionaries and of a sequence. quiet_output as progress_begin
- * has it. *file must stay where it is. 0 or a negative code; dcfg_trace_file_close in any case.
+ * Opens the trace in the file path ("-": standard input). memory_max: limit in bytes of the
+ * transition table; a quarter of it limits the dictionaries and each sequence. quiet_output as in
+ * progress_begin. *file must not move. 0 or a negative code; dcfg_trace_file_close in any case.
  */
 int dcfg_trace_file_open(struct dcfg_trace_file *file, const char *path, uint64_t memory_max,
                          bool strict, bool quiet_output, struct bt_error *error);

@@ -8,14 +8,12 @@
 #include <string.h>
 
 #define PAGE        4096u
-#define FIRST_BLOCK 4u /* the first block's id, behind the special nodes' */
+#define FIRST_BLOCK 4u /* id of the first block, after the special nodes */
 
-/*
- * A stretch of memory that becomes an image of the DCFG: one that was given, or what lies between
- * two of them and nobody knows.
- */
+/* A range of memory that becomes an image of the DCFG: a given image, or the unknown code between
+ * two of them. */
 struct assembled_piece {
-    const struct image *image; /* NULL where there is no file */
+    const struct image *image; /* NULL: no file */
     uint64_t load_address;
     uint64_t size;
     uint32_t first_block; /* in order of addresses */
@@ -33,12 +31,12 @@ struct assembly {
     struct assembled_piece *pieces;
     uint32_t piece_count;
     uint32_t *piece_of; /* by block */
-    uint32_t *sources;  /* of all edges, bypasses last, as routines_find wants them */
+    uint32_t *sources;  /* of all edges, bypasses last, as in routines_find */
     uint32_t *targets;
     uint8_t *edge_types;
-    uint64_t *nothing; /* counts of a bypass */
-    uint32_t files;    /* file names so far; the last one's id */
-    uint32_t unknown;  /* the id of the name of what has no file; 0 so far */
+    uint64_t *nothing; /* counts of a bypass, all zero */
+    uint32_t files;    /* number of file names so far, the id of the last one */
+    uint32_t unknown;  /* id of the name of unknown files; 0: none yet */
 };
 
 static uint32_t block_id(const struct assembly *assembly, uint32_t block)
@@ -49,7 +47,7 @@ static uint32_t block_id(const struct assembly *assembly, uint32_t block)
     return FIRST_BLOCK + block + (block < first);
 }
 
-/* A fetch of 0 bytes, as odd hardware tells, is still in its block: its address is a byte of it. */
+/* Odd hardware reports fetches of 0 bytes; their address still belongs to the block. */
 static uint64_t block_size(const struct flow_block *block)
 {
     return block->size + (block->last_offset >= block->size);
@@ -57,8 +55,8 @@ static uint64_t block_size(const struct flow_block *block)
 
 /* --- pieces --- */
 
-/* Where a piece without a file begins: a page, with its first block not at offset 0, for readers
- * that take 0 for nothing; but not in the piece before. */
+/* Start of a range without a file: rounded down to a page so that no block is at offset 0, which
+ * readers take for none; but not inside the previous range. */
 static uint64_t unknown_start(uint64_t address, uint64_t before)
 {
     uint64_t start = address - address % PAGE;
@@ -81,8 +79,10 @@ static void add_piece(struct assembly *assembly, const struct image *image, uint
     assembly->piece_count++;
 }
 
-/* Where the first block is at offset 0 the piece begins up to a page lower, over what is there:
- * images may overlap (section 2.10), but readers take a block at offset 0 for none. */
+/*
+ * If the first block is at offset 0, the range begins up to a page lower, and may overlap the
+ * previous one. Images may overlap (section 2.10), but readers take a block at offset 0 for none.
+ */
 static int make_room(struct assembled_piece *piece, const struct flow_block *block,
                      struct bt_error *error)
 {
@@ -98,12 +98,13 @@ static int make_room(struct assembled_piece *piece, const struct flow_block *blo
     return 0;
 }
 
-/* The images, and pieces around the blocks that are in none. Blocks are in order of addresses. */
+/* Makes the images, and ranges around blocks outside of all images. Blocks are in order of
+ * addresses. */
 static int find_pieces(struct assembly *assembly, struct bt_error *error)
 {
     const struct flow_graph *graph = assembly->graph;
     uint32_t images = images_count(assembly->images);
-    uint32_t next = 0; /* image */
+    uint32_t next = 0; /* index of the next image */
     assembly->pieces = calloc((size_t)images * 2 + 1, sizeof *assembly->pieces);
     assembly->piece_of = malloc((graph->block_count + 1) * sizeof(uint32_t));
     if (!assembly->pieces || !assembly->piece_of)
@@ -263,7 +264,7 @@ static int add_ids(struct assembly *assembly, struct dcfg_range *range, const ui
     return result;
 }
 
-/* A routine's loops, outer ones first. */
+/* Adds a routine's loops, outer ones first. */
 static int add_loops(struct assembly *assembly, const struct routine *routine,
                      struct dcfg_range *range, struct bt_error *error)
 {
@@ -322,7 +323,7 @@ static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routi
         result = add_names(assembly, piece, error);
     if (result == 0)
         result = add_blocks(assembly, piece, error);
-    /* routines are in order of their entries, and so by images */
+    /* routines are in order of entries, and so grouped by images */
     const struct routines *routines = &assembly->routines;
     while (result == 0 && *routine < routines->count &&
            assembly->piece_of[routines->routines[*routine].entry] == number)

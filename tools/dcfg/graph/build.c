@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-/* A capture knows processors, not processes: there is one, which has all of them as its threads. */
+/* A capture has processors, not processes: one process has all processors as its threads. */
 #define PROCESS_ID 1u
 
-/* What has no file. */
+/* name of images without a file */
 #define UNKNOWN_IMAGE "unknown"
 
 struct build {
@@ -16,7 +16,7 @@ struct build {
     struct fetch_stream *stream; /* into flow, in the second pass into trace */
     struct flow *flow;
     struct flow_graph graph;
-    struct build_trace *trace; /* in the second pass */
+    struct build_trace *trace; /* NULL in the first pass */
     struct build_counts counts;
 };
 

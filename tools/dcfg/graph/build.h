@@ -1,11 +1,9 @@
 /*
- * The graph and the trace of captures, in two passes over the same records: the first makes the
- * graph, the second one, if there is one, the trace.
+ * Builds the graph and the trace of captures in two passes over the same records: the first pass
+ * makes the graph, the optional second pass the trace.
  *
- *     build_new
- *     for each file: build_file, build_put for each of its batches
- *     build_graph
- *     for a trace: build_trace_begin, the same files again, build_trace_end
+ * Calls: build_new; for each file build_file, and build_put for each of its batches; build_graph.
+ * For a trace: build_trace_begin; the same files again; build_trace_end.
  */
 #ifndef TOOLS_DCFG_GRAPH_BUILD_H
 #define TOOLS_DCFG_GRAPH_BUILD_H
@@ -17,9 +15,9 @@
 
 struct build_settings {
     enum fetch_kind fetch;
-    const struct images *images; /* NULL where there are none; they outlive the build */
-    uint64_t memory_max;         /* bytes for the graph as it grows, and again for its DCFG */
-    uint32_t chunk_edges;        /* the most edges of a chunk of the trace; 0: a default */
+    const struct images *images; /* NULL: none; must outlive the build */
+    uint64_t memory_max;         /* limit in bytes of the flow, and again of the DCFG */
+    uint32_t chunk_edges; /* maximum number of edges in a chunk of the trace; 0: the default */
 };
 
 struct build_counts {
@@ -27,9 +25,9 @@ struct build_counts {
     uint64_t fetches;      /* of them */
     uint64_t instructions; /* in the graph */
     uint64_t holes;
-    enum fetch_kind fetch; /* what the fetches are; FETCH_AUTO if there were none */
+    enum fetch_kind fetch; /* kind of the fetches; FETCH_AUTO without any fetch */
     struct image_matches matches;
-    struct bus_fetch_counts bus; /* zero where fetches are not taken apart */
+    struct bus_fetch_counts bus; /* zero if fetches are not chunks of a bus */
     uint64_t edges;              /* in the trace */
 };
 
@@ -39,23 +37,23 @@ struct build;
 struct build *build_new(const struct build_settings *settings, struct bt_error *error);
 void build_free(struct build *build);
 
-/* A file of records begins; info is its header, NULL where it has none. */
+/* Begins a file of records; info is its header, or NULL. */
 void build_file(struct build *build, const struct capture_info *info);
 
-/* The next records of the file. 0; BT_MEMORY; in the second pass also BT_DATA, if these are not the
- * records of the first, and what the writer says. */
+/* Puts the next records of the file. 0 or BT_MEMORY; in the second pass also BT_DATA, if the
+ * records differ from the first pass, and the writer's errors. */
 int build_put(struct build *build, const struct batch *batch, struct bt_error *error);
 
-/* Ends the first pass and makes the graph, which is the caller's. 0; BT_DATA if there was no fetch;
- * BT_MEMORY, or what reading the names of images brings. */
+/* Ends the first pass and makes the graph, which the caller owns. NULL and BT_DATA without any
+ * fetch, BT_MEMORY, or the error of reading the images' names. */
 int build_graph(struct build *build, struct dcfg **graph, struct bt_error *error);
 
-/* Begins the second pass, whose trace goes to writer, which the caller finishes; and ends it. 0,
- * BT_MEMORY, BT_DATA as build_put, or what the writer says. */
+/* build_trace_begin starts the second pass, whose trace goes to writer, which the caller finishes;
+ * build_trace_end ends it. 0, BT_MEMORY, BT_DATA as in build_put, or the writer's error. */
 int build_trace_begin(struct build *build, struct text_writer *writer, struct bt_error *error);
 int build_trace_end(struct build *build, struct bt_error *error);
 
-/* After build_graph. */
+/* Valid after build_graph. */
 struct build_counts build_counts(const struct build *build);
 
 #endif

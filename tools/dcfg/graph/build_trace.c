@@ -5,27 +5,27 @@
 
 #include <stdlib.h>
 
-#define PIECE 4096u /* records that are walked at a time */
-#define QUEUE 512u  /* edges of a thread that are put at a time */
+#define PIECE 4096u /* records replayed at a time */
+#define QUEUE 512u  /* edges of a thread written at a time */
 
 struct replay_queue {
     uint32_t edges[QUEUE];
     size_t count;
-    bool lost; /* the next edge ends behind a loss */
+    bool lost; /* the next edge follows a loss */
 };
 
 struct build_trace {
     struct sink sink;
     struct flow_replay *replay;
     struct dcfg_trace_writer *writer;
-    uint32_t *instructions;      /* by edge id: of its source */
+    uint32_t *instructions;      /* by edge id: instructions of its source */
     struct replay_queue *queues; /* by thread */
     size_t thread_count;
     uint64_t edges;
     struct flow_step steps[PIECE > FLOW_THREADS_MAX ? PIECE : FLOW_THREADS_MAX];
 };
 
-/* Instructions of the source of each edge, by its id. NULL without memory. */
+/* Instructions of the source of each edge, by id. NULL without memory. */
 static uint32_t *source_instructions(const struct flow_graph *graph)
 {
     uint32_t *instructions = calloc(graph->edge_count + 2, sizeof *instructions);
@@ -59,7 +59,7 @@ static int flush(struct build_trace *trace, uint32_t thread, struct bt_error *er
     return result;
 }
 
-/* What is put so far is in front of a loss. */
+/* Everything put so far precedes a loss. */
 static int end_chunk(struct build_trace *trace, uint32_t thread, struct bt_error *error)
 {
     int result = flush(trace, thread, error);

@@ -1,10 +1,10 @@
 /*
- * The trace of a stream of fetches whose graph is made: walks through the graph once more and
- * writes the edges.
+ * Writes the trace of a stream of fetches whose graph is finished: replays the stream through the
+ * graph and writes the edges.
  *
- * What was lost breaks a thread's chunks: the first edge that ends behind a loss begins a chunk.
- * PRECEDING_INSTR_COUNT goes on there as if nothing were missing, as the graph's counts do: how
- * many instructions of the thread were lost is not known.
+ * A loss ends a thread's chunk: the first edge after a loss begins a new one. PRECEDING_INSTR_COUNT
+ * continues as if nothing were missing, like the counts of the graph, because the number of lost
+ * instructions is unknown.
  */
 #ifndef TOOLS_DCFG_GRAPH_BUILD_TRACE_H
 #define TOOLS_DCFG_GRAPH_BUILD_TRACE_H
@@ -15,8 +15,8 @@
 
 struct build_trace;
 
-/* Begins; flow, graph and writer stay the caller's. chunk_edges: 0 for a default. NULL and *error
- * on failure. */
+/* The caller owns flow, graph and writer. chunk_edges: 0 for the default. NULL and *error on
+ * failure. */
 struct build_trace *build_trace_new(struct flow *flow, const struct flow_graph *graph,
                                     uint64_t process_id, uint32_t chunk_edges,
                                     struct text_writer *writer, struct bt_error *error);
@@ -30,7 +30,7 @@ struct sink *build_trace_sink(struct build_trace *trace);
 /* Ends the stream and the document. Returns what the sink's put returns. */
 int build_trace_finish(struct build_trace *trace, struct bt_error *error);
 
-/* Edges so far. */
+/* Number of edges so far. */
 uint64_t build_trace_edges(const struct build_trace *trace);
 
 #endif

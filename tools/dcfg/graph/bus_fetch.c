@@ -8,33 +8,33 @@
 #define PROCESSORS 256u
 #define OUTPUT     4096u
 
-/* What is fetched so few bytes behind an image was prefetched. */
+/* a fetch at most this many bytes past the end of an image was prefetched */
 #define PREFETCHED 128u
 
-/* The most chunks behind a taken branch that are counted: more are as many. */
+/* chunks after a taken branch; higher numbers count as this one */
 #define AHEAD_MAX 7u
 
-/* A processor, and the run that it is in. */
+/* A processor, and its current run. */
 struct bus_follower {
     struct bus_run run; /* chunk 0: none */
     uint32_t times[BUS_RUN_CHUNKS];
-    struct record last; /* the last chunk's record */
-    uint64_t entry;     /* where the run is entered, */
+    struct record last; /* record of the last chunk */
+    uint64_t entry;     /* address at which the run is entered */
     bool entry_known;
     bool entry_sure;
     struct bus_stack stack;
-    uint32_t ahead[AHEAD_MAX + 1]; /* certain runs, by the chunks that were prefetched in them */
+    uint32_t ahead[AHEAD_MAX + 1]; /* certain runs, by number of prefetched chunks */
 };
 
 struct bus_fetch {
     struct sink *to;
     struct bus_fetch_counts counts;
     struct bus_decoder decoder;
-    struct bus_follower *followers[PROCESSORS]; /* NULL: not seen yet */
-    struct bus_walk walks[2];                   /* the best one, and the one that is tried */
+    struct bus_follower *followers[PROCESSORS]; /* NULL: processor not seen yet */
+    struct bus_walk walks[2];                   /* the best walk, and the one being tried */
     struct record output[OUTPUT];
     size_t output_count;
-    bool hole; /* in front of what is put next */
+    bool hole; /* a hole precedes the next record */
 };
 
 struct bus_fetch *bus_fetch_new(const struct images *images, struct sink *to,
@@ -82,7 +82,7 @@ static int put(struct bus_fetch *bus, const struct record *record, struct bt_err
     return bus->output_count == OUTPUT ? flush(bus, error) : 0;
 }
 
-/* The instructions of an explanation, of which so many are certain. */
+/* Puts the instructions of an explanation, the first `sure` of which are certain. */
 static int put_walk(struct bus_fetch *bus, struct bus_follower *follower,
                     const struct bus_walk *walk, size_t sure, struct bt_error *error)
 {
@@ -113,7 +113,7 @@ static int put_walk(struct bus_fetch *bus, struct bus_follower *follower,
     return result;
 }
 
-/* How many chunks are mostly prefetched. */
+/* The usual number of prefetched chunks. */
 static uint32_t usual_ahead(const struct bus_follower *follower)
 {
     uint32_t most = 0;
@@ -125,7 +125,7 @@ static uint32_t usual_ahead(const struct bus_follower *follower)
 
 /* --- the end of a run --- */
 
-/* Where control is behind the run. */
+/* Address and stack after the run. */
 static void go_on(struct bus_follower *follower, const struct bus_walk *walk, bool sure,
                   bool stack_sure)
 {
@@ -143,8 +143,11 @@ static void lose_way(struct bus_follower *follower)
     follower->stack.sure = follower->stack.depth;
 }
 
-/* Enters the run at every place of its first chunk. Returns how many explain it; the best one is
- * walks[0], and *agreed says whether all of them end in the same way, and are certain else. */
+/*
+ * Tries each entry address in the run's first chunk. Returns the number of addresses that explain
+ * the run; the best walk is walks[0]. *agreed: all explanations end alike, and are otherwise
+ * certain.
+ */
 static unsigned try_entries(struct bus_fetch *bus, const struct bus_follower *follower,
                             const struct bus_next *next, bool *agreed)
 {
@@ -178,7 +181,7 @@ static unsigned try_entries(struct bus_fetch *bus, const struct bus_follower *fo
     return found == 1 && doubted ? 2 : found;
 }
 
-/* Explains the run, and puts what was executed. */
+/* Explains the run and puts the executed instructions. */
 static int end_run(struct bus_fetch *bus, struct bus_follower *follower,
                    const struct bus_next *next, struct bt_error *error)
 {
@@ -247,14 +250,14 @@ static void begin_run(struct bus_follower *follower, const struct record *record
     follower->last = *record;
 }
 
-/* The run is as long as can be: explains it but for its last two chunks. */
+/* The run has its maximum length: explains all but its last two chunks. */
 static int shorten_run(struct bus_fetch *bus, struct bus_follower *follower, struct bt_error *error)
 {
     struct bus_run *run = &follower->run;
     const struct bus_next next = {.address = run->end, .size = run->chunk, .follows = true};
     int result = end_run(bus, follower, &next, error);
     uint64_t start = run->end - run->chunk;
-    if (follower->entry_known && follower->entry < start) /* an instruction is in both */
+    if (follower->entry_known && follower->entry < start) /* an instruction spans both parts */
         start = follower->entry / run->chunk * run->chunk;
     if (start < run->start)
         start = run->start;
@@ -299,7 +302,7 @@ static int take(struct bus_fetch *bus, const struct record *record, struct bt_er
     return result == 0 ? put(bus, record, error) : result;
 }
 
-/* Nothing is known of what comes next: ends all runs. */
+/* Ends all runs, because the following records are unknown. */
 static int forget(struct bus_fetch *bus, struct bt_error *error)
 {
     const struct bus_next nothing = {.size = 0};

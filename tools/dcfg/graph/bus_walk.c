@@ -11,17 +11,18 @@ struct turn {
     struct bus_stack stack;
 };
 
-/* A walk under way: it goes past branches that may have left, for there may be a later one. */
+/* A walk in progress. It continues past branches that may have left the run, because a later one
+ * may have. */
 struct way {
     struct bus_walk *walk;
     const struct bus_run *run;
     const struct bus_next *next;
-    struct bus_stack stack; /* now; walk->stack is that of the explanation */
+    struct bus_stack stack; /* current stack; walk->stack is that of the explanation */
     size_t count;           /* instructions walked */
     uint64_t at;
-    bool optional;    /* a branch was met that may have left */
-    bool left;        /* there is an explanation, */
-    uint64_t left_at; /* from this chunk */
+    bool optional;    /* has passed a branch that may have left */
+    bool left;        /* has an explanation */
+    uint64_t left_at; /* chunk of the branch that left */
     struct turn turns[TURNS];
     unsigned turn_count;
 };
@@ -68,7 +69,7 @@ static bool in_next(const struct way *way, uint64_t address)
            address - way->next->address < way->next->size;
 }
 
-/* Whether an address is in a chunk of the run behind the one that the bytes before `end` are in. */
+/* Whether an address is in a chunk of the run after the one that holds the byte before `end`. */
 static bool later_in_run(const struct way *way, uint64_t address, uint64_t end)
 {
     uint64_t behind = (end - 1) / way->run->chunk * way->run->chunk + way->run->chunk;
@@ -80,14 +81,14 @@ static bool run_goes_on(const struct way *way, uint64_t end)
     return later_in_run(way, way->run->end - 1, end) || way->next->follows;
 }
 
-/* What was walked may have left here for the next run: the explanation, until a later one. */
+/* The walk may have left the run here: keep it as explanation until a later one is found. */
 static void leave(struct way *way, bool known, uint64_t target, bool sure)
 {
     struct bus_walk *walk = way->walk;
     if (!way->optional)
         walk->sure = way->count;
-    /* of those in a chunk the first, and of chunks the last: why else was it fetched, unless ahead
-     */
+    /* the first of a chunk, but of the last possible chunk: otherwise that chunk would not have
+     * been fetched, unless it was prefetched */
     uint64_t chunk = walk->instructions[way->count - 1].address / way->run->chunk;
     uint64_t ahead = way->run->end / way->run->chunk - way->run->ahead;
     bool better = !way->left || (chunk > way->left_at && chunk < ahead);
@@ -103,7 +104,7 @@ static void leave(struct way *way, bool known, uint64_t target, bool sure)
     walk->stack = way->stack;
 }
 
-/* Something else may have happened from here on. */
+/* From here on the explanation is uncertain. */
 static void doubt(struct way *way)
 {
     if (!way->optional)
@@ -112,7 +113,7 @@ static void doubt(struct way *way)
     way->walk->options++;
 }
 
-/* A jump or call whose target is known. False at the end of the walk. */
+/* Follows a jump or call with a known target. Returns false at the end of the walk. */
 static bool go(struct way *way, uint64_t target, uint64_t end)
 {
     if (in_next(way, target))
@@ -138,7 +139,7 @@ static bool branch(struct way *way, uint64_t target, uint64_t end)
     return true;
 }
 
-/* To a place that is not known. */
+/* Follows a branch to an unknown target. */
 static bool go_anywhere(struct way *way, uint64_t end)
 {
     if (way->next->size > 0 && !way->next->follows)
@@ -209,7 +210,8 @@ static bool step(struct way *way, const struct image_instruction *instruction)
     }
 }
 
-/* Walks on. False at an instruction that must leave; true where chunks end, or code. */
+/* Walks on. Returns false at an instruction that must leave the run, true where the chunks or the
+ * code end. */
 static bool follow(struct way *way, struct bus_decoder *decoder)
 {
     const struct bus_run *run = way->run;
@@ -227,7 +229,7 @@ static bool follow(struct way *way, struct bus_decoder *decoder)
     return going;
 }
 
-/* Nothing explains the run so far: takes the last branch that was not taken. */
+/* Without an explanation so far: takes the last branch that was not taken. */
 static bool take_turn(struct way *way)
 {
     if (way->turn_count == 0)
@@ -251,7 +253,7 @@ void bus_walk(struct bus_walk *walk, struct bus_decoder *decoder, const struct b
     bool going = follow(&way, decoder);
     while (!way.left && next->size > 0 && !(next->follows && going) && take_turn(&way))
         going = follow(&way, decoder);
-    if (next->follows && going) { /* all of it, up to what needs more chunks */
+    if (next->follows && going) { /* all instructions up to the first that needs more chunks */
         if (!way.optional)
             walk->sure = way.count;
         walk->options++;
@@ -259,11 +261,11 @@ void bus_walk(struct bus_walk *walk, struct bus_decoder *decoder, const struct b
         walk->next = way.at;
         walk->next_known = walk->next_sure = true;
         walk->stack = way.stack;
-    } else if (next->size == 0) { /* the stream ends anywhere here */
+    } else if (next->size == 0) { /* end of the stream: the run may end anywhere */
         walk->sure = way.count > 0;
         walk->options = way.count > 0 ? 2 : 0;
         walk->count = way.count;
-    } else if (walk->count == 0) { /* nothing explains it: for those who want to assume all of it */
+    } else if (walk->count == 0) { /* no explanation: all instructions are assumptions */
         walk->options = 0;
         walk->sure = 0;
         walk->count = way.count;

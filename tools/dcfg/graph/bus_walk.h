@@ -1,4 +1,4 @@
-/* Explains one run of chunks (bus_fetch.h): a walk through its instructions to the next run. */
+/* Explains one run of chunks (bus_fetch.h) by a walk through its instructions to the next run. */
 #ifndef TOOLS_DCFG_GRAPH_BUS_WALK_H
 #define TOOLS_DCFG_GRAPH_BUS_WALK_H
 
@@ -11,25 +11,25 @@
 #define BUS_STACK_DEPTH  48u
 #define BUS_DECODE_SLOTS 16384u
 
-/* Where calls go on, the last one on top. What was lost below is not there. */
+/* Return addresses, the last one on top. Lost entries are at the bottom and not stored. */
 struct bus_stack {
     uint32_t addresses[BUS_STACK_DEPTH];
     uint32_t depth;
-    uint32_t sure; /* those from here up are certain */
+    uint32_t sure; /* entries from here up are certain */
 };
 
 struct bus_run {
     uint64_t start; /* address */
-    uint64_t end;   /* behind its last chunk */
-    uint32_t chunk; /* bytes of one */
-    uint32_t ahead; /* so many at the end were probably prefetched */
+    uint64_t end;   /* end of its last chunk */
+    uint32_t chunk; /* bytes of a chunk */
+    uint32_t ahead; /* number of chunks at the end that were probably prefetched */
 };
 
-/* The chunk that the next run begins with; size 0: none is known. */
+/* The first chunk of the next run; size 0: unknown. */
 struct bus_next {
     uint64_t address;
     uint32_t size;
-    bool follows; /* it goes on where the run ends, which is only too long to be kept */
+    bool follows; /* it continues this run, which was split because of its length */
 };
 
 struct NAMED_FIELDS bus_instruction {
@@ -38,23 +38,23 @@ struct NAMED_FIELDS bus_instruction {
 };
 
 struct bus_walk {
-    size_t count;     /* those executed */
-    size_t sure;      /* those that every explanation has */
-    unsigned options; /* explanations, at least; 0: there is none */
-    bool possible;    /* there is one, or may be */
-    uint64_t next;    /* where the next run is entered, */
+    size_t count;     /* executed instructions */
+    size_t sure;      /* instructions common to all explanations */
+    unsigned options; /* lower bound of the number of explanations; 0: none */
+    bool possible;    /* an explanation exists or may exist */
+    uint64_t next;    /* address at which the next run is entered */
     bool next_known;
-    bool next_sure;                                     /* by this explanation */
-    struct bus_stack stack;                             /* then */
-    struct bus_instruction instructions[BUS_RUN_BYTES]; /* instructions, from the first on */
+    bool next_sure;                                     /* according to this explanation */
+    struct bus_stack stack;                             /* after the run */
+    struct bus_instruction instructions[BUS_RUN_BYTES]; /* from the first one on */
 };
 
-/* Instructions that were decoded already. Zeroed is empty. */
+/* Cache of decoded instructions. Zero-initialised: empty. */
 struct bus_decoder {
     const struct images *images;
     struct {
         struct image_instruction instruction; /* size 0: none */
-        uint64_t address;                     /* plus 1; 0: an empty slot */
+        uint64_t address;                     /* plus 1; 0: empty slot */
     } slots[BUS_DECODE_SLOTS];
 };
 

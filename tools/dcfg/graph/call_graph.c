@@ -8,10 +8,10 @@
 
 #define NONE UINT32_MAX
 
-/* What makes a block part of a function: the start of its routine's symbol, or of its routine. */
+/* Assigns a block to a function: by the start of its routine's symbol, or by its routine. */
 struct function_block {
     uint64_t start;
-    uint64_t offset; /* the block's own */
+    uint64_t offset; /* of the block itself */
     uint32_t image, block;
     bool symbol;
 };
@@ -60,7 +60,7 @@ static bool is_entry(const struct graph_profile *profile, uint32_t block)
            profile->process->routines[routine].entry == profile->process->blocks[block].id;
 }
 
-/* Numbers the functions and gives them their blocks. */
+/* Numbers the functions and assigns their blocks. */
 static void make_functions(struct call_graph *graph, const struct graph_profile *profile,
                            const struct names *names, struct function_block *members)
 {
@@ -87,7 +87,7 @@ static void make_functions(struct call_graph *graph, const struct graph_profile 
 
 /* --- calls ----------------------------------------------------------------------------------- */
 
-/* The call that an edge is. False if it is none. */
+/* The call that an edge represents. Returns false if it is no call. */
 static bool call_of(const struct call_graph *graph, const struct dcfg_process *process,
                     uint32_t edge, struct graph_call *call)
 {
@@ -116,7 +116,7 @@ static void make_calls(struct call_graph *graph, const struct dcfg_process *proc
             first[call.caller]++;
             graph->call_count++;
         }
-    /* where each function's end, until they are put there from behind */
+    /* end of each function's blocks; filled from the end */
     for (uint32_t f = 1; f <= graph->function_count; f++)
         first[f] += first[f - 1];
     for (uint32_t e = process->edges.count; e-- > 0;)
@@ -126,21 +126,21 @@ static void make_calls(struct call_graph *graph, const struct dcfg_process *proc
 
 /* --- what calls cost ------------------------------------------------------------------------- */
 
-/* A circle of functions that call each other, or one function. */
+/* A strongly connected component of functions: a cycle of calls, or a single function. */
 struct circle {
     uint64_t cost;
-    uint64_t called; /* from elsewhere, in all */
-    uint64_t shared; /* so many of these have their share */
+    uint64_t called; /* calls from outside */
+    uint64_t shared; /* calls whose share of the cost is assigned */
 };
 
-/* Tarjan's search for circles, callees before callers. */
+/* Tarjan's search for strongly connected components, callees before callers. */
 struct cycle_search {
     struct call_graph *graph;
-    uint32_t *order;     /* by function: when it was found, from 1 on */
-    uint32_t *low;       /* the earliest that it leads to */
-    uint32_t *circle_of; /* by function, NONE: not known yet */
+    uint32_t *order;     /* by function: order of discovery, from 1 on */
+    uint32_t *low;       /* lowest order reachable */
+    uint32_t *circle_of; /* by function; NONE: not known yet */
     uint32_t *next_call;
-    uint32_t *open; /* functions whose circle is not known yet */
+    uint32_t *open; /* functions whose component is not known yet */
     uint32_t *path;
     struct circle *circles;
     uint32_t found, circle_count, open_count, depth;
@@ -203,7 +203,7 @@ static uint64_t part_of(uint64_t cost, uint64_t part, uint64_t whole)
                          : (uint64_t)((long double)cost * (long double)part / (long double)whole);
 }
 
-/* Sums of rounded shares are what is shared. */
+/* Rounded so that the shares add up to the total. */
 static uint64_t take_share(struct circle *circle, uint64_t count)
 {
     uint64_t before = part_of(circle->cost, circle->shared, circle->called);
@@ -226,7 +226,7 @@ static void count_calls(struct cycle_search *search, const struct dcfg_process *
         if (search->circle_of[call->caller] != search->circle_of[call->callee])
             circle->called = saturating_add(circle->called, call->count);
     }
-    /* what a thread begins with costs nobody */
+    /* entry edges of threads have no caller */
     for (uint32_t e = 0; e < process->edges.count; e++) {
         uint32_t target = dcfg_find_block(process, process->edges.targets[e]);
         if (target == DCFG_NONE || dcfg_find_block(process, process->edges.sources[e]) != DCFG_NONE)
@@ -238,12 +238,12 @@ static void count_calls(struct cycle_search *search, const struct dcfg_process *
     }
 }
 
-/* Gives each call its cost: functions in order of their circles, callees first. */
+/* Assigns the cost of each call: components in order, callees first. */
 static void share_costs(struct cycle_search *search)
 {
     struct call_graph *graph = search->graph;
-    uint32_t *sorted = search->open; /* by circle */
-    uint32_t *first = search->low;   /* by circle: where its functions begin */
+    uint32_t *sorted = search->open; /* functions by component */
+    uint32_t *first = search->low;   /* by component: its first function in `sorted` */
     memset(first, 0, ((size_t)graph->function_count + 1) * sizeof *first);
     for (uint32_t f = 0; f < graph->function_count; f++)
         first[search->circle_of[f]]++;

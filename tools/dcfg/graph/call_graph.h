@@ -1,10 +1,10 @@
 /*
- * Which function calls which, how often, and what that costs in instructions. A function is what
- * has one symbol at the entries of its routines, or a routine without one.
+ * Call graph with counts and costs in instructions. A function consists of the routines whose
+ * entries have the same symbol, or of one routine without a symbol.
  *
- * A graph has no stacks, so that what a function costs with all it calls is shared among its
- * callers by their counts. Functions that call each other in a circle cost what the circle does:
- * calls within it have no cost of their own.
+ * A graph has no call stacks: the inclusive cost of a function is divided among its callers in
+ * proportion to their counts. Functions that call each other recursively share the cost of the
+ * whole cycle; calls within it have no cost.
  */
 #ifndef TOOLS_DCFG_GRAPH_CALL_GRAPH_H
 #define TOOLS_DCFG_GRAPH_CALL_GRAPH_H
@@ -13,26 +13,26 @@
 #include "tools/dcfg/graph/names.h"
 
 struct call_function {
-    uint32_t entry;     /* a block: the first in its memory that a routine begins with */
+    uint32_t entry;     /* first block, by address, that is a routine's entry */
     uint64_t self;      /* instructions of its blocks */
-    uint64_t inclusive; /* of the circle that it is in, if it is in one, and of all called */
+    uint64_t inclusive; /* including callees; for a recursive function, of the whole cycle */
 };
 
-/* An edge from a function to another, or a call of itself; jumps to others are calls too. */
+/* A call from one function to another or itself; jumps between functions count as calls. */
 struct graph_call {
     uint32_t caller, callee; /* functions */
     uint32_t source, target; /* blocks */
-    uint64_t count;          /* never 0 */
-    uint64_t cost;           /* the share of the callee's instructions and of what it calls */
+    uint64_t count;          /* not 0 */
+    uint64_t cost;           /* share of the callee's inclusive cost */
 };
 
 struct call_graph {
     struct call_function *functions; /* in order of images and addresses */
-    struct graph_call *calls;        /* by caller */
+    struct graph_call *calls;        /* sorted by caller */
     uint32_t *function_of;           /* by block */
-    uint32_t *blocks;                /* by function, then by address */
-    uint32_t *first_block;           /* by function: where its blocks begin; and one more */
-    uint32_t *first_call;            /* by function: where its calls begin; and one more */
+    uint32_t *blocks;                /* sorted by function, then by address */
+    uint32_t *first_block;           /* by function, and one more: index of its first block */
+    uint32_t *first_call;            /* by function, and one more: index of its first call */
     uint32_t function_count, call_count;
 };
 

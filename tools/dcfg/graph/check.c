@@ -100,7 +100,7 @@ static void fail(struct check *check, enum check_rule rule, const struct check_l
     struct check_failure *rows =
         grow_array(check->failures, &check->capacity, check->kept + 1, sizeof *rows);
     if (!rows)
-        return; /* it is counted */
+        return; /* counted only */
     check->failures = rows;
     struct check_failure *row = &rows[check->kept++];
     row->rule = rule;

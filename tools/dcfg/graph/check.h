@@ -1,9 +1,9 @@
 /*
- * Whether a graph, and the trace that belongs to it, keep to the rules of DCFG 1.00 and DCFG-trace
- * 1.00. check_rules.c lists the rules. What breaks one becomes a failure with its place in the
- * file; all that can be found is found, the first of them are kept.
+ * Checks a graph and its trace against the rules of DCFG 1.00 and DCFG-trace 1.00, which
+ * check_rules.c lists. A violation becomes a failure with its location in the file; the first
+ * failures are kept, all are counted.
  *
- * Time is proportional to the graph and to the edges of the trace, memory to the graph.
+ * Time is linear in the graph and in the edges of the trace, memory in the graph.
  */
 #ifndef TOOLS_DCFG_GRAPH_CHECK_H
 #define TOOLS_DCFG_GRAPH_CHECK_H
@@ -60,7 +60,7 @@ enum check_rule {
     CHECK_RULES
 };
 
-/* What a rule is called in programs, the sections that have it, and what it says. */
+/* A rule: its name in output, the sections of the specification, and its text. */
 struct check_rule_row {
     const char *name;
     const char *sections;
@@ -70,24 +70,24 @@ const struct check_rule_row *check_rule_row(enum check_rule rule);
 
 struct check_failure {
     enum check_rule rule;
-    char path[DCFG_PATH_BYTES]; /* in the file; empty: the message has it */
+    char path[DCFG_PATH_BYTES]; /* in the file; empty: the message names the location */
     char message[352];
 };
 
-/* What was looked at. */
+/* Number of items checked. */
 struct check_summary {
     uint64_t processes, threads, images, symbols, lines, blocks, edges, routines, loops;
-    uint64_t instructions; /* executed, by the edges' counts */
+    uint64_t instructions; /* executed, according to the edges' counts */
     uint64_t trace_threads, trace_chunks, trace_edges;
 };
 
 struct check_settings {
-    uint64_t failures_max;    /* kept of the graph's and of the trace's */
-    uint64_t memory_max;      /* bytes, besides the graph's own */
-    uint64_t trace_edges_max; /* of a trace are expanded; more are an error */
+    uint64_t failures_max;    /* failures kept, of graph and trace each */
+    uint64_t memory_max;      /* in bytes, besides the graph itself */
+    uint64_t trace_edges_max; /* maximum number of edges to expand; more are an error */
 };
 
-/* 100; 4 GiB; 10^11. */
+/* Defaults: 100 failures, 4 GiB, 10^11 edges. */
 struct check_settings check_settings_default(void);
 
 struct check;
@@ -96,21 +96,21 @@ struct check;
 struct check *check_new(const struct check_settings *settings, struct bt_error *error);
 void check_free(struct check *check);
 
-/* Checks a sealed graph. 0 however many failures there are, or BT_MEMORY (none, or the limit). */
+/* Checks a sealed graph. 0 even with failures; BT_MEMORY without memory or above memory_max. */
 int check_graph(struct check *check, const struct dcfg *graph, struct bt_error *error);
 
 /*
- * Checks a trace against its graph. The reader, at its beginning, should read JSON strictly, and
- * *read_error is the one it was made with: what is no DCFG-trace is a failure too. 0, BT_IO,
- * BT_MEMORY, or BT_USAGE: trace_edges_max.
+ * Checks a trace against its graph. The reader must be at its beginning and should read strict
+ * JSON; *read_error is its error. Input that is no DCFG-trace is a failure, too. 0, BT_IO,
+ * BT_MEMORY, or BT_USAGE above trace_edges_max.
  */
 int check_trace(struct check *check, const struct dcfg *graph, struct dcfg_trace_reader *reader,
                 const struct bt_error *read_error, struct bt_error *error);
 
-/* A failure that a reader found; the message has the place. */
+/* Adds a failure that a reader found; the message names the location. */
 void check_add(struct check *check, enum check_rule rule, const char *message);
 
-/* How many failures there are, those that are kept, and what was looked at. */
+/* Total number of failures, the ones kept, and the number of items checked. */
 uint64_t check_total(const struct check *check);
 const struct check_failure *check_failures(const struct check *check, size_t *kept);
 const struct check_summary *check_summary(const struct check *check);

@@ -1,4 +1,4 @@
-/* What each edge is, against where it comes from and leads to: sections 2.5, 2.6 and 2.16. */
+/* Checks each edge's type against its ends: sections 2.5, 2.6 and 2.16. */
 #include "tools/dcfg/graph/check_internal.h"
 
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static bool is_direct(uint8_t type)
            type == DCFG_EDGE_DIRECT_UNCONDITIONAL_BRANCH;
 }
 
-/* Direct calls and branches of a block, which are its last instruction's, go to one address. */
+/* Direct calls and branches of a block come from its last instruction, and so have one target. */
 static void check_direct(struct check *check, const struct check_process *view, uint32_t block)
 {
     const struct dcfg_process *process = view->process;
@@ -122,7 +122,7 @@ static void check_twice(struct check *check, const struct check_process *view, u
 
 /* --- edges that nobody took ------------------------------------------------------------------ */
 
-/* What leaves a block on a way that comes back over a bypass of that type. */
+/* Whether an edge leaves a block in a way that returns over a bypass of that type. */
 static bool leaves(uint8_t bypass, uint8_t type)
 {
     return bypass == DCFG_EDGE_CALL_BYPASS             ? dcfg_edge_type_is_call(type)
@@ -131,7 +131,7 @@ static bool leaves(uint8_t bypass, uint8_t type)
                                                        : false;
 }
 
-/* leaving: bits of bypass types that something of the edge's source goes with. */
+/* leaving: bits of the bypass types that edges of the source correspond to. */
 static void check_taken(struct check *check, const struct check_process *view, uint32_t e,
                         uint32_t leaving)
 {
@@ -167,7 +167,7 @@ static void check_threads(struct check *check, const struct dcfg_process *proces
     const struct check_location location = {
         .kind = CHECK_AT_PROCESS, .process = process, .text = "EDGES"};
     if (edges->count == 0 || process->threads_counted == 0)
-        return; /* that is told otherwise */
+        return; /* reported elsewhere */
     if (edges->fewest_counts < process->threads_counted)
         check_fail_edge(check, CHECK_EDGE_THREADS, process, edges->fewest_counts_edge,
                         "%" PRIu32 " counts, and there are %" PRIu32 " threads",

@@ -1,10 +1,10 @@
 /*
- * Whether the counts can be those of an execution: sections 2.8, 2.13 and 2.16. A thread's edges
- * are one way from START to END if it leaves each node as often as it enters it, is entered and
- * left once, and all that it took hangs together.
+ * Checks that the counts can result from an execution: sections 2.8, 2.13 and 2.16. The edges of a
+ * thread form one path from START to END if it leaves each node as often as it enters it, begins
+ * and ends once, and its edges are connected.
  *
- * Bypasses need nothing of their own: those that stand for what has counts itself have none, and
- * those that have counts were the way.
+ * Bypasses need no special case: a bypass of counted edges has count 0, and one with a count was
+ * the path.
  */
 #include "tools/dcfg/graph/check_internal.h"
 
@@ -16,20 +16,20 @@
 struct flow_check {
     struct check *check;
     const struct check_process *view;
-    uint64_t *in, *out; /* by node: how often the thread enters and leaves it */
-    uint32_t *near;     /* by node: another one that it hangs together with; a forest */
+    uint64_t *in, *out; /* by node: number of times that the thread enters and leaves it */
+    uint32_t *near;     /* by node: union-find parent, for connected nodes */
 };
 
 static uint32_t group_of(uint32_t *near, uint32_t node)
 {
     while (near[node] != node) {
-        near[node] = near[near[node]]; /* halves the way */
+        near[node] = near[near[node]]; /* path halving */
         node = near[node];
     }
     return node;
 }
 
-/* Notes what a thread took; forget takes that back. */
+/* Records the edges a thread took; forget resets them. */
 static void note(struct flow_check *flow, uint32_t thread)
 {
     const struct check_counts *counts = &flow->view->counts;
@@ -73,7 +73,7 @@ static void check_balance(struct flow_check *flow, uint32_t thread, uint32_t blo
                    "thread %" PRIu32 " enters block %" PRIu32 " %" PRIu64
                    " times and leaves it %" PRIu64 " times",
                    thread, check_node_id(flow->view, block), in, out);
-    flow->in[block] = flow->out[block] = 0; /* told once */
+    flow->in[block] = flow->out[block] = 0; /* reported once */
 }
 
 static void check_ways(struct flow_check *flow, uint32_t thread)
@@ -101,7 +101,7 @@ static void check_ways(struct flow_check *flow, uint32_t thread)
                         "thread %" PRIu32 " took edge %" PRIu32
                         ", and no way leads there from where it began",
                         thread, view->process->edges.ids[e]);
-        break; /* the others of these would say the same */
+        break; /* further failures would be the same */
     }
 }
 
@@ -147,7 +147,7 @@ static void check_thread(struct flow_check *flow, uint32_t thread)
     forget(flow, thread);
 }
 
-/* COUNT, against the counts of the edges. */
+/* Checks COUNT against the counts of the edges. */
 static int check_block_counts(struct check *check, const struct check_process *view,
                               struct bt_error *error)
 {

@@ -1,4 +1,4 @@
-/* What the parts of check.h share: failures, and a process as arrays of numbers. */
+/* Shared by the parts of check.h: failures, and a process as arrays of numbers. */
 #ifndef TOOLS_DCFG_GRAPH_CHECK_INTERNAL_H
 #define TOOLS_DCFG_GRAPH_CHECK_INTERNAL_H
 
@@ -8,12 +8,12 @@ struct check {
     struct check_settings settings;
     struct check_failure *failures;
     size_t kept, capacity;
-    uint64_t kept_max; /* for now: the graph's failures leave room for the trace's */
+    uint64_t kept_max; /* while checking the graph: leaves room for the trace's failures */
     uint64_t total;
     struct check_summary summary;
 };
 
-/* Where a failure is. */
+/* Location of a failure in the file. */
 enum check_location_kind {
     CHECK_AT_PATH,    /* text */
     CHECK_AT_TOP,     /* text[number] of the document */
@@ -32,33 +32,33 @@ struct check_location {
     enum check_location_kind kind;
     const struct dcfg_process *process;
     const char *text;
-    uint32_t number; /* in the process's arrays; a routine's where there is a part */
+    uint32_t number; /* index in the process's arrays; for a part of a routine, the routine's */
     uint32_t part;
 };
 
 void check_fail(struct check *check, enum check_rule rule, const struct check_location *location,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* An edge's row. */
+/* Reports a failure at an edge's row. */
 void check_fail_edge(struct check *check, enum check_rule rule, const struct dcfg_process *process,
                      uint32_t edge, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* How often threads took edges, the edges of each thread together and in order. */
+/* Counts of edges by thread, sorted by thread and edge. */
 struct check_counts {
-    uint64_t *first; /* by thread, and one more: in edges and counts */
+    uint64_t *first; /* by thread, and one more: index in edges and counts */
     uint32_t *edges;
     uint64_t *counts;
 };
 
-/* A process, its edges between numbered nodes: blocks, and the special ones behind them. */
+/* A process with numbered nodes: the blocks, then the special nodes. */
 struct check_process {
     const struct dcfg_process *process;
-    uint32_t blocks; /* and so the number of START */
+    uint32_t blocks; /* also the number of START */
     uint32_t nodes;
     uint32_t *sources, *targets; /* by edge: nodes */
     uint32_t *image_of;          /* by block */
-    uint32_t *first_out;         /* by node, and one more: in out */
-    uint32_t *out;               /* edges */
+    uint32_t *first_out;         /* by node, and one more: index in out */
+    uint32_t *out;               /* edges by source */
     struct check_counts counts;
 };
 
@@ -80,13 +80,13 @@ static inline uint64_t check_address(const struct check_process *view, uint32_t 
            view->process->blocks[block].offset;
 }
 
-/* 0 for special nodes. */
+/* Instructions of a node; 0 for special nodes. */
 static inline uint32_t check_instructions_of(const struct check_process *view, uint32_t node)
 {
     return node < view->blocks ? view->process->blocks[node].instructions : 0;
 }
 
-/* The id of a node, as the file has it. */
+/* The id of a node in the file. */
 uint32_t check_node_id(const struct check_process *view, uint32_t node);
 
 /* 0 or BT_MEMORY; check_process_clear in any case. */

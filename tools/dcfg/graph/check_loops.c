@@ -7,11 +7,11 @@
 struct loop_comparison {
     const struct check_loops *given;
     struct loops found;
-    uint32_t *position; /* by node: where it is in found.nodes */
-    uint32_t *loop_of;  /* by node: the found loop that it is the head of, or LOOPS_NONE */
-    uint32_t *mark;     /* by node: the list that has it */
-    uint32_t lists;     /* so far */
-    bool *told;         /* by found loop: there is a row for it */
+    uint32_t *position; /* by node: index in found.nodes */
+    uint32_t *loop_of;  /* by node: the computed loop that it is the head of, or LOOPS_NONE */
+    uint32_t *mark;     /* by node: number of the last list that contains it */
+    uint32_t lists;     /* number of lists so far */
+    bool *told;         /* by computed loop: the file has a row for it */
 };
 
 static const struct dcfg_process *process_of(const struct loop_comparison *comparison)
@@ -45,7 +45,7 @@ static void fail_loop(const struct loop_comparison *comparison, enum check_rule 
                process_of(comparison)->loops[row].head, id, what);
 }
 
-/* Tells the first of count nodes that have not the mark of the list. */
+/* Reports the first of count nodes that lacks the mark of the list. */
 static void fail_missing(const struct loop_comparison *comparison, enum check_rule rule,
                          uint32_t row, const uint32_t *nodes, uint32_t count)
 {
@@ -144,7 +144,7 @@ static void compare(struct loop_comparison *comparison)
     for (uint32_t i = 0; i < comparison->found.count; i++) {
         const struct loop *loop = &comparison->found.loops[i];
         comparison->loop_of[loop->head] = i;
-        if (loop->parent == LOOPS_NONE) /* which has those in it in its row */
+        if (loop->parent == LOOPS_NONE) /* inner loops' nodes are part of the outer loop's row */
             for (uint32_t k = loop->first_node; k < loop->first_node + loop->node_count; k++)
                 comparison->position[comparison->found.nodes[k]] = k;
     }

@@ -1,4 +1,4 @@
-/* The loops of a routine against those found again; for check_routines.c. */
+/* Compares the loops of a routine with computed ones; for check_routines.c. */
 #ifndef TOOLS_DCFG_GRAPH_CHECK_LOOPS_H
 #define TOOLS_DCFG_GRAPH_CHECK_LOOPS_H
 
@@ -10,7 +10,7 @@ struct check_loops {
     const struct check_process *view;
     uint32_t routine;
     const uint32_t *owner; /* by block: its routine plus 1 */
-    const uint32_t *local; /* by block: its number in the routine, and so in the graph */
+    const uint32_t *local; /* by block: its number in the routine and in the routine's graph */
 };
 
 /* 0 or BT_MEMORY. */

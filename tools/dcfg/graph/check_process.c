@@ -1,4 +1,4 @@
-/* A process as arrays of numbers, for the parts of check.h. */
+/* Converts a process to arrays of numbers for the parts of check.h. */
 #include "tools/dcfg/graph/check_internal.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void fill_blocks(struct check_process *view)
     }
 }
 
-/* Sources, targets, and the edges by their sources. */
+/* Fills in sources, targets, and edges by source. */
 static void fill_edges(struct check_process *view)
 {
     const struct dcfg_edges *edges = &view->process->edges;
@@ -52,13 +52,13 @@ static void fill_edges(struct check_process *view)
         first[node + 1] += first[node];
     for (uint32_t e = edges->count; e-- > 0;)
         view->out[--first[view->sources[e] + 1]] = e;
-    /* each is now where its own begin: one place on */
+    /* each is now the start of the next node's edges: move up by one */
     for (uint32_t node = 0; node < view->nodes; node++)
         first[node] = first[node + 1];
     first[view->nodes] = edges->count;
 }
 
-/* How many counts there are, and those of each thread in first[thread + 1]. */
+/* Counts the number of counts of each thread in first[thread + 1]. */
 static uint64_t count_counts(const struct dcfg_process *process, uint64_t *first)
 {
     uint64_t total = 0;

@@ -1,4 +1,4 @@
-/* Routines, their dominators and their loops, found again: sections 2.14 and 2.15. */
+/* Recomputes routines, dominators and loops, and compares: sections 2.14 and 2.15. */
 #include "tools/dcfg/graph/check_internal.h"
 
 #include "tools/dcfg/graph/check_loops.h"
@@ -12,10 +12,10 @@ struct routine_check {
     const struct check_process *view;
     uint32_t *owner;   /* by block: its routine plus 1 */
     uint32_t *local;   /* by block: its number in its routine */
-    uint32_t *listed;  /* by block: the routine plus 1 that has it as an exit */
-    uint32_t *sources; /* of the edges within a routine, local */
+    uint32_t *listed;  /* by block: 1 + the routine that lists it as an exit */
+    uint32_t *sources; /* of the edges within a routine, local numbers */
     uint32_t *targets;
-    bool *broken; /* by routine: its nodes are not what they should be */
+    bool *broken; /* by routine: its nodes are invalid */
 };
 
 static uint32_t block_of(const struct routine_check *routines, uint32_t id)
@@ -48,7 +48,7 @@ static void own_node(struct routine_check *routines, uint32_t r, uint32_t n, uin
     routines->local[b] = n - process->routines[r].nodes.first;
 }
 
-/* Who owns which block, image by image. */
+/* Finds the routine of each block, image by image. */
 static void own_nodes(struct routine_check *routines)
 {
     const struct dcfg_process *process = routines->view->process;
@@ -72,7 +72,7 @@ static void own_nodes(struct routine_check *routines)
     }
 }
 
-/* Blocks of images that have routines. */
+/* Checks the blocks of images that have routines. */
 static void check_owned(struct routine_check *routines)
 {
     const struct dcfg_process *process = routines->view->process;
@@ -124,7 +124,7 @@ static void check_entries(struct routine_check *routines)
 
 enum leaving { LEAVING = 1, LEAVING_FOR_GOOD = 2 };
 
-/* Whether a block's edges leave its routine; those that call come back to it. */
+/* Whether an edge of the block leaves its routine; calls return to it. */
 static unsigned leaving_of(const struct routine_check *routines, uint32_t block)
 {
     const struct check_process *view = routines->view;
@@ -173,7 +173,7 @@ static void check_exits(struct routine_check *routines, uint32_t r)
 
 /* --- dominators ------------------------------------------------------------------------------ */
 
-/* The routine's own graph. */
+/* Builds the routine's own graph. */
 static int make_graph(struct routine_check *routines, uint32_t r, struct digraph *graph,
                       struct bt_error *error)
 {
@@ -193,7 +193,7 @@ static int make_graph(struct routine_check *routines, uint32_t r, struct digraph
     return digraph_make(graph, nodes->count, routines->sources, routines->targets, count, error);
 }
 
-/* Returns whether all nodes can be reached. */
+/* Returns whether all nodes are reachable. */
 static bool check_dominators(struct routine_check *routines, uint32_t r,
                              const struct dominators *dominators)
 {
@@ -268,11 +268,11 @@ int check_routines(struct check *check, const struct check_process *view, struct
     own_nodes(&routines);
     check_owned(&routines);
     if (edges == 0)
-        goto out; /* the edges are not in this file: nothing can be said of ways */
+        goto out; /* without the edges, paths are unknown */
     check_entries(&routines);
     for (uint32_t r = 0; r < process->routine_count && result == 0; r++) {
         if (routines.broken[r])
-            continue; /* which has been told */
+            continue; /* reported already */
         check_exits(&routines, r);
         result = check_inside(&routines, r, error);
     }

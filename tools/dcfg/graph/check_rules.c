@@ -2,10 +2,9 @@
 #include "tools/dcfg/graph/check.h"
 
 /*
- * Where the specification leaves something open, the rule takes every meaning it can have: a node
- * that calls may or may not be among the exits; what instructions there are outside of the graph is
- * open once a bypass has a count (2.16); images may overlap (2.10); edges may have the same ends if
- * they are of different types.
+ * Where the specification is open, the rule accepts every interpretation: a node that calls may or
+ * may not be an exit; a bypass with a count stands for an unknown number of instructions outside of
+ * the graph (2.16); images may overlap (2.10); edges of different types may have the same ends.
  */
 static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_FORMAT] = {"format", "1.1 to 2.16",

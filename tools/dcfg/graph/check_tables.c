@@ -1,4 +1,4 @@
-/* Sections 2.3 to 2.13 of the DCFG specification, as far as no edge matters. */
+/* Checks sections 2.3 to 2.13 of the DCFG specification, except for edges. */
 #include "tools/dcfg/graph/check_internal.h"
 
 #include "formats/base/saturating.h"
@@ -21,7 +21,7 @@ static void check_version(struct check *check, const struct dcfg *graph)
                    "the minor version %" PRIu32 " has no two digits", graph->minor_version);
 }
 
-/* There are few: DCFG_EDGE_TYPES and more are possible, but not useful. */
+/* The number is limited: a file needs few types besides DCFG_EDGE_TYPES. */
 static void check_edge_types(struct check *check, const struct dcfg *graph)
 {
     bool seen[DCFG_EDGE_OTHER] = {false};
@@ -33,7 +33,7 @@ static void check_edge_types(struct check *check, const struct dcfg *graph)
         if (row->type == DCFG_EDGE_OTHER)
             check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "\"%.80s\" is no type of edge",
                        name);
-        /* names that became another's are there beside it in the specification's example */
+        /* the specification's example lists renamed types beside the new names */
         else if (seen[row->type] && strcmp(name, dcfg_edge_type_name(row->type)) == 0)
             check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "%s is there for the second time",
                        name);
@@ -208,7 +208,7 @@ static int check_image_ids(struct check *check, const struct dcfg_process *proce
 
 /* --- instructions in two blocks -------------------------------------------------------------- */
 
-/* An instruction whose location and size are known. */
+/* An instruction with known address and size. */
 struct known {
     uint64_t offset;
     uint32_t image, size, block;
@@ -227,7 +227,8 @@ static int compare_known(const void *left, const void *right)
     return (a->block > b->block) - (a->block < b->block);
 }
 
-/* Of a block the last instruction's location and size are known, and of two the first one's. */
+/* The last instruction of a block has known address and size; with two instructions, so has the
+ * first. */
 static size_t list_known(const struct check_process *view, struct known *known)
 {
     size_t count = 0;

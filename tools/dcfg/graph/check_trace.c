@@ -1,4 +1,4 @@
-/* A trace against its graph, chunk by chunk: section 3 of the DCFG-trace specification. */
+/* Checks a trace against its graph, chunk by chunk: section 3 of the DCFG-trace specification. */
 #include "tools/dcfg/graph/check_internal.h"
 
 #include "formats/base/saturating.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define EDGES_AT_ONCE 4096u
-#define NOWHERE       UINT32_MAX /* no node: what comes next may be anything */
+#define NOWHERE       UINT32_MAX /* no node: any edge may follow */
 
-/* What walking needs of an edge of the graph, together. */
+/* Attributes of an edge of the graph, together in memory. */
 struct trace_edge {
     uint32_t source, target; /* nodes */
     uint32_t instructions;   /* of the source */
@@ -24,31 +24,31 @@ struct trace_check {
     struct dcfg_trace_reader *reader;
     bool *processes_seen; /* by number in the graph */
 
-    /* the process */
+    /* of the current process */
     struct check_process view;
     struct trace_edge *graph_edges;
-    uint32_t *numbers; /* by id, of edges; NULL where ids are far apart */
+    uint32_t *numbers; /* edge numbers by id; NULL if ids are sparse */
     uint32_t number_count;
     bool *threads_seen;
-    bool *starts;      /* by block: an ENTRY edge leads there */
-    uint64_t *taken;   /* by edge: how often the thread took it so far */
-    uint32_t *touched; /* those edges that it took */
+    bool *starts;      /* by block: target of an ENTRY edge */
+    uint64_t *taken;   /* by edge: how often the current thread took it so far */
+    uint32_t *touched; /* edges that the current thread took */
     uint32_t touched_count;
 
-    /* the thread */
+    /* of the current thread */
     uint32_t thread;
-    uint32_t at;           /* the node that its last edge leads to, or NOWHERE */
-    bool whole;            /* so far: from START on, nothing missing */
-    bool beginning;        /* the next edge is the thread's first one */
-    uint64_t edges;        /* so far */
-    uint64_t allowed;      /* that the graph has of it */
-    uint64_t instructions; /* before the next chunk, if nothing is missing */
+    uint32_t at;           /* target of its last edge, or NOWHERE */
+    bool whole;            /* complete so far: begins at START, nothing missing */
+    bool beginning;        /* the next edge is the first one of the thread */
+    uint64_t edges;        /* number of edges so far */
+    uint64_t allowed;      /* number of edges according to the graph */
+    uint64_t instructions; /* instructions before the next chunk, if nothing is missing */
 };
 
 static void fail_here(struct trace_check *trace, enum check_rule rule, unsigned up,
                       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* A failure where the reader is, or so many levels further up. */
+/* Reports a failure at the reader's position, or a number of levels above it. */
 static void fail_here(struct trace_check *trace, enum check_rule rule, unsigned up,
                       const char *format, ...)
 {
@@ -71,7 +71,7 @@ static void fail_here(struct trace_check *trace, enum check_rule rule, unsigned 
 
 /* --- the transition table -------------------------------------------------------------------- */
 
-/* Whether next can follow the edge with the id before, which is in the graph. */
+/* Whether `next` may follow the edge with id `before`, which is in the graph. */
 static const char *wrong_step(const struct check_process *view, uint32_t before, uint32_t next)
 {
     uint32_t second = dcfg_find_edge(view->process, next);
@@ -123,7 +123,7 @@ static inline uint32_t find_edge(const struct trace_check *trace, uint32_t id)
 
 /* --- chunks ---------------------------------------------------------------------------------- */
 
-/* Where a chunk is in its thread. */
+/* Position of a chunk in its thread. */
 static void check_order(struct trace_check *trace, const struct dcfg_trace_chunk *chunk)
 {
     const struct dcfg_process *process = trace->view.process;
@@ -145,11 +145,11 @@ static void check_order(struct trace_check *trace, const struct dcfg_trace_chunk
     trace->instructions = end;
 }
 
-/* The first edge of a thread of whose instructions none precedes it. */
+/* Checks the first edge of a thread that has no preceding instructions. */
 static void check_beginning(struct trace_check *trace, uint32_t edge)
 {
     if (edge == DCFG_NONE)
-        return; /* which walk tells */
+        return; /* walk reports it */
     uint32_t source = trace->view.sources[edge];
     trace->whole &= source == check_start(&trace->view);
     if (source != check_start(&trace->view) &&
@@ -179,7 +179,7 @@ static bool broken_way(struct trace_check *trace, uint32_t edge)
     return false;
 }
 
-/* Walks some edges. False where they are no way in the graph, which has been told. */
+/* Follows edges through the graph. Returns false after reporting edges that form no path. */
 static bool walk(struct trace_check *trace, const uint32_t *ids, long count, uint64_t *executed)
 {
     const struct trace_edge *edges = trace->graph_edges;
@@ -203,7 +203,7 @@ static bool walk(struct trace_check *trace, const uint32_t *ids, long count, uin
     return i == count || (e == DCFG_NONE ? unknown_edge(trace, ids[i]) : broken_way(trace, e));
 }
 
-/* Whether more edges of the thread are wanted. *result: 0, or BT_USAGE. */
+/* Whether to read more edges of the thread. *result: 0 or BT_USAGE. */
 static bool wanted(struct trace_check *trace, int *result, struct bt_error *error)
 {
     struct check *check = trace->check;
@@ -221,7 +221,7 @@ static bool wanted(struct trace_check *trace, int *result, struct bt_error *erro
     return *result == 0;
 }
 
-/* Returns 0 or a negative code; what the reader says is told by check_trace. */
+/* Returns 0 or a negative code; check_trace reports the reader's errors. */
 static int check_chunk(struct trace_check *trace, const struct dcfg_trace_chunk *chunk,
                        struct bt_error *error)
 {
@@ -268,7 +268,7 @@ static uint64_t graph_edges(const struct check_counts *counts, uint32_t thread)
     return total;
 }
 
-/* Compares what the thread took with the graph, and forgets it. */
+/* Compares the counts of the thread with the graph, and resets them. */
 static void compare_counts(struct trace_check *trace)
 {
     const struct check_counts *counts = &trace->view.counts;
@@ -284,7 +284,7 @@ static void compare_counts(struct trace_check *trace)
                       trace->thread, ids[e], trace->taken[e], counts->counts[i]);
         trace->taken[e] = 0;
     }
-    /* what is left the graph has no counts of for this thread */
+    /* the remaining edges have no count of this thread in the graph */
     for (uint32_t i = 0; i < trace->touched_count; i++) {
         uint32_t e = trace->touched[i];
         if (trace->taken[e] > 0)
@@ -332,7 +332,7 @@ static int check_thread(struct trace_check *trace, uint32_t thread, struct bt_er
 
 /* --- processes ------------------------------------------------------------------------------- */
 
-/* Edges by their ids, where that takes little memory. 0 or BT_MEMORY. */
+/* Indexes the edges by id, if that takes little memory. 0 or BT_MEMORY. */
 static int number_edges(struct trace_check *trace, const struct dcfg_edges *edges)
 {
     uint32_t largest = 0;
@@ -399,7 +399,7 @@ static void process_clear(struct trace_check *trace)
     trace->threads_seen = trace->starts = NULL;
 }
 
-/* The process of the graph with that id, told where there is none, or it was there before. */
+/* The graph's process with that id; a missing or repeated process is reported. */
 static const struct dcfg_process *find_process(struct trace_check *trace, uint64_t id)
 {
     for (uint32_t i = 0; i < trace->graph->process_count; i++) {

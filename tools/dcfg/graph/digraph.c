@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Sorts the ends of edges into rows by their other ends. */
+/* Sorts the ends of edges by their other ends. */
 static void fill_rows(uint32_t *first, uint32_t *row, uint32_t nodes, const uint32_t *of,
                       const uint32_t *ends, size_t edges)
 {
@@ -10,7 +10,8 @@ static void fill_rows(uint32_t *first, uint32_t *row, uint32_t nodes, const uint
         first[of[i] + 1]++;
     for (uint32_t n = 0; n < nodes; n++)
         first[n + 1] += first[n];
-    /* from the last one down, each start moves to where its row ends, and back while it is filled
+    /*
+     * in descending order, each start moves to the end of its row, and back while the row is filled
      */
     for (size_t i = edges; i-- > 0;)
         row[--first[of[i] + 1]] = ends[i];

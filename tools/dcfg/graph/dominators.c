@@ -3,19 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Everything is by the number that the depth-first search gave to a node: the root's is 0. The
- * names are the paper's.
- */
+/* Arrays are indexed by depth-first number, the root being 0, if nothing else is said. Names follow
+ * the paper. */
 struct dominator_search {
-    uint32_t count;     /* nodes reached */
-    uint32_t *vertex;   /* the node with a number */
-    uint32_t *number;   /* by node; DIGRAPH_NONE where no way leads */
-    uint32_t *parent;   /* in the search's tree */
+    uint32_t count;     /* reachable nodes */
+    uint32_t *vertex;   /* node of a number */
+    uint32_t *number;   /* by node; DIGRAPH_NONE: unreachable */
+    uint32_t *parent;   /* in the depth-first tree */
     uint32_t *semi;     /* semidominator */
-    uint32_t *ancestor; /* in the forest of what was linked so far */
-    uint32_t *label;    /* with the smallest semidominator on the way to the forest's root */
-    uint32_t *bucket;   /* those whose semidominator this is: a list through next */
+    uint32_t *ancestor; /* in the forest of linked nodes */
+    uint32_t *label;    /* node with the smallest semidominator on the path to the forest's root */
+    uint32_t *bucket;   /* nodes with this semidominator: a list through next */
     uint32_t *next;
     uint32_t *dominator;
     uint32_t *stack;
@@ -33,7 +31,7 @@ static int search_new(struct dominator_search *search, uint32_t nodes, struct bt
     search->memory = malloc(bytes * ARRAYS + 1);
     if (!search->memory)
         return bt_fail(error, BT_MEMORY, "no memory for the dominators of %u nodes", nodes);
-    memset(search->memory, 0xff, bytes * ARRAYS); /* DIGRAPH_NONE everywhere */
+    memset(search->memory, 0xff, bytes * ARRAYS); /* DIGRAPH_NONE */
     for (size_t i = 0; i < ARRAYS; i++)
         *arrays[i] = search->memory + i * nodes;
     return 0;
@@ -49,7 +47,7 @@ static void reach(struct dominator_search *search, uint32_t node, uint32_t paren
     search->label[number] = number;
 }
 
-/* Numbers the nodes depth first. next holds how far each node's successors are done. */
+/* Numbers the nodes depth first. next[n] is the progress in the successors of n. */
 static void number_nodes(struct dominator_search *search, const struct digraph *graph,
                          uint32_t root)
 {
@@ -74,8 +72,8 @@ static void number_nodes(struct dominator_search *search, const struct digraph *
     memset(done, 0xff, graph->nodes * sizeof *done);
 }
 
-/* The paper's EVAL: the number with the smallest semidominator on the way up to the root of the
- * forest, which it shortens (COMPRESS). */
+/* EVAL of the paper: the node with the smallest semidominator on the path to the forest's root.
+ * Compresses the path (COMPRESS). */
 static uint32_t evaluate(struct dominator_search *search, uint32_t number)
 {
     uint32_t *ancestor = search->ancestor;
@@ -95,7 +93,7 @@ static uint32_t evaluate(struct dominator_search *search, uint32_t number)
     return label[number];
 }
 
-/* Dominators by number, in search->dominator. */
+/* Computes dominators by number, in search->dominator. */
 static void find(struct dominator_search *search, const struct digraph *graph)
 {
     for (uint32_t w = search->count; w-- > 1;) {
@@ -125,12 +123,12 @@ static void find(struct dominator_search *search, const struct digraph *graph)
             search->dominator[w] = search->dominator[search->dominator[w]];
 }
 
-/* The preorder of the tree. A dominator has a smaller number than those it dominates, so that sizes
- * add up from the last number down, and places are given from the first one up. */
+/* Preorder of the dominator tree. A dominator has a smaller number than the nodes it dominates, so
+ * that sizes are summed in descending order, and positions assigned in ascending order. */
 static void order(struct dominators *dominators, struct dominator_search *search)
 {
     uint32_t *size = search->bucket;
-    uint32_t *place = search->stack; /* of the next child */
+    uint32_t *place = search->stack; /* position of the next child */
     const uint32_t *dominator = search->dominator;
     for (uint32_t w = 0; w < search->count; w++)
         size[w] = 1;

@@ -7,7 +7,7 @@
 
 /* --- where blocks end --- */
 
-/* The instruction that was fetched, if the image has the same. */
+/* The instruction that was fetched, if the image has the same one. */
 static bool fetched_instruction(const struct images *images, uint32_t address, uint8_t size,
                                 struct image_instruction *instruction)
 {
@@ -42,16 +42,16 @@ struct edge_typing {
     struct edge_types *types;
     const struct flow_graph *graph;
     const struct images *images;
-    uint8_t *endings; /* by block: enum ending, what its last instruction does */
-    uint8_t *entered; /* by block: enum entered bits, how control comes there */
-    uint32_t *first;  /* by block: its first edge; edges are in order of their sources */
+    uint8_t *endings; /* by block: enum ending, of its last instruction */
+    uint8_t *entered; /* by block: bits of enum entered */
+    uint32_t *first;  /* by block: its first edge; edges are in order of sources */
     size_t bypass_capacity;
 };
 
-/* By which returns a block is entered. */
+/* The kinds of returns that enter a block. */
 enum entered { ENTERED_RETURN = 1, ENTERED_SYSTEM_RETURN = 2, ENTERED_CONTEXT_RETURN = 4 };
 
-/* What leaves a block, and how it ends. */
+/* The calls that leave a block. */
 enum ending {
     ENDING_CALLS = 1,          /* a call was taken */
     ENDING_CALLS_SYSTEM = 2,   /* a system call was taken */
@@ -63,7 +63,7 @@ static uint64_t block_end(const struct flow_graph *graph, uint32_t block)
     return graph->blocks[block].address + graph->blocks[block].size;
 }
 
-/* The first block at an address or behind it. */
+/* The first block at or after an address. */
 static uint32_t find_block(const struct flow_graph *graph, uint64_t address)
 {
     size_t low = 0;
@@ -78,7 +78,7 @@ static uint32_t find_block(const struct flow_graph *graph, uint64_t address)
     return (uint32_t)low;
 }
 
-/* A jump or call whose target is known goes there; from anywhere else, something came between. */
+/* A jump or call with a known target. Any other target: something interrupted it. */
 static enum dcfg_edge_type direct(bool taken, enum dcfg_edge_type type)
 {
     return taken ? type : DCFG_EDGE_CONTEXT_CHANGE;
@@ -102,7 +102,7 @@ static enum dcfg_edge_type type_by_instruction(const struct image_instruction *i
         return next ? DCFG_EDGE_CALL_BYPASS : DCFG_EDGE_INDIRECT_CALL;
     case IMAGE_RETURN:
         return DCFG_EDGE_RETURN;
-    case IMAGE_SYSTEM_CALL: /* the kernel may have it done again */
+    case IMAGE_SYSTEM_CALL: /* the kernel may restart it */
         return next || target == source->address + source->last_offset
                    ? DCFG_EDGE_SYSTEM_CALL_BYPASS
                    : DCFG_EDGE_SYSTEM_CALL;
@@ -142,7 +142,7 @@ static enum dcfg_edge_type type_of(const struct edge_typing *finding, const stru
     return next ? DCFG_EDGE_FALL_THROUGH : DCFG_EDGE_BRANCH;
 }
 
-/* Notes at both ends of an edge what it is. */
+/* Records the type of an edge at both of its ends. */
 static void note_edge(struct edge_typing *finding, size_t e)
 {
     const struct flow_edge *edge = &finding->graph->edges[e];
@@ -163,10 +163,8 @@ static void note_edge(struct edge_typing *finding, size_t e)
         finding->entered[edge->target] |= ENTERED_CONTEXT_RETURN;
 }
 
-/*
- * Where control comes back to when it left behind a block: to the next instruction, or where a jump
- * would have gone that was interrupted. Returns how many addresses there are.
- */
+/* Addresses to which control may return after a block: the next instruction, or the target of an
+ * interrupted jump. Returns their number. */
 static unsigned resumptions(const struct edge_typing *finding, uint32_t b, uint64_t addresses[2])
 {
     const struct flow_block *block = &finding->graph->blocks[b];
@@ -184,11 +182,11 @@ static unsigned resumptions(const struct edge_typing *finding, uint32_t b, uint6
 }
 
 /*
- * Returns that do not look like it: a program that came back from a signal by a system call of its
- * own, to what was interrupted or to the system call that the signal came in; and an IRET that ends
- * a system call. places holds, by block, how the blocks end that control may come back to it for.
+ * Finds returns in disguise: a return from a signal by a system call, to the interrupted
+ * instruction or to the interrupted system call; and an IRET that ends a system call. returns[b]
+ * becomes the endings of the blocks after which control may return to block b.
  */
-static void mend_returns(struct edge_typing *finding, uint8_t *places)
+static void find_hidden_returns(struct edge_typing *finding, uint8_t *returns)
 {
     const struct flow_graph *graph = finding->graph;
     for (uint32_t b = 0; b < graph->block_count; b++) {
@@ -197,17 +195,18 @@ static void mend_returns(struct edge_typing *finding, uint8_t *places)
         for (unsigned i = 0; i < count; i++)
             for (uint32_t n = find_block(graph, addresses[i]);
                  n < graph->block_count && graph->blocks[n].address == addresses[i]; n++)
-                places[n] |= finding->endings[b];
+                returns[n] |= finding->endings[b];
         if (graph->blocks[b].instructions == 1)
-            places[b] |= finding->endings[b]; /* it is done again: a fault, a call cut short */
+            returns[b] |=
+                finding->endings[b]; /* executed again: a fault, or a restarted system call */
     }
     for (size_t e = 0; e < graph->edge_count; e++) {
         const struct flow_edge *edge = &graph->edges[e];
         uint8_t *type = &finding->types->types[e];
         if (edge->target == FLOW_END)
             continue;
-        bool interrupted = places[edge->target] & ENDING_CHANGES_CONTEXT;
-        bool called = places[edge->target] & ENDING_CALLS_SYSTEM;
+        bool interrupted = returns[edge->target] & ENDING_CHANGES_CONTEXT;
+        bool called = returns[edge->target] & ENDING_CALLS_SYSTEM;
         if (*type == DCFG_EDGE_SYSTEM_CALL && interrupted)
             *type = DCFG_EDGE_CONTEXT_CHANGE_RETURN;
         else if ((*type == DCFG_EDGE_SYSTEM_CALL || *type == DCFG_EDGE_CONTEXT_CHANGE_RETURN) &&
@@ -249,8 +248,8 @@ static int add_bypass(struct edge_typing *finding, uint32_t source, uint32_t tar
     return 0;
 }
 
-/* The bypass from a block to one that control may come back to, if it left there and came back
- * here. next: the target is just behind the source. */
+/* The bypass from a block to one that control may return to, if it left there and returned here.
+ * next: the target follows the source in memory. */
 static int bypass(struct edge_typing *finding, uint32_t source, uint32_t target, bool next)
 {
     uint8_t ending = finding->endings[source];
@@ -309,7 +308,7 @@ int edge_types_find(struct edge_types *types, const struct flow_graph *graph,
         note_edge(&finding, e);
     }
     find_rows(&finding);
-    mend_returns(&finding, notes + 2 * blocks);
+    find_hidden_returns(&finding, notes + 2 * blocks);
     for (size_t i = 0; i < 2 * blocks; i++)
         notes[i] = 0;
     for (size_t e = 0; e < graph->edge_count; e++)

@@ -1,16 +1,15 @@
 /*
- * What the edges of a flow are (DCFG 1.00, section 2.5), and those that nobody took: the bypasses.
+ * Types of the edges of a flow (DCFG 1.00, section 2.5), and its bypass edges.
  *
- * Where the image of an edge's source is known, its last instruction says what the edge is; what
- * that instruction cannot do is a change of context. Where it is not known, going on at the next
- * address is FALL_THROUGH, and anything else is BRANCH, "any unknown type of branch": control went
- * elsewhere, and nothing tells how. UNKNOWN, "any unknown type of edge", is kept for edges that
- * were only seen across a loss: not even that control went this way is known of them.
+ * If the image of an edge's source is known, its last instruction determines the type; an edge that
+ * this instruction cannot take is a context change. Without an image, an edge to the next address
+ * is FALL_THROUGH, any other is BRANCH, "any unknown type of branch". UNKNOWN, "any unknown type of
+ * edge", is for edges seen only across a loss, which control may never have taken.
  *
- * Bypasses are found in the graph, without a stack of calls: the block behind a call comes back
- * from it exactly if a return goes there. Their counts are 0, since the call and the return have
- * them (section 2.16). Where a call is followed by the block behind it, whatever was called is not
- * in the stream; then that edge is the bypass, and has its count.
+ * Bypasses are found without a call stack: the block after a call is reached by a bypass exactly if
+ * a return goes there. Their counts are 0, because the call and the return are counted (section
+ * 2.16). If a call is followed directly by the block after it, the callee is not in the stream;
+ * that edge is the bypass and has its count.
  */
 #ifndef TOOLS_DCFG_GRAPH_EDGE_TYPES_H
 #define TOOLS_DCFG_GRAPH_EDGE_TYPES_H
@@ -31,14 +30,14 @@ struct edge_types {
     size_t bypass_count;
 };
 
-/* What the images have of the instructions that were fetched, each counted once. */
+/* Comparison of the fetched instructions with the images; each instruction counts once. */
 struct image_matches {
-    uint64_t instructions; /* all */
+    uint64_t instructions; /* all instructions */
     uint64_t outside;      /* in no image */
-    uint64_t different;    /* in one that has another instruction there, or none */
+    uint64_t different;    /* the image has a different or no instruction there */
 };
 
-/* Ends blocks behind branches, and where an image begins or ends; before flow_finish. images may be
+/* Ends blocks after branches and at the bounds of images; call before flow_finish. images may be
  * NULL. */
 void edge_types_end_blocks(struct flow *flow, const struct images *images,
                            struct image_matches *matches);

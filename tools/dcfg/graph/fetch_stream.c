@@ -6,19 +6,19 @@
 struct fetch_stream {
     struct sink *to;
     const struct images *images;
-    struct bus_fetch *bus; /* NULL as long as it is not needed */
+    struct bus_fetch *bus; /* NULL: not needed yet */
     enum fetch_kind kind;
     struct fetch_stream_counts counts;
 
-    /* where the file is */
+    /* state of the current file */
     struct capture_info info;
-    bool is_program;    /* it is of one */
+    bool is_program;    /* an executed program's file */
     bool begun;         /* a file has begun */
     bool placed;        /* end_index is known */
-    bool hole;          /* what comes next does not follow on what was put last */
-    uint64_t end_index; /* behind what was put last */
+    bool hole;          /* the next record does not follow the previous one */
+    uint64_t end_index; /* index after the last record */
 
-    /* the fetches from which the kind is told */
+    /* sample of fetches that determines the kind */
     struct record sample[FETCH_STREAM_SAMPLE];
     bool hole_before[FETCH_STREAM_SAMPLE];
     size_t sampled;
@@ -75,7 +75,7 @@ void fetch_stream_file(struct fetch_stream *stream, const struct capture_info *i
     stream->begun = true;
 }
 
-/* Whether there is a hole in front of the batch. */
+/* Whether a hole precedes the batch. */
 static bool find_hole(struct fetch_stream *stream, const struct batch *batch)
 {
     uint64_t start = batch->first_index - loss_total(&batch->lost);
@@ -117,7 +117,7 @@ static int put(struct fetch_stream *stream, struct record *records, size_t count
     return stream->bus ? bus_fetch_put(stream->bus, &batch, error) : BT_MEMORY;
 }
 
-/* Puts what was kept to tell the kind from. */
+/* Puts the sample. */
 static int put_sample(struct fetch_stream *stream, struct bt_error *error)
 {
     size_t count = stream->sampled;
@@ -134,7 +134,7 @@ static int put_sample(struct fetch_stream *stream, struct bt_error *error)
     return result;
 }
 
-/* Adds to the sample as long as the kind is not known. Returns how many records it took. */
+/* Adds to the sample while the kind is unknown. Returns the number of records used. */
 static size_t sample(struct fetch_stream *stream, const struct batch *batch)
 {
     size_t i = 0;
@@ -149,7 +149,7 @@ static size_t sample(struct fetch_stream *stream, const struct batch *batch)
     return i;
 }
 
-/* Records that follow one another. */
+/* Puts consecutive records. */
 static int put_piece(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
 {
     size_t taken = 0;
@@ -164,7 +164,9 @@ static int put_piece(struct fetch_stream *stream, const struct batch *batch, str
     return put(stream, batch->records + taken, batch->count - taken, hole, error);
 }
 
-/* Each instruction of a program takes one tick: those before this one were left out. */
+/*
+ * An executed program has one tick for each instruction; a larger step means instructions left out.
+ */
 static bool is_left_out(const struct fetch_stream *stream, const struct record *record)
 {
     return stream->is_program && record->type == REQUEST_FETCH && record->time > 1;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED     4u /* so many are named in a message */
-#define NAME_SHOW 60 /* bytes of a name in a message */
+#define NAMED     4u /* maximum number of names in a message */
+#define NAME_SHOW 60 /* maximum bytes of a name in a message */
 
-/* How well a routine fits a name, the best last. */
+/* How well a routine matches a name, in ascending order. */
 enum fit { FIT_NONE, FIT_WITHIN, FIT_EXACT };
 
 static bool is_offset(const char *text, uint64_t offset)
@@ -43,7 +43,7 @@ struct near {
     size_t distance;
 };
 
-/* 1 for a name that holds the one asked for; more than most is not near. */
+/* Distance of a name; 1 if it contains the one requested; above `most` it is not similar. */
 static size_t distance(const char *name, const char *symbol, size_t most)
 {
     size_t longer = strnlen(symbol, EDIT_DISTANCE_BYTES);
@@ -54,12 +54,13 @@ static size_t distance(const char *name, const char *symbol, size_t most)
     return difference > most ? difference : edit_distance(name, symbol);
 }
 
-/* The nearest names first. */
+/* The most similar names first. */
 static unsigned find_near(struct near near[NAMED], const struct dcfg_process *process,
                           const struct names *names, const char *name)
 {
     unsigned found = 0;
-    size_t most = strnlen(name, EDIT_DISTANCE_BYTES) / 3 + 1; /* farther is another name */
+    size_t most =
+        strnlen(name, EDIT_DISTANCE_BYTES) / 3 + 1; /* larger distances are different names */
     for (uint32_t i = 0; i < process->routine_count; i++) {
         struct code_location location;
         names_of_routine(names, i, &location);

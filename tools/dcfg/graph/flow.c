@@ -1,4 +1,4 @@
-/* The way of each thread through its instructions. */
+/* Follows each thread through its instructions. */
 #include "tools/dcfg/graph/flow_internal.h"
 
 #include <stdlib.h>
@@ -61,14 +61,15 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
     return flow;
 }
 
-/* What comes next does not follow what was last. */
+/* The next fetch does not follow the last one. */
 static void interrupt(struct flow *flow)
 {
     for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
         flow->threads[i].lost_at = flow->threads[i].seen;
 }
 
-/* The thread's instruction is not the next one of its run: finds or makes it, and the way there. */
+/* Handles an instruction that is not the next one of the thread's run: finds or makes it and the
+ * edge to it. */
 static int step(struct flow *flow, struct flow_thread *thread, const struct record *record)
 {
     uint32_t source = thread->at;

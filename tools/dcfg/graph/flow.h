@@ -1,12 +1,11 @@
 /*
- * From instruction fetches to blocks and edges: what the stream of each processor says of its
- * control flow, in memory proportional to the graph, not to the stream. DCFG 1.00, sections 2.13
- * and 2.16, says what the blocks and edges are for.
+ * Builds blocks and edges from instruction fetches, in memory proportional to the graph, not to the
+ * stream. DCFG 1.00, sections 2.13 and 2.16, defines the use of blocks and edges.
  *
- * An instruction is an address and a size: code that overlaps with other boundaries, and code that
- * was changed, are other instructions. A block is the longest row of instructions at successive
- * addresses that was only ever entered at its first and left behind its last one. The graph depends
- * on what each processor fetched in which order, not on how their fetches interleave.
+ * An instruction is identified by address and size: overlapping code with other boundaries and
+ * modified code are different instructions. A block is a longest straight-line sequence with one
+ * entry and one exit. The graph depends on the order of each processor's fetches, not on their
+ * interleaving.
  */
 #ifndef TOOLS_DCFG_GRAPH_FLOW_H
 #define TOOLS_DCFG_GRAPH_FLOW_H
@@ -22,22 +21,23 @@
 #define FLOW_END         0xffffffffu /* target of the edges out of each thread's last one */
 #define FLOW_NO_EDGE     0xffffffffu
 
-/* What is known of an edge from addresses alone. */
+/* Kind of an edge, by addresses alone. */
 enum flow_kind {
     FLOW_ENTRY,  /* from FLOW_START */
     FLOW_EXIT,   /* to FLOW_END */
     FLOW_NEXT,   /* to the next address */
     FLOW_JUMP,   /* to another address */
-    FLOW_UNKNOWN /* only ever seen across a loss or a gap: not what followed, but what came next */
+    FLOW_UNKNOWN /* seen only across a loss or a gap: the instructions need not have followed each
+                    other */
 };
 
 struct flow_block {
-    uint64_t count; /* executions, by all threads */
-    uint64_t size;  /* bytes */
+    uint64_t count; /* executions by all threads */
+    uint64_t size;  /* in bytes */
     uint32_t address;
-    uint32_t instructions; /* how many */
-    uint32_t last_offset;  /* of the last instruction, bytes from the first one */
-    uint8_t last_size;     /* bytes of the last instruction */
+    uint32_t instructions; /* number of instructions */
+    uint32_t last_offset;  /* offset in bytes of the last instruction */
+    uint8_t last_size;     /* in bytes */
 };
 
 struct NAMED_FIELDS flow_edge {
@@ -46,54 +46,50 @@ struct NAMED_FIELDS flow_edge {
     uint8_t kind;    /* enum flow_kind */
 };
 
-/* The finished graph. All of it belongs to the flow. */
+/* The finished graph; owned by the flow. */
 struct flow_graph {
-    const struct flow_block *blocks; /* in order of address, then of the first instruction's size */
+    const struct flow_block *blocks; /* sorted by address, then by the first instruction's size */
     size_t block_count;
-    const struct flow_edge *edges; /* by source, then target, each pair once; START is last */
+    const struct flow_edge
+        *edges; /* sorted by source, then target; each pair once; START is last */
     size_t edge_count;
     const uint64_t *counts; /* [edge * thread_count + thread] */
     size_t thread_count;
-    const uint8_t *processors;    /* [thread]: ascending */
-    const uint64_t *instructions; /* [thread]: fetched */
-    uint32_t first_block;         /* the block executed first; 0 where there is none */
+    const uint8_t *processors;    /* by thread, ascending */
+    const uint64_t *instructions; /* fetches by thread */
+    uint32_t first_block;         /* the block executed first; 0 for an empty graph */
 };
 
 struct flow;
 
-/* A flow that uses at most memory_max bytes. NULL and *error if there are not even a few. */
+/* Makes a flow that uses at most memory_max bytes. NULL and *error if that is too little. */
 struct flow *flow_new(uint64_t memory_max, struct bt_error *error);
 void flow_free(struct flow *flow);
 
 /*
- * Takes the fetches of a batch; other requests are passed over. A thread is a processor id. The
- * first fetch of each thread behind a loss or a gap is reached by an edge that is FLOW_UNKNOWN,
- * unless the same edge is also seen without one. 0, or BT_MEMORY if the graph outgrows its memory;
- * nothing can be put any more then.
+ * Puts the fetches of a batch; other requests are skipped. A thread is a processor id. The first
+ * fetch of a thread after a loss or a gap is reached by a FLOW_UNKNOWN edge, unless the same edge
+ * also occurs without one. 0, or BT_MEMORY if the graph exceeds its memory; the flow then accepts
+ * no more batches.
  */
 int flow_put(struct flow *flow, const struct batch *batch, struct bt_error *error);
 
 /* The flow as a sink: its put is flow_put. It is freed with the flow, not closed. */
 struct sink *flow_sink(struct flow *flow);
 
-/* Fetches taken so far. */
+/* Number of fetches so far. */
 uint64_t flow_fetches(const struct flow *flow);
 
-/*
- * The instructions, for whoever knows what they do: calls next with *at = 0 at first until it
- * returns false. flow_end_block says that a block must end behind the instruction found last, *at;
- * before flow_finish.
- */
+/* Iterates over the instructions: *at is 0 at first; returns false at the end. flow_end_block ends
+ * a block after the instruction found last, *at. Both before flow_finish. */
 bool flow_next_instruction(const struct flow *flow, uint32_t *at, uint32_t *address, uint8_t *size);
 void flow_end_block(struct flow *flow, uint32_t at);
 
-/* Ends the stream and makes the graph, once. 0 or BT_MEMORY. */
+/* Ends the stream and makes the graph; call once. 0 or BT_MEMORY. */
 int flow_finish(struct flow *flow, struct flow_graph *graph, struct bt_error *error);
 
-/*
- * The walk through the finished graph: the same stream again, as edges. One replay at a time for a
- * flow, which it keeps its places in.
- */
+/* Replays the stream through the finished graph, as edges. A flow supports one replay at a time,
+ * because it holds the replay's state. */
 struct flow_replay;
 
 struct NAMED_FIELDS flow_step {
@@ -101,19 +97,17 @@ struct NAMED_FIELDS flow_step {
     uint32_t edge; /* index in the graph */
 };
 
-/* NULL and *error (no memory) on failure. The flow is finished and outlives the replay. */
+/* The flow must be finished and outlive the replay. NULL and *error without memory. */
 struct flow_replay *flow_replay_new(struct flow *flow, struct bt_error *error);
 void flow_replay_free(struct flow_replay *replay);
 
-/*
- * The edges taken in a batch, in order; steps has room for batch->count. *count gets how many. 0,
- * or BT_DATA if this is not the stream that the graph was made of.
- */
+/* The edges taken in a batch, in order; steps has room for batch->count, *count becomes their
+ * number. 0, or BT_DATA if the stream differs from the graph's. */
 int flow_replay_put(struct flow_replay *replay, const struct batch *batch, struct flow_step *steps,
                     size_t *count, struct bt_error *error);
 
-/* The last edge of each thread, to FLOW_END; steps has room for thread_count. As flow_replay_put.
- */
+/* The last edge of each thread, to FLOW_END; steps has room for thread_count. As in
+ * flow_replay_put. */
 int flow_replay_end(struct flow_replay *replay, struct flow_step *steps, size_t *count,
                     struct bt_error *error);
 

@@ -1,14 +1,16 @@
-/* Instructions by address and edges by their ends: the tables behind the rings. */
+/* Hash tables: instructions by address, edges by source and target. */
 #include "tools/dcfg/graph/flow_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define RING_STEPS                                                                                 \
-    4u /* edges of a source that are looked through; those with more are in a table */
-#define FIRST_SLOTS 1024u /* of the table of edges */
-#define LINE_BYTES  32u   /* of memory; each run is found by its first instruction in each line */
-#define INDEX_MAX   0x7ffffff0u /* ids of the graph have 31 bits (section 1.2.3) */
+    4u /* edges of a source searched in the ring; sources with more use the table                  \
+        */
+#define FIRST_SLOTS 1024u /* initial size of the edge table */
+#define LINE_BYTES                                                                                 \
+    32u /* bytes of memory; a run has an entry for its first instruction in each line */
+#define INDEX_MAX 0x7ffffff0u /* ids of the graph have 31 bits (section 1.2.3) */
 
 void *flow_resize(struct flow *flow, void *array, size_t have, size_t wanted, size_t size)
 {
@@ -31,7 +33,7 @@ void *flow_resize(struct flow *flow, void *array, size_t have, size_t wanted, si
     return grown;
 }
 
-/* As flow_resize, by half, of an array whose capacity is *capacity. Returns NULL for failure. */
+/* Grows an array of *capacity elements by half, with flow_resize. Returns NULL on failure. */
 static void *grow(struct flow *flow, void *array, uint32_t *capacity, uint32_t needed, size_t size)
 {
     if (needed > INDEX_MAX) {
@@ -59,13 +61,13 @@ static uint64_t mix(uint64_t key)
 
 /* --- instructions by address and size --- */
 
-/* Where a line of memory is in the table, or would be. */
+/* The slot of a line of memory, or the slot where it would be inserted. */
 static uint32_t line_slot(const struct flow *flow, uint32_t line)
 {
     return (uint32_t)mix(line) & (flow->line_slots - 1);
 }
 
-/* Looks for the instruction in its run, from the run's first one in the same line on. */
+/* Searches the instruction in its run, from the run's first one in the line on. */
 static uint32_t find_in_run(const struct flow *flow, uint32_t i, const struct record *record)
 {
     const struct instruction *instructions = flow->instructions;
@@ -99,7 +101,7 @@ static void put_line(struct flow *flow, struct flow_line line)
     flow->lines[slot] = line;
 }
 
-/* Makes an instruction that starts a run, or a run's part in another line, one that is found. */
+/* Adds the table entry of an instruction that starts a run, or a run's part in another line. */
 static int add_line(struct flow *flow, uint32_t instruction)
 {
     if (flow->line_count >= flow->line_slots / 2) {
@@ -122,13 +124,13 @@ static int add_line(struct flow *flow, uint32_t instruction)
     return 0;
 }
 
-/* A place in the array for a thread's next new instruction, behind its last one if that can be. */
+/* An array index for a thread's next new instruction, after its last one if possible. */
 static int find_room(struct flow *flow, struct flow_thread *thread)
 {
     enum { ROOM = 32 };
     if (thread->room < thread->room_end)
         return 0;
-    /* one more than there are is looked at */
+    /* the element after the last is read */
     if (flow->instruction_count + ROOM + 1 > flow->instruction_capacity) {
         void *grown = grow(flow, flow->instructions, &flow->instruction_capacity,
                            flow->instruction_count + ROOM + 1, sizeof *flow->instructions);
@@ -222,7 +224,7 @@ uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record 
         }
         edge = flow->edges[edge].next;
         if (edge == last)
-            edge = 0; /* those were all */
+            edge = 0; /* end of the ring */
     }
     *target = flow_find_instruction(flow, record);
     if (edge == 0 || *target == 0)
@@ -233,7 +235,7 @@ uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record 
     return edge;
 }
 
-/* Puts a new edge into its source's ring; sources with many are in the table too. */
+/* Adds an edge to its source's ring, and to the table if the source has many. */
 static int link_edge(struct flow *flow, uint32_t edge)
 {
     struct edge *edges = flow->edges;
@@ -271,7 +273,7 @@ int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t 
         flow->edges = grown;
     }
     if (flow->edge_count == 0)
-        flow->edge_count = 1; /* 0 is none */
+        flow->edge_count = 1; /* 0 means none */
     uint32_t made = flow->edge_count++;
     flow->edges[made] = (struct edge){
         .count = 1, .source = source, .target = target, .thread = (uint8_t)thread, .known = known};
@@ -280,7 +282,7 @@ int flow_add_edge(struct flow *flow, uint32_t source, uint32_t target, uint32_t 
 
 /* --- counts --- */
 
-/* Makes the rows of counts long enough for all threads. */
+/* Extends the rows of counts to all threads. */
 static int widen_rows(struct flow *flow)
 {
     uint32_t had = flow->stride;
@@ -299,7 +301,7 @@ static int widen_rows(struct flow *flow)
         return flow->broken.code;
     }
     flow->more = rows;
-    /* from the last to the first: no row is overwritten before it has moved */
+    /* from last to first, so that no row is overwritten before it has moved */
     for (size_t row = flow->more_count; row-- > 0;) {
         memmove(rows + row * stride, rows + row * had, had * sizeof *rows);
         memset(rows + row * stride + had, 0, (stride - had) * sizeof *rows);
@@ -310,7 +312,7 @@ static int widen_rows(struct flow *flow)
 static int add_row(struct flow *flow, struct edge *edge)
 {
     if (flow->more_count == 0)
-        flow->more_count = 1; /* 0 is none */
+        flow->more_count = 1; /* 0 means none */
     if (flow->more_count >= flow->more_capacity) {
         uint32_t wanted = flow->more_capacity + flow->more_capacity / 2 + 64;
         uint64_t *rows = flow_resize(flow, flow->more, (size_t)flow->more_capacity * flow->stride,

@@ -1,4 +1,4 @@
-/* The end of a stream: blocks and edges out of instructions and the ways between them. */
+/* Makes blocks and edges from instructions and the edges between them. */
 #include "tools/dcfg/graph/flow_internal.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 /* --- where blocks begin --- */
 
-/* Whether an edge only joins two runs: its source's only way out, its target's only way in. */
+/* Whether an edge only joins two runs: the only way out of its source, and the only way into its
+ * target. */
 static bool joins(const struct flow *flow, const struct edge *edge, const uint8_t *entries)
 {
     const struct instruction *source = &flow->instructions[edge->source];
@@ -17,7 +18,7 @@ static bool joins(const struct flow *flow, const struct edge *edge, const uint8_
            flow_sequential(source, target->address);
 }
 
-/* Marks the instructions that start a block, and the edges that are inside one. */
+/* Marks the instructions that start a block, and the edges inside blocks. */
 static int mark_leaders(struct flow *flow)
 {
     uint8_t *entries = flow_resize(flow, NULL, 0, flow->instruction_count, sizeof *entries);
@@ -44,7 +45,7 @@ static int mark_leaders(struct flow *flow)
     return 0;
 }
 
-/* The instruction behind one in its block, 0 behind the last. */
+/* The next instruction of a block; 0 after the last. */
 static uint32_t inside_block(const struct flow *flow, uint32_t i)
 {
     if ((flow->instructions[i + 1].tag & (TAG_RUN | TAG_LEADER)) == TAG_RUN)
@@ -155,29 +156,29 @@ static enum flow_kind kind_of(const struct flow *flow, const struct edge *edge)
                : FLOW_JUMP;
 }
 
-/* Whether a block is left by going on its run. */
+/* Whether control leaves a block along its run. */
 static bool falls(const struct flow *flow, uint32_t block)
 {
     return flow->instructions[flow->last_of[block] + 1].tag & TAG_RUN;
 }
 
-/* An edge on its way to its place. */
-struct placed {
+/* An edge being sorted. */
+struct sorted_edge {
     uint32_t target;
-    uint32_t edge; /* of the instructions; 0: the block's way on its run */
+    uint32_t edge; /* edge between instructions; 0: the block's step along its run */
     uint8_t kind;
 };
 
 static int by_target(const void *a, const void *b)
 {
-    const struct placed *left = a;
-    const struct placed *right = b;
+    const struct sorted_edge *left = a;
+    const struct sorted_edge *right = b;
     return left->target < right->target ? -1 : left->target > right->target;
 }
 
-/* Puts the edges in rows by source: places[first[source]] to places[first[source + 1] - 1]. START
- * has the last row. */
-static void place_edges(const struct flow *flow, struct placed *places, uint32_t *first)
+/* Sorts the edges by source: sorted[first[source]] to sorted[first[source + 1] - 1]. START has the
+ * last row. */
+static void sort_edges(const struct flow *flow, struct sorted_edge *sorted, uint32_t *first)
 {
     uint32_t blocks = flow->block_count;
     for (uint32_t b = 0; b < blocks; b++)
@@ -191,32 +192,32 @@ static void place_edges(const struct flow *flow, struct placed *places, uint32_t
         first[b] += first[b - 1];
     for (uint32_t b = 0; b < blocks; b++)
         if (falls(flow, b))
-            places[first[b + 1]++] = (struct placed){
+            sorted[first[b + 1]++] = (struct sorted_edge){
                 .target = flow->block_of[flow->last_of[b] + 1], .edge = 0, .kind = FLOW_NEXT};
     for (uint32_t e = 1; e < flow->edge_count; e++) {
         const struct edge *edge = &flow->edges[e];
         uint32_t source = source_block(flow, edge);
         if (!edge->inside)
-            places[first[(source == FLOW_START ? blocks : source) + 1]++] =
-                (struct placed){.target = target_block(flow, edge),
-                                .edge = e,
-                                .kind = (uint8_t)kind_of(flow, edge)};
+            sorted[first[(source == FLOW_START ? blocks : source) + 1]++] =
+                (struct sorted_edge){.target = target_block(flow, edge),
+                                     .edge = e,
+                                     .kind = (uint8_t)kind_of(flow, edge)};
     }
 }
 
-/* Numbers the edges: by source, then by target. */
-static void number_edges(struct flow *flow, struct placed *places, const uint32_t *first)
+/* Numbers the edges by source, then by target. */
+static void number_edges(struct flow *flow, struct sorted_edge *sorted, const uint32_t *first)
 {
     memset(flow->graph_edge, 0xff, flow->edge_count * sizeof *flow->graph_edge);
     memset(flow->fall_of, 0xff, flow->block_count * sizeof *flow->fall_of);
     for (uint32_t b = 0; b <= flow->block_count; b++) {
-        qsort(places + first[b], first[b + 1] - first[b], sizeof *places, by_target);
+        qsort(sorted + first[b], first[b + 1] - first[b], sizeof *sorted, by_target);
         for (uint32_t i = first[b]; i < first[b + 1]; i++) {
             uint32_t source = b == flow->block_count ? FLOW_START : b;
             flow->graph_edges[i] = (struct flow_edge){
-                .source = source, .target = places[i].target, .kind = places[i].kind};
-            if (places[i].edge != 0)
-                flow->graph_edge[places[i].edge] = i;
+                .source = source, .target = sorted[i].target, .kind = sorted[i].kind};
+            if (sorted[i].edge != 0)
+                flow->graph_edge[sorted[i].edge] = i;
             else
                 flow->fall_of[b] = i;
         }
@@ -236,55 +237,54 @@ static int make_edges(struct flow *flow)
 
     size_t rows = (size_t)flow->block_count + 3;
     uint32_t *first = flow_resize(flow, NULL, 0, rows, sizeof *first);
-    struct placed *places = first ? flow_resize(flow, NULL, 0, count + 1, sizeof *places) : NULL;
-    if (places)
+    struct sorted_edge *sorted =
+        first ? flow_resize(flow, NULL, 0, count + 1, sizeof *sorted) : NULL;
+    if (sorted)
         flow->graph_edges = flow_resize(flow, NULL, 0, count + 1, sizeof *flow->graph_edges);
     if (flow->graph_edges)
         flow->graph_edge =
             flow_resize(flow, NULL, 0, flow->edge_count + 1u, sizeof *flow->graph_edge);
     if (flow->graph_edge) {
-        place_edges(flow, places, first);
-        number_edges(flow, places, first);
-        flow->memory -= rows * sizeof *first + (count + 1) * sizeof *places;
+        sort_edges(flow, sorted, first);
+        number_edges(flow, sorted, first);
+        flow->memory -= rows * sizeof *first + (count + 1) * sizeof *sorted;
     }
-    free(places);
+    free(sorted);
     free(first);
     return flow->broken.code;
 }
 
 /* --- how often --- */
 
-/* Threads in order of their processors; *place gets the place of each thread number. */
-static void number_threads(struct flow *flow, uint8_t place[FLOW_THREADS_MAX])
+/* Sorts threads by processor; position[] becomes the index of each thread number. */
+static void number_threads(struct flow *flow, uint8_t position[FLOW_THREADS_MAX])
 {
     uint32_t count = 0;
     for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++) {
         const struct flow_thread *thread = &flow->threads[processor];
         if (thread->at == START_INSTRUCTION)
             continue;
-        place[thread->number] = (uint8_t)count;
+        position[thread->number] = (uint8_t)count;
         flow->processors[count] = (uint8_t)processor;
         flow->fetched[count++] = thread->seen;
     }
 }
 
-/* Adds what an edge counted to a row of counts, or takes it off. */
-static void add_counts(const struct flow *flow, const struct edge *edge, const uint8_t *place,
+/* Adds an edge's counts to a row, or subtracts them. */
+static void add_counts(const struct flow *flow, const struct edge *edge, const uint8_t *position,
                        uint64_t *row, bool off)
 {
-    row[place[edge->thread]] += off ? -edge->count : edge->count;
+    row[position[edge->thread]] += off ? -edge->count : edge->count;
     if (edge->more == 0)
         return;
     const uint64_t *more = flow->more + (size_t)edge->more * flow->stride;
     uint32_t count = flow->stride < flow->thread_count ? flow->stride : flow->thread_count;
     for (uint32_t i = 0; i < count; i++)
-        row[place[i]] += off ? -more[i] : more[i];
+        row[position[i]] += off ? -more[i] : more[i];
 }
 
-/*
- * What comes into a block and does not leave it on an edge goes on its run. The rows of those ways
- * hold, for each block, the difference of its edges; along each run they add up.
- */
+/* Control that enters a block and does not leave it by an edge continues along its run. For each
+ * block compute the difference of its edges, and sum these along each run. */
 static void count_falls(struct flow *flow)
 {
     uint32_t threads = flow->thread_count;
@@ -305,9 +305,9 @@ static void count_falls(struct flow *flow)
 
 static int count_edges(struct flow *flow)
 {
-    uint8_t place[FLOW_THREADS_MAX];
+    uint8_t position[FLOW_THREADS_MAX];
     size_t threads = flow->thread_count;
-    number_threads(flow, place);
+    number_threads(flow, position);
     flow->counts =
         flow_resize(flow, NULL, 0, flow->graph_edge_count * threads + 1, sizeof *flow->counts);
     if (!flow->counts)
@@ -318,11 +318,11 @@ static int count_edges(struct flow *flow)
             continue;
         uint32_t source = source_block(flow, edge);
         uint32_t target = target_block(flow, edge);
-        add_counts(flow, edge, place, flow->counts + flow->graph_edge[e] * threads, false);
+        add_counts(flow, edge, position, flow->counts + flow->graph_edge[e] * threads, false);
         if (source != FLOW_START && flow->fall_of[source] != FLOW_NO_EDGE)
-            add_counts(flow, edge, place, flow->counts + flow->fall_of[source] * threads, true);
+            add_counts(flow, edge, position, flow->counts + flow->fall_of[source] * threads, true);
         if (target != FLOW_END && flow->fall_of[target] != FLOW_NO_EDGE)
-            add_counts(flow, edge, place, flow->counts + flow->fall_of[target] * threads, false);
+            add_counts(flow, edge, position, flow->counts + flow->fall_of[target] * threads, false);
     }
     count_falls(flow);
     for (uint32_t e = 0; e < flow->graph_edge_count; e++)
@@ -332,7 +332,7 @@ static int count_edges(struct flow *flow)
     return 0;
 }
 
-/* Every thread leaves its last instruction for END. */
+/* Adds the edge from each thread's last instruction to END. */
 static int end_threads(struct flow *flow)
 {
     for (unsigned processor = 0; processor < FLOW_THREADS_MAX; processor++) {

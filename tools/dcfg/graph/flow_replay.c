@@ -1,12 +1,12 @@
-/* The same stream again, over the finished graph. */
+/* Replays the stream through the finished graph. */
 #include "tools/dcfg/graph/flow_internal.h"
 
 #include <stdlib.h>
 
 struct flow_replay {
     struct flow *flow;
-    uint32_t at[FLOW_THREADS_MAX];     /* by processor: the instruction fetched last */
-    uint32_t number[FLOW_THREADS_MAX]; /* and the thread's place in the graph */
+    uint32_t at[FLOW_THREADS_MAX];     /* by processor: instruction fetched last */
+    uint32_t number[FLOW_THREADS_MAX]; /* by processor: index of the thread in the graph */
 };
 
 struct flow_replay *flow_replay_new(struct flow *flow, struct bt_error *error)
@@ -27,11 +27,8 @@ void flow_replay_free(struct flow_replay *replay)
     free(replay);
 }
 
-/*
- * Goes to the instruction that record fetches when that is not simply the next of the block.
- * Returns the edge of the graph, FLOW_NO_EDGE for one inside a block; *found is false if the graph
- * has no such way.
- */
+/* Moves to the instruction that record fetches, if it is not the next one of the block. Returns the
+ * edge of the graph, FLOW_NO_EDGE inside a block; *found is false if the graph has no such edge. */
 static uint32_t leave(struct flow *flow, uint32_t *at, const struct record *record, bool *found)
 {
     const struct instruction *next = &flow->instructions[*at + 1];

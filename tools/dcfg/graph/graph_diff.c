@@ -7,7 +7,7 @@
 
 #define NONE UINT32_MAX
 
-/* A row of a graph, by what it is the same thing by. */
+/* A row of a graph, with the key that identifies it in both graphs. */
 struct diff_entry {
     uint64_t high, low;
     uint32_t tie, row;
@@ -16,8 +16,8 @@ struct diff_entry {
 struct graph_comparison {
     const struct graph_profile *profiles[2];
     const struct dcfg_process *processes[2];
-    uint32_t *images[2];       /* by image: its number among those of both */
-    uint32_t *nodes[2];        /* by block, likewise; above those of special nodes */
+    uint32_t *images[2];       /* by image: its number in the union of both graphs' images */
+    uint32_t *nodes[2];        /* by block: its number in the union; then the special nodes */
     uint64_t *instructions[2]; /* by routine */
     struct diff_entry *entries[2];
     size_t entry_counts[2];
@@ -47,7 +47,7 @@ static const char *image_name(const struct dcfg_process *process, uint32_t image
     return slash ? slash + 1 : name ? name : "";
 }
 
-/* An image's name, to be sorted. */
+/* An image's name, for sorting. */
 struct named {
     const char *name;
     uint32_t image;
@@ -74,7 +74,7 @@ static uint32_t collect_images(const struct graph_comparison *comparison, unsign
     return count;
 }
 
-/* Pairs the images that have no partner yet; several of one name in their order. */
+/* Pairs the remaining images; images of the same name in their order. */
 static void pair_images(struct graph_comparison *comparison, bool last_part, uint32_t *number,
                         struct named *named[2])
 {
@@ -173,7 +173,7 @@ static bool same_threads(const struct graph_comparison *comparison, const uint32
     }
 }
 
-/* Whether a thing that is in both differs in more than the sum of its counts. */
+/* Whether an item that is in both graphs differs in more than its counts. */
 static bool differs(const struct graph_comparison *comparison, enum graph_diff_kind kind,
                     const uint32_t rows[2])
 {
@@ -200,7 +200,7 @@ static uint64_t count_of(const struct graph_comparison *comparison, enum graph_d
     return comparison->instructions[side][row];
 }
 
-/* Takes what is in one graph or in both into the list, if it differs. */
+/* Adds an item of one or both graphs to the list, if it differs. */
 static void judge(struct graph_comparison *comparison, enum graph_diff_kind kind, uint32_t a,
                   uint32_t b)
 {
@@ -239,7 +239,7 @@ static void merge(struct graph_comparison *comparison, enum graph_diff_kind kind
     }
 }
 
-/* Larger changes first; else as they stand in the files. */
+/* By size of the change, descending; else in the files' order. */
 static int compare_rows(const void *left, const void *right)
 {
     const struct graph_diff_row *a = left;

@@ -1,36 +1,33 @@
-/*
- * What differs between two graphs. Ids are no identity: images are the same by their file's name
- * (else by its last part), blocks by image and offset, edges by their ends, routines by their
- * entries.
- */
+/* Differences between two graphs. Ids are ignored: images are matched by file name (else by its
+ * last part), blocks by image and offset, edges by their ends, routines by their entries. */
 #ifndef TOOLS_DCFG_GRAPH_GRAPH_DIFF_H
 #define TOOLS_DCFG_GRAPH_GRAPH_DIFF_H
 
 #include "tools/dcfg/graph/graph_profile.h"
 
 enum graph_diff_kind {
-    GRAPH_DIFF_BLOCKS,   /* executions */
-    GRAPH_DIFF_EDGES,    /* executions by all threads */
-    GRAPH_DIFF_ROUTINES, /* instructions executed in their blocks */
+    GRAPH_DIFF_BLOCKS,   /* compared by executions */
+    GRAPH_DIFF_EDGES,    /* compared by executions of all threads */
+    GRAPH_DIFF_ROUTINES, /* compared by instructions executed in their blocks */
     GRAPH_DIFF_KINDS
 };
 
 struct graph_diff_row {
-    uint32_t rows[2];   /* numbers in the processes' arrays; DCFG_NONE: not in this graph */
-    uint64_t counts[2]; /* 0 where it is not there */
-    uint64_t change;    /* how far the counts are apart */
-    bool other;         /* more than the counts: sizes, types, threads, blocks of routines */
+    uint32_t rows[2];   /* indexes in the processes' arrays; DCFG_NONE: not in this graph */
+    uint64_t counts[2]; /* 0 if not in this graph */
+    uint64_t change;    /* absolute difference of the counts */
+    bool other;         /* differs in more than counts: size, type, threads, blocks of a routine */
 };
 
 struct graph_diff_list {
     struct graph_diff_row *rows; /* largest change first */
     uint32_t count;
-    uint32_t only[2]; /* so many of them are in one graph only */
+    uint32_t only[2]; /* number of rows that are in this graph only */
 };
 
 struct graph_diff {
     struct graph_diff_list lists[GRAPH_DIFF_KINDS];
-    bool differ; /* also where only the counts of instructions do, or of threads */
+    bool differ; /* also if only the counts of instructions or of threads differ */
 };
 
 /* Compares two processes. 0 or BT_MEMORY; free with graph_diff_clear. */

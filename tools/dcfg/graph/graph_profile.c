@@ -18,7 +18,7 @@ static void count(struct graph_profile *profile)
     }
 }
 
-static void place(struct graph_profile *profile)
+static void find_routines(struct graph_profile *profile)
 {
     const struct dcfg_process *process = profile->process;
     memset(profile->routine_of, 0xff, process->block_count * sizeof *profile->routine_of);
@@ -43,7 +43,7 @@ int graph_profile_make(struct graph_profile *profile, const struct dcfg_process 
                        process->block_count);
     }
     count(profile);
-    place(profile);
+    find_routines(profile);
     return 0;
 }
 

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is needed to count: edges by their targets, and loops by their heads. */
+/* Index for counting: edges by target, loops by head. */
 struct counting {
     const struct graph_profile *profile;
     struct loop_count *counts;
-    uint32_t *first;   /* by block: its first edge in edges; one more at the end */
-    uint32_t *edges;   /* numbers of edges, by target */
-    uint32_t *loop_of; /* by block: the loop whose head it is */
-    uint32_t *inside;  /* by block: 1 + the loop that was marked last */
+    uint32_t *first;   /* by block, and one more: index of its first edge in edges */
+    uint32_t *edges;   /* edge numbers, sorted by target */
+    uint32_t *loop_of; /* by block: the loop with this head */
+    uint32_t *inside;  /* by block: 1 + the last loop marked */
 };
 
 static int allocate(struct counting *counting)
@@ -39,7 +39,7 @@ static void sort_edges(struct counting *counting)
         if (target != DCFG_NONE)
             first[target]++;
     }
-    /* where each block's end, until they are put there from behind */
+    /* end of each block's edges; filled from the end */
     for (uint32_t b = 1; b <= process->block_count; b++)
         first[b] += first[b - 1];
     for (uint32_t e = process->edges.count; e-- > 0;) {
@@ -64,14 +64,14 @@ static void find_heads(struct counting *counting)
     }
 }
 
-/* Each loop's depth once, whatever the file says of parents: a circle of them is cut. */
+/* Computes each loop's depth; a cycle of parents, which a file may contain, is cut. */
 static void find_depths(struct loop_count *counts, uint32_t loops)
 {
     for (uint32_t l = 0; l < loops; l++) {
         uint32_t length = 0;
         uint32_t at = l;
         for (; at != DCFG_NONE && counts[at].depth == 0; at = counts[at].parent) {
-            counts[at].depth = UINT32_MAX; /* on the way */
+            counts[at].depth = UINT32_MAX; /* in progress */
             length++;
         }
         uint32_t depth = at != DCFG_NONE && counts[at].depth != UINT32_MAX ? counts[at].depth : 0;
@@ -80,7 +80,7 @@ static void find_depths(struct loop_count *counts, uint32_t loops)
     }
 }
 
-/* Whether a return of some kind, which a bypass stands for within the routine. */
+/* Whether a bypass stands for this kind of return within the routine. */
 static bool is_return(enum dcfg_edge_type type)
 {
     return type == DCFG_EDGE_RETURN || type == DCFG_EDGE_SYSTEM_RETURN ||
@@ -101,7 +101,7 @@ static void enter_loop(struct counting *counting, uint32_t loop)
     }
 }
 
-/* Counts what comes to the head, once the loop's blocks are marked. */
+/* Counts the edges to the head of a loop whose blocks are marked. */
 static void count_head(struct counting *counting, uint32_t loop, uint32_t head)
 {
     const struct graph_profile *profile = counting->profile;

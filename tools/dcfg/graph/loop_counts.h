@@ -1,23 +1,23 @@
-/* How often the loops of a graph were entered and went round. */
+/* Entries and iterations of the loops of a graph. */
 #ifndef TOOLS_DCFG_GRAPH_LOOP_COUNTS_H
 #define TOOLS_DCFG_GRAPH_LOOP_COUNTS_H
 
 #include "tools/dcfg/graph/graph_profile.h"
 
 struct loop_count {
-    uint32_t parent;       /* a number in process->loops, DCFG_NONE for an outer loop */
+    uint32_t parent;       /* index in process->loops; DCFG_NONE: an outer loop */
     uint32_t depth;        /* 1 for an outer loop */
-    uint32_t routine;      /* a number in process->routines */
-    uint64_t entries;      /* to the head from outside the loop */
-    uint64_t back;         /* to the head from within */
-    uint64_t instructions; /* in the loop's blocks, inner loops' too, not in what they call */
+    uint32_t routine;      /* index in process->routines */
+    uint64_t entries;      /* from outside of the loop to its head */
+    uint64_t back;         /* from within the loop to its head */
+    uint64_t instructions; /* of the loop's blocks, including inner loops, without calls */
 };
 
 /*
- * Counts for each of process->loops, in memory of the caller's to free. Returning from a call takes
- * the program to the head from where the call was made: within, if its bypass is a back edge. Of
- * several loops with one head, which a sound graph has none of, the first is counted. NULL and
- * *error without memory.
+ * Counts each of process->loops; the caller frees the result. A return to the head counts as coming
+ * from the call: from within the loop if its bypass is a back edge. Of several loops with the same
+ * head, which a valid graph does not have, the first one is counted. NULL and *error without
+ * memory.
  */
 struct loop_count *loop_counts_make(const struct graph_profile *profile, struct bt_error *error);
 

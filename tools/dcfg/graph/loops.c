@@ -7,25 +7,26 @@ struct loop_search {
     const struct digraph *graph;
     const struct dominators *dominators;
     struct loops *loops;
-    uint32_t *within; /* by node: the head of a loop it is in, the node itself at first; a forest */
-    uint32_t *headed; /* by node: the loop that it is head of */
-    uint32_t *work;   /* nodes of a loop whose predecessors are to be looked at */
-    uint32_t *goes_to; /* by node: the last head that it was seen to go back to */
+    uint32_t
+        *within; /* by node: union-find parent; the root is the head of the outermost loop so far */
+    uint32_t *headed;  /* by node: the loop with this head */
+    uint32_t *work;    /* work list: nodes of a loop whose predecessors remain */
+    uint32_t *goes_to; /* by node: last head with a back edge from it */
     uint32_t back_edges;
 };
 
-/* The head of the outermost loop found so far that the node is in, or the node. */
+/* The head of the outermost loop found so far that contains the node, or the node. */
 static uint32_t outermost(struct loop_search *search, uint32_t node)
 {
     uint32_t *within = search->within;
     while (within[node] != node) {
-        within[node] = within[within[node]]; /* halves the way */
+        within[node] = within[within[node]]; /* path halving */
         node = within[node];
     }
     return node;
 }
 
-/* Takes a node, or the loop that it is the head of, into a loop. */
+/* Adds a node, or the loop that it is the head of, to a loop. */
 static void take(struct loop_search *search, uint32_t node, uint32_t loop)
 {
     struct loops *loops = search->loops;
@@ -56,8 +57,8 @@ static void find_back_edges(struct loop_search *search, struct loop *loop)
     loop->back_edge_count = search->back_edges - loop->first_back_edge;
 }
 
-/* Goes from the sources of the back edges against the edges' direction, up to the head. Inner loops
- * are found already, and are entered by their heads alone: they count as one node. */
+/* Searches backwards from the sources of the back edges to the head. Inner loops are known already
+ * and count as one node each. */
 static void find_loop(struct loop_search *search, uint32_t head)
 {
     const struct digraph *graph = search->graph;
@@ -94,11 +95,11 @@ static void find_loop(struct loop_search *search, uint32_t head)
     search->headed[head] = number;
 }
 
-/* Gives each loop a row in the nodes, inner ones within the outer ones' rows. */
+/* Assigns each loop its range of nodes, inner loops within the outer ones' ranges. */
 static void order_nodes(struct loop_search *search)
 {
     struct loops *loops = search->loops;
-    uint32_t *place = search->work; /* by loop: where its next nodes go */
+    uint32_t *place = search->work; /* by loop: index of its next node */
     uint32_t free_place = 0;
     for (uint32_t i = loops->count; i-- > 0;) {
         struct loop *loop = &loops->loops[i];
@@ -133,10 +134,10 @@ int loops_find(struct loops *loops, const struct digraph *graph,
     search.goes_to = search.headed + nodes;
     search.work = search.goes_to + nodes;
     memset(loops->innermost, 0xff, nodes * sizeof(uint32_t));
-    memset(search.headed, 0xff, nodes * 2 * sizeof(uint32_t)); /* goes_to as well */
+    memset(search.headed, 0xff, nodes * 2 * sizeof(uint32_t)); /* also goes_to */
     for (uint32_t node = 0; node < nodes; node++)
         search.within[node] = node;
-    /* a loop's head is dominated by the heads of the loops around it: inner ones come first */
+    /* heads of outer loops dominate those of inner ones: inner loops come first */
     for (uint32_t i = dominators->reached; i-- > 0;)
         find_loop(&search, dominators->preorder[i]);
     order_nodes(&search);

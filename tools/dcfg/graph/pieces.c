@@ -6,10 +6,10 @@
 
 #define NOTHING UINT32_MAX
 
-/* From start to the next piece's. */
+/* A range from start to the start of the next piece. */
 struct piece {
     uint64_t start;
-    uint32_t row; /* NOTHING: there is none */
+    uint32_t row; /* NOTHING: not covered */
 };
 
 static int compare_spans(const void *left, const void *right)
@@ -20,13 +20,15 @@ static int compare_spans(const void *left, const void *right)
         return a->start < b->start ? -1 : 1;
     bool open = a->end == a->start;
     if (open != (b->end == b->start))
-        return open ? -1 : 1; /* what has a size is better told */
+        return open ? -1 : 1; /* a span with a size takes precedence */
     if (a->end != b->end)
-        return a->end > b->end ? -1 : 1; /* the inner one behind the outer one */
-    return a->row > b->row ? -1 : 1;     /* of two names for one thing, the first in the file */
+        return a->end > b->end ? -1 : 1; /* inner spans after outer ones */
+    return a->row > b->row
+               ? -1
+               : 1; /* of two names for the same range, the first one in the file wins */
 }
 
-/* Those without a size reach to the next that begins elsewhere. */
+/* Extends spans without a size to the next span that begins elsewhere. */
 static void lengthen(struct span *spans, uint32_t count)
 {
     uint64_t next = UINT64_MAX;
@@ -38,8 +40,7 @@ static void lengthen(struct span *spans, uint32_t count)
     }
 }
 
-/* Cuts sorted spans into pieces, of which there is room for twice as many. open has room for the
- * spans' numbers. */
+/* Cuts sorted spans into pieces, at most twice as many. open has room for the spans' numbers. */
 static uint32_t cut(struct piece *pieces, const struct span *spans, uint32_t count, uint32_t *open)
 {
     uint32_t made = 0;

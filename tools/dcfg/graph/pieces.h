@@ -1,7 +1,7 @@
 /*
- * Spans of addresses that may lie in each other, in any order, and what covers an address. A sweep
- * over their starts cuts them into pieces that do not, each told by the span that begins last
- * there; so what covers an address is one binary search.
+ * Look-up of the innermost span that covers an address. Spans may be nested, in any order. A sweep
+ * over their starts cuts them into disjoint pieces, each of which belongs to the span that begins
+ * last; the look-up is a binary search.
  */
 #ifndef TOOLS_DCFG_GRAPH_PIECES_H
 #define TOOLS_DCFG_GRAPH_PIECES_H
@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 struct NAMED_FIELDS span {
-    uint64_t start, end; /* end is behind it; start: it reaches to the next that begins elsewhere */
-    uint32_t row;        /* the caller's number for it */
+    uint64_t start,
+        end; /* end is exclusive; equal to start: extends to the next span that begins elsewhere */
+    uint32_t row; /* the caller's number */
 };
 
 struct piece;
@@ -23,12 +24,12 @@ struct pieces {
     uint32_t count;
 };
 
-/* Cuts spans, whose order changes. 0 or BT_MEMORY; free with pieces_clear. */
+/* Cuts the spans, and reorders them. 0 or BT_MEMORY; free with pieces_clear. */
 int pieces_make(struct pieces *pieces, struct span *spans, uint32_t count);
 void pieces_clear(struct pieces *pieces);
 
-/* The row of the span that covers an address; false: none does. *end is where the next piece
- * begins, if there is a row or not. */
+/* The row of the span that covers an address; returns false if there is none. *end becomes the
+ * start of the next piece in both cases. */
 bool pieces_find(const struct pieces *pieces, uint64_t address, uint32_t *row, uint64_t *end);
 
 #endif

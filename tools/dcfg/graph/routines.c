@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The edges that are followed, and the root's. */
+/* The edges that are followed, including the root's. */
 struct ways {
     uint32_t *sources;
     uint32_t *targets;
     size_t count;
     bool *entered; /* by node: an entry */
-    bool *reached; /* by node: by way of an entry */
+    bool *reached; /* by node: reachable from an entry */
     uint32_t *stack;
 };
 
-/* Whether an edge goes on within a routine. */
+/* Whether an edge stays within a routine. */
 static bool stays(const struct routines_graph *graph, size_t edge)
 {
     uint32_t source = graph->sources[edge];
@@ -31,7 +31,7 @@ static bool comes_back(uint8_t type)
            type == DCFG_EDGE_CONTEXT_CHANGE_RETURN;
 }
 
-/* Marks what can be reached from an entry. */
+/* Marks the nodes reachable from an entry. */
 static void reach(struct ways *ways, const struct digraph *inner, uint32_t entry)
 {
     uint32_t depth = 0;
@@ -52,10 +52,8 @@ static void reach(struct ways *ways, const struct digraph *inner, uint32_t entry
     }
 }
 
-/*
- * Finds the entries. Behind calls, where control comes back to is reached by bypass edges; where
- * the call is missing (the stream began within it), the return's target has to be an entry itself.
- */
+/* Finds the entries. Return addresses are reached by bypass edges; if the call is missing (the
+ * stream began within the callee), the return's target becomes an entry. */
 static void find_entries(struct ways *ways, const struct routines_graph *graph,
                          const struct digraph *inner)
 {
@@ -112,7 +110,7 @@ static void ways_clear(struct ways *ways)
     free(ways->reached);
 }
 
-/* What hangs on the root is an entry, and a routine is what hangs on it. */
+/* The children of the root are entries; a routine is the subtree of its entry. */
 static void split(struct routines *routines, const struct dominators *dominators, uint32_t nodes)
 {
     for (uint32_t node = 0; node < nodes; node++) {
@@ -123,7 +121,7 @@ static void split(struct routines *routines, const struct dominators *dominators
         uint32_t begin = dominators->begin[node];
         uint32_t count = dominators->end[node] - begin;
         routines->dominator[node] = node;
-        /* the root is the first in preorder */
+        /* preorder begins with the root */
         routines->routines[number] =
             (struct routine){.entry = node, .first_node = begin - 1, .node_count = count};
         memcpy(routines->nodes + begin - 1, dominators->preorder + begin, count * sizeof(uint32_t));
@@ -132,7 +130,8 @@ static void split(struct routines *routines, const struct dominators *dominators
     }
 }
 
-/* A node leaves its routine if any of its edges does. The rows of exits are as those of nodes. */
+/* A node is an exit if any of its edges leaves the routine. Ranges of exits correspond to those of
+ * nodes. */
 static void find_exits(struct routines *routines, const struct routines_graph *graph, bool *leaves)
 {
     memset(leaves, 0, graph->nodes * sizeof *leaves);
@@ -155,7 +154,7 @@ static void find_exits(struct routines *routines, const struct routines_graph *g
     }
 }
 
-/* Loops are found against the preorder, in which a routine's nodes are together. */
+/* Finds loops in reverse preorder, in which a routine's nodes are contiguous. */
 static void assign_loops(struct routines *routines)
 {
     for (uint32_t l = 0; l < routines->loops.count; l++) {

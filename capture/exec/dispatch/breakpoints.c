@@ -5,7 +5,7 @@
 #define CAPACITY_MIN 16u
 #define GOLDEN       UINT64_C(0x9e3779b97f4a7c15)
 
-/* Where an address is, or would be. */
+/* The slot of an address, or the free slot for it. */
 static size_t slot_of(const struct breakpoints *breakpoints, uint64_t address)
 {
     size_t slot = (size_t)(address * GOLDEN >> 32) & (breakpoints->capacity - 1);

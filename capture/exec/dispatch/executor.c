@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 
 #define CACHE_BYTES  ((size_t)64 << 20)
-#define BUFFER_BYTES ((size_t)256 << 10) /* so that they stay in the second cache */
+#define BUFFER_BYTES ((size_t)256 << 10) /* fits in the L2 cache */
 
-/* After what it depends on has changed. */
+/* Updates `steps` after a change of what it depends on. */
 static void note_steps(struct executor *executor)
 {
     executor->steps = executor->settings.stepping && !executor->settings.parallel &&
@@ -22,7 +22,7 @@ static void note_steps(struct executor *executor)
                       !executor->breakpoint;
 }
 
-/* Code for a trace, without one, and that counts is kept apart, or there is one side for all. */
+/* The side for a trace: with `keeps` one each for a trace, none and counting, else one for all. */
 static unsigned side_of(const struct executor *executor, enum exec_trace trace)
 {
     return !executor->settings.keeps   ? 0
@@ -111,7 +111,7 @@ void executor_free(struct executor *executor)
     free(executor);
 }
 
-/* Targets of indirect branches are forgotten by all threads: by others when it is their turn. */
+/* Clears the lookup tables of all threads: of others when they run next. */
 static void forget_targets(struct executor *executor, unsigned side)
 {
     executor->sides[side].generation++;
@@ -140,7 +140,7 @@ void executor_switch(struct executor *executor, struct exec_thread *thread, uint
 int executor_begin(struct executor *executor, struct exec_thread *thread, struct bt_error *error)
 {
     executor_switch(executor, thread, 0);
-    for (unsigned side = 0; side < EXEC_SIDES; side++) /* they may have been another executor's */
+    for (unsigned side = 0; side < EXEC_SIDES; side++) /* entries may be of another executor */
         exec_thread_forget(thread, side);
     int result = exec_thread_bind(thread, error);
     return result == 0 ? executor_signals_begin(executor, error) : result;
@@ -171,7 +171,7 @@ static void forget_all(struct executor *executor)
         executor_settle_x87(executor);
     }
     code_cache_flush(executor->cache);
-    if (executor->expander.code && executor->side == 0) /* the other has no trace */
+    if (executor->expander.code && executor->side == 0) /* other sides have no records */
         trace_code_forget(executor->expander.code);
     forget_targets(executor, executor->side);
 }
@@ -190,7 +190,7 @@ static struct block *translate_anyway(struct executor *executor, uint64_t addres
     return block;
 }
 
-/* A block at an address that none begins at. */
+/* Translates the block at an address. */
 static struct block *make_block(struct executor *executor, uint64_t address,
                                 const struct block *before)
 {
@@ -202,19 +202,19 @@ static struct block *make_block(struct executor *executor, uint64_t address,
 
 static void stop_with(struct executor *executor, enum executor_reason reason)
 {
-    executor->stop.reason = reason; /* the rest is of faults */
+    executor->stop.reason = reason; /* other fields are for faults */
     executor->stop.exit = NULL;
 }
 
-/* A block that may be of other code by now, which cannot be told by the bytes that it looks at:
- * what is no instruction is one byte, and may become one of several. */
+/* Discards a block that cannot detect a change of its code: an invalid instruction counts as one
+ * byte, and later bytes may make it valid. */
 static void forget_uncertain(struct executor *executor, const struct block *block)
 {
     if (block->verify_code)
         executor_invalidate(executor, block->address, block->address + block->size);
 }
 
-/* What to do where a block was left. True: it is for others to go on. */
+/* Handles an exit. True: the run ends, and `stop` has the reason. */
 static bool handle_exit(struct executor *executor, const struct exit *exit)
 {
     struct exec_thread *thread = executor->thread;
@@ -256,8 +256,7 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
     }
 }
 
-/* The block that is next, if it was not there; makes the way that was just taken lead on to it
- * without leaving. */
+/* Returns the next block, translated if necessary, and links the exit just taken to it. */
 static struct block *go_on(struct executor *executor, struct exit *exit, struct block *block)
 {
     unsigned flushes = code_cache_flushes(executor->cache);
@@ -275,34 +274,35 @@ static struct block *go_on(struct executor *executor, struct exit *exit, struct 
     return block;
 }
 
-/* Instructions left to a limit that is near; UINT64_MAX: it is not. From then on they have to be
- * counted, and no two blocks may run without. */
+/* Number of instructions left to a near limit; UINT64_MAX: not near. Near the limit blocks are
+ * unlinked, because instructions are counted after each block. */
 static uint64_t count_left(struct executor *executor)
 {
     if (!executor_is_near(executor))
         return UINT64_MAX;
     executor_settle(executor);
-    if (!executor->settings.stepping) /* there is nothing linked */
+    if (!executor->settings.stepping) /* when stepping nothing is linked */
         executor_unlink(executor);
     return executor->limit > executor->expander.instructions
                ? executor->limit - executor->expander.instructions
                : 0;
 }
 
-/* What is left of the thread's turn, or until the limit. */
+/* Instructions left of the thread's turn, which may end at the limit. */
 static uint64_t turn_left(const struct executor *executor)
 {
     const int64_t turn = executor->thread->turn;
     return !executor->counts_turns ? UINT64_MAX : turn > 0 ? (uint64_t)turn : 0;
 }
 
-/* A block that begins like another, and is not longer than what is left. */
+/* Translates a block of at most `left` instructions, without entering it into the hash table. */
 static struct block *make_cut(struct executor *executor, uint64_t left)
 {
     return translate_anyway(executor, executor->thread->rip, (unsigned)left, NULL);
 }
 
-/* The same, of a block that is longer; turns end at the same places again and again. */
+/* The same for the begin of a longer block. Cuts are kept, because turns often end at the same
+ * instructions. */
 static struct block *cut_block(struct executor *executor, struct block *block, uint64_t left)
 {
     struct block *cut = block->cuts;
@@ -319,14 +319,14 @@ static struct block *cut_block(struct executor *executor, struct block *block, u
     return cut;
 }
 
-/* Whether the run has come to where it is to stop; from there one instruction is done alone. */
+/* Whether rip is at the breakpoint; the next run then executes one instruction separately. */
 static bool is_at_breakpoint(struct executor *executor)
 {
     return executor->breakpoint && executor->thread->rip == executor->breakpoint;
 }
 
-/* Whether what was left in the middle of a block is over; an interruption is not: it goes on. Nor
- * is a turn that is too short for the block. */
+/* Whether the run ends after a block was left early. It continues after an interruption, and after
+ * a block that is longer than the turn. */
 static bool is_over(struct executor *executor)
 {
     if (executor->stop.reason != EXECUTOR_INTERRUPTED && executor->stop.reason != EXECUTOR_TURN)
@@ -336,8 +336,7 @@ static bool is_over(struct executor *executor)
     return false;
 }
 
-/* Whether the run ends in front of the next block, which is NULL where it is not translated yet, or
- * where there is none. */
+/* Whether the run ends before the next block; NULL: not translated yet, or no code. */
 static bool stops_before(struct executor *executor, const struct block *block, uint64_t left)
 {
     const struct executor_settings *settings = &executor->settings;
@@ -357,7 +356,7 @@ static bool stops_before(struct executor *executor, const struct block *block, u
     return true;
 }
 
-/* The block to enter next, perhaps a part of one; NULL: there is no memory. */
+/* The block to enter next, possibly cut; NULL: no memory. */
 static struct block *choose(struct executor *executor, struct exit *exit, struct block *block,
                             uint64_t left, bool *is_cut)
 {
@@ -369,7 +368,7 @@ static struct block *choose(struct executor *executor, struct exit *exit, struct
     return *is_cut ? cut_block(executor, block, most) : block;
 }
 
-/* Enters it; where it was left, or NULL. */
+/* Executes a block and those linked to it. Returns the exit taken, or NULL after a fault. */
 static struct exit *enter(struct executor *executor, const struct block *block,
                           struct executor_single *single)
 {
@@ -382,7 +381,7 @@ static struct exit *enter(struct executor *executor, const struct block *block,
     return exit;
 }
 
-/* The same of a block that begins where runs stop. */
+/* Whether the run ends at the breakpoint of a block. */
 static bool is_at_block_breakpoint(struct executor *executor, const struct block *block)
 {
     if (!block->breakpoint || executor->reported_at == block->address)
@@ -392,7 +391,7 @@ static bool is_at_block_breakpoint(struct executor *executor, const struct block
     return true;
 }
 
-/* Blocks until something comes up. */
+/* Executes blocks until the run ends. */
 static int run(struct executor *executor, struct bt_error *error)
 {
     struct exec_thread *thread = executor->thread;
@@ -459,7 +458,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         over = is_over(executor);
     } else {
         executor->faulted = false;
-        stop_with(executor, EXECUTOR_INTERRUPTED); /* where the trace is not taken */
+        stop_with(executor, EXECUTOR_INTERRUPTED); /* if put() fails */
         if (executor->fs_base != executor->thread->fs_base)
             executor_consume_all(executor);
         executor->fs_base = executor->thread->fs_base;
@@ -484,7 +483,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
     return result;
 }
 
-/* What blocks write down, for a kind of trace. */
+/* The trace that blocks write for a setting. */
 static enum exec_trace written_for(const struct executor *executor, enum exec_trace trace)
 {
     return trace == EXEC_TRACE_COUNT && executor->counts_limits ? EXEC_TRACE_NONE : trace;

@@ -1,5 +1,5 @@
-/* What blocks end with because it cannot be done where they are: it has to do with the registers
- * that are ours, fs and gs, or it fails in ways that translated code does not. */
+/* Emulates instructions that translated code cannot execute: they use fs or gs, or fault in ways
+ * that translated code does not. */
 #include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/far_branch.h"
 #include "capture/exec/dispatch/trampoline.h"
@@ -10,7 +10,7 @@
 
 #define FS 4 /* as segment registers are encoded */
 
-/* The block's last instruction is not done after all: it is in no record. */
+/* Reverts the count and the records of the block's last instruction. */
 static void undo(struct executor *executor, const struct exit *exit, struct executor_stop stop)
 {
     const struct block *block = exit->from;
@@ -24,7 +24,7 @@ static void undo(struct executor *executor, const struct exit *exit, struct exec
     executor->stop = stop;
 }
 
-/* A general protection fault, with an error code. */
+/* Raises a general protection fault with an error code. */
 static bool protect(struct executor *executor, const struct exit *exit, uint64_t error)
 {
     undo(executor, exit, trap_protection(error));
@@ -37,7 +37,7 @@ static bool refuse(struct executor *executor, const struct exit *exit)
     return false;
 }
 
-/* By now there is another instruction, which somebody else has put there: it is what comes next. */
+/* Handles a different instruction that another process or thread has written there: it is next. */
 static bool is_another(struct executor *executor, const struct exit *exit)
 {
     undo(executor, exit, (struct executor_stop){.reason = EXECUTOR_INTERRUPTED});
@@ -52,11 +52,11 @@ static bool is_canonical(uint64_t address)
 
 static void set_fs_base(struct executor *executor, uint64_t base)
 {
-    executor_consume_all(executor); /* what is in the buffer had the old one */
+    executor_consume_all(executor); /* entries in the buffer refer to the old base */
     executor->fs_base = executor->thread->fs_base = base;
 }
 
-/* Whether a segment may be loaded for reading: the processor knows. */
+/* Whether the processor can load a segment for reading. */
 static bool is_segment(uint16_t selector)
 {
     bool readable;
@@ -64,7 +64,7 @@ static bool is_segment(uint16_t selector)
     return readable;
 }
 
-/* fs or gs: with none its base is 0, which gs has anyway; with another base nothing is done yet. */
+/* Loads fs or gs. A null selector sets the base to 0, which gs has anyway; others are refused. */
 static bool load_segment(struct executor *executor, const struct exit *exit, uint16_t selector,
                          bool fs)
 {
@@ -92,7 +92,7 @@ static uint64_t source_of(const struct exec_thread *thread,
     return (rex & 0xf8) == 0x48 ? value : (uint32_t)value;
 }
 
-/* Where its operand is, which translated code has not touched. */
+/* The address of an operand. */
 static uint64_t address_of(const struct exec_thread *thread, const struct decode_access *access)
 {
     uint64_t address = (uint64_t)access->displacement;
@@ -103,7 +103,7 @@ static uint64_t address_of(const struct exec_thread *thread, const struct decode
     return (access->narrow ? (uint32_t)address : address) + (access->fs ? thread->fs_base : 0);
 }
 
-/* Between the program's memory and ours, at `program`. False: a page fault. */
+/* Copies between the program's memory and the host's. False: a page fault. */
 static bool move(struct executor *executor, const struct exit *exit, void *to, const void *from,
                  unsigned size, bool writes)
 {

@@ -1,6 +1,6 @@
-/* The program's trap flag: a signal behind each instruction that begins with it set. Such
- * instructions are blocks of their own, without the flag; only popf is let set the processor's own
- * one, and is brought out by the trap that follows (exec_signal()). */
+/* The program's trap flag: a signal after each instruction that begins with the flag set. Such an
+ * instruction is a separate block, executed without the flag. Only popf sets the processor's flag;
+ * exec_signal() handles the trap that follows. */
 #include "capture/exec/dispatch/executor_state.h"
 #include "capture/exec/dispatch/trap.h"
 
@@ -9,7 +9,8 @@
 
 #define FLAG_ZERO 0x40u
 
-/* A string instruction with a repeat prefix is done once at a time, as the processor does it. */
+/* A string instruction with a repeat prefix executes one repetition at a time, as in the processor.
+ */
 static void cut_repetitions(struct exec_thread *thread, struct executor_single *single,
                             const struct decode_instruction *instruction)
 {
@@ -49,7 +50,7 @@ void executor_single_begin(struct executor *executor, struct executor_single *si
     thread->flags &= ~(uint64_t)TRAP_FLAG;
 }
 
-/* What pushf has written. */
+/* Sets the flag in what pushf has written. */
 static void set_pushed(const struct exec_thread *thread)
 {
     uint8_t *pushed = (uint8_t *)(uintptr_t)thread->registers[DECODE_RSP];

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #define GUARD_BYTES ((size_t)64 << 10) /* more than a block's entries */
-#define RECORDS     3584u              /* with what lies behind them they stay in the first cache */
+#define RECORDS     3584u              /* 42 KiB: fits in an L1 cache of 48 KiB */
 
 _Static_assert(CODE_CACHE_SLOTS * 4 < GUARD_BYTES, "entries cannot jump the guard");
 
@@ -161,7 +161,7 @@ void executor_resume(struct executor *executor)
 /* --- limits ------------------------------------------------------------------------------------
  */
 
-/* What was given and is not counted yet may be as much as fits into a buffer, each time. */
+/* Each buffer passed to the worker and not yet counted may hold as much as fits in it. */
 bool executor_is_near(struct executor *executor)
 {
     uint64_t horizon = executor->settings.trace == EXEC_TRACE_COUNT
@@ -177,7 +177,7 @@ bool executor_is_near(struct executor *executor)
     return executor->limit < executor->counted + (executor->given + 1) * horizon;
 }
 
-/* What is not traced is not counted. */
+/* Without a trace instructions are not counted. */
 static bool counts_by_turn(const struct executor *executor)
 {
     return executor->counts_limits && executor->settings.trace != EXEC_TRACE_NONE;

@@ -1,14 +1,15 @@
-/* The address of x87's last instruction, which is one in the code cache as far as the processor
- * knows. */
+/* The address of the last x87 instruction, which the processor records as an address in the code
+ * cache. */
 #include "capture/exec/dispatch/executor_state.h"
 
 #include <string.h>
 
 #define ENVIRONMENT_POINTER 12  /* in the environment that fnstenv stores */
-#define X87_POINTER         8   /* in the vector area, */
-#define XSTATE_BV           512 /* and which components are there */
+#define X87_POINTER         8   /* offset in the vector area */
+#define XSTATE_BV           512 /* offset of the components in use */
 
-/* The program's address of an instruction in a cache; others stay as they are. */
+/* The program's address of an instruction in a code cache; other addresses are returned unchanged.
+ */
 static uint64_t address_of(const struct executor *executor, uint64_t place)
 {
     const uint8_t *code = (const uint8_t *)(uintptr_t)place;
@@ -24,7 +25,7 @@ static uint64_t address_of(const struct executor *executor, uint64_t place)
     return place;
 }
 
-/* 0: it is not in the thread's state, or not known. */
+/* Returns the pointer; 0: not in the thread's state, or unknown. */
 static uint64_t settle_x87(struct executor *executor)
 {
     uint8_t *area = executor->thread->vector;
@@ -42,7 +43,7 @@ void executor_settle_x87(struct executor *executor)
     settle_x87(executor);
 }
 
-/* The environment has 32 bits of it; the rest is that of the block. */
+/* The environment has the low 32 bits of the pointer; the high ones are the block's. */
 void executor_settle_environment(struct executor *executor, const struct block *block)
 {
     uint8_t *at = executor->thread->x87_environment + ENVIRONMENT_POINTER;

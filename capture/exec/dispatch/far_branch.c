@@ -10,8 +10,8 @@
 #define RING             3u
 #define RETURN_IMMEDIATE 0xcau
 
-/* What iret changes in a program: the results' flags, trap, direction, nested task, alignment check
- * and identification. */
+/* The flags that iret changes in user mode: status flags, trap, direction, nested task, alignment
+ * check and identification. */
 #define POPPED 0x244dd5u
 
 bool far_branch_is(const struct decode_instruction *instruction)
@@ -89,7 +89,7 @@ static enum far_branch_result do_interrupt_return(const struct decode_instructio
     return go(branch, part(read, 0, size));
 }
 
-/* AMD's processors do not have the form with 64 bits (AMD64 manual, volume 3, JMP far). */
+/* AMD processors lack the 64-bit form (AMD64 manual, volume 3, JMP far). */
 static enum far_branch_result do_jump(const struct decode_instruction *instruction,
                                       const uint8_t *read, struct far_branch *branch)
 {

@@ -9,13 +9,14 @@
 
 #define STACK_BYTES ((size_t)1 << 20)
 
-#define XSAVE_HEADER  512u
-#define XSAVE_SIZE_AT 480u /* of the frame's area, as the system notes it in the legacy part */
-#define XSAVE_MAGIC   0x46505853u
+#define XSAVE_HEADER 512u
+#define XSAVE_SIZE_AT                                                                              \
+    480u /* offset of the area's size, which the kernel stores in its legacy part */
+#define XSAVE_MAGIC 0x46505853u
 
 static const int signals[EXECUTOR_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
-/* Where ucontext_t keeps the registers, in the order of encodings. */
+/* Indexes of the registers in ucontext_t, in the order of encodings. */
 static const int context_registers[DECODE_REGISTERS] = {
     REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
     REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
@@ -35,7 +36,8 @@ int executor_signals_begin(struct executor *executor, struct bt_error *error)
     }
     action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
     for (unsigned i = 0; i < EXECUTOR_SIGNALS; i++) {
-        if (signals[i] == SIGTRAP) /* what we send to threads of our own is no interruption */
+        if (signals[i] ==
+            SIGTRAP) /* SIGTRAP sent to host threads must not interrupt system calls */
             action.sa_flags |= SA_RESTART;
         sigaction(signals[i], &action, &executor->old_actions[i]);
     }
@@ -50,8 +52,8 @@ void executor_signals_end(struct executor *executor)
     munmap(executor->signal_stack.ss_sp, STACK_BYTES);
 }
 
-/* The trace is full: its records are put, the entries of the block that is at work move to the
- * front, and the store that met the guard is done again there. */
+/* Empties a full trace buffer: puts its records, moves the current block's entries to the begin of
+ * the buffer, and retries the store that faulted at the guard pages. */
 static void empty_buffer(struct executor *executor, const struct block *block, greg_t *registers)
 {
     greg_t *pointer = &registers[context_registers[block->pointer]];
@@ -62,7 +64,7 @@ static void empty_buffer(struct executor *executor, const struct block *block, g
         memmove(executor->buffer, begun, (size_t)(end - begun));
     *pointer = (greg_t)(uintptr_t)executor->buffer;
     if (executor->result != 0 || executor_is_near(executor))
-        executor_unlink(executor); /* out at the end of this block */
+        executor_unlink(executor); /* leave after this block */
 }
 
 unsigned executor_pc_map_find(const struct block *block, unsigned offset)
@@ -88,8 +90,8 @@ static void save_vector(struct exec_thread *thread, const ucontext_t *context)
     memcpy(thread->vector + XSAVE_HEADER, &components, sizeof components);
 }
 
-/* A string instruction that has done some of its repetitions counts: what it did is written down,
- * as it would have been after it. When it goes on it is fetched again. */
+/* A string instruction that has executed some of its repetitions counts as executed: writes its
+ * entries as after its end. When it resumes it is fetched again. */
 static bool finish_repeated(struct executor *executor, const struct block *block, unsigned at,
                             unsigned offset, const greg_t *registers)
 {
@@ -118,7 +120,7 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     unsigned offset = (unsigned)((uint8_t *)(uintptr_t)registers[REG_RIP] - block->code);
     unsigned at = executor_pc_map_find(block, offset);
     bool asking = (block->verify_code || block->saves_x87) &&
-                  offset < block->pc_map[0].traced; /* with rcx, which is kept */
+                  offset < block->pc_map[0].traced; /* rcx is already in the thread */
     for (unsigned i = 0; i < DECODE_REGISTERS; i++)
         if (i != block->pointer && i != block->scratch && !(asking && i == DECODE_RCX))
             thread->registers[i] = (uint64_t)registers[context_registers[i]];
@@ -137,14 +139,14 @@ void executor_save(struct executor *executor, const struct block *block, void *c
     thread->x87_unsettled = 1;
     executor->fault_block = block;
     executor->fault_instructions = at + finish_repeated(executor, block, at, offset, registers);
-    if (executor->counts_turns) /* what it counted, and has not done */
+    if (executor->counts_turns) /* counted, but not executed */
         thread->turn += (int64_t)block->instructions - executor->fault_instructions;
     registers[REG_RIP] = (greg_t)(uintptr_t)exec_return;
     registers[REG_RSP] = (greg_t)thread->host_stack;
     registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
-/* Page faults say what was tried; protection errors of no address have nothing to fix_fault. */
+/* Page faults have an access and an address; general protection faults cannot be fixed. */
 static bool fix_fault(struct executor *executor, const siginfo_t *info, uint64_t failure)
 {
     uint32_t access = failure & TRAP_PAGE_FETCH   ? PROT_EXEC
@@ -162,7 +164,7 @@ static bool is_fault(int number, const siginfo_t *info)
                                  number == SIGILL || number == SIGTRAP);
 }
 
-/* Sent by somebody, or by a timer. */
+/* Handles a signal from a process or a timer. */
 static bool note(struct exec_thread *thread, int number, siginfo_t *info, ucontext_t *context)
 {
     const struct executor *executor = thread->executor;
@@ -178,7 +180,7 @@ static bool note(struct exec_thread *thread, int number, siginfo_t *info, uconte
     return executor_step_out(thread, context);
 }
 
-/* An instruction of a block has failed: ours, or the program's. */
+/* Handles a fault in a block, of an inserted instruction or of the program's. */
 static bool fault(struct executor *executor, const struct block *block, int number, siginfo_t *info,
                   ucontext_t *context)
 {
@@ -196,7 +198,7 @@ static bool fault(struct executor *executor, const struct block *block, int numb
     if (number == SIGSEGV && fix_fault(executor, info, (uint64_t)registers[REG_ERR])) {
         if (code_cache_find(executor->cache, block->address) == block)
             return true;
-        /* it has changed itself, perhaps; the instruction is done, but none after it */
+        /* the block may have changed its own code: stop after this instruction */
         executor->thread->stepping_out = true;
         registers[REG_EFL] |= TRAP_FLAG;
         return true;
@@ -208,7 +210,7 @@ static bool fault(struct executor *executor, const struct block *block, int numb
                                          .fault_address = (uint64_t)(uintptr_t)info->si_addr,
                                          .trap = (uint64_t)registers[REG_TRAPNO],
                                          .error = (uint64_t)registers[REG_ERR]});
-    if (code_cache_holds(executor->cache, address)) /* the instruction itself */
+    if (code_cache_holds(executor->cache, address)) /* the address is that of the instruction */
         executor->stop.fault_address = executor->thread->rip;
     return false;
 }
@@ -239,10 +241,10 @@ bool exec_signal(int number, void *information, void *context_pointer)
                               ? code_cache_at(executor->cache, code)
                               : NULL;
     if (block && number == SIGTRAP && info->si_code == TRAP_TRACE) {
-        executor->traps = true; /* after popf; out as for a signal */
+        executor->traps = true; /* after popf; stops as for a signal */
         return executor_step_out(thread, context);
     }
-    if (!block) { /* our own mistake: as if there were no handler */
+    if (!block) { /* a fault of the host: default action */
         signal(number, SIG_DFL);
         return true;
     }

@@ -10,8 +10,8 @@ static bool within(const uint8_t *code, const uint8_t *begin, const uint8_t *end
     return code >= begin && code < end;
 }
 
-/* Whether all that is the program's is where executor_save() looks for it: before an instruction,
- * or at it, but not in what follows it or ends the block. */
+/* Whether executor_save() can save the program's state here: before an instruction or at it, but
+ * not in the inserted code after it or in the block's exits. */
 static bool is_whole(const struct block *block, const uint8_t *code)
 {
     unsigned offset = (unsigned)(code - block->code);
@@ -20,9 +20,9 @@ static bool is_whole(const struct block *block, const uint8_t *code)
 }
 
 /*
- * In translated code one instruction after the other is let go, by the trap flag, until the state
- * is whole: what is left is a few instructions of ours. Or until it has left by itself; those who
- * are about to enter are let in that far.
+ * In translated code the thread single-steps, by the trap flag, to the next safe point, a few
+ * inserted instructions later, or until it leaves translated code. A thread that is about to enter
+ * translated code single-steps into it.
  */
 bool executor_step_out(struct exec_thread *thread, void *context_pointer)
 {
@@ -31,7 +31,7 @@ bool executor_step_out(struct exec_thread *thread, void *context_pointer)
     greg_t *registers = context->uc_mcontext.gregs;
     const uint8_t *code = (const uint8_t *)(uintptr_t)registers[REG_RIP];
     bool in_cache = code_cache_holds(executor->cache, code);
-    /* outside of it, blocks may just be in the making */
+    /* outside the cache, a block may be under construction */
     const struct block *block = in_cache ? code_cache_at(executor->cache, code) : NULL;
     if (block && is_whole(block, code)) {
         executor_save(executor, block, context,

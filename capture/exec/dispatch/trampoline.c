@@ -3,8 +3,8 @@
 #include "capture/exec/dispatch/executor_state.h"
 
 /*
- * In assembler, because every register has its meaning here. The program's stack is never used:
- * flags go through ours.
+ * In assembler, because all registers have the program's values. The program's stack is never used;
+ * flags are moved through the host's.
  */
 
 #define TEXT_(x) #x
@@ -32,7 +32,7 @@ SYMBOL(thread_side, EXEC_THREAD_SIDE);
 SYMBOL(thread_lookup, EXEC_THREAD_LOOKUP);
 SYMBOL(system_call_again, EXEC_SYSTEM_CALL_AGAIN);
 
-/* fs becomes what the thread has at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
+/* Sets fs from the thread's field at an offset. Clobbers rax, rcx, rdx, rsi, rdi, r11. */
 __asm__(".macro set_fs offset\n"
         "    cmpb $0, %gs:thread_fs_by_system\n"
         "    jne 1f\n"
@@ -46,8 +46,8 @@ __asm__(".macro set_fs offset\n"
         "2:\n"
         ".endm\n");
 
-/* What a function has to leave as it was, and 8 bytes: the frame of whoever enters translated code,
- * which *thread has as host_stack. */
+/* The callee-saved registers, and 8 bytes for control words: the host's frame, at the thread's
+ * host_stack. */
 __asm__(".macro push_saved\n"
         "    push %rbp\n"
         "    push %rbx\n"
@@ -67,8 +67,8 @@ __asm__(".macro push_saved\n"
         "    ret\n"
         ".endm\n");
 
-/* The program's registers but rax, rcx and rdx: each is moved by a macro, from or to `before` with
- * its offset in struct exec_thread, and `after`. */
+/* Applies the macro `move` to the program's registers except rax, rcx and rdx. The operand is
+ * `before`, the register's offset in struct exec_thread, `after`. */
 __asm__(".macro load register, memory\n"
         "    mov \\memory, %\\register\n"
         ".endm\n"
@@ -91,8 +91,7 @@ __asm__(".macro load register, memory\n"
         "    \\move r15, \\before\\()120\\after\n"
         ".endm\n");
 
-/* The flags that instructions' results leave, from eax: OF by an addition, the others from ah.
- * Clobbers rax, rcx. */
+/* Sets the status flags from eax: OF by an addition, the others from ah. Clobbers rax, rcx. */
 __asm__(".macro set_results\n"
         "    mov %eax, %ecx\n"
         "    shr $11, %ecx\n"
@@ -103,12 +102,12 @@ __asm__(".macro set_results\n"
         ".endm\n");
 
 /*
- * The vector state into the thread, whose area rcx points to then. Clobbers rax, rdx, rsi.
+ * Saves the vector state to the thread's area; rcx then points to it. Clobbers rax, rdx, rsi.
  *
  * XSAVEOPT leaves out components in their initial state and those not modified since the XRSTOR.
  * A component that XRSTOR has initialized may count as in use, and as unmodified (Intel SDM,
  * volume 1, 13.8.3): XSAVEOPT then sets its bit in XSTATE_BV, and leaves older bytes in the area.
- * So wherever a bit appears that XRSTOR did not find, XSAVE writes all components.
+ * So if a bit appears that was clear at XRSTOR, XSAVE writes all components.
  */
 __asm__(".macro save_vector\n"
         "    mov %gs:thread_vector, %rcx\n"
@@ -126,7 +125,7 @@ __asm__(".macro save_vector\n"
         ".Lsaved_\\@:\n"
         ".endm\n");
 
-/* From exec_enter_checked on, an interruption is for the handler to see to. */
+/* From exec_enter_checked on, the signal handler stops an interrupted thread. */
 __asm__(".text\n"
         ".p2align 4\n"
         ".globl exec_enter\n"
@@ -196,7 +195,8 @@ __asm__(".text\n"
         "exec_return:\n"
         "    testl $0x244400, %gs:thread_flags\n"
         "    jz 10f\n"
-        "    pushq $0x202\n" /* no direction, no alignment checks, nor what sahf leaves */
+        "    pushq $0x202\n" /* clears direction, alignment check and other flags that sahf does not
+                                set */
         "    popfq\n"
         "10:\n"
         "    set_fs thread_host_fs\n"
@@ -212,8 +212,8 @@ __asm__(".text\n"
         "5:  return_to_host\n"
         ".size exec_leave, . - exec_leave\n");
 
-/* The frame is exec_enter()'s, for exec_return(); the byte behind its control words says whether fs
- * was set. */
+/* The frame is that of exec_enter(), for exec_return(); the byte after its control words says
+ * whether fs was set. */
 __asm__(".p2align 4\n"
         ".globl exec_step\n"
         ".type exec_step, @function\n"
@@ -292,7 +292,7 @@ __asm__(".p2align 4\n"
         "    jmp 1b\n"
         "9:  save_vector\n"
         "    movb $0, %gs:thread_vector_live\n"
-        "    testb $1, 512(%rcx)\n" /* of XSTATE_BV: what is initial needs no fninit */
+        "    testb $1, 512(%rcx)\n" /* of XSTATE_BV: x87 in its initial state needs no fninit */
         "    jz 4f\n"
         "    fninit\n"
         "4:  cmpb $0, %gs:thread_has_avx\n"
@@ -303,7 +303,8 @@ __asm__(".p2align 4\n"
         "    jmp 5b\n"
         ".size exec_step_leave, . - exec_step_leave\n");
 
-/* As EXEC_LOOKUP_SECOND() has it, without touching flags; then as an indirect branch does. */
+/* Computes EXEC_LOOKUP_SECOND() without changing flags, then compares as an indirect branch does.
+ */
 __asm__(".p2align 4\n"
         ".globl exec_look_again\n"
         ".type exec_look_again, @function\n"
@@ -331,7 +332,7 @@ __asm__(".p2align 4\n"
         "exec_look_again_end:\n"
         ".size exec_look_again, . - exec_look_again\n");
 
-/* fs may be whose it wants when a signal comes: it is kept on the stack meanwhile. */
+/* When a signal arrives, fs may be the program's or the host's: it is saved on the stack. */
 __asm__(".p2align 4\n"
         ".globl exec_signal_entry\n"
         ".type exec_signal_entry, @function\n"
@@ -384,7 +385,7 @@ __asm__(".p2align 4\n"
         "    syscall\n"
         ".size exec_signal_return, . - exec_signal_return\n");
 
-/* The handler sends who fails before `end` to `failed`. */
+/* The handler resumes a thread that faults before `end` at `failed`. */
 __asm__(".p2align 4\n"
         ".globl exec_copy\n"
         ".type exec_copy, @function\n"
@@ -402,7 +403,7 @@ __asm__(".p2align 4\n"
         "    ret\n"
         ".size exec_copy, . - exec_copy\n");
 
-/* The handler sends who stands between `checked` and `done` to `interrupted`. */
+/* The handler resumes a thread between `checked` and `done` at `interrupted`. */
 __asm__(".p2align 4\n"
         ".globl exec_system_call\n"
         ".type exec_system_call, @function\n"

@@ -14,7 +14,8 @@ struct executor_stop trap_protection(uint64_t error)
 
 struct executor_stop trap_page_fault(uint64_t address, uint64_t error)
 {
-    if ((error & TRAP_PAGE_FETCH) && address >> 47 != 0) /* the system's half: it tells nothing */
+    if ((error & TRAP_PAGE_FETCH) &&
+        address >> 47 != 0) /* kernel addresses: the same error code whether mapped or not */
         error |= TRAP_PAGE_PROTECTION;
     return (struct executor_stop){.reason = EXECUTOR_FAULT,
                                   .signal = SIGSEGV,

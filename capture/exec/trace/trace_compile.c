@@ -8,18 +8,18 @@
 #include <sys/mman.h>
 
 /*
- * Registers of this code: rsi entries, rdx their end, rdi records, rcx the last that may be begun
- * at, r8 the table of code, r9 instructions, r11 fs base; rax and r10 are free, and the position is
- * on the stack. ymm13 to ymm15 hold the processor's number where records have it, in the three
- * ways in which 32 bytes may lie over records of 12.
+ * Registers of the generated code: rsi entries, rdx their end, rdi records, rcx the last record at
+ * which a block may begin, r8 the table of code, r9 instructions, r11 fs base; rax and r10 are
+ * free. The position is on the stack. ymm13 to ymm15 hold the processor's number for the three
+ * alignments of 32 bytes in records of 12.
  */
 #define STEP     32u /* bytes of a move */
 #define PATTERNS 3u  /* 3 * 32 is a multiple of 12 */
 
-#define BLOCK_BYTES 65536u /* what a block's code and records never reach */
-#define OFTEN       16u    /* executions that a block's code pays for */
+#define BLOCK_BYTES 65536u /* more than a block's code and records need */
+#define OFTEN       16u    /* executions after which generating code pays */
 
-/* The memory begins with the patterns, which change, on a page without code. */
+/* The memory begins with the patterns, which are written, on a page without code. */
 #define PATTERN_PAGE 4096u
 
 _Static_assert(offsetof(struct trace_position, end) == 8 &&
@@ -34,10 +34,10 @@ struct trace_code {
     size_t size;
     struct emitter emitter; /* code grows upwards, */
     uint8_t *data;          /* records downwards */
-    uint8_t *first;         /* behind begin and end */
+    uint8_t *first;         /* after the common entry and exit code */
     const uint8_t *begin, *end;
-    const uint8_t **table; /* by the blocks' numbers; to `end` where there is no code */
-    uint8_t *seen;         /* how often */
+    const uint8_t **table; /* by block number; `end` for blocks without code */
+    uint8_t *seen;         /* number of executions, by block number */
     size_t table_bytes;
     uint32_t limit, used;
     const struct code_cache *cache;
@@ -134,7 +134,7 @@ void trace_code_forget(struct trace_code *code)
 /* --- a block -----------------------------------------------------------------------------------
  */
 
-/* Records, from where they are kept beside the code. */
+/* Copies records from the template. */
 static void emit_records(struct trace_code *code, unsigned bytes)
 {
     struct emitter *emitter = &code->emitter;
@@ -164,7 +164,7 @@ static struct emit_memory memory_at(uint8_t base, int32_t displacement)
         .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
 }
 
-/* Where data references go: an entry, what is to be added, and fs. */
+/* Patches an address: entry, addend and base of fs. */
 static void emit_patch_address(struct trace_code *code, const struct patch *patch, bool fs,
                                int *loaded)
 {
@@ -230,7 +230,7 @@ static void emit_add(struct emitter *emitter, uint8_t rex, uint8_t reg, uint32_t
         emit32(emitter, value);
 }
 
-/* On to the next block, or out. */
+/* Jumps to the next block, or leaves. */
 static void emit_next(struct trace_code *code, const struct block *block)
 {
     static const uint8_t at_end[] = {0x48, 0x39, 0xd6, 0x0f, 0x83};  /* cmp rsi, rdx; jae */

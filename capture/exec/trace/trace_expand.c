@@ -26,7 +26,7 @@ int trace_expander_add(struct trace_expander *expander, uint32_t address, bool w
     return 0;
 }
 
-/* Records [from, to) of a block with their addresses. */
+/* Copies records [from, to) of a block and patches their addresses. */
 static int expand_part(struct trace_expander *expander, const struct block *block,
                        const uint32_t *entries, unsigned from, unsigned to)
 {
@@ -51,7 +51,7 @@ static int expand_part(struct trace_expander *expander, const struct block *bloc
     return 0;
 }
 
-/* The records and specials in front of given ones. */
+/* Expands the records and specials before the given ones. */
 static int expand(struct trace_expander *expander, const struct block *block,
                   const uint32_t *entries, unsigned records, unsigned specials)
 {
@@ -67,7 +67,7 @@ static int expand(struct trace_expander *expander, const struct block *block,
     return result == 0 ? expand_part(expander, block, entries, at, records) : result;
 }
 
-/* One execution of a block. */
+/* Expands one execution of a block. */
 static int expand_block(struct trace_expander *expander, const uint32_t *entries,
                         const struct block *block)
 {
@@ -77,7 +77,7 @@ static int expand_block(struct trace_expander *expander, const uint32_t *entries
     return expand(expander, block, entries, block->record_count, block->special_count);
 }
 
-/* As far as there is code for it, and room. */
+/* Expands with generated code, as far as it exists and space allows. */
 static const uint32_t *run_code(struct trace_expander *expander, const uint32_t *entries,
                                 const uint32_t *end)
 {

@@ -1,4 +1,4 @@
-/* What the files that expand a trace call of each other. */
+/* Functions shared by the files that expand a trace. */
 #ifndef CAPTURE_EXEC_TRACE_TRACE_EXPAND_INTERNAL_H
 #define CAPTURE_EXEC_TRACE_TRACE_EXPAND_INTERNAL_H
 

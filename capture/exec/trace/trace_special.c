@@ -40,11 +40,11 @@ static uint64_t mask_of(const struct decode_access *access, const uint32_t *entr
     if (access->lanes > 16)
         mask |= (uint64_t)entries[1] << 32;
     else
-        mask &= 0xffff; /* only so much was written */
+        mask &= 0xffff; /* kmovw wrote 16 bits */
     return access->lanes == 64 ? mask : mask & (((uint64_t)1 << access->lanes) - 1);
 }
 
-/* Of each element of a vector the highest bit. */
+/* The highest bit of each element of a vector. */
 static uint64_t vector_mask_of(const struct decode_access *access, const uint32_t *entries)
 {
     const uint8_t *bytes = (const uint8_t *)entries;
@@ -54,7 +54,7 @@ static uint64_t vector_mask_of(const struct decode_access *access, const uint32_
     return mask;
 }
 
-/* Elements that are touched; neighbours make one reference. */
+/* Accessed elements; adjacent ones become one reference. */
 static int add_elements(struct trace_expander *expander, const struct decode_access *access,
                         bool write, uint32_t address, uint64_t mask)
 {
@@ -82,7 +82,7 @@ static int add_gather(struct trace_expander *expander, const struct decode_acces
     return result;
 }
 
-/* The element with a bit. */
+/* The element that contains a bit. */
 static uint32_t bit_address(const struct decode_access *access, const uint32_t *entries)
 {
     uint64_t bit;
@@ -134,8 +134,8 @@ bool trace_expander_next_area(const struct trace_expander *expander, struct trac
     return false;
 }
 
-/* Legacy area and header, then components. Entries: the address, edx:eax, and behind it what the
- * header has: components that are in use, and the form. */
+/* Legacy area and header, then components. Entries: the address, edx:eax, and, written after the
+ * instruction, the header's components in use and form. */
 static int add_xsave(struct trace_expander *expander, const struct decode_access *access,
                      bool write, uint32_t address, const uint32_t *entries)
 {
@@ -149,7 +149,7 @@ static int add_xsave(struct trace_expander *expander, const struct decode_access
     return result;
 }
 
-/* Entries: count, pointers, count and first pointer afterwards. */
+/* Entries: count and pointers before, count and first pointer after the instruction. */
 static int add_repeated(struct trace_expander *expander, const struct special *special,
                         const uint32_t *entries)
 {

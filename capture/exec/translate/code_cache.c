@@ -10,15 +10,15 @@
 
 #define PAGE_ENTRIES    4096u
 #define PAGE_SHIFT      12u
-#define BYTES_PER_BLOCK 64u /* blocks are longer than this on average */
-#define LEAVE_BYTES     16u /* of each of the two jumps at the beginning */
-#define KNOWLEDGE       3u  /* bytes for each byte of code */
+#define BYTES_PER_BLOCK 64u /* lower bound of a block's average size */
+#define LEAVE_BYTES     16u /* of each of the two jumps at the begin */
+#define KNOWLEDGE       3u  /* bytes of metadata for each byte of code */
 
 struct code_cache {
     uint8_t *code; /* begins with jumps to the thread's `leave` and `again` */
     size_t code_size;
     uint8_t *code_at;
-    uint8_t *arena; /* what is known of the blocks */
+    uint8_t *arena; /* metadata of blocks */
     size_t arena_size;
     size_t arena_used;
     struct block **blocks; /* by number; in ascending order of their code */
@@ -26,7 +26,7 @@ struct code_cache {
     struct exit **exits; /* by number */
     uint32_t exit_count, exit_limit;
     struct block *hash[CODE_CACHE_HASH_ENTRIES];
-    struct block *pages[PAGE_ENTRIES]; /* those that find() sees, by the pages they are in */
+    struct block *pages[PAGE_ENTRIES]; /* blocks in the hash table, by their pages */
     unsigned flushes;
 };
 
@@ -178,8 +178,7 @@ struct exit *code_cache_exit(const struct code_cache *cache, uint32_t number)
     return number < cache->exit_count ? cache->exits[number] : NULL;
 }
 
-/* The entries of the pages that a block's first and last byte are in: neighbours, if they differ.
- */
+/* The entry of the page with a block's first byte, or with its last. */
 static unsigned page_of(const struct block *block, unsigned last)
 {
     uint64_t offset = last && block->size ? block->size - 1 : 0;
@@ -223,7 +222,7 @@ void code_cache_link(struct exit *exit, struct block *to)
     to->incoming = exit;
 }
 
-/* Sends all that goes to a block back to leaving. */
+/* Unlinks all exits that are linked to a block. */
 static void unlink_block(struct block *block)
 {
     struct exit *next;

@@ -3,21 +3,21 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-#define FRAMES       32u    /* levels of enter are below */
+#define FRAMES       32u    /* enter takes its level modulo this */
 #define STATUS_FLAGS 0x8d5u /* CF, PF, AF, ZF, SF, OF */
 #define REPEATS      (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)
-#define OPERANDS_MIN 3u /* that are looked at without a look at their number */
+#define OPERANDS_MIN 3u /* operands that are read without checking operand_count */
 
-/* rax, rcx, rdx, rbx, rbp, rsi and rdi: what hypervisors take and give. */
+/* rax, rcx, rdx, rbx, rbp, rsi and rdi: parameters and results of hypervisors. */
 #define REGISTERS_ELSEWHERE 0xefu
 
-/* What Zydis says of one instruction. */
+/* An instruction as Zydis decodes it. */
 struct decoded {
     ZydisDecodedInstruction instruction;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/* A register's number among those from first to last; true where it is one of them. */
+/* Whether a register is between first and last; *number is then its number, counted from `from`. */
 static bool is_among(ZydisRegister name, ZydisRegister first, ZydisRegister last, unsigned from,
                      uint8_t *number)
 {
@@ -27,8 +27,8 @@ static bool is_among(ZydisRegister name, ZydisRegister first, ZydisRegister last
     return true;
 }
 
-/* The general register that a name is, or is a part of; DECODE_NONE for others. Asked several times
- * for each instruction, and so without Zydis, whose names are in the order of encodings. */
+/* The general register that a name denotes, in whole or in part; else DECODE_NONE. Called several
+ * times for each instruction, and so without calls of Zydis; its names are in encoding order. */
 static uint8_t general_number(ZydisRegister name)
 {
     uint8_t number = DECODE_NONE;
@@ -65,7 +65,7 @@ static bool reads(const ZydisDecodedOperand *operand)
     return (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0;
 }
 
-/* --- how it goes on ----------------------------------------------------------------------------
+/* --- control flow ------------------------------------------------------------------------------
  */
 
 static bool is_through_gs(const struct decoded *decoded)
@@ -90,7 +90,7 @@ static bool loads_segment(const struct decoded *decoded)
     return false;
 }
 
-/* ds, es and ss mean nothing; fs and gs have bases that go with them. */
+/* Loads of ds, es and ss have no effect; loads of fs and gs also set their bases. */
 static uint8_t kind_of_load(const struct decoded *decoded)
 {
     const ZydisDecodedOperand *operands = decoded->operands;
@@ -137,7 +137,7 @@ static uint8_t kind_of(const struct decoded *decoded)
     case ZYDIS_MNEMONIC_UD0:
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
-    case ZYDIS_MNEMONIC_UIRET: /* there are no user interrupts */
+    case ZYDIS_MNEMONIC_UIRET: /* user interrupts are not enabled */
         return DECODE_TRAP;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_SYSENTER:
@@ -160,7 +160,7 @@ static uint8_t kind_of(const struct decoded *decoded)
     return DECODE_STRAIGHT;
 }
 
-/* --- what it uses ------------------------------------------------------------------------------
+/* --- registers and flags -----------------------------------------------------------------------
  */
 
 static bool is_vector_extension(ZydisISAExt extension)
@@ -207,7 +207,7 @@ static bool is_vector_extension(ZydisISAExt extension)
     }
 }
 
-/* Those of vector extensions that leave vector registers alone. */
+/* Instructions of vector extensions that use no vector registers. */
 static bool is_general(const ZydisDecodedInstruction *instruction)
 {
     switch (instruction->mnemonic) {
@@ -230,7 +230,7 @@ static void note_general(uint16_t *registers, ZydisRegister name)
         *registers |= (uint16_t)(1u << number);
 }
 
-/* Whether the destination, or a part of it, may stay as it was although Zydis has it written. */
+/* Whether the destination, or a part of it, may be unchanged although Zydis reports a write. */
 static bool may_keep_destination(ZydisMnemonic mnemonic)
 {
     switch (mnemonic) {
@@ -238,9 +238,9 @@ static bool may_keep_destination(ZydisMnemonic mnemonic)
     case ZYDIS_MNEMONIC_BSR:
     case ZYDIS_MNEMONIC_LZCNT: /* older processors execute them as bsr and bsf */
     case ZYDIS_MNEMONIC_TZCNT:
-    case ZYDIS_MNEMONIC_RDSSPD: /* without a shadow stack nothing happens */
+    case ZYDIS_MNEMONIC_RDSSPD: /* no-ops without a shadow stack */
     case ZYDIS_MNEMONIC_RDSSPQ:
-    case ZYDIS_MNEMONIC_SLDT: /* where Linux emulates them, it writes 16 bits only */
+    case ZYDIS_MNEMONIC_SLDT: /* Linux' emulation writes 16 bits only */
     case ZYDIS_MNEMONIC_SMSW:
     case ZYDIS_MNEMONIC_STR:
         return true;
@@ -249,7 +249,7 @@ static bool may_keep_destination(ZydisMnemonic mnemonic)
     }
 }
 
-/* Shifts by 0 and repetitions of 0 times leave all flags as they were. */
+/* Shifts by 0 and string instructions with rcx = 0 leave all flags unchanged. */
 static bool may_keep_flags(const ZydisDecodedInstruction *instruction)
 {
     return instruction->meta.category == ZYDIS_CATEGORY_SHIFT ||
@@ -268,8 +268,8 @@ static void find_flags(struct decode_instruction *instruction, const struct deco
         instruction->flags_read |= instruction->flags_written;
 }
 
-/* Whether a hypervisor, an enclave or a unit beside the processor does the work, with general
- * registers that Zydis does not know, or only in part. */
+/* Whether a hypervisor, an enclave or a device executes it, using general registers that Zydis does
+ * not report, or not completely. */
 static bool is_done_elsewhere(const ZydisDecodedInstruction *instruction)
 {
     switch (instruction->meta.category) {
@@ -284,7 +284,7 @@ static bool is_done_elsewhere(const ZydisDecodedInstruction *instruction)
     }
 }
 
-/* Registers and flags that Zydis 4.0 leaves out. */
+/* Adds registers and flags that Zydis 4.0 omits. */
 static void add_implicit(struct decode_instruction *instruction, const struct decoded *decoded)
 {
     unsigned changed = 0;
@@ -315,7 +315,7 @@ static void add_implicit(struct decode_instruction *instruction, const struct de
 
 static void find_registers(struct decode_instruction *instruction, const struct decoded *decoded)
 {
-    /* pointers of string instructions move; Zydis 4.0 leaves that out for scas and cmps */
+    /* string instructions change their pointers; Zydis 4.0 omits that for scas and cmps */
     bool moves = decoded->instruction.meta.category == ZYDIS_CATEGORY_STRINGOP;
     bool keeps = may_keep_destination(decoded->instruction.mnemonic);
     instruction->vector = is_vector_extension(decoded->instruction.meta.isa_ext) &&
@@ -334,7 +334,7 @@ static void find_registers(struct decode_instruction *instruction, const struct 
             instruction->vector = true;
         if (writes(operand))
             note_general(&instruction->registers_written, operand->reg.value);
-        /* a part written leaves the rest as it was, as does what is written on a condition */
+        /* a partial or conditional write keeps the rest of the register */
         if (reads(operand) || operand->size < 32 || keeps ||
             (operand->actions & ZYDIS_OPERAND_ACTION_CONDWRITE))
             note_general(&instruction->registers_read, operand->reg.value);
@@ -343,8 +343,7 @@ static void find_registers(struct decode_instruction *instruction, const struct 
     add_implicit(instruction, decoded);
 }
 
-/* Registers that go up or down by a constant, so that addresses from them need not be told again.
- */
+/* Registers changed by a constant: later addresses from them follow from earlier entries. */
 static void find_adjustment(struct decode_instruction *instruction, const struct decoded *decoded)
 {
     const ZydisDecodedOperand *operands = decoded->operands;
@@ -391,10 +390,10 @@ static void find_adjustment(struct decode_instruction *instruction, const struct
     instruction->registers_written &= (uint16_t) ~(1u << number);
 }
 
-/* --- what it touches ---------------------------------------------------------------------------
+/* --- memory accesses ---------------------------------------------------------------------------
  */
 
-/* Operands that name memory and leave it alone, or only the cache line's whereabouts. */
+/* Memory operands that are not accessed, or whose instruction only moves a cache line. */
 static bool touches_nothing(const ZydisDecodedInstruction *instruction)
 {
     switch (instruction->meta.category) {
@@ -494,8 +493,8 @@ static bool lacks_fault_suppression(const ZydisDecodedInstruction *instruction)
     }
 }
 
-/* How many bits of an opmask count. Zydis gives vpshufbitqmb's vectors quadwords; what goes into an
- * opmask has the elements of memory. */
+/* Number of significant bits of an opmask. Zydis reports vpshufbitqmb's vectors as quadwords; an
+ * instruction that writes an opmask has the elements of its memory operand. */
 static unsigned opmask_lanes(const struct decoded *decoded, const ZydisDecodedOperand *operand)
 {
     const ZydisDecodedOperand *data = first_vector(decoded);
@@ -563,7 +562,7 @@ static void describe_xsave(struct decode_access *access, ZydisMnemonic mnemonic)
     access->write = !access->read;
 }
 
-/* What is special about memory operands of single instructions. */
+/* Special cases of single instructions. */
 static void describe_special(struct decode_access *access, const struct decoded *decoded,
                              const ZydisDecodedOperand *operand)
 {
@@ -610,7 +609,7 @@ static void describe_special(struct decode_access *access, const struct decoded 
     }
 }
 
-/* Pushes write below rsp; a pop into memory finds its address with rsp after what it took. */
+/* Pushes write below rsp; a pop into memory computes its address with the incremented rsp. */
 static void describe_stack(struct decode_access *access, const struct decoded *decoded,
                            const ZydisDecodedOperand *operand)
 {
@@ -656,7 +655,7 @@ static struct decode_access describe(const struct decoded *decoded,
     return access;
 }
 
-/* Reads in front of writes; cmps reads (rsi) first, as Zydis has it. */
+/* Reads before writes; cmps reads (rsi) first, as in Zydis. */
 static void find_accesses(struct decode_instruction *instruction, const struct decoded *decoded)
 {
     if (touches_nothing(&decoded->instruction))
@@ -674,8 +673,8 @@ static void find_accesses(struct decode_instruction *instruction, const struct d
         }
 }
 
-/* enter with a level: frame pointers below the one that there is are read, and pushed with it and
- * the new one. */
+/* enter with a level: reads the frame pointers below the current one, and pushes them together with
+ * the current and the new one. */
 static void describe_frames(struct decode_instruction *instruction, const struct decoded *decoded)
 {
     unsigned level = decoded->operands[1].imm.value.u % FRAMES;
@@ -714,7 +713,7 @@ static enum decode_x87 saves_x87(ZydisMnemonic mnemonic)
     }
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
+/* --- decode() ----------------------------------------------------------------------------------
  */
 
 static void find_branch(struct decode_instruction *instruction, const struct decoded *decoded)
@@ -745,8 +744,8 @@ static void find_rip(struct decode_instruction *instruction, const struct decode
     }
 }
 
-/* Of the operands only those that there are, and at least three: most instructions have few of the
- * ten that could be cleared. */
+/* Decodes the existing operands, and clears up to three: most instructions have few of the ten
+ * possible ones. */
 static bool decode_with_zydis(struct decoded *decoded, const uint8_t *bytes, size_t size)
 {
     ZydisDecoder decoder;

@@ -298,7 +298,7 @@ void emit_store_vector(struct emitter *emitter, uint8_t base, int32_t displaceme
     }
 }
 
-/* --- the program's own -------------------------------------------------------------------------
+/* --- instructions of the program ---------------------------------------------------------------
  */
 
 static bool is_rex(uint8_t byte)
@@ -306,7 +306,7 @@ static bool is_rex(uint8_t byte)
     return (byte & 0xf0) == REX;
 }
 
-/* Also a REX in front of other prefixes, which then means nothing. */
+/* Also a REX before other prefixes, which the processor ignores. */
 static bool is_prefix(uint8_t byte)
 {
     static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e,
@@ -322,7 +322,7 @@ static bool has_narrow_prefix(const struct decode_instruction *instruction)
     return false;
 }
 
-/* Where a rip-relative operand is. */
+/* The address of a rip-relative operand. */
 static uint64_t rip_address(const struct decode_instruction *instruction)
 {
     int32_t displacement;
@@ -337,7 +337,7 @@ static bool needs_narrow(const struct decode_instruction *instruction)
     return rip_address(instruction) > INT32_MAX && !has_narrow_prefix(instruction);
 }
 
-/* A register index that rip-relative operands ignore would count behind a SIB byte. */
+/* A register index that rip-relative operands ignore would become effective with a SIB byte. */
 static void clear_index(uint8_t *bytes)
 {
     size_t i = 0;
@@ -348,7 +348,7 @@ static void clear_index(uint8_t *bytes)
         bytes[i + 1] |= 0x40;
 }
 
-/* The prefix of gs becomes one that means nothing; one of fs in front of it never did. */
+/* Replaces the prefix of gs with one without effect; an fs prefix before it has none either. */
 static void clear_segment(uint8_t *bytes)
 {
     for (size_t i = 0; is_prefix(bytes[i]); i++)

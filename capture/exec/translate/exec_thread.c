@@ -43,13 +43,13 @@ _Static_assert(offsetof(struct exec_thread, lookup) == EXEC_THREAD_LOOKUP, "tram
 #define AREA_OFFSET ((sizeof(struct exec_thread) + 63) & ~(size_t)63)
 #define FENCE_BYTES ((size_t)4096)
 
-/* x87, SSE, AVX, opmask, the upper halves, the upper sixteen. Not PKRU, not tiles. */
+/* x87, SSE, AVX, opmask, ZMM_Hi256, Hi16_ZMM. Not PKRU, not tiles. */
 #define COMPONENTS 0xe7u
 #define AVX        4u
 
 #define AT_HWCAP2_FSGSBASE 2u
 
-/* The components that the system gives us, and the bytes of an area for them. */
+/* The components that the system has enabled, and the size of an area for them. */
 static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveopt)
 {
     unsigned a, b, c, d;
@@ -64,8 +64,9 @@ static bool vector_components(uint64_t *mask, size_t *bytes, uint8_t *has_xsaveo
     return true;
 }
 
-/* What nobody finds who looks: both places of target 0 are entry 0, none of the last one's is.
- * Zeros, mostly, so that a table that is not used much needs no memory. */
+/* An entry that matches no target looked up in it: only target 0 would match zeros, and it is
+ * looked up in entry 0. All other entries are zeros, so that unused parts of the table need no
+ * memory. */
 static struct exec_lookup unused_entry(uint64_t entry)
 {
     return (struct exec_lookup){.minus_target = entry == 0 ? 1 : 0, .code = 0};
@@ -100,8 +101,8 @@ struct exec_thread *exec_thread_new(struct bt_error *error)
     thread->has_avx = (mask & AVX) != 0;
     thread->fs_by_system = !(getauxval(AT_HWCAP2) & AT_HWCAP2_FSGSBASE);
     thread->flags = 0x202;
-    thread->vector[24] = 0x80; /* MXCSR 0x1f80, which is loaded even where SSE is in its initial */
-    thread->vector[25] = 0x1f; /* state */
+    thread->vector[24] = 0x80; /* MXCSR 0x1f80: loaded even if SSE is in its initial state */
+    thread->vector[25] = 0x1f;
     thread->x87_unsettled = 1;
     for (unsigned side = 0; side < EXEC_SIDES; side++)
         thread->lookup[side * EXEC_LOOKUP_ENTRIES] = unused_entry(0);

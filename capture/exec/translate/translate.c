@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define PAGE_SHIFT 12u
-#define ROOM       8192u /* bytes of code that a block of plain instructions needs at most, by far */
+#define ROOM       8192u /* generous maximum of code bytes of a block of plain instructions */
 
-/* Never borrowed: the stack's, and the one that indirect branches count with. */
+/* Never spilled: the stack pointer, and rcx, which indirect branches compare with. */
 #define NOT_SPILLED (1u << DECODE_RSP | 1u << DECODE_RCX)
 
 struct translator *translator_new(struct code_cache *cache, enum exec_trace trace,
@@ -83,7 +83,7 @@ static bool is_breakpoint(const struct translator *translator, uint64_t address,
                                        (const uint8_t *)(uintptr_t)address, readable);
 }
 
-/* In the block, and so in its trace. */
+/* Whether the block executes the instruction, and its trace includes it. */
 static bool is_executed(const struct decode_instruction *instruction)
 {
     return instruction->kind != DECODE_TRAP && instruction->kind != DECODE_DEFINED &&
@@ -121,7 +121,7 @@ static void decode_any(const struct translator *translator, struct decode_instru
     memcpy(instruction->bytes, bytes, size);
 }
 
-/* Of all that a block from here on can hold. */
+/* Whether any byte of the longest block at this address may. */
 static bool may_change_unseen(const struct translator *translator, uint64_t address)
 {
     uint64_t last = address + CODE_CACHE_INSTRUCTIONS * DECODE_BYTES_MAX - 1;
@@ -130,7 +130,7 @@ static bool may_change_unseen(const struct translator *translator, uint64_t addr
                                    translator->unseen(translator->context, last)));
 }
 
-/* Whether it might write to code; not to the stack. */
+/* Whether it may write to code. The stack is assumed to hold none. */
 static bool may_write(const struct decode_instruction *instruction)
 {
     for (unsigned i = 0; i < instruction->access_count; i++)
@@ -139,15 +139,15 @@ static bool may_write(const struct decode_instruction *instruction)
     return false;
 }
 
-/* Behind what may set the trap flag another block begins, so that it is known where: there
- * (executor_single.c). */
+/* A block ends after an instruction that may set the trap flag, so that the flag takes effect at a
+ * block's begin (executor_single.c). */
 static bool may_set_trap_flag(const struct decode_instruction *instruction)
 {
     return instruction->mnemonic == ZYDIS_MNEMONIC_POPF ||
            instruction->mnemonic == ZYDIS_MNEMONIC_POPFQ;
 }
 
-/* Decodes as many instructions as the block will have; returns the registers that they use. */
+/* Decodes the block's instructions; returns the set of registers that they use. */
 static unsigned gather(struct translator *translator, uint64_t address, unsigned limit)
 {
     unsigned used = 0, slots = 1, records = 0;
@@ -186,8 +186,8 @@ static unsigned gather(struct translator *translator, uint64_t address, unsigned
     return used;
 }
 
-/* Two registers that the block leaves alone: those of the block before if possible, so that going
- * from one to the other costs nothing. */
+/* Chooses two registers that the block does not use: those of the previous block if possible, so
+ * that a link between the two needs no reload. */
 static void choose_registers(struct block *block, unsigned used, const struct block *before)
 {
     static const uint8_t order[] = {CODE_CACHE_POINTER, CODE_CACHE_SCRATCH, DECODE_R13, DECODE_R12,
@@ -209,7 +209,8 @@ static void choose_registers(struct block *block, unsigned used, const struct bl
     block->scratch = chosen[1];
 }
 
-/* The ways in: nothing borrowed yet, by an indirect branch, or as from a block like this. */
+/* The three entries: `code` spills the registers, `indirect` is for indirect branches, `inner` for
+ * blocks that have spilled the same registers. */
 static void emit_entries(struct translator *translator)
 {
     struct emitter *emitter = &translator->emitter;
@@ -240,15 +241,15 @@ static void note_pc(struct translator *translator, struct pc_map_entry *entry,
     entry->offset = (uint32_t)(instruction->address - translator->block->address);
 }
 
-/* Prefixes, and rdfsbase; perhaps something else that only looks like them. */
+/* The prefix 0x64 or rdfsbase. Other bytes of the same values are false positives. */
 static bool may_use_fs(const struct decode_instruction *instruction)
 {
     return memchr(instruction->bytes, 0x64, instruction->size) ||
            memchr(instruction->bytes, 0xae, instruction->size);
 }
 
-/* Without flags: the upper half of what is left is 0, or -1 where it is below 0, and then a load
- * from the fence follows. */
+/* Counts down the turn without changing flags: the upper half of the turn is 0, or -1 if the turn
+ * is below 0. It indexes a load, which faults at the fence if it is -1. */
 static void emit_count(struct translator *translator)
 {
     struct emitter *emitter = &translator->emitter;
@@ -275,7 +276,7 @@ static void emit_count(struct translator *translator)
     emit_with_memory(emitter, 0x8b, false, scratch, &fence);
 }
 
-/* All instructions and the end. */
+/* Emits all instructions and the exits. */
 static bool emit_block(struct translator *translator)
 {
     struct block *block = translator->block;
@@ -314,7 +315,7 @@ static bool emit_block(struct translator *translator)
     return !translator->emitter.full;
 }
 
-/* From the work into the cache. */
+/* Copies metadata into the cache. */
 static void *copy(struct code_cache *cache, const void *from, unsigned count, size_t size)
 {
     void *to = code_cache_allocate(cache, count * size);
@@ -359,7 +360,7 @@ struct block *translate(struct translator *translator, uint64_t address, unsigne
     if (limit == 0 || limit > CODE_CACHE_INSTRUCTIONS)
         limit = CODE_CACHE_INSTRUCTIONS;
     choose_registers(block, gather(translator, address, limit), before);
-    block->code = block->code_end = emitter->end; /* in order, should it fail */
+    block->code = block->code_end = emitter->end; /* valid if the rest fails */
     if (!emit_block(translator) || !keep_knowledge(translator))
         return NULL;
     block->code_end = emitter->at;

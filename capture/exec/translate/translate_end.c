@@ -1,6 +1,6 @@
 #include "capture/exec/translate/translate_internal.h"
 
-#define LOOKUP_SCALE 8 /* an entry has 16 bytes: the index times 8, times 2 in the operand */
+#define LOOKUP_SCALE 8 /* of 16 bytes of an entry; the operand's scale is the factor 2 */
 
 static struct emit_memory memory_at(uint8_t base, int32_t displacement)
 {
@@ -8,7 +8,7 @@ static struct emit_memory memory_at(uint8_t base, int32_t displacement)
         .base = base, .index = DECODE_NONE, .scale = 1, .displacement = displacement};
 }
 
-/* Over the entries of this block. Nothing of it faults from here on but the branch itself. */
+/* Advances the trace pointer over the block's entries. After this only the branch can fault. */
 static void emit_advance(struct translator *translator)
 {
     struct block *block = translator->block;
@@ -41,7 +41,7 @@ void translate_leave(struct translator *translator, uint32_t number)
     emit_leave(translator, number);
 }
 
-/* Where an exit goes that is not linked. */
+/* The target of an exit that is not linked. */
 static void emit_stub(struct translator *translator, struct exit *exit, uint32_t number)
 {
     exit->stub = translator->emitter.at;
@@ -56,7 +56,7 @@ static void emit_stub(struct translator *translator, struct exit *exit, uint32_t
         emit_patch(exit->jump, exit->stub);
 }
 
-/* --- where to -------------------------------------------------------------------------------- */
+/* --- targets --------------------------------------------------------------------------------- */
 
 /* The opcode of a short jump, or the second byte of a near one. */
 static uint8_t condition_of(const struct decode_instruction *instruction)
@@ -80,7 +80,7 @@ static void emit_conditional(struct translator *translator,
         exits[1].jump = emit_jump(emitter, NULL);
         return;
     }
-    /* they reach only 128 bytes: over the jump for those that go on straight */
+    /* their range is 128 bytes: the copied branch skips the jump of the not-taken exit */
     emit_bytes(emitter, instruction->bytes, instruction->size - 1u);
     uint8_t *over = emitter->at;
     emit8(emitter, 0);
@@ -90,7 +90,7 @@ static void emit_conditional(struct translator *translator,
     exits[0].jump = emit_jump(emitter, NULL);
 }
 
-/* The program's own return address, pushed. The scratch register is free, or holds `keep`. */
+/* Pushes the program's return address. With `keep` the scratch register is preserved. */
 static void emit_return_address(struct translator *translator, uint64_t address, bool keep)
 {
     struct emitter *emitter = &translator->emitter;
@@ -108,7 +108,7 @@ static void emit_return_address(struct translator *translator, uint64_t address,
         emit_restore(emitter, scratch, EXEC_THREAD_JUMP);
 }
 
-/* The target of an indirect branch into the scratch register. */
+/* Loads the target of an indirect branch into the scratch register. */
 static void emit_target(struct translator *translator, const struct decode_instruction *instruction)
 {
     struct emitter *emitter = &translator->emitter;
@@ -135,9 +135,10 @@ static void emit_target(struct translator *translator, const struct decode_instr
 }
 
 /*
- * From the target in the scratch register to its code, or to where it is looked for again: the
- * table's entry for its low 16 bits is added to it and must give 0, which jrcxz tells without the
- * flags. The table's code begins with the usual registers borrowed, and the pointer saved.
+ * Jumps to the code for the target in the scratch register, or to code_cache_look_again(). The
+ * target plus the `minus_target` of the entry for its low 16 bits is 0 if the entry matches, which
+ * jrcxz tests without flags. The entry's code expects CODE_CACHE_POINTER and CODE_CACHE_SCRATCH
+ * spilled, and the trace pointer in the thread.
  */
 static void emit_lookup(struct translator *translator, struct exit *exit, uint32_t number)
 {
@@ -173,7 +174,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     emit8(emitter, 0x65);
     emit_load(emitter, DECODE_RCX, &entry);
     emit_lea(emitter, DECODE_RCX, &sum);
-    emit8(emitter, 0xe3); /* jrcxz over the way out */
+    emit8(emitter, 0xe3); /* jrcxz: skips the jump of a miss */
     uint8_t *over = emitter->at;
     emit8(emitter, 0);
     uint8_t *miss = emit_jump(emitter, NULL);
@@ -203,7 +204,7 @@ static void emit_lookup(struct translator *translator, struct exit *exit, uint32
     emit_jump(emitter, code_cache_look_again(translator->cache));
 }
 
-/* --- the end --------------------------------------------------------------------------------- */
+/* --- exits ----------------------------------------------------------------------------------- */
 
 static uint8_t exit_kind_of(const struct decode_instruction *last)
 {
@@ -232,7 +233,7 @@ static bool is_branch(const struct decode_instruction *last)
     return last->kind >= DECODE_JUMP && last->kind <= DECODE_CALL_INDIRECT;
 }
 
-/* Exits of the block with their targets, and the number of the first. */
+/* Allocates the block's exits. Returns the number of the first, or -1 if the cache is full. */
 static int64_t make_exits(struct translator *translator, const struct decode_instruction *last,
                           uint64_t end)
 {

@@ -4,7 +4,7 @@
 
 #define ENTRY 4u /* bytes */
 
-#define XSAVE_HEADER 512 /* where it is in the area */
+#define XSAVE_HEADER 512 /* offset in the area */
 
 static int32_t displacement_of(unsigned slot)
 {
@@ -51,7 +51,7 @@ static unsigned store_address(struct translator *translator, const struct decode
     return store_entry(translator, scratch);
 }
 
-/* --- addresses that are known already ----------------------------------------------------------
+/* --- known addresses ---------------------------------------------------------------------------
  */
 
 static struct known_address *find_known(struct translator *translator,
@@ -93,7 +93,8 @@ static struct known_address *make_known(struct translator *translator,
     return known;
 }
 
-/* The entry that tells where a plain access goes, and what to add; entry 0: the sum alone. */
+/* The entry with the address of a plain access, and the addend; entry 0: the addend is the address.
+ */
 static unsigned entry_of(struct translator *translator, const struct decode_access *access,
                          uint32_t *addend)
 {
@@ -243,8 +244,8 @@ static void store_special(struct translator *translator,
     }
 }
 
-/* The header of XSAVE's area: which components are in use, and the form. Behind the instruction, so
- * that all faults are its own. */
+/* The header of XSAVE's area: components in use, and the form. Read after the instruction, so that
+ * all faults occur in the instruction. */
 static void store_header(struct translator *translator, const struct decode_access *access)
 {
     struct emit_memory memory = operand_of(access);
@@ -266,7 +267,7 @@ static void store_header(struct translator *translator, const struct decode_acce
     }
 }
 
-/* Count and pointers before, and later the same again. */
+/* Count and pointers before the instruction; translate_trace_after() adds those after it. */
 static void trace_repeated(struct translator *translator,
                            const struct decode_instruction *instruction)
 {
@@ -281,7 +282,7 @@ static void trace_repeated(struct translator *translator,
     }
 }
 
-/* --- what the translator calls -----------------------------------------------------------------
+/* --- interface ---------------------------------------------------------------------------------
  */
 
 void translate_trace_begin(struct translator *translator)

@@ -1,12 +1,12 @@
-/* What blocks ask before they begin: whether code that others may change unseen is what they were
- * made from, and whether what they store of x87 is the program's. */
+/* Checks at the begin of a block: that code which may change unseen has not changed since its
+ * translation, and that x87's instruction pointer is the program's before it is stored. */
 #include "capture/exec/translate/translate_internal.h"
 
 #include <string.h>
 
 #define BYTES_MAX (CODE_CACHE_INSTRUCTIONS * DECODE_BYTES_MAX)
 
-/* The bytes that were decoded, whatever is there by now. */
+/* Collects the decoded bytes, which memory may no longer contain. */
 static unsigned code_of(const struct translator *translator, uint8_t *bytes)
 {
     unsigned size = 0;
@@ -17,7 +17,7 @@ static unsigned code_of(const struct translator *translator, uint8_t *bytes)
     return size;
 }
 
-/* Aligned, as the program may have that checked. */
+/* The size of an aligned part: the program may have alignment checks enabled. */
 static unsigned part_of(uint64_t address, unsigned left)
 {
     unsigned bytes = 8;
@@ -37,7 +37,8 @@ static void emit_load_part(struct translator *translator, uint64_t address, unsi
     emit_with_memory(&translator->emitter, opcode, bytes == 8, translator->block->scratch, &memory);
 }
 
-/* What is there, less what was there: jrcxz goes on if that is nothing, without the flags. */
+/* Subtracts the decoded bytes from those in memory; jrcxz continues, without flags, if the
+ * difference is 0. */
 static uint8_t *emit_compare(struct translator *translator, uint64_t address, const uint8_t *was,
                              unsigned bytes)
 {
@@ -64,7 +65,8 @@ static void go_on_here(struct translator *translator, uint8_t *jump_end)
         jump_end[-1] = (uint8_t)(translator->emitter.at - jump_end);
 }
 
-/* A way out by which the block has done nothing: its number, or -1 where the cache is full. */
+/* Adds an exit that is taken before the block executes anything. Returns its number, or -1 if the
+ * cache is full. */
 static int64_t make_exit(struct translator *translator, enum exit_kind kind)
 {
     struct block *block = translator->block;
@@ -114,8 +116,8 @@ static void emit_environment(struct translator *translator, uint8_t operation)
     emit_with_memory(&translator->emitter, 0xd9, false, operation, &copy);
 }
 
-/* Some processors save x87's pointers only while an exception waits: what stores them whenever it
- * is asked to gets them by way of the thread's copy. */
+/* Some processors save x87's pointers only while an exception is pending. fnstenv and fnsave always
+ * do: for them the pointer is set through the thread's copy of the environment. */
 bool translate_check_x87(struct translator *translator)
 {
     const struct emit_memory unsettled = {
@@ -134,7 +136,7 @@ bool translate_check_x87(struct translator *translator)
     emit_restore(emitter, DECODE_RCX, 8 * DECODE_RCX);
     if (environment) {
         emit_environment(translator, 6);
-        emit_environment(translator, 4); /* the other has masked all exceptions */
+        emit_environment(translator, 4); /* fnstenv has masked all exceptions */
     }
     translate_leave(translator, (uint32_t)number);
     go_on_here(translator, jump_end);

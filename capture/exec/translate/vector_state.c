@@ -5,12 +5,12 @@
 
 #define LEGACY_BYTES 512u
 #define HEADER_BYTES 64u
-#define MXCSR        24u /* in the legacy area, */
-#define X87          32u /* and 16 bytes for each register */
+#define MXCSR        24u /* offset in the legacy area */
+#define X87          32u /* offset in the legacy area; 16 bytes for each register */
 #define XMM          160u
 #define MXCSR_USUAL  0xffffu
 
-/* Components (bits of the header). */
+/* Components: bit numbers in the header. */
 enum { COMPONENT_X87, COMPONENT_SSE, COMPONENT_AVX, COMPONENT_OPMASK = 5, UPPER_HALVES, UPPER_16 };
 
 void vector_layout_init(struct vector_layout *layout, uint64_t mask)
@@ -59,7 +59,7 @@ void vector_state_normalize(const struct vector_layout *layout, uint8_t *area)
     set_components(area, components);
 }
 
-/* Where a component's bytes are; NULL: it is not there, or in its initial state, 0. */
+/* A component's bytes; NULL: not supported, or in its initial state, 0. */
 static const uint8_t *find(const struct vector_layout *layout, const uint8_t *area, unsigned which)
 {
     if (!((layout->mask & components_of(area)) >> which & 1))
@@ -85,7 +85,7 @@ void vector_state_get(const struct vector_layout *layout, const uint8_t *area, u
         memcpy(bytes + 32, part + number * 32, 32);
 }
 
-/* The same to write to: what was in its initial state is so in memory, too. NULL: not there. */
+/* The same for writing: a component in its initial state is zeroed first. NULL: not supported. */
 static uint8_t *touch(const struct vector_layout *layout, uint8_t *area, unsigned which)
 {
     uint64_t components = components_of(area);
@@ -125,7 +125,7 @@ uint64_t vector_state_opmask(const struct vector_layout *layout, const uint8_t *
     return mask;
 }
 
-/* mm0 is the x87 register that is physically first; the area begins with the top of the stack. */
+/* mm0 is physical x87 register 0; the area begins with the top of the stack. */
 uint64_t vector_state_mmx(const uint8_t *area, unsigned number)
 {
     uint64_t value = 0;

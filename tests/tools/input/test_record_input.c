@@ -287,6 +287,124 @@ static void test_several_traces_are_refused(void)
     free(both.bytes);
 }
 
+/* Two captures in one file, as cat joins them, each of two blocks whose ticks begin at 5. */
+static struct test_path *two_captures(struct record records[100])
+{
+    struct bytes both = {0};
+    test_path_free(raw_file(records, 100, 7, false));
+    for (uint8_t id = 1; id <= 2; id++) {
+        const struct capture_info info = {.id = {id}, .board = "a board", .file_number = 1};
+        struct batch batch = {.records = records, .count = 100, .first_tick = 5};
+        bytes_append_header(&both, &info);
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+        batch.first_index = 100;
+        bytes_append_data(&both, DEFLATE_BEST, &batch);
+    }
+    struct test_path *path = test_path_file(both.bytes, both.size);
+    free(both.bytes);
+    return path;
+}
+
+/* As stored: nothing is refused, ticks and indexes are those of the file, each header is returned
+ * before the records after it. */
+static void test_as_stored(void)
+{
+    struct record records[100];
+    struct test_path *file = two_captures(records);
+    char *path = (char *)test_path_name(file);
+    struct record_input_settings settings = {
+        .as_stored = true, .headers = true, .first = 150, .count = UINT64_MAX};
+    for (int skipped = 0; skipped < 2; skipped++, settings.first = 0) {
+        struct record_input *input;
+        struct bt_error error;
+        const struct batch *batch;
+        int more;
+        uint8_t headers = 0;
+        uint64_t count = 0, next_index = settings.first;
+        CU_ASSERT_EQUAL_FATAL(record_input_open(&input, 1, &path, &settings, &error), 0);
+        while ((more = record_input_next(input, &batch, &error)) > 0) {
+            const struct capture_info *info = record_input_info(input);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(info);
+            if (more == RECORD_INPUT_FILE) {
+                headers++;
+                next_index = headers > 1 ? 0 : next_index;
+            } else if (batch->count > 0) {
+                CU_ASSERT_EQUAL(batch->first_index, next_index);
+                CU_ASSERT(batch->first_index > 0 || batch->first_tick == 5);
+                next_index += batch->count;
+                count += batch->count;
+            }
+            CU_ASSERT_EQUAL(info->id[0], headers);
+        }
+        CU_ASSERT_EQUAL(more, 0);
+        CU_ASSERT_EQUAL(headers, 2);
+        CU_ASSERT_EQUAL(count, 400 - settings.first);
+        CU_ASSERT_EQUAL(record_input_to_skip(input), 0);
+        record_input_close(input);
+    }
+    settings.first = 1000;
+    struct taken taken = {.count = 0};
+    struct record_input *input;
+    const struct batch *batch;
+    struct bt_error error;
+    settings.headers = false;
+    CU_ASSERT_EQUAL_FATAL(record_input_open(&input, 1, &path, &settings, &error), 0);
+    while (record_input_next(input, &batch, &error) == 1)
+        taken.count += batch->count;
+    CU_ASSERT_EQUAL(taken.count, 0);
+    CU_ASSERT_EQUAL(record_input_to_skip(input), 600);
+    record_input_close(input);
+    test_path_free(file);
+}
+
+/* In the caller's thread: the same records, the trace stays open after its end, and a file that
+ * cannot be opened is refused at once. */
+static void test_unthreaded(void)
+{
+    struct record records[100];
+    struct test_path *file = two_captures(records);
+    char missing[] = "/nonexistent/trace.byu";
+    char *paths[] = {(char *)test_path_name(file), missing};
+    struct input_report report;
+    const struct record_input_settings settings = {
+        .unthreaded = true, .report = &report, .count = UINT64_MAX};
+    struct record_input *input;
+    struct bt_error error;
+    const struct batch *batch;
+    uint64_t count = 0;
+    int more;
+    input_report_begin(&report, true);
+    CU_ASSERT_EQUAL_FATAL(record_input_open(&input, 1, paths, &settings, &error), 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(record_input_trace(input)->reader);
+    while ((more = record_input_next(input, &batch, &error)) == 1)
+        count += batch->count;
+    CU_ASSERT_EQUAL(count, 400);
+    CU_ASSERT_EQUAL(record_input_next(input, &batch, &error), more);
+    CU_ASSERT_EQUAL(input_trace_offset(record_input_trace(input)),
+                    input_trace_size(record_input_trace(input)));
+    record_input_close(input);
+    CU_ASSERT_EQUAL(record_input_open(&input, 1, paths + 1, &settings, &error), BT_IO);
+    input_report_end(&report);
+    test_path_free(file);
+}
+
+/* --raw and --lp64 without --from mean BYU records, whatever the content looks like. */
+static void test_raw_is_byu(void)
+{
+    static const char text[] = "0 1000\n1 2004\n2 fffffffc\n";
+    struct test_path *path = test_path_file(text, 24);
+    char *paths[] = {(char *)test_path_name(path)};
+    struct record_input_settings settings = {.count = UINT64_MAX};
+    struct taken taken = take_all(1, paths, &settings);
+    CU_ASSERT_EQUAL(taken.count, 3); /* din, by its content */
+    taken_free(&taken);
+    settings.trace.reading.raw = true;
+    taken = take_all(1, paths, &settings);
+    CU_ASSERT_EQUAL(taken.count, 24 / RECORD_BYTES);
+    taken_free(&taken);
+    test_path_free(path);
+}
+
 static const struct test_case cases[] = {
     {"raw files and pipes", test_raw_files},
     {"ranges", test_ranges},
@@ -295,5 +413,8 @@ static const struct test_case cases[] = {
     {"other programs' formats", test_foreign},
     {"closed early", test_early_close},
     {"several traces are refused", test_several_traces_are_refused},
+    {"as stored", test_as_stored},
+    {"unthreaded", test_unthreaded},
+    {"raw means BYU records", test_raw_is_byu},
     {NULL, NULL}};
 TEST_SUITE(record_input, cases)

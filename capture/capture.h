@@ -15,23 +15,22 @@ struct capture;
 /* What to do when the host's queue is full. */
 enum capture_when_full {
     CAPTURE_WAIT, /* stop reading: the board's own queue takes over, and counts */
-    CAPTURE_DROP  /* go on reading, drop and count at stage "queue": for sources that must not be
-                     held up */
+    CAPTURE_DROP  /* read on, drop and count at stage "queue": for sources that must not block */
 };
 
 /* All limits: 0 is none. Times in ns. */
 struct capture_settings {
-    char
-        prefix[4096]; /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are made */
-    uint64_t rotate_bytes; /* a file is not larger than this, unless one block is */
-    int64_t rotate_ns;     /* a file is not open for longer */
+    char prefix[4096];     /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are
+                              created */
+    uint64_t rotate_bytes; /* maximum size of a file, unless one block is larger */
+    int64_t rotate_ns;     /* maximum age of a file */
     int64_t
         rotate_every_ns; /* aligned to the wall clock: a new file at each multiple since 1970 UTC */
     bool append;         /* the prefix may have files of other captures already */
-    uint32_t keep;       /* complete files kept of the prefix; older ones are removed, those of
-                            earlier captures, too */
+    uint32_t keep;       /* complete files kept per prefix; older ones are removed, including those
+                            of earlier captures */
     int64_t stop_ns;
-    uint64_t stop_records;  /* exactly so many, if the source has them */
+    uint64_t stop_records;  /* exactly this many, if the source has them */
     uint64_t stop_bytes;    /* in all files together */
     uint64_t stop_files;    /* needs one of the rotate_ limits */
     unsigned workers;       /* compression threads; 0: one per processor */
@@ -66,40 +65,41 @@ struct capture_status {
     uint64_t last_tick;
     uint64_t clock_hz;
     struct source_totals source;
-    uint64_t gaps;          /* times that the board was not heard for a while */
-    int64_t gap_ns;         /* ... in all, of those that are over */
-    uint64_t chosen_gaps;   /* besides: places where a program's instructions were left out */
-    uint64_t quantum;       /* of a program: instructions of a thread's turn; 0: it is none, */
-    uint64_t switches;      /* and how often the turn went to another thread */
-    struct bt_error absent; /* why nothing can come from the board now; code 0: it is there */
+    uint64_t gaps;  /* times that the board was disconnected or silent */
+    int64_t gap_ns; /* total length of those that have ended */
+    uint64_t
+        chosen_gaps;   /* apart from those: places where instructions of a program were left out */
+    uint64_t quantum;  /* of a program: instructions of a thread's turn; 0: no program */
+    uint64_t switches; /* of a program: how often the turn went to another thread */
+    struct bt_error absent; /* why the board is missing; code 0: it is connected */
     char file[4096];        /* the one being written */
-    struct bt_error error; /* why it failed; else why the source's count is not known at the end, or
-                              the first damage the source told; code 0: none */
+    struct bt_error error;  /* why it failed; else why the source's count is unknown at the end, or
+                               the  first corruption that the source reported; code 0: none */
 };
 
 /*
- * Starts a capture: locks the prefix (BT_BUSY if another capture has it; BT_USAGE if it has files
- * and settings do not say append), makes all it needs, starts the source, makes the first file,
- * starts the threads. Takes the source over, also on failure. NULL and *error on failure.
+ * Starts a capture: locks the prefix (BT_BUSY if another capture holds it; BT_USAGE if files have
+ * it and settings->append is false), allocates, starts the source, creates the first file, starts
+ * the threads. Takes ownership of the source, also on failure. NULL and *error on failure.
  */
 struct capture *capture_new(const struct capture_settings *settings, struct source *source,
                             struct bt_error *error);
 
 /*
- * Ends the capture: tells the source to stop and writes what it still delivers, however much that
- * is; a source that neither delivers nor ends is given up after 5 s, its count then is not known.
- * Any thread; not from a signal handler.
+ * Ends the capture: stops the source and writes everything that it still delivers. A source that
+ * neither delivers nor ends is abandoned after 5 s; its count is then unknown. Any thread; not from
+ * a signal handler.
  */
 void capture_stop(struct capture *capture);
 
-/* Starts a new file soon. Any thread. */
+/* Requests a new file; returns at once. Any thread. */
 void capture_rotate(struct capture *capture);
 
 /* Fills *status. Any thread. */
 void capture_get_status(struct capture *capture, struct capture_status *status);
 
 /*
- * Waits up to timeout_ms (< 0: for ever) for the end. Returns true if the capture has ended: all
+ * Waits up to timeout_ms (< 0: forever) for the end. Returns true if the capture has ended: all
  * files are complete and renamed.
  */
 bool capture_wait(struct capture *capture, int timeout_ms);
@@ -108,8 +108,8 @@ bool capture_wait(struct capture *capture, int timeout_ms);
 bool capture_take_name(struct capture *capture, char *name, size_t size);
 
 /*
- * The next thing to tell the operator (the board was unplugged, is back, the disk is full), a
- * sentence, in order; false if none waits. Of those nobody takes, the last CAPTURE_NOTES are kept.
+ * The oldest message to the operator that was not yet taken (the board was unplugged, is back, the
+ * disk is full), a sentence; false if there is none. The last CAPTURE_NOTES messages are kept.
  */
 #define CAPTURE_NOTES      16u
 #define CAPTURE_NOTE_BYTES 480u
@@ -118,8 +118,8 @@ bool capture_take_note(struct capture *capture, char *note, size_t size);
 /* Stops, waits, frees. NULL is allowed. */
 void capture_free(struct capture *capture);
 
-/* Bytes that a capture with these settings allocates at most, its threads' stacks and names that
- * nobody takes (16 bytes each) aside. */
+/* The maximum bytes that a capture with these settings allocates, without the stacks of its threads
+ * and names that are not taken (16 bytes each). */
 size_t capture_memory(const struct capture_settings *settings);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How bustapd is spoken to: one JSON object a line, each way, over a Unix stream socket.
+ * The protocol of bustapd: one JSON object a line, each way, over a Unix stream socket.
  * bustapd(8), "CONTROL SOCKET", is the specification.
  *
  *   request  {"command": "status"}
@@ -14,10 +14,10 @@
  * failed to (then "ok" is false), stop once the files are complete.
  *
  * States: "starting" (the board is being opened), "running", "stopping", "stopped" (by a command,
- * or not started yet), "finished" (a stop rule, or the bus ended), "waiting" (failed; will be tried
- * again). "error" says why it waits, does not start or ended early. "starts" counts captures begun,
- * "gap_s" the seconds without one between them. "status" is what capture/status_json.h writes of
- * the capture that runs, or ran last.
+ * or not started yet), "finished" (a stop rule, or the bus ended), "waiting" (failed; will be
+ * retried). "error" says why it waits, does not start or ended early. "starts" counts captures
+ * begun, "gap_s" the seconds without one between them. "status" is the object of
+ * capture/status_json.h for the running or the last capture.
  */
 #ifndef CAPTURE_CONTROL_PROTOCOL_H
 #define CAPTURE_CONTROL_PROTOCOL_H

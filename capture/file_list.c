@@ -68,7 +68,7 @@ static bool look_at(int folder, const char *base, const char *name, struct entry
     return true;
 }
 
-/* Opens the folder for reading what is in it. NULL with errno. */
+/* Opens the folder for listing. NULL with errno. */
 static DIR *open_folder(int folder, const char *name)
 {
     int descriptor = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -127,7 +127,7 @@ int file_list_read(const struct file_set *set, struct file_set_file **files, siz
     return result;
 }
 
-/* The length of "-p12" at the front of text, for the letter p; 0 if it is not there. */
+/* The length of "-p12" at the front of text, for the letter p; 0 if it is missing. */
 static size_t derived_part(const char *text, size_t size, char letter)
 {
     size_t end = 2;

@@ -1,13 +1,13 @@
-/* Which files of captures lie on the disk, by their names and headers. */
+/* Finds the files of captures on disk, by their names and headers. */
 #ifndef CAPTURE_FILE_LIST_H
 #define CAPTURE_FILE_LIST_H
 
 #include "capture/file_set.h"
 
 /*
- * The complete files of the set's prefix, of whichever capture: regular files whose name fits, and
- * that begin with a capture's header. The capture that began first comes first, its files in the
- * order of their numbers. *files is from malloc. 0, BT_IO or BT_MEMORY.
+ * The complete files of the set's prefix, of any capture: regular files whose name matches and
+ * that begin with a capture's header, sorted by the start of the capture, then by file number.
+ * *files is from malloc. 0, BT_IO or BT_MEMORY.
  */
 int file_list_read(const struct file_set *set, struct file_set_file **files, size_t *count,
                    struct bt_error *error);
@@ -15,7 +15,7 @@ int file_list_read(const struct file_set *set, struct file_set_file **files, siz
 /*
  * Refuses a prefix that has a capture's files, complete or not: 0, BT_USAGE with the name of one of
  * them, or BT_IO. derived: also those of the prefixes that bustap exec makes of it for processes
- * and threads, PREFIX-p1, PREFIX-t2, PREFIX-p1-t2. A folder that is not there has no files.
+ * and threads, PREFIX-p1, PREFIX-t2, PREFIX-p1-t2. A missing folder has no files.
  */
 int file_list_check_unused(const char *prefix, bool derived, struct bt_error *error);
 

@@ -14,7 +14,7 @@
 
 #define NAME_BYTES    256u
 #define NAME_TRIES    3600  /* seconds a name may be put off */
-#define RESERVE_BYTES 16384 /* of the lock, with what it says of itself */
+#define RESERVE_BYTES 16384 /* of the lock file, with its own text */
 #define FILE_MODE     0666
 #define FOLDER_MODE   0777
 
@@ -36,7 +36,7 @@ static int make_folders(const char *prefix, struct bt_error *error)
         *slash = '\0';
         if (mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST) {
             struct stat there;
-            int reason = errno; /* stat's own would say that the folder is not there */
+            int reason = errno; /* that of stat would be: no such folder */
             bool is_folder = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
             errno = reason;
             if (!is_folder)

@@ -22,7 +22,7 @@ struct finisher {
     struct file_set_file *ring;
     size_t ring_first, ring_count, ring_capacity;
 
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
     struct waiting_file waiting[WAITING_MAX];
     size_t first, count;

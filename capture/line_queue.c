@@ -22,7 +22,7 @@ struct line_queue {
     int descriptor;
     const char *notice;
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
     struct line lines[LINE_QUEUE_LINES]; /* a ring */
     size_t first, count;                 /* the first one is being written */
@@ -30,7 +30,7 @@ struct line_queue {
     uint64_t unreported; /* dropped after the last line, and not yet reported by a line */
     int refused;         /* errno of the first line that was */
     bool closed;
-    bool orphan; /* nobody waits for the thread: it frees the queue */
+    bool orphan; /* no thread joins this one: it frees the queue */
 };
 
 static void destroy(struct line_queue *queue)
@@ -53,9 +53,9 @@ static bool next(struct line_queue *queue, char *notice, size_t notice_size, str
     }
     if (queue->unreported == 0)
         return false;
-    int size = snprintf(
-        notice, notice_size, "%s%" PRIu64 " %s dropped here: nobody read what was written\n",
-        queue->notice, queue->unreported, queue->unreported == 1 ? "line was" : "lines were");
+    int size = snprintf(notice, notice_size, "%s%" PRIu64 " %s dropped here: the reader stalled\n",
+                        queue->notice, queue->unreported,
+                        queue->unreported == 1 ? "line was" : "lines were");
     *line = (struct line){NULL, (size_t)size < notice_size ? (size_t)size : notice_size - 1};
     return true;
 }

@@ -1,7 +1,7 @@
 /*
- * Lines for a descriptor whose reader may stall: a terminal that is stopped, a pipe that nobody
- * reads. A thread writes them, so that nobody else waits. The queue is bounded: a line that finds
- * no room is dropped and counted, and once the reader is back a line reports that at its place.
+ * Lines for a descriptor whose reader may stall: a stopped terminal, a pipe that is not read. A
+ * thread writes them, so that the other threads never block. The queue is bounded: a line that
+ * does not fit is dropped and counted; once the reader resumes, a line reports this at its place.
  */
 #ifndef CAPTURE_LINE_QUEUE_H
 #define CAPTURE_LINE_QUEUE_H
@@ -17,13 +17,13 @@
 struct line_queue;
 
 /*
- * descriptor stays the caller's, its flags as they are: others share them. notice is what the line
- * about dropped ones begins with; it must outlive the queue. NULL and *error on failure.
+ * descriptor stays the caller's and keeps its flags, which other processes share. notice begins the
+ * line about dropped ones and must outlive the queue. NULL and *error on failure.
  */
 struct line_queue *line_queue_new(int descriptor, const char *notice, struct bt_error *error);
 
-/* Puts size octets, whatever they are, to be written in one piece. False: dropped. Any thread;
- * never waits for the reader. */
+/* Queues size octets to be written in one piece. False: dropped. Any thread; never blocks on the
+ * reader. */
 bool line_queue_put(struct line_queue *queue, const char *text, size_t size);
 
 /* Lines that were dropped, or that the descriptor refused. */

@@ -1,6 +1,6 @@
 /*
- * When losses begin and when they end, for messages: one period of losses may span many blocks, and
- * ends when nothing has been lost for LOSS_WATCH_QUIET_NS. The caller passes the time.
+ * Detects when losses begin and end, for messages: a period of losses may span many blocks and ends
+ * when nothing has been lost for LOSS_WATCH_QUIET_NS. The caller passes the time.
  */
 #ifndef CAPTURE_LOSS_WATCH_H
 #define CAPTURE_LOSS_WATCH_H
@@ -11,16 +11,16 @@
 #define LOSS_WATCH_BYTES    400u
 
 struct loss_watch {
-    struct loss lost;            /* since the losses began; none: nothing is being lost */
+    struct loss lost;            /* since the period began; none: there is no period */
     int64_t began_ns, latest_ns; /* monotonic */
 };
 
-/* Counts what was lost. True: losses begin with it, and text says so. */
+/* Adds a loss. True: it begins a period of losses, and text reports that. */
 bool loss_watch_add(struct loss_watch *watch, const struct loss *lost, int64_t now_ns,
                     char text[LOSS_WATCH_BYTES]);
 
-/* True: losses have ended, because nothing was lost for the quiet time or because the capture
- * ended; text sums them up. */
+/* True: the period of losses has ended, because of the quiet time or because the capture ended;
+ * text sums it up. */
 bool loss_watch_over(struct loss_watch *watch, int64_t now_ns, bool ended,
                      char text[LOSS_WATCH_BYTES]);
 

@@ -1,6 +1,6 @@
 /*
- * Inside a capture: what its threads share. The stages, one file each, in the order in which
- * records go through them: reader, worker, writer, finisher.
+ * Inside a capture: the state that its threads share. The stages, one file each, in the order of
+ * the records: reader, worker, writer, finisher.
  */
 #ifndef CAPTURE_PIPELINE_INTERNAL_H
 #define CAPTURE_PIPELINE_INTERNAL_H
@@ -26,18 +26,18 @@ struct worker {
 /* How reading ended, from the reader to the writer, which closes the last file with it. */
 struct reading_end {
     enum capture_end end;
-    bool source_ended;      /* the source said so itself: its totals are final */
-    uint64_t after_stop;    /* requests read behind the point of a stop */
-    struct bt_error remark; /* with CAPTURE_END_DEVICE why; else code 0, or something to tell */
+    bool source_ended;      /* the source ended by itself: its totals are final */
+    uint64_t after_stop;    /* requests read after the stop */
+    struct bt_error remark; /* with CAPTURE_END_DEVICE the reason; else code 0 or a message */
 };
 
 struct capture {
     /* constant once the threads run */
     struct capture_settings settings; /* completed */
-    struct capture_info info;         /* what all its files have in common */
+    struct capture_info info;         /* common to all its files */
     int64_t started_monotonic_ns;
     struct source *source; /* the reader's alone */
-    struct batch spare;    /* the reader's alone: records nobody wants or has room for */
+    struct batch spare;    /* the reader's alone: buffer for records that are dropped */
     struct queue *queue;
     struct file_set *files;
     struct writer *writer;
@@ -47,7 +47,7 @@ struct capture {
     pthread_t reader_thread, writer_thread;
     bool reader_running, writer_running;
 
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t has_ended;
     bool stop_wanted;
     bool rotate_wanted;
@@ -68,19 +68,19 @@ void *writer_run(void *writer);
 
 /* Writer: opens the first file. NULL and *error on failure. */
 struct writer *writer_new(struct capture *capture, struct bt_error *error);
-/* Closes what is open; discard removes a file that was only begun. NULL is allowed. */
+/* Closes open files; discard removes a file without records. NULL is allowed. */
 void writer_free(struct writer *writer, bool discard);
 
-/* Has something to tell the operator, for capture_take_note. */
+/* Adds a message to the operator, for capture_take_note. */
 void pipeline_note(struct capture *capture, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Counts what was lost, each loss once: notes report when losses begin and when they end. */
+/* Counts a loss, once; messages report when losses begin and when they end. */
 void pipeline_lost(struct capture *capture, const struct loss *lost);
-/* Takes the whole capture down from inside: remembers the first error and halts the reader. */
+/* Fails the capture from within: keeps the first error and halts the reader. */
 void pipeline_fail(struct capture *capture, const struct bt_error *error);
-/* Makes the reader stop; what it reads from then on is not wanted. */
+/* Stops the reader; everything it reads afterwards is dropped. */
 void pipeline_halt(struct capture *capture);
-/* The last file is done with: capture_wait returns. */
+/* The last file is finished: capture_wait returns. */
 void pipeline_ended(struct capture *capture);
 
 #endif

@@ -23,7 +23,7 @@ struct queue {
     bool closed;
 };
 
-/* One piece of memory for all records, one for all members: pages nobody touches cost nothing. */
+/* One piece of memory for all records, one for all members: untouched pages cost nothing. */
 static bool allocate_blocks(struct queue *queue)
 {
     size_t records = queue->sizes.block_records;

@@ -6,8 +6,8 @@
  *   writer thread:  queue_take_member (in the order of queue_put) -> write -> queue_release
  *
  * Free blocks are reused last in, first out, so that a capture that keeps up touches little memory.
- * A worker gets a block only together with the member it will become, and members are handed out in
- * order: the oldest block is therefore never the one that waits for room.
+ * A worker gets a block only together with its member, and members are assigned in order: the
+ * oldest block therefore never waits for room.
  */
 #ifndef CAPTURE_QUEUE_H
 #define CAPTURE_QUEUE_H
@@ -48,11 +48,11 @@ struct queue_sizes {
 /* NULL and *error on failure. */
 struct queue *queue_new(const struct queue_sizes *sizes, struct bt_error *error);
 
-/* Has the system find the memory of all blocks and members now, not while records arrive. */
+/* Faults in the memory of all blocks and members now, not while records arrive. */
 void queue_touch(struct queue *queue);
 void queue_free(struct queue *queue);
 
-/* An empty block. wait: until there is one; else NULL if there is none. */
+/* An empty block. wait: blocks until there is one; else NULL if there is none. */
 struct queue_block *queue_take_free(struct queue *queue, bool wait);
 void queue_put(struct queue *queue, struct queue_block *block);
 /* Nothing more will be put. */
@@ -60,7 +60,7 @@ void queue_close(struct queue *queue);
 
 /* Waits for work; false once the queue is closed and empty. */
 bool queue_take_job(struct queue *queue, struct queue_block **block, struct queue_member **member);
-/* Gives the block back and passes the member on. */
+/* Releases the block and passes the member on. */
 void queue_job_done(struct queue *queue, struct queue_block *block, struct queue_member *member);
 
 /* Waits for the next member in order; NULL once the queue is closed and empty. */

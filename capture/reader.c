@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define POLL_NS  50000000   /* stop and rotate are heard within this */
-#define QUIET_NS 5000000000 /* a board that was told to stop is given up after such a silence */
+#define POLL_NS  50000000   /* latency of stop and rotate */
+#define QUIET_NS 5000000000 /* a stopped board is abandoned after this silence */
 #define NS_A_MS  1000000
 #define NO_LIMIT UINT64_MAX
 
@@ -17,10 +17,10 @@ struct reader {
     struct queue_block *block; /* being filled; NULL: none yet */
     bool dropping;             /* the queue is full, and the source is not to wait */
     bool rotate;               /* a new file begins with the next block */
-    bool stopping;             /* the source was told to end; what it still has is wanted */
+    bool stopping;             /* the source was stopped; its remaining records are wanted */
     uint64_t wanted;           /* records until the limit */
-    struct batch pending;      /* loss and gaps of dropped batches: told with the next block */
-    uint64_t index, tick;      /* behind everything that was read */
+    struct batch pending;      /* loss and gaps of dropped batches, for the next block */
+    uint64_t index, tick;      /* after the last record or loss that was read */
     int64_t flush_at;          /* monotonic; when the block has waited long enough */
     int64_t stop_at;           /* monotonic: the limit in time */
     int64_t quiet_ns;          /* listened since something came, or since the stop */
@@ -75,8 +75,8 @@ static int64_t next_flush(const struct reader *reader)
     return after(clock_monotonic_ns(), reader->capture->settings.flush_ns);
 }
 
-/* A block to fill, with what was dropped before it. False: there is none, and the source's records
- * have to be dropped. */
+/* Gets a block to fill and adds the loss of records dropped before it. False: no block is free, and
+ * the source's records must be dropped. */
 static bool obtain(struct reader *reader, bool wait)
 {
     if (reader->block)
@@ -108,8 +108,8 @@ static void drop(struct reader *reader, const struct batch *part)
     loss_add(&reader->pending.lost, &dropped);
 }
 
-/* Whether part goes on exactly where batch ends, so that both are one batch. */
-static bool goes_on(const struct batch *batch, const struct batch *part)
+/* Whether part continues exactly where batch ends, so that both can be joined. */
+static bool continues(const struct batch *batch, const struct batch *part)
 {
     uint64_t lost = loss_total(&part->lost);
     if (batch->count == 0)
@@ -148,7 +148,7 @@ static void begin_next_block(struct reader *reader, const struct batch *part)
         reader->wanted += reader->wanted == NO_LIMIT ? 0 : part->count;
         return;
     }
-    /* they were read behind the records of the block that is gone, which may be this one again */
+    /* they were read after the records of the submitted block, which may be this one again */
     memmove(reader->block->batch.records, part->records, part->count * sizeof *part->records);
     join(&reader->block->batch, part);
 }
@@ -174,7 +174,7 @@ static void take_part(struct reader *reader, const struct batch *part)
     } else {
         bool first = !block_has_news(reader->block);
         reader->wanted -= reader->wanted == NO_LIMIT ? 0 : part->count;
-        if (goes_on(&reader->block->batch, part)) {
+        if (continues(&reader->block->batch, part)) {
             join(&reader->block->batch, part);
         } else {
             begin_next_block(reader, part);
@@ -187,7 +187,7 @@ static void take_part(struct reader *reader, const struct batch *part)
     reader->tick = part->last_tick;
 }
 
-/* Room for the next records: behind those of the block, or in the spare batch. */
+/* Room for the next records: after those of the block, or in the spare batch. */
 static struct batch room(struct reader *reader)
 {
     struct batch part = {.records = reader->capture->spare.records,
@@ -208,7 +208,7 @@ static bool end_reading(struct reader *reader, enum capture_end end)
     return false;
 }
 
-/* Damaged input is gone over, and told: in the status, and in the last file's closing member. */
+/* Corrupt input is skipped and reported: in the status and in the last file's closing member. */
 static void take_damage(struct reader *reader, const struct bt_error *error)
 {
     struct capture *capture = reader->capture;
@@ -221,8 +221,8 @@ static void take_damage(struct reader *reader, const struct bt_error *error)
     pthread_mutex_unlock(&capture->mutex);
 }
 
-/* The source's next answer. Only time spent here is silence of the source: it must not be blamed
- * for a queue that is full, nor for a process that was stopped and looks only now. */
+/* The next result of the source. Only time spent here counts as silence of the source, not time in
+ * which the queue was full or the process was stopped. */
 static int next_part(struct reader *reader, struct batch *part, int timeout_ms,
                      struct bt_error *error)
 {
@@ -235,7 +235,7 @@ static int next_part(struct reader *reader, struct batch *part, int timeout_ms,
     return result;
 }
 
-/* Whether a source that was told to stop has neither sent nor ended for too long. */
+/* Whether a stopped source has neither sent nor ended for too long. */
 static bool is_silent(struct reader *reader)
 {
     if (reader->quiet_ns < QUIET_NS)
@@ -287,7 +287,7 @@ static int poll_timeout_ms(const struct reader *reader, int64_t now)
     return left <= 0 ? 0 : (int)((left + NS_A_MS - 1) / NS_A_MS);
 }
 
-/* Somebody asked for the end: what is under way is still wanted. */
+/* Stops the source; records in flight are still wanted. */
 static void begin_stop(struct reader *reader)
 {
     if (reader->stopping)
@@ -319,7 +319,7 @@ static bool step(struct reader *reader)
         submit(reader);
     reader->dropping = !obtain(reader, capture->settings.when_full == CAPTURE_WAIT);
     if (reader->rotate && !reader->dropping) {
-        /* goes on its way at once and empty: the new file does not wait for records */
+        /* submitted empty at once: the new file does not wait for records */
         reader->block->rotate = true;
         reader->rotate = false;
         submit(reader);
@@ -328,23 +328,23 @@ static bool step(struct reader *reader)
     return read_part(reader, poll_timeout_ms(reader, now));
 }
 
-/* A source that ended without its count told why just before. Damage behind a limit that is counted
- * takes nothing from the capture. */
-static void explain_unknown(struct reader *reader, const struct bt_error *told)
+/* A source that ends without its count has reported the reason just before. Corruption after a
+ * counted limit does not concern the capture. */
+static void explain_unknown(struct reader *reader, const struct bt_error *reported)
 {
     struct source_totals totals;
     source_totals(reader->capture->source, &totals);
-    if (!totals.known && told->code)
-        reader->result.remark = *told;
+    if (!totals.known && reported->code)
+        reader->result.remark = *reported;
 }
 
-/* Ends a source that still has something, and counts what nobody wants. */
+/* Ends a source that may still deliver, and counts the records that are dropped. */
 static void drain(struct reader *reader)
 {
     struct source *source = reader->capture->source;
     struct batch *part = &reader->capture->spare;
     struct bt_error error = {0};
-    struct bt_error told = {0}; /* last */
+    struct bt_error reported = {0}; /* last */
     int result = reader->stopping ? 1 : source_stop(source, &error);
     bool goes_on = result >= 0;
     reader->quiet_ns = 0;
@@ -354,12 +354,12 @@ static void drain(struct reader *reader)
         if (result == 1)
             reader->result.after_stop += part->count + loss_total(&part->lost);
         if (result == BT_DATA)
-            told = error;
+            reported = error;
         goes_on = result == 1 || result == BT_TIMEOUT || result == BT_NOTE || result == BT_DATA;
     }
     reader->result.source_ended = result == 0;
     if (result == 0)
-        explain_unknown(reader, &told);
+        explain_unknown(reader, &reported);
     if (!goes_on && result < 0)
         reader->result.remark = error;
 }

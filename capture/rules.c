@@ -12,7 +12,7 @@
 #define QUEUE_BLOCKS_WISHED 4u /* a queue of fewer blocks makes the threads wait for each other */
 #define FILE_BLOCKS_WISHED  2u /* a file of fewer blocks would rarely come near its limit */
 #define FILE_OVERHEAD_BYTES (2u * CAPTURE_MEMBER_HEADER_MAX)
-/* compressed at worst; the rest is for what is being written while the workers go on */
+/* compressed at worst; the rest is being written while the workers run */
 #define MEMBERS_A_WORKER      2u
 #define MEMBERS_OF_THE_WRITER 2u
 /* of any engine at any level, with what the allocator adds */

@@ -1,4 +1,4 @@
-/* What the settings of a capture come to: their check, their defaults, the sizes that follow. */
+/* The settings of a capture: their check, their defaults, the sizes derived from them. */
 #ifndef CAPTURE_RULES_H
 #define CAPTURE_RULES_H
 
@@ -10,10 +10,10 @@
 #define RULES_QUEUE_MAX       (UINT64_C(1) << 36)
 #define RULES_QUEUE_TOO_LARGE "a queue of more than 64G is not possible"
 
-/* Refuses what cannot be the beginning of files' names: 0 or BT_USAGE. */
+/* Refuses a prefix that cannot begin file names: 0 or BT_USAGE. */
 int rules_check_prefix(const char *prefix, struct bt_error *error);
 
-/* Refuses settings that make no sense: 0, or BT_USAGE with the setting and what it may be. */
+/* Refuses invalid settings: 0, or BT_USAGE with the setting and its allowed values. */
 int rules_check(const struct capture_settings *settings, struct bt_error *error);
 
 /* Replaces every "0: the default" by the default. settings passed rules_check. */

@@ -13,16 +13,16 @@
 #include "capture/capture.h"
 #include "driver/session.h"
 
-/* Each sets one rule; a rule given twice is the later one. 0, or BT_USAGE with what is allowed. */
+/* Each sets one rule; the last one wins. 0, or BT_USAGE with the allowed values. */
 int settings_text_rotate(struct capture_settings *settings, const char *text,
                          struct bt_error *error);
 int settings_text_stop(struct capture_settings *settings, const char *text, struct bt_error *error);
 
-/* What a full disk does to a capture: "end" or "wait". 0, or BT_USAGE. */
+/* The reaction to a full disk: "end" or "wait". 0, or BT_USAGE. */
 int settings_text_disk_full(struct capture_settings *settings, const char *text,
                             struct bt_error *error);
 
-/* How long a board that went away is waited for: "never", "forever" or a time. 0, or BT_USAGE. */
+/* How long to wait for a missing board: "never", "forever" or a time. 0, or BT_USAGE. */
 int settings_text_reconnect(struct session_settings *settings, const char *text,
                             struct bt_error *error);
 

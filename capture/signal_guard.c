@@ -14,7 +14,7 @@
 struct signal_guard {
     struct signal_guard_rules rules;
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     sigset_t came;
     int64_t stopped_ns; /* CLOCK_MONOTONIC, when the end was asked for; 0: it was not */
     int limit_ms;

@@ -1,7 +1,7 @@
 /*
- * The signals of a process that captures, taken by a thread of their own: they arrive whatever
- * the rest of the process waits for (a board, a file system, somebody who reads its output).
- * The first SIGINT or SIGTERM asks for the end; the next one, or a time limit, ends the process.
+ * The signals of a process that captures, taken by a separate thread, even while all others block
+ * (on a board, a file system, the reader of the output). The first SIGINT or SIGTERM requests the
+ * end; the next one, or a time limit, ends the process.
  */
 #ifndef CAPTURE_SIGNAL_GUARD_H
 #define CAPTURE_SIGNAL_GUARD_H
@@ -15,22 +15,22 @@ struct signal_guard;
 struct signal_guard_rules {
     int wake;     /* an eventfd that is written at each signal; -1: none */
     int limit_ms; /* from the first SIGINT or SIGTERM to the end of the process; 0: none */
-    /* Ends the process: by this signal; with 0, because the time is over. Called by the guard's
-     * thread, or by signal_guard_new() where two signals were pending. Must not wait without a
-     * limit, nor return. */
+    /* Ends the process: by this signal, or with 0 because the time limit has passed. Called by the
+     * guard's thread, or by signal_guard_new() if two signals were pending. Must not block without
+     * a limit, nor return. */
     void (*end)(void *context, int number);
     void *context;
 };
 
 /* Blocks the signals that a guard takes, SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2, in the
- * calling thread: those that come before there is a guard wait for it. */
+ * calling thread: they stay pending until a guard starts. */
 void signal_guard_block(void);
 
 /* Starts the thread; no other thread may have the signals unblocked. NULL and *error on failure. */
 struct signal_guard *signal_guard_new(const struct signal_guard_rules *rules,
                                       struct bt_error *error);
 
-/* Changes limit_ms, also of an end that is under way. */
+/* Changes limit_ms, also after the end was requested. */
 void signal_guard_limit(struct signal_guard *guard, int limit_ms);
 
 /* Whether SIGINT or SIGTERM has come. */

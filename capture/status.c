@@ -1,4 +1,4 @@
-/* What a capture tells of itself, to others and between its threads. */
+/* The status of a capture, for its callers and its threads. */
 #include "capture/pipeline_internal.h"
 #include "formats/base/clock.h"
 

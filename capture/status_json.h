@@ -5,12 +5,13 @@
  * lost {bus, link, queue, disk, total}, complete (nothing failed, nothing was lost, and at the end
  * the source's own count is known and agrees), files, raw_bytes, compressed_bytes, ratio,
  * elapsed_s, records_per_s, queue_fill, queue_size, after_stop, damaged, gaps (times that the board
- * was away), gap_s (in all, of those that are over), chosen_gaps (of programs: places where
- * instructions were left out on purpose), of programs quantum (instructions of a thread's turn) and
- * switches (how often the turn went to another thread), absent (why it is away now, or null),
- * source {known, seen, accepted, filtered, above_4gib, undecoded, lost_bus}, clock_hz, last_tick,
- * file (null where none is being written), error (why it failed, why the source's count is not
- * known, or the first damage the source told; null where there is none).
+ * was disconnected or silent), gap_s (their total, of those that have ended), chosen_gaps (of
+ * programs: places where instructions were left out on purpose), of programs quantum (instructions
+ * of a thread's turn) and switches (how often the turn went to another thread), absent (why the
+ * board is missing, or null), source {known, seen, accepted, filtered, above_4gib, undecoded,
+ * lost_bus}, clock_hz, last_tick, file (null where none is being written), error (why it failed,
+ * why the source's count is not known, or the first corruption that the source reported; null if
+ * there is none).
  */
 #ifndef CAPTURE_STATUS_JSON_H
 #define CAPTURE_STATUS_JSON_H
@@ -25,8 +26,8 @@ void status_json_put(struct json_put *json, const struct capture_status *status)
  * failure. */
 char *status_json_text(const struct capture_status *status, struct bt_error *error);
 
-/* Whether all that the source accepted until its stop is known to be in the files; of a capture
- * that runs: whether nothing is missing so far. */
+/* Whether everything that the source accepted until its stop is known to be in the files; of a
+ * running capture: whether nothing is missing so far. */
 bool status_json_complete(const struct capture_status *status);
 
 #endif

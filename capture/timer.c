@@ -21,8 +21,8 @@ void rotation_timer_file_began(struct rotation_timer *timer, int64_t monotonic_n
         timer->started_ns = monotonic_ns;
 }
 
-/* A wall clock set back leaves a boundary that is more than a period away: it is then late, and
- * found anew. */
+/* After the wall clock was set back, the boundary may be more than a period away: it is then
+ * computed again. */
 static bool boundary_is_lost(const struct rotation_timer *timer, int64_t realtime_ns)
 {
     return timer->boundary_ns - realtime_ns > timer->period_ns;

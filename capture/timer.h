@@ -1,6 +1,6 @@
 /*
  * When the next file is due by time: after an interval on the monotonic clock, at a multiple of a
- * period on the wall clock, or both. Pure: the caller says what time it is.
+ * period on the wall clock, or both. Pure: the caller passes the time.
  */
 #ifndef CAPTURE_TIMER_H
 #define CAPTURE_TIMER_H
@@ -21,11 +21,11 @@ struct rotation_timer {
 void rotation_timer_start(struct rotation_timer *timer, int64_t interval_ns, int64_t period_ns,
                           int64_t monotonic_ns, int64_t realtime_ns);
 
-/* Tells the timer that a file began for another reason (its size), at monotonic_ns. */
+/* A file began for another reason (its size), at monotonic_ns. */
 void rotation_timer_file_began(struct rotation_timer *timer, int64_t monotonic_ns);
 
-/* Whether a new file is due; if so the timer runs on to the one after it. Periods slept through
- * count once. */
+/* Whether a new file is due; if so the timer advances to the next one. Missed periods count once.
+ */
 bool rotation_timer_due(struct rotation_timer *timer, int64_t monotonic_ns, int64_t realtime_ns);
 
 /* How long until a file is due, in ns, 0 at least; TIMER_NEVER. */

@@ -3,8 +3,8 @@
 
 #include "formats/base/thread.h"
 
-/* Compression takes all the processors there are. Who reads from a board that does not wait comes
- * first: what is not read is lost, what is not compressed is stored. */
+/* Compression takes all processors. The reader of a board that does not wait has priority: records
+ * that are not read are lost, blocks that are not compressed are stored. */
 #define BEHIND_READER 10
 
 static void compress_block(struct deflate_encoder *encoder, const struct queue_block *block,
@@ -29,7 +29,7 @@ void *worker_run(void *argument)
     if (worker->hurry)
         thread_yield_precedence(BEHIND_READER);
     while (queue_take_job(worker->queue, &block, &member)) {
-        /* what is compressed too late is lost: larger files are better */
+        /* late compression loses records: larger files are better */
         if (worker->hurry)
             deflate_encoder_hurry(worker->encoder,
                                   queue_fill(worker->queue) * 2 > queue_size(worker->queue));

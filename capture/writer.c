@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FULL_RETRY_NS INT64_C(1000000000) /* a full disk is asked again after so long */
+#define FULL_RETRY_NS INT64_C(1000000000) /* retry interval on a full disk */
 
 struct writer {
     struct capture *capture;
@@ -22,13 +22,13 @@ struct writer {
     struct capture_writer *file;
     bool has_data;                        /* the open file holds a data member */
     uint64_t closed_bytes;                /* of the files before */
-    uint64_t index;                       /* behind everything that was written */
+    uint64_t index;                       /* after the last record or loss that was written */
     uint64_t header_bytes, closing_bytes; /* of the members every file has */
     struct capture_totals totals;         /* of the capture so far */
     struct batch unwritten;               /* what the disk refused: its loss and its gap alone */
     bool full;                            /* the disk is, and is asked again at retry_ns */
     int64_t retry_ns;                     /* monotonic */
-    uint64_t after_stop;                  /* requests that came behind a limit */
+    uint64_t after_stop;                  /* requests after a limit */
     enum capture_end end;                 /* NONE while members are wanted */
     struct bt_error error;                /* with CAPTURE_END_DISK */
 };
@@ -120,15 +120,15 @@ static void end_at_disk(struct writer *writer, const struct bt_error *error)
     writer->end = CAPTURE_END_DISK;
     const char *advice = error->code == BT_FULL     ? "free space or choose another disk"
                          : error->code == BT_MEMORY ? "free memory"
-                                                    : "mend that or choose another place";
+                                                    : "correct that or choose another place";
     bt_fail(&writer->error, error->code ? error->code : BT_IO,
             "%.340s; what was written before is kept: %s, and start again", error->message, advice);
     file_set_release_reserve(writer->capture->files);
     pipeline_fail(writer->capture, &writer->error);
 }
 
-/* The disk refused, with this error. Where it is only full and the capture is to go on, it is asked
- * again later. */
+/* A write failed. A full disk is retried later if the settings say so; otherwise the capture ends.
+ */
 static void refuse(struct writer *writer, int code, const struct bt_error *error)
 {
     if (code != BT_FULL || !writer->capture->settings.wait_for_room) {
@@ -142,9 +142,9 @@ static void refuse(struct writer *writer, int code, const struct bt_error *error
     writer->retry_ns = clock_monotonic_ns() + FULL_RETRY_NS;
 }
 
-/* Opens the next file and ends the last, which before stands for from then on. The last one is
- * ended second: where there can be no next one, it still says why it is the last. 0, or a negative
- * code; where the capture waits for room, the last one is then the open one as before. */
+/* Opens the next file, then closes the previous one, whose state is in before. In this order, a
+ * failure to open is recorded in the closing member of the previous file. 0, or a negative code; if
+ * the capture waits for room, the previous file then stays open. */
 static int change_files(struct writer *writer, const struct writer *before, struct bt_error *error)
 {
     int result = open_file(writer, error);
@@ -191,7 +191,7 @@ static void add_counts(uint64_t counts[LOSS_STAGES], const struct loss *loss)
         counts[stage] += loss->count[stage];
 }
 
-/* A batch the disk refused: its records are lost there, what was lost before them as it was. */
+/* A batch that could not be written: its records are lost at stage disk, its losses keep theirs. */
 static void count_unwritten(struct writer *writer, const struct batch *batch)
 {
     struct batch *unwritten = &writer->unwritten;
@@ -237,7 +237,7 @@ static int append(struct writer *writer, const uint8_t *member, size_t size,
     return 0;
 }
 
-/* The first batch behind a full disk tells what was lost meanwhile. */
+/* The first batch after a full disk carries the loss in between. */
 static void end_full(struct writer *writer)
 {
     pipeline_note(writer->capture,
@@ -309,8 +309,8 @@ static void take_member(struct writer *writer, const struct queue_member *member
     }
 }
 
-/* What a source counted so far that did not come to its end is not what it counted in all. Where
- * nobody knows what is missing, there is always something to tell. */
+/* The counts of a source that did not reach its end are not final. If the number of missing records
+ * is unknown, the remark always has a text. */
 static void judge_source(struct source_totals *source, struct reading_end *reading)
 {
     if (!reading->source_ended)

@@ -27,7 +27,7 @@
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
 #define CLIENT_TURN_MS        60000
 #define NOTICE_RETRY_MS       200
-#define LAST_WORDS_MS         500 /* for the reader of the log to take what is said last */
+#define LAST_WORDS_MS         500 /* for the reader of the log to take the last lines */
 
 struct arguments {
     const char *configuration;
@@ -55,7 +55,7 @@ static void print_usage(FILE *stream)
     fputs("usage: bustapd [-c FILE] [--socket PATH] [--check]\n"
           "  -c, --config FILE   configuration (" CONFIGURATION_DEFAULT ")\n"
           "      --socket PATH   control socket, instead of the configuration's\n"
-          "      --check         read the configuration, say what is wrong with it, and end\n"
+          "      --check         read the configuration, report its mistakes, and end\n"
           "  -f, --foreground    accepted; bustapd always stays in the foreground\n"
           "  -h, --help\n"
           "      --version\n",
@@ -84,7 +84,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
                                             {"version", no_argument, NULL, 'V'},
                                             {NULL, 0, NULL, 0}};
     *arguments = (struct arguments){.configuration = CONFIGURATION_DEFAULT};
-    opterr = 0; /* getopt prints what it is given as it is */
+    opterr = 0; /* getopt prints arguments unescaped */
     for (int c; (c = getopt_long(argc, argv, ":c:fh", options, NULL)) != -1;) {
         switch (c) {
         case 'c':
@@ -131,7 +131,7 @@ static void end_at_once(void *context, int number)
     _exit(bt_exit_status(BT_IO));
 }
 
-/* What is there from the first moment: messages that wait for nobody, and signals. */
+/* Set up before everything else: messages that never block, and signals. */
 static int begin_daemon(struct bustapd *daemon, struct bt_error *error)
 {
     int result = journal_open(&daemon->journal, error);
@@ -254,7 +254,7 @@ static int serve(struct bustapd *daemon, struct bt_error *error)
     return 0;
 }
 
-/* --check: in the foreground of somebody who reads the answer. */
+/* --check: prints its result. */
 static int check(const struct arguments *arguments, struct bt_error *error)
 {
     const char *path = arguments->configuration;

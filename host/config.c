@@ -225,7 +225,7 @@ static int begin_capture(struct parser *parser, const struct ini_line *line, str
     memcpy(capture->name, line->name, sizeof capture->name);
     capture->session = session_settings_default();
     capture->settings = capture_settings_default();
-    capture->settings.wait_for_room = true; /* nobody may be there to start it again */
+    capture->settings.wait_for_room = true; /* a service may have no operator to restart it */
     capture->settings.append = true;        /* each start adds to what the one before has left */
     capture->settings.names = true;
     capture->automatic = true;
@@ -321,7 +321,7 @@ static int parse_line(struct parser *parser, const struct ini_line *line, struct
         return set_capture_key(parser, line, error);
     if (parser->in_daemon)
         return set_daemon_key(parser, line, error);
-    return bt_fail(error, BT_USAGE, "\"%s\" stands before any [section]", line->key);
+    return bt_fail(error, BT_USAGE, "\"%s\" precedes the first [section]", line->key);
 }
 
 /* The folder that a prefix's files are made in. False: it does not exist yet, or cannot be read. */
@@ -348,7 +348,7 @@ static bool same_output(const char *a, const char *b)
            folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
 }
 
-/* What can only be told once everything is read. *line gets the place. */
+/* Checks that need the whole configuration. *line receives the line of a mistake. */
 static int check(const struct config *config, unsigned *line, struct bt_error *error)
 {
     for (size_t i = 0; i < config->count; i++) {

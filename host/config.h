@@ -18,11 +18,11 @@
 struct config_capture {
     char name[CONFIG_NAME_BYTES];
     char board[CONFIG_BOARD_BYTES];  /* a board specification, driver/boards.h */
-    char filter[256];                /* as written; what it means is in session.filter */
+    char filter[256];                /* as written; session.filter has it parsed */
     struct session_settings session; /* filter_text is NULL: use filter above */
     struct capture_settings settings;
     bool automatic;   /* starts with the daemon */
-    int64_t retry_ns; /* between attempts to open a board that is not there; never 0 */
+    int64_t retry_ns; /* retry interval while the board is missing; never 0 */
     unsigned line;    /* where the section begins */
 };
 

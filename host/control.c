@@ -27,7 +27,7 @@ struct client {
     bool waits;       /* a line waits */
     bool begun;
     bool ended; /* it will say nothing more */
-    char *out;  /* what it has not taken yet */
+    char *out;  /* not sent yet */
     size_t out_size, out_sent;
     int64_t since_ms; /* when its turn began: to ask a whole request, or to take a whole answer */
 };
@@ -38,12 +38,12 @@ struct control {
     bool bound;      /* the socket's file was made, */
     struct stat own; /* and is this one */
     int turn_ms;
-    int64_t accept_ms; /* nobody is let in before: there was no descriptor for them */
+    int64_t accept_ms; /* no client is accepted before: there was no free descriptor */
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
 };
 
-/* Whether somebody listens on the socket at the address. What cannot be told counts as yes. */
+/* Whether a process listens on the socket at the address. Unknown counts as yes. */
 static bool is_live(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -63,12 +63,12 @@ static int clear_place(const struct sockaddr_un *address, bool left_behind, stru
     if (lstat(path, &status) != 0)
         return 0;
     if (!S_ISSOCK(status.st_mode))
-        return bt_fail(error, BT_IO, "%s is there and is not a socket", path);
+        return bt_fail(error, BT_IO, "%s exists and is not a socket", path);
     if (is_live(address))
         return bt_fail(error, BT_BUSY, "another service listens on %s; use --socket", path);
     if (!left_behind)
         return bt_fail(error, BT_IO,
-                       "%s is there and is no socket of bustapd's; remove it if nobody needs it, "
+                       "%s exists and is not a socket of bustapd; remove it if it is unused, "
                        "or use --socket",
                        path);
     return unlink(path) == 0 ? 0 : bt_fail_errno(error, "cannot remove the old socket %s", path);
@@ -222,7 +222,7 @@ static void welcome(struct control *control, int fd)
             hang_up(client);
         return;
     }
-    /* whether it gets the sentence is its own luck: nobody waits for it */
+    /* the message may be lost: bustapd does not wait for the client */
     (void)send(fd, full, sizeof full - 1, MSG_NOSIGNAL);
     close(fd);
 }
@@ -296,10 +296,11 @@ static bool write_client(struct client *client, int64_t now)
 
 static void let_in(struct control *control)
 {
-    for (unsigned i = 0; i < CONTROL_CLIENTS; i++) { /* so many at once: others have their turn */
+    for (unsigned i = 0; i < CONTROL_CLIENTS;
+         i++) { /* at most this many at once, so that others get a turn */
         int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            /* whoever knocks goes on knocking: without a pause poll would return at once */
+            /* the client keeps trying: without a pause poll would return at once */
             if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
                 control->accept_ms = clock_monotonic_ms() + NO_DESCRIPTOR_MS;
             break;

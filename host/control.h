@@ -1,6 +1,6 @@
 /*
- * The control socket: lines in, lines out, for many clients that nobody trusts. It never waits:
- * whoever owns it polls, lets it step, answers the requests that stand, and goes round again.
+ * The control socket: lines in, lines out, for many untrusted clients. It never blocks: its owner
+ * polls, calls control_step, answers the pending requests, and repeats.
  * What the lines say is none of its business (host/service.h).
  */
 #ifndef HOST_CONTROL_H
@@ -17,7 +17,7 @@
 
 struct control;
 
-/* A line that waits for its answer. A client's next line is only looked at behind the answer. */
+/* A line that awaits its answer. A client's next line is read only after the answer. */
 struct control_request {
     const char *line; /* without its newline; valid until it is answered */
     size_t size;
@@ -36,7 +36,7 @@ struct control *control_new(const char *path, int turn_ms, struct bt_error *erro
 void control_free(struct control *control);
 
 /* Fills polls (room for CONTROL_POLLS) for poll(2), returns how many. *timeout_ms is lowered to
- * when the next client is late; to 0 while a request stands that nobody has begun. */
+ * when the next client is late; to 0 while a request is pending that has not been begun. */
 size_t control_polls(struct control *control, struct pollfd *polls, int *timeout_ms);
 
 /* Accepts, reads, writes and hangs up, as far as it goes without waiting. Call after every poll. */

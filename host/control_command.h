@@ -15,7 +15,7 @@ struct command {
     char capture[COMMAND_CAPTURE_BYTES]; /* empty: every capture */
 };
 
-/* Parses a line of JSON, without its newline. 0, or BT_USAGE with what is wrong with it. */
+/* Parses a line of JSON, without its newline. 0, or BT_USAGE with the mistake. */
 int command_parse(struct command *command, const char *line, size_t size, struct bt_error *error);
 
 #endif

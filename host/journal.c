@@ -15,13 +15,13 @@
 int journal_open(struct journal *journal, struct bt_error *error)
 {
     /* the journal says which stream is its own; a redirection in a shell script is not */
-    const char *told = getenv("JOURNAL_STREAM");
+    const char *stream = getenv("JOURNAL_STREAM");
     struct stat status;
     char here[64] = "";
-    if (told && fstat(STDERR_FILENO, &status) == 0)
+    if (stream && fstat(STDERR_FILENO, &status) == 0)
         snprintf(here, sizeof here, "%llu:%llu", (unsigned long long)status.st_dev,
                  (unsigned long long)status.st_ino);
-    journal->priorities = told && strcmp(told, here) == 0;
+    journal->priorities = stream && strcmp(stream, here) == 0;
     journal->lines =
         line_queue_new(STDERR_FILENO, journal->priorities ? "<4>" : "bustapd: ", error);
     return journal->lines ? 0 : BT_MEMORY;

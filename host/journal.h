@@ -1,6 +1,6 @@
 /*
  * What the daemon reports to its operator, one line each; with the priorities of the system's
- * journal where that reads them (sd-daemon(3)). Any thread; nobody waits for the reader.
+ * journal where that reads them (sd-daemon(3)). Any thread; never blocks on the reader.
  */
 #ifndef HOST_JOURNAL_H
 #define HOST_JOURNAL_H
@@ -20,7 +20,7 @@ struct journal {
 /* To standard error, as it is connected now. 0 or BT_MEMORY with *error. */
 int journal_open(struct journal *journal, struct bt_error *error);
 
-/* Waits up to timeout_ms for the reader to take what is written. Other threads may go on writing.
+/* Waits up to timeout_ms for the reader to take all lines. Other threads may continue to write.
  */
 void journal_flush(const struct journal *journal, int timeout_ms);
 
@@ -31,7 +31,7 @@ void journal_close(struct journal *journal, int timeout_ms);
 void journal_write(const struct journal *journal, enum journal_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Lines that were dropped because nobody read them. */
+/* Lines that were dropped because the reader stalled. */
 uint64_t journal_dropped(const struct journal *journal);
 
 #endif

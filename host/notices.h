@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* Sends text, "READY=1" for example, to the socket that $NOTIFY_SOCKET names. False: the supervisor
- * does not read just now, try again. True: sent, or there is nobody who would ever read it. */
+ * does not read at the moment: try again. True: sent, or no supervisor exists. */
 bool notices_send(const char *text);
 
 #endif

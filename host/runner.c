@@ -10,7 +10,7 @@
 
 #define SECOND_NS    1000000000ll
 #define WATCH_MS     250 /* between looks at a capture: how soon the journal names a file */
-#define SETTLED_NS   (60 * SECOND_NS) /* a capture that lasted so long was a good one */
+#define SETTLED_NS   (60 * SECOND_NS) /* a capture this long resets the retry interval */
 #define RETRY_MAX_NS (600 * SECOND_NS)
 
 struct runner {
@@ -21,7 +21,7 @@ struct runner {
     pthread_mutex_t mutex; /* everything below */
     pthread_cond_t changed;
     bool quit;
-    bool wanted; /* somebody wants the capture to run */
+    bool wanted; /* the capture is to run */
     bool again;  /* ... and does not want to wait for the next attempt */
     enum runner_state state;
     struct capture *capture; /* only while it runs */
@@ -44,8 +44,8 @@ static void set_state(struct runner *runner, enum runner_state state)
         return;
 }
 
-/* A missing board is asked for at a steady pace; a capture that fails again and again (a full disk)
- * leaves a file each time, and must take its time. */
+/* A missing board is retried at a constant interval; a capture that keeps failing (a full disk)
+ * leaves a file each time, so its interval grows. */
 static int64_t retry_after(const struct runner *runner)
 {
     int64_t delay = runner->settings->retry_ns;
@@ -54,7 +54,7 @@ static int64_t retry_after(const struct runner *runner)
     return delay;
 }
 
-/* Waits for the next attempt, or until somebody changes their mind. */
+/* Waits for the next attempt, or until a command ends the wait. */
 static void wait_to_retry(struct runner *runner)
 {
     int64_t until = clock_monotonic_ns() + retry_after(runner);

@@ -27,7 +27,7 @@ struct runner_report {
     enum runner_state state;
     uint64_t starts;       /* captures begun */
     int64_t gap_ns;        /* without a capture between two of them, by no wish of the user's */
-    struct bt_error error; /* why it waits, will not start, or what it met; empty otherwise */
+    struct bt_error error; /* why it waits, does not start or failed; empty otherwise */
     bool has_status;
     struct capture_status status; /* of the capture that runs, or ran last */
 };
@@ -43,7 +43,7 @@ struct runner *runner_new(const struct config_capture *settings, const struct jo
 /* Stops the capture, waits for its files to be complete, frees. NULL is allowed. */
 void runner_free(struct runner *runner);
 
-/* Any thread; what they ask for happens soon. */
+/* Any thread; they return at once. */
 void runner_start(struct runner *runner);
 void runner_stop(struct runner *runner);
 /* Something was plugged in: a capture that waits for its board tries again at once. */

@@ -173,7 +173,7 @@ static int make_answer(struct service *service, const struct command *command,
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Does what is asked for; the rest happens in the runners. */
+/* Executes a request; the runners do the rest. */
 static int obey(struct service *service, const struct command *command, struct bt_error *error)
 {
     size_t selected = 0;

@@ -25,7 +25,7 @@ void service_free(struct service *service);
 
 /*
  * Obeys a request (capture/control_protocol.h), size bytes without the newline. *begun is false the
- * first time. Returns 1 with an answer; 0 if what was asked for is under way: ask again after a
+ * first time. Returns 1 with an answer; 0 if the request is under way: call again after a
  * wake; BT_MEMORY.
  */
 int service_answer(struct service *service, const char *line, size_t size, bool *begun,

@@ -68,7 +68,7 @@ static int list_boards(bool as_json)
     struct bt_error error;
     size_t count = 0;
     int status = 0;
-    /* without USB the virtual boards are there all the same */
+    /* virtual boards do not need USB */
     if (boards_list(&listings, &count, &error) < 0)
         status = command_failure(&error);
     if (as_json) {

@@ -81,7 +81,7 @@ static int take_format(const struct trace_format **format, const struct convert_
     *format = settings->to ? trace_format_find(settings->to, error)
                            : trace_format_of_path(settings->output);
     if (!*format && !settings->to)
-        return bt_fail(error, BT_USAGE, "the name %.200s tells no format: say it with --to",
+        return bt_fail(error, BT_USAGE, "the name %.200s implies no format: give it with --to",
                        settings->output);
     if (!*format)
         return BT_USAGE;
@@ -136,14 +136,14 @@ static void tell_loss(const struct conversion *conversion)
                 quantity_text(number, loss->written), name);
 }
 
-/* Ticks in a second of what is being read; 0: nobody knows. */
+/* Ticks per second of the current trace; 0: unknown. */
 static uint64_t clock_now(const struct conversion *conversion)
 {
     const struct capture_info *info = record_input_info(conversion->input);
     return info ? info->clock_hz : 0;
 }
 
-/* Begins OUT, knowing the clock of what comes, if anything does. */
+/* Begins OUT with the clock of the first trace. */
 static int begin(struct conversion *conversion, bool any, struct bt_error *error)
 {
     const struct convert_settings *settings = conversion->settings;
@@ -152,7 +152,7 @@ static int begin(struct conversion *conversion, bool any, struct bt_error *error
     if (any && settings->time_unit_given && options.time_unit > 0 && options.clock_hz == 0 &&
         conversion->format->choices & TRACE_FORMAT_TIME_UNIT)
         return bt_fail(error, BT_USAGE,
-                       "the trace tells no clock, which --time-unit needs: only tick is possible");
+                       "the trace has no clock, which --time-unit needs: only tick is possible");
     if (!settings->time_unit_given)
         options.time_unit = options.clock_hz > 0;
     return trace_format_create(&conversion->sink, conversion->format, settings->output, &options,

@@ -41,7 +41,7 @@ static bool is_command(const char *word)
 struct row {
     char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
     char error[TEXT_BYTES];  /* why it waits or ended early */
-    char absent[TEXT_BYTES]; /* why it cannot hear its board just now */
+    char absent[TEXT_BYTES]; /* why its board is missing */
     uint64_t records, lost, files;
     double rate;
 };
@@ -82,7 +82,7 @@ static void print_row(const struct row *row, FILE *out)
             row->files, PRINTABLE(row->output), *why ? ": " : "", PRINTABLE(why));
 }
 
-/* The path of what was read last or comes next, without the number of the capture. */
+/* The path of the member being read, without the number of the capture. */
 static const char *path_at(const struct json_pull *pull, char path[PATH_BYTES])
 {
     json_pull_path(pull, path, PATH_BYTES);
@@ -117,7 +117,7 @@ static int read_field(struct json_pull *pull, const char *path, struct answer *a
     return json_pull_skip(pull);
 }
 
-/* Reads what comes next, with what it has in it: as deep as json_pull allows. */
+/* Skips the next value, nested as deep as json_pull allows. */
 static int read_value(struct json_pull *pull, struct answer *answer)
 {
     struct json_pull_text key;
@@ -178,7 +178,8 @@ static int print_answer(char *text, bool as_json)
     if (result < 0)
         return STATUS_IO;
     if (!as_json && answer.lines_dropped > 0)
-        printf("%" PRIu64 " lines of the log were dropped: nobody read it\n", answer.lines_dropped);
+        printf("%" PRIu64 " lines of the log were dropped: its reader stalled\n",
+               answer.lines_dropped);
     if (!answer.good)
         fprintf(stderr, "bustap: %s\n",
                 *answer.error ? PRINTABLE(answer.error) : "bustapd refused");

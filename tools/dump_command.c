@@ -106,8 +106,8 @@ static int dump_matching(struct dump *dump, const struct batch *batch, struct bt
     return 0;
 }
 
-/* Everything in front of it has been printed. */
-static void tell_gap(struct dump *dump, const struct batch *batch)
+/* Reports the gap before the batch; all records before it have been printed. */
+static void report_gap(struct dump *dump, const struct batch *batch)
 {
     const struct trace_gap place = trace_check_gap(batch);
     char text[GAPS_SENTENCE_BYTES];
@@ -125,7 +125,7 @@ static void tell_gap(struct dump *dump, const struct batch *batch)
 
 static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_error *error)
 {
-    tell_gap(dump, batch);
+    report_gap(dump, batch);
     if (loss_total(&batch->lost) > 0) {
         loss_add(&dump->lost, &batch->lost);
         dump->places++;
@@ -133,11 +133,11 @@ static int dump_batch(struct dump *dump, const struct batch *batch, struct bt_er
     int result = dump->filtered ? dump_matching(dump, batch, error)
                                 : dump_run(dump, batch->records, batch->count, batch->first_index,
                                            batch->first_tick, error);
-    /* what has been read can be seen, however slowly a pipe brings the rest */
+    /* records appear as they are read, however slow the pipe */
     return result < 0 ? result : output_flush(dump->output, error);
 }
 
-static void tell_losses(struct dump *dump, const char *path)
+static void report_losses(struct dump *dump, const char *path)
 {
     if (dump->places > 0)
         fprintf(stderr, "bustap: %s: %" PRIu64 " requests were lost in %" PRIu64 " %s\n",
@@ -160,7 +160,7 @@ static void note_header(struct dump *dump, const struct capture_info *info)
 }
 
 /* Files of a capture that are missing between those that were there. */
-static void tell_missing(struct dump *dump)
+static void report_missing(struct dump *dump)
 {
     const struct trace_file *files = dump->files.files;
     struct bt_error error;
@@ -209,7 +209,7 @@ static int dump_file(struct dump *dump, char *path, struct record_input_settings
     if (result == 0)
         settings->first = record_input_to_skip(input);
     record_input_close(input);
-    tell_losses(dump, path);
+    report_losses(dump, path);
     return result;
 }
 
@@ -241,7 +241,7 @@ static int dump_files(struct dump *dump, const struct dump_settings *settings,
         result = output_flush(dump->output, error);
     /* once the count is reached, the files after it are not known */
     if (result == 0 && reading.count > 0)
-        tell_missing(dump);
+        report_missing(dump);
     if (dump->full.code)
         input_report_error(&dump->report, &dump->full);
     if (result < 0 && result != BT_CLOSED)

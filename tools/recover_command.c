@@ -27,17 +27,17 @@ static const struct option_row recover_options[] = {
     BYU_READING_OPTIONS(struct recover_settings, reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* Of all files that stand one behind the other. */
+/* Sums over all concatenated files. */
 struct recover_sums {
     uint64_t files;
     uint64_t blocks;
     uint64_t records;
-    uint64_t missing;   /* found missing by us */
-    uint64_t left_out;  /* records that stood twice, */
-    uint64_t misplaced; /* or in the wrong order, so that they are in no place now */
+    uint64_t missing;   /* found missing here */
+    uint64_t left_out;  /* duplicate records, */
+    uint64_t misplaced; /* and records in the wrong order, which are not saved */
 };
 
-/* Writes what is put into it as new capture files, one behind the other; holes as losses. */
+/* Writes batches as concatenated capture files; holes become losses. */
 struct recover {
     struct trace_reader *reader;
     int file;
@@ -51,11 +51,11 @@ struct recover {
     struct capture_info info;
     struct capture_totals closing; /* the closing member it had, */
     bool closed;                   /* if that has been met */
-    bool ended;                    /* what comes is of another file, unless a header says not */
-    uint64_t end_index;            /* behind what was written */
+    bool ended;         /* the next batch belongs to another file, unless a header denies it */
+    uint64_t end_index; /* after the last record or loss that was written */
     uint64_t last_tick;
-    struct loss lost; /* told by the blocks and by us */
-    uint64_t missing; /* of that, found missing by us */
+    struct loss lost; /* of the blocks, with the holes */
+    uint64_t missing; /* of that, found missing here */
 };
 
 /* A new file, with the header that was read, or one made up where there was none. */
@@ -78,7 +78,7 @@ static int begin_file(struct recover *recover, const struct capture_info *info,
     return recover->writer ? 0 : error->code;
 }
 
-/* What is missing in front of the batch becomes a loss at its place. */
+/* Marks the records missing before the batch as a loss. */
 static void mark_hole(struct recover *recover, struct batch *batch, uint64_t start)
 {
     struct loss hole = {.first_tick = recover->last_tick};
@@ -91,21 +91,22 @@ static void mark_hole(struct recover *recover, struct batch *batch, uint64_t sta
 }
 
 /*
- * Losses that the closing member told and no block did, then what is missing behind the last block,
- * go to totals->file_lost, which capture_writer_close adds to what the blocks told.
+ * Adds losses that only the closing member counts, then requests missing after the last block, to
+ * totals->file_lost; capture_writer_close adds these to the losses of the blocks.
  */
 static void close_hole(struct recover *recover, struct capture_totals *totals,
                        const struct capture_totals *was)
 {
-    uint64_t behind = was->end_index > recover->end_index ? was->end_index - recover->end_index : 0;
+    uint64_t after = was->end_index > recover->end_index ? was->end_index - recover->end_index : 0;
     for (int stage = 0; stage < LOSS_STAGES; stage++) {
-        uint64_t told = was->file_lost[stage];
-        uint64_t more = told > recover->lost.count[stage] ? told - recover->lost.count[stage] : 0;
-        totals->file_lost[stage] = more < behind ? more : behind;
-        behind -= totals->file_lost[stage];
+        uint64_t counted = was->file_lost[stage];
+        uint64_t more =
+            counted > recover->lost.count[stage] ? counted - recover->lost.count[stage] : 0;
+        totals->file_lost[stage] = more < after ? more : after;
+        after -= totals->file_lost[stage];
     }
-    totals->file_lost[LOSS_DISK] += behind;
-    recover->missing += behind;
+    totals->file_lost[LOSS_DISK] += after;
+    recover->missing += after;
 }
 
 /* Takes at most *excess off *count, and that off *excess. */
@@ -117,9 +118,9 @@ static void take_off(uint64_t *count, uint64_t *excess)
 }
 
 /*
- * What the capture had in front of the file, by its closing member, goes to totals. Where that
- * member is of a later file, whose header is gone, part of it is in the file: first_index says how
- * much is not.
+ * Sets totals to the records and losses of the capture before this file, from its closing member.
+ * If that member is of a later file, whose header is missing, they include part of this file:
+ * first_index is the limit.
  */
 static void take_before(const struct recover *recover, struct capture_totals *totals,
                         const struct capture_totals *was)
@@ -162,7 +163,7 @@ static void make_totals(struct recover *recover, struct capture_totals *totals)
         totals->capture_lost[stage] += recover->lost.count[stage] + totals->file_lost[stage];
 }
 
-/* Whether next is the header of the file behind the one that is being written. */
+/* Whether next is the header of the file after the one being written. */
 static bool is_next_file(const struct recover *recover, const struct capture_info *next)
 {
     return capture_info_same_capture(&recover->info, next) &&
@@ -175,13 +176,13 @@ static int end_file(struct recover *recover, const struct capture_info *next,
 {
     struct capture_totals totals;
     make_totals(recover, &totals);
-    /* without its own closing member, the next file's header tells how far it went */
+    /* without a closing member, the next file's header has its end index */
     if (!recover->closed && next && is_next_file(recover, next) &&
         next->first_index > recover->end_index) {
-        uint64_t behind = next->first_index - recover->end_index;
-        totals.file_lost[LOSS_DISK] = behind;
-        totals.capture_lost[LOSS_DISK] += behind;
-        recover->missing += behind;
+        uint64_t after = next->first_index - recover->end_index;
+        totals.file_lost[LOSS_DISK] = after;
+        totals.capture_lost[LOSS_DISK] += after;
+        recover->missing += after;
     }
     uint64_t records = capture_writer_records(recover->writer);
     snprintf(totals.message, sizeof totals.message,
@@ -195,7 +196,7 @@ static int end_file(struct recover *recover, const struct capture_info *next,
     return result;
 }
 
-/* Members without records: they tell where a capture file ends and the next one begins. */
+/* Members without records: the end and the beginning of capture files. */
 static void recover_member(void *context, const struct capture_member *member)
 {
     struct recover *recover = context;
@@ -212,7 +213,7 @@ static void recover_member(void *context, const struct capture_member *member)
     bool same = recover->writer && recover->info.file_number == info->file_number &&
                 capture_info_same_capture(&recover->info, info);
     if (same) {
-        /* a copy: what it has in front of end_index stood twice */
+        /* a copy: its records before end_index are duplicates */
         recover->ended = false;
         return;
     }
@@ -236,7 +237,7 @@ static int continue_file(struct recover *recover, uint64_t start, struct bt_erro
         return begin_file(recover, source_info(trace_reader_source(recover->reader)), start, error);
     if (!recover->ended)
         return 0;
-    /* behind a closing member another file begins, whose header is gone */
+    /* after a closing member another file begins, whose header is missing */
     if (start == recover->end_index) {
         recover->closed = recover->ended = false;
         return 0;
@@ -298,7 +299,7 @@ static void free_writers(struct recover *recover)
     free(recover->member);
 }
 
-static void tell_result(const struct recover *recover, const char *output)
+static void report_result(const struct recover *recover, const char *output)
 {
     const struct recover_sums *sums = &recover->sums;
     fprintf(stderr, "bustap: %s: %" PRIu64 " records in %" PRIu64 " %s", PRINTABLE(output),
@@ -310,14 +311,14 @@ static void tell_result(const struct recover *recover, const char *output)
         fprintf(stderr, "; %" PRIu64 " requests are missing, and marked as lost by the disk",
                 sums->missing);
     if (sums->left_out > 0)
-        fprintf(stderr, "; %" PRIu64 " records that stood twice are left out", sums->left_out);
+        fprintf(stderr, "; %" PRIu64 " duplicate records are left out", sums->left_out);
     if (sums->misplaced > 0)
         fprintf(stderr, "; %" PRIu64 " records of blocks in the wrong order are NOT saved",
                 sums->misplaced);
     fputc('\n', stderr);
 }
 
-/* Whether all there was has been saved: damage is told, but nothing but the end was missing. */
+/* Whether everything was saved: corruption was reported, but only the end was missing. */
 static bool saved_all(const struct recover *recover, const struct input_report *report)
 {
     bool unclosed = !trace_reader_closing(recover->reader);
@@ -351,7 +352,7 @@ static int recover_all(struct recover *recover, struct record_input *input,
 static void finish(const struct recover *recover, struct input_report *report, const char *output)
 {
     bool nothing = recover->sums.blocks == 0 && trace_reader_kind(recover->reader) != TRACE_CAPTURE;
-    tell_result(recover, output);
+    report_result(recover, output);
     if (report->status == STATUS_DATA && saved_all(recover, report))
         report->status = 0;
     if (report->status == 0 && (nothing || recover->sums.misplaced > 0))
@@ -412,7 +413,7 @@ static struct new_file *begin_output(const struct recover_settings *settings,
     const char *output = settings->output;
     bool taken = lstat(output, &there) == 0;
     if (taken && !settings->force) {
-        bt_fail(error, BT_IO, "%s is there already; --force replaces it", output);
+        bt_fail(error, BT_IO, "%s exists already; --force replaces it", output);
         return NULL;
     }
     if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {

@@ -167,7 +167,7 @@ static void json_capture(struct json_put *json, const struct trace_verdict *verd
     json_put_object_end(json);
 }
 
-/* Judges and tells every capture of the set. Returns the exit status. */
+/* Judges and prints every capture of the set. Returns the exit status. */
 static int report_captures(const struct trace_set *set, const struct verify_settings *settings,
                            struct json_put *json)
 {

@@ -19,7 +19,7 @@ status=0
     ulimit -f 400
     bustap capture --board virtual:smp=2 -o small/f --block 5000 --quiet 2>errors
 ) || status=$?
-expect_disk_failure "$status" small 'mend that or choose another place'
+expect_disk_failure "$status" small 'correct that or choose another place'
 grep -q 'File too large' errors
 
 # only root can mount, and only where the kernel lets it

@@ -227,7 +227,7 @@ status=0
 ) || status=$?
 [ "$status" = 3 ] || { echo "status $status"; cat told; exit 1; }
 gzip -9 -c input | cmp - got
-[ "$(grep -c 'mend that or choose another place' told)" = 1 ]
+[ "$(grep -c 'correct that or choose another place' told)" = 1 ]
 [ "$(ls small | wc -l)" = 1 ]
 # at whatever moment the program hears of it: several at a time, so that some hear late
 for run in 1 2 3 4 5 6 7 8 9 10 11 12; do
@@ -239,7 +239,7 @@ for run in 1 2 3 4 5 6 7 8 9 10 11 12; do
         bustap exec -q -o "small$run/f" gzip -9 -c input >"got$run" 2>"told$run" || status=$?
         [ "$status" = 3 ]
         gzip -9 -c input | cmp - "got$run"
-        [ "$(grep -c 'mend that or choose another place' "told$run")" = 1 ]
+        [ "$(grep -c 'correct that or choose another place' "told$run")" = 1 ]
     ) &
     runs="${runs:-} $!"
 done

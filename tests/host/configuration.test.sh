@@ -37,7 +37,7 @@ expect 2 "bustapd: there is nothing to do with 'x'" bustapd x
 expect 3 'bustapd: cannot make the lock no/.socket.lock: No such file or directory' \
     bustapd -c empty --socket no/socket
 : >file
-expect 3 'bustapd: file is there and is not a socket' bustapd -c empty --socket file
+expect 3 'bustapd: file exists and is not a socket' bustapd -c empty --socket file
 [ -f file ] || fail "file is gone"
 [ ! -e .file.lock ] || fail ".file.lock is there"
 bustapd --help | grep -q '^usage: bustapd'

@@ -95,7 +95,7 @@ static void test_empty(void)
 
 static void test_places(void)
 {
-    refused("board=x\n", "test.conf:1: \"board\" stands before any [section]");
+    refused("board=x\n", "test.conf:1: \"board\" precedes the first [section]");
     refused("\n\n[deamon]\n",
             "test.conf:3: unknown section [deamon]; there are [daemon] and [capture NAME]");
     refused("[daemon x]\n",

@@ -412,7 +412,7 @@ static void test_others_sockets(void)
         close(file);
         if (locked)
             put_lock(&place);
-        refused(&place, BT_IO, "is there and is not a socket");
+        refused(&place, BT_IO, "exists and is not a socket");
         unlink(place.path);
         for (int type = SOCK_STREAM; type <= SOCK_DGRAM; type++) {
             if (locked)
@@ -426,7 +426,7 @@ static void test_others_sockets(void)
         }
         close(foreign_socket(&place, SOCK_STREAM));
         if (!locked)
-            refused(&place, BT_IO, "is no socket of bustapd's");
+            refused(&place, BT_IO, "is not a socket of bustapd");
         unlink(place.path);
         place.control = NULL;
         place_close(&place);

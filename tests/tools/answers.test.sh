@@ -38,7 +38,7 @@ diff out - <<END
 NAME             STATE            RECORDS       LOST     M/s  FILES  OUTPUT
 a                running   18446744073709551615         12    2.50      3  /d?: silent
 b                failed                 0          0    0.00      0  : why
-7 lines of the log were dropped: nobody read it
+7 lines of the log were dropped: its reader stalled
 END
 answer '{"ok":true,"captures":[{"status":{"records":1.5}}]}'
 [ $status = 3 ]

@@ -39,9 +39,9 @@ refused 2 'is read' sh -c 'exec bustap recover x.part -o - >>x.part'
 cmp x.part before
 
 # a file that is there, and a link to nowhere, are not replaced unasked
-refused 3 'is there already' bustap recover x.part -o x
+refused 3 'already' bustap recover x.part -o x
 ln -s nowhere dangling
-refused 3 'is there already' bustap recover x.part -o dangling
+refused 3 'already' bustap recover x.part -o dangling
 refused 3 'is no regular file' bustap recover --force x.part -o dangling
 [ ! -e nowhere ]
 

@@ -208,8 +208,7 @@ static int finish_output(struct run *run)
             until = clock_monotonic_ms() + OUTPUT_MS;
     }
     if (!line_queue_wait(run->output, 0)) {
-        bt_fail(&error, BT_IO,
-                "nobody reads standard output; what was to be there is not complete");
+        bt_fail(&error, BT_IO, "standard output is not read: its text is incomplete");
         return capture_report_failure(&run->report, &error);
     }
     errno = line_queue_errno(run->output);

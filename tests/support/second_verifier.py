@@ -104,7 +104,7 @@ def read_files(path):
 
 
 def check_data(file, tick, exact):
-    """Rules 6 to 11. The index and tick come to, and whether the last member has records."""
+    """Rules 6 to 11. The expected index and previous tick, and whether the last member has records."""
     index, losses = file.first_index, [0] * 4
     for number, (payload, times, parts) in enumerate(file.data):
         count, gap, first_index, first_tick, last_tick, *rest = struct.unpack_from("<II9Q", payload, 8)

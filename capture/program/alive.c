@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Behind the process's name, which can be anything: state, 16 numbers, how many threads, one more,
- * since when. */
+/* The fields of /proc/PID/stat after the process's name, which may contain anything: state, 16
+ * numbers, number of threads, one number, start time. */
 #define FORM ") %c%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%*s%ld%*s%llu"
 
 struct status {
@@ -18,7 +18,7 @@ struct status {
     unsigned long long since;
 };
 
-/* False: there is no such process, or nobody can tell. */
+/* False: there is no such process, or it cannot be read. */
 static bool read_status(struct status *status, pid_t number)
 {
     char path[40], text[1024];

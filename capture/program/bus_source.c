@@ -2,17 +2,19 @@
 
 #include <stdlib.h>
 
-#define RECORDS 1024u /* taken at a time */
-#define PIECES  32u   /* of one record at most: 255 bytes are 7 of 32, 1 of 16, 1 of 8 and 1 of 7 */
+#define RECORDS 1024u /* in a batch of references */
+#define PIECES                                                                                     \
+    32u /* more than the requests of any record: 255 bytes are 7 of 32, 1 of 16, 1 of 8 and 1 of 7 \
+         */
 
-#define AGENTS 7u /* mask of their numbers */
+#define AGENTS 7u /* mask of agent numbers */
 
 struct bus_source {
     struct source source;
     struct source *references;
     struct batch batch;
     size_t position;   /* in the batch */
-    uint64_t requests; /* so far, and when the last one was */
+    uint64_t requests; /* number so far */
     uint64_t tick;
 };
 
@@ -26,7 +28,7 @@ static unsigned piece_of(unsigned size)
     return size >= 32 ? 32 : size >= 16 ? 16 : size > 8 ? 8 : size;
 }
 
-/* How many requests a reference has become. */
+/* Splits a reference into requests. Returns their number. */
 static size_t split(const struct record *record, struct record *requests)
 {
     size_t count = 0;

@@ -16,7 +16,7 @@ static struct exec_source *from(struct source *source)
     return (struct exec_source *)source;
 }
 
-/* Takes the first record's mark, and counts the others. */
+/* Moves the mark of the first record to batch->gap and counts the others. */
 static void take_marks(struct batch *batch)
 {
     struct record *first = batch->records;

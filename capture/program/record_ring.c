@@ -11,26 +11,26 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Records; a power of two. What both sides touch stays in the second cache of a processor: with
- * eight times as many, copying took twice as long. */
+/* In records; a power of two. The ring fits the L2 cache of a processor: with eight times as many
+ * records copying takes twice as long. */
 #define CAPACITY     ((size_t)1 << 15)
-#define WAKE_RECORDS (CAPACITY / 4) /* worth waking somebody for */
+#define WAKE_RECORDS (CAPACITY / 4) /* wake the consumer for these */
 #define MS_NS        INT64_C(1000000)
 #define SECOND_NS    INT64_C(1000000000)
 #define LINE         64
 
-/* Each side's own on lines of their own. Both counts only grow. */
+/* Each side writes to its own cache lines. `put` and `taken` only grow. */
 struct record_ring {
     struct alive taker;
     _Alignas(LINE) _Atomic uint64_t put;
-    _Atomic uint32_t put_events; /* waited on by who takes */
+    _Atomic uint32_t put_events; /* futex of the consumer */
     _Atomic uint32_t ended;
     _Atomic uint64_t filtered;
     _Atomic uint32_t has_parts;
     _Alignas(LINE) _Atomic uint64_t taken;
-    _Atomic uint32_t taken_events; /* waited on by who puts */
+    _Atomic uint32_t taken_events; /* futex of the producer */
     _Atomic uint32_t closed;
-    _Alignas(LINE) _Atomic uint32_t taker_waits; /* for so many records */
+    _Alignas(LINE) _Atomic uint32_t taker_waits; /* number of records that it waits for */
     _Atomic uint32_t putter_waits;
     _Alignas(LINE) struct record records[CAPACITY];
 };
@@ -71,7 +71,7 @@ void record_ring_free(struct record_ring *ring)
         munmap(ring, sizeof *ring);
 }
 
-/* Until events is no longer what it was; not for longer than nanoseconds. */
+/* Waits until *events differs from seen, at most for the given time. */
 static void wait_for(_Atomic uint32_t *events, uint32_t seen, int64_t nanoseconds)
 {
     const struct timespec time = {.tv_sec = nanoseconds / SECOND_NS,
@@ -90,15 +90,15 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* --- putting ---------------------------------------------------------------------------------- */
+/* --- producer --------------------------------------------------------------------------------- */
 
 static size_t room_for_more(struct record_ring *ring)
 {
     return CAPACITY - (size_t)(atomic_load(&ring->put) - atomic_load(&ring->taken));
 }
 
-/* False: nobody will make room. To ask whether the taker is there takes a descriptor for a moment,
- * which the program might notice: only after a second, however many signals end the waiting. */
+/* False: the consumer is gone. The check for that opens a descriptor, which the program might
+ * notice; so it is made once a second only, however many signals end the wait. */
 static bool wait_for_room(struct record_ring *ring, record_ring_taken_function *taken,
                           const void *context)
 {
@@ -163,7 +163,7 @@ bool record_ring_has_ended(const struct record_ring *ring)
     return atomic_load(&ring->ended);
 }
 
-/* --- taking ----------------------------------------------------------------------------------- */
+/* --- consumer --------------------------------------------------------------------------------- */
 
 static size_t there_are(struct record_ring *ring)
 {
@@ -175,7 +175,7 @@ static bool has_ended(struct record_ring *ring)
     return atomic_load(&ring->ended) || atomic_load(&ring->closed);
 }
 
-/* For so many, for an end, or for so long. */
+/* Waits for this many records, for the end, or for the timeout. */
 static void wait_for_records(struct record_ring *ring, size_t wished, int timeout_ms)
 {
     int64_t until = clock_monotonic_ns() + timeout_ms * MS_NS;
@@ -195,7 +195,7 @@ bool record_ring_take(struct record_ring *ring, struct record *records, size_t c
 {
     size_t wished = timeout_ms < 0 ? 1 : smaller(capacity, WAKE_RECORDS);
     wait_for_records(ring, wished, timeout_ms);
-    bool ended = has_ended(ring); /* before the last look at what is there */
+    bool ended = has_ended(ring); /* read before the number of records */
     size_t there = smaller(there_are(ring), capacity);
     uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
     size_t at = (size_t)(taken % CAPACITY);

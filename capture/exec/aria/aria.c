@@ -16,7 +16,7 @@
 
 #define NO_LIMIT UINT64_MAX
 
-/* Those that a program sets; the trap flag where there are traps. */
+/* The flags that a program may set; with the trap flag in taken steps. */
 #define ARIA_FLAGS  0x244ed7u
 #define TAKEN_FLAGS (ARIA_FLAGS | TRAP_FLAG)
 
@@ -55,7 +55,7 @@ bool aria_add_records(struct aria *aria, const struct record *records, size_t co
     return true;
 }
 
-/* Maybe on the signal stack; what was interrupted then was the program's code, not the library. */
+/* May run on the signal stack; the interrupted code is then the program's, never the C library. */
 static int put(void *context, struct record *records, size_t count)
 {
     struct aria *aria = context;
@@ -106,7 +106,7 @@ static void set_stepping(struct aria *aria, bool stepping)
     aria->stepping = stepping;
 }
 
-/* A state's vector state is the next thread's from now on. */
+/* The state's vector area gets the next thread's registers; the current thread's are saved. */
 static void switching(void *context, struct exec_thread *next)
 {
     struct aria *aria = context;
@@ -127,7 +127,7 @@ static void changed(void *context, uint64_t start, uint64_t end)
         not_taken_invalidate(aria->not_taken, start, end);
 }
 
-/* Where a block has ended before one. */
+/* Executes a new instruction, before which a block has ended. */
 static int do_defined(void *context, struct executor_stop *stop, struct bt_error *error)
 {
     struct aria *aria = context;
@@ -225,7 +225,8 @@ const struct modules *aria_modules(const struct aria *aria)
 /* --- taken -------------------------------------------------------------------------------------
  */
 
-/* A state's registers into the thread, whose vector state is the state's from then on; and back. */
+/* Load the registers of a state into the thread, which then uses the state's vector area; and store
+ * them back. */
 static void load(struct aria *aria, const struct aria_state *state, uint64_t flags)
 {
     struct exec_thread *thread = aria->process->thread;
@@ -274,7 +275,7 @@ void aria_describe_branch(struct aria_step *step, uint8_t kind, uint64_t address
     describe_branch(step, kind, address, size, target, rip);
 }
 
-/* What the executor stopped for. */
+/* Fills in the step from the reason why the executor stopped. */
 static void describe(const struct aria *aria, const struct executor_stop *stop,
                      struct aria_step *step)
 {
@@ -307,7 +308,7 @@ static void describe(const struct aria *aria, const struct executor_stop *stop,
     }
 }
 
-/* The program has forked, and this is the child: it has no control program. */
+/* Runs a child that the program forked to its end, without control program. */
 _Noreturn static void run_without_control(struct aria *aria)
 {
     struct bt_error error;
@@ -331,7 +332,7 @@ static int execute(struct aria *aria, uint64_t limit, struct executor_stop *stop
     return result;
 }
 
-/* What the processor would not take makes no sense to us either. */
+/* Rejects or corrects values that the processor does not accept. */
 static int check_state(const struct aria *aria, const struct aria_state *state,
                        struct bt_error *error)
 {
@@ -342,8 +343,8 @@ static int check_state(const struct aria *aria, const struct aria_state *state,
     return 0;
 }
 
-/* Nothing that a control program wants to know: a turn may have ended before this step. */
-static bool goes_on(const struct executor_stop *stop, uint64_t done)
+/* Whether the step continues: a new instruction, or a turn that ended before the step. */
+static bool continues_step(const struct executor_stop *stop, uint64_t done)
 {
     return stop->reason == EXECUTOR_DEFINED || (stop->reason == EXECUTOR_TURN && done == 0);
 }
@@ -359,7 +360,7 @@ static int execute_taken(struct aria *aria, uint64_t limit, struct aria_step *st
         step->thread = aria_thread(aria);
         result = execute(aria, limit ? limit - done : NO_LIMIT, &stop, error);
         done = executor_instructions(executor) - before;
-    } while (result == 0 && goes_on(&stop, done) && !aria->process->ended);
+    } while (result == 0 && continues_step(&stop, done) && !aria->process->ended);
     describe(aria, &stop, step);
     step->instructions = done;
     return result;
@@ -383,7 +384,7 @@ _Static_assert(offsetof(struct aria_state, rip) == EXEC_THREAD_RIP &&
                    offsetof(struct aria_state, fs_base) == EXEC_THREAD_FS_BASE,
                "executor_step()");
 
-/* Field by field: to clear the whole of it first would be a sixth of a step's time. */
+/* Set field by field: clearing the whole step first takes a sixth of a step's time. */
 static void describe_usual(const struct executor_step *done, const struct aria_state *state,
                            struct aria_step *step)
 {
@@ -399,7 +400,7 @@ static void describe_usual(const struct executor_step *done, const struct aria_s
                     exit->branch_target, state->rip);
 }
 
-/* What was perhaps begun. */
+/* The general case; begun: executor_step() has loaded the state. */
 static int execute_unusual(struct aria *aria, struct aria_state *state, enum aria_version version,
                            uint64_t limit, struct aria_step *step, bool begun,
                            struct bt_error *error)

@@ -11,22 +11,22 @@
 
 #define BITS_MAX 64u
 
-/* The registers in which a native sequence finds the operands, in their order. */
+/* The registers of the operands of a native sequence, in order. */
 static const uint8_t places[ARIA_OPERANDS] = {DECODE_RDI, DECODE_RSI, DECODE_RDX, DECODE_RCX};
 
 struct definition {
     struct aria_instruction instruction;
-    struct not_taken_block *native; /* NULL: a function does it */
+    struct not_taken_block *native; /* NULL: a function executes it */
     struct definition *next;
 };
 
 struct definitions {
     struct aria *aria;
     struct definition *first;
-    struct not_taken *natives; /* runs the sequences, which it never forgets */
+    struct not_taken *natives; /* runs the native sequences */
 };
 
-/* What a function is called with, and what only we know. */
+/* The argument of a function, and private data. */
 struct call {
     struct aria_call call;
     struct definitions *definitions;
@@ -61,7 +61,7 @@ void definitions_free(struct definitions *definitions)
     free(definitions);
 }
 
-/* --- what may be defined -----------------------------------------------------------------------
+/* --- checking a definition ---------------------------------------------------------------------
  */
 
 static bool is_field(const struct aria_instruction *instruction, struct aria_field field,
@@ -216,7 +216,7 @@ int aria_call_write(struct aria_call *called, uint64_t address, const void *from
     return 0;
 }
 
-/* Values of all operands. False: one cannot be read, or written afterwards. */
+/* Reads the values of all operands. False: one cannot be read, or cannot be written later. */
 static bool read_operands(struct call *call, const struct aria_instruction *instruction,
                           const uint8_t *bytes)
 {
@@ -278,10 +278,10 @@ size_t definitions_records(const struct definitions_done *done, uint64_t address
     return count;
 }
 
-/* --- done --------------------------------------------------------------------------------------
+/* --- execution ---------------------------------------------------------------------------------
  */
 
-/* Operands in registers, the sequence, and back; all other registers are as before. */
+/* Runs the native sequence with the operands in registers; restores all other registers. */
 static int run_native(struct call *call, const struct definition *definition)
 {
     struct exec_thread *thread = call->definitions->aria->process->thread;

@@ -40,7 +40,7 @@ void not_taken_free(struct not_taken *not_taken)
     free(not_taken);
 }
 
-/* A signal for the program has to wait. */
+/* Keeps a signal of the program pending during the path. */
 static void put_off(struct not_taken *not_taken)
 {
     if (not_taken->thread->interrupt) {
@@ -49,8 +49,8 @@ static void put_off(struct not_taken *not_taken)
     }
 }
 
-/* Instructions [from, to) of a block, natively. Returns the first that was not done: `to`, or the
- * one that raises *raised. What this processor does not know does nothing. */
+/* Runs instructions [from, to) of a block natively. Returns the first one not executed: `to`, or
+ * the one that raises *raised. Instructions that this processor does not support do nothing. */
 static unsigned run_native(struct not_taken *not_taken, const struct not_taken_block *block,
                            unsigned from, unsigned to, int *raised)
 {
@@ -80,8 +80,8 @@ static unsigned run_native(struct not_taken *not_taken, const struct not_taken_b
     return from;
 }
 
-/* What xrstor may find, wherever it looks: its area can be in another form than references tell;
- * and what xsave leaves as it is. */
+/* Copies the whole area in memory to the scratch area: xrstor's may have another format than the
+ * references show, and xsave keeps the bytes that it does not write. */
 static void load_area(struct not_taken *not_taken)
 {
     for (unsigned at = 0; at < EXEC_THREAD_SCRATCH_BYTES; at += VECTOR_STATE_BYTES)
@@ -89,8 +89,8 @@ static void load_area(struct not_taken *not_taken)
                        not_taken->references[0].address + at, VECTOR_STATE_BYTES);
 }
 
-/* What the operand reads, at its place in the scratch area; for a store buffer also what is there
- * before it writes, of which a mask may keep some. */
+/* Copies the bytes that the operand reads to the scratch area; for a store buffer also the old
+ * value of what it writes, because a mask may keep a part. */
 static void load_scratch(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     uint8_t *scratch = not_taken->thread->scratch;
@@ -114,7 +114,7 @@ static void load_scratch(struct not_taken *not_taken, const struct decode_instru
     }
 }
 
-/* The vector register that is a gather's index, and what it is while its lanes count bytes. */
+/* Replaces the index register of a gather by byte offsets of its lanes in the scratch area. */
 static void set_lanes(struct not_taken *not_taken, const struct decode_access *access,
                       uint8_t before[VECTOR_STATE_BYTES])
 {
@@ -230,7 +230,7 @@ static enum not_taken_result execute(struct not_taken *not_taken, uint64_t limit
     return result;
 }
 
-/* The one whose turn it is. */
+/* The thread whose turn it is. */
 static struct exec_thread *take_thread(struct not_taken *not_taken)
 {
     not_taken->thread = not_taken->executor->thread = not_taken->aria->process->thread;

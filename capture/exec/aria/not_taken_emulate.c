@@ -16,16 +16,16 @@
 #define OVERFLOW  0x800u
 #define COMPARED  (CARRY | PARITY | ADJUST | ZERO | SIGN | OVERFLOW)
 
-/* What popf changes for a program, but for the trap flag and alignment checks. */
+/* The flags that popf changes, except trap flag and alignment check. */
 #define POPPED 0x200cd5u
 
-/* Behind the instruction. */
+/* Continues after the instruction. */
 static void go_on(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     not_taken->thread->rip = decoded->address + decoded->size;
 }
 
-/* As the processor writes parts of a register: 32 bits clear the rest. */
+/* Writes a part of a register; 32 bits clear the upper half. */
 static void set_register(struct not_taken *not_taken, unsigned number, uint64_t value,
                          unsigned size)
 {
@@ -36,7 +36,7 @@ static void set_register(struct not_taken *not_taken, unsigned number, uint64_t 
         memcpy(to, &value, size < 8 ? size : 8);
 }
 
-/* The read that the instruction makes, as a number. */
+/* The value that the instruction reads. */
 static uint64_t load_first(struct not_taken *not_taken, unsigned size)
 {
     uint64_t value = 0;
@@ -120,7 +120,7 @@ static void compare(struct not_taken *not_taken, uint64_t a, uint64_t b, unsigne
     not_taken->thread->flags = (not_taken->thread->flags & ~(uint64_t)COMPARED) | flags;
 }
 
-/* Once: loads, compares, moves rsi and rdi. False: no memory. */
+/* One repetition: loads, compares, advances rsi and rdi. False: no memory. */
 static bool repeat_once(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     struct exec_thread *thread = not_taken->thread;
@@ -154,7 +154,7 @@ static bool repeat_once(struct not_taken *not_taken, const struct decode_instruc
     return true;
 }
 
-/* The last prefix of the two counts. */
+/* The last of the repeat prefixes is effective. */
 static uint8_t repetition_of(const struct decode_instruction *decoded)
 {
     uint8_t prefix = 0;
@@ -164,7 +164,8 @@ static uint8_t repetition_of(const struct decode_instruction *decoded)
     return prefix;
 }
 
-/* Of many repetitions some at a time: then rip stays at it, as after an interruption. */
+/* Executes a limited number of repetitions; rip then stays at the instruction, as after an
+ * interrupt. */
 static enum not_taken_result emulate_string(struct not_taken *not_taken,
                                             const struct decode_instruction *decoded,
                                             struct aria_step *step)
@@ -303,7 +304,7 @@ static void emulate_bit(struct not_taken *not_taken, const struct decode_instruc
     thread->flags = (thread->flags & ~(uint64_t)CARRY) | (element >> bit & CARRY);
 }
 
-/* An address that fs cannot have is a protection fault. */
+/* A non-canonical base of fs raises a protection fault. */
 static bool set_fs_base(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     uint8_t modrm = decoded->bytes[decoded->size - 1], rex = decoded->bytes[decoded->size - 4];
@@ -324,7 +325,7 @@ static enum not_taken_result stop(struct aria_step *step, enum aria_reason reaso
     return NOT_TAKEN_STOPPED;
 }
 
-/* Those that go on after themselves. False: they raise SIGSEGV. */
+/* Instructions that continue after themselves. False: they raise SIGSEGV. */
 static bool emulate(struct not_taken *not_taken, const struct not_taken_instruction *instruction)
 {
     const struct decode_instruction *decoded = &instruction->decoded;
@@ -380,7 +381,7 @@ static enum not_taken_result do_defined(struct not_taken *not_taken, struct aria
     return NOT_TAKEN_WENT_ON;
 }
 
-/* What would be a fault, or end the program, is a signal. */
+/* Far branches that would fault, or end the program, raise a signal. */
 static enum not_taken_result go_far(struct not_taken *not_taken,
                                     const struct decode_instruction *decoded,
                                     struct aria_step *step)

@@ -28,7 +28,7 @@ static void add_range(struct not_taken *not_taken, uint64_t address, unsigned si
             write);
 }
 
-/* Where an operand is, the index of a gather left out. */
+/* The address of an operand, without the index of a gather. */
 static uint64_t address_of(const struct not_taken *not_taken, const struct decode_access *access)
 {
     const uint64_t *registers = not_taken->thread->registers;
@@ -43,7 +43,7 @@ static uint64_t address_of(const struct not_taken *not_taken, const struct decod
     return address;
 }
 
-/* Cut to 32 bits where it is, and through fs. */
+/* Truncates an address to the address size and adds the base of fs. */
 static uint64_t finish(const struct not_taken *not_taken, const struct decode_access *access,
                        uint64_t address)
 {
@@ -63,7 +63,7 @@ static uint64_t mask_of(const struct not_taken *not_taken, const struct decode_a
            vector_state_opmask(&not_taken->aria->layout, not_taken->thread->vector, access->mask);
 }
 
-/* Of each element of a vector the highest bit. */
+/* The highest bits of the elements of a vector. */
 static uint64_t vector_mask_of(const struct not_taken *not_taken,
                                const struct decode_access *access)
 {
@@ -115,15 +115,15 @@ static void add_gather(struct not_taken *not_taken, const struct decode_access *
     }
 }
 
-/* The element with a bit. */
+/* The element that contains a bit. */
 static uint64_t bit_address(const struct not_taken *not_taken, const struct decode_access *access)
 {
     uint64_t bit = not_taken->thread->registers[access->mask];
     return address_of(not_taken, access) + (uint64_t)decode_bit_offset(access, bit);
 }
 
-/* Legacy area and header, then components: of what is restored as the header in memory says, of
- * what is saved those that are in use now. */
+/* Legacy area and header, then components: for xrstor those of the header in memory, for xsave
+ * those in use. */
 static void add_xsave(struct not_taken *not_taken, const struct decode_access *access,
                       uint64_t address, bool write)
 {
@@ -194,7 +194,7 @@ void not_taken_find_references(struct not_taken *not_taken,
         }
 }
 
-/* Whether it is all the program's, and may be read: what may be written or executed can be. */
+/* Whether the program may read the whole range; writable or executable implies readable. */
 static bool is_readable(struct space *space, uint64_t address, unsigned size)
 {
     struct space_mapping mapping;
@@ -207,8 +207,7 @@ static bool is_readable(struct space *space, uint64_t address, unsigned size)
     return true;
 }
 
-/* An operand under a mask: where it lies, if all of it can be read. Which elements count is then
- * the instruction's business. */
+/* The instruction itself then applies the mask. */
 bool not_taken_find_whole(struct not_taken *not_taken, const struct decode_access *access,
                           uint64_t *address)
 {

@@ -30,9 +30,9 @@ void not_taken_store_scratch(struct not_taken *not_taken)
     }
 }
 
-/* --- what is done in C ------------------------------------------------------------------------ */
+/* --- emulated instructions -------------------------------------------------------------------- */
 
-/* Of an instruction with no VEX: its opcode's offset, and *extension, 8 with REX.B. */
+/* The offset of the opcode of an instruction without VEX; *extension is 8 with REX.B. */
 static unsigned opcode_at(const struct decode_instruction *decoded, unsigned *extension)
 {
     static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x2e,
@@ -44,8 +44,7 @@ static unsigned opcode_at(const struct decode_instruction *decoded, unsigned *ex
         const bool is_rex = (byte & 0xf0) == 0x40;
         if (!is_rex && !memchr(prefixes, byte, sizeof prefixes))
             break;
-        *extension =
-            is_rex && (byte & 1) ? 8 : 0; /* one that another prefix follows says nothing */
+        *extension = is_rex && (byte & 1) ? 8 : 0; /* a REX before another prefix is ignored */
     }
     return at;
 }
@@ -72,7 +71,7 @@ static uint64_t pushed_value(struct not_taken *not_taken, const struct decode_in
         return (uint64_t)(not_taken->references[0].size == 2 ? narrow : (int64_t)wide);
     case 0x9c:
         return (not_taken->thread->flags & PUSHED) | ALWAYS_SET;
-    case 0x0f: /* fs and gs, whose selectors are 0 */
+    case 0x0f: /* fs and gs: their selectors are 0 */
         return 0;
     case 0xff:
         return registers[(opcode[1] & 7) | extension];
@@ -87,7 +86,7 @@ static void stage(struct not_taken *not_taken, uint64_t value)
         not_taken->staged[not_taken->staged_count++] = value;
 }
 
-/* The frame pointer, those of the frames around it, the new one: where the first is stored. */
+/* Stages the frame pointer, those of the enclosing frames, and the new one. */
 static void stage_frames(struct not_taken *not_taken)
 {
     stage(not_taken, not_taken->thread->registers[DECODE_RBP]);
@@ -103,7 +102,7 @@ static void stage_frames(struct not_taken *not_taken)
     }
 }
 
-/* The element with the bit that a bit test changes. */
+/* Stages the element that a bit test changes. */
 static uint64_t changed_element(struct not_taken *not_taken,
                                 const struct decode_instruction *decoded)
 {
@@ -122,13 +121,13 @@ static uint64_t changed_element(struct not_taken *not_taken,
     }
 }
 
-/* The register that maskmovdqu stores, with the mask's bytes at the references. */
+/* Stages the bytes of the register that maskmovdqu stores. */
 static void store_masked(struct not_taken *not_taken, const struct decode_instruction *decoded)
 {
     unsigned extension, at = opcode_at(decoded, &extension);
     const uint8_t *bytes = decoded->bytes;
     unsigned number = bytes[decoded->size - 1] >> 3 & 7;
-    if (bytes[at] == 0xc4 || bytes[at] == 0xc5) /* VEX.R is turned over */
+    if (bytes[at] == 0xc4 || bytes[at] == 0xc5) /* VEX.R is inverted */
         number |= bytes[at + 1] >> 7 ? 0 : 8;
     else if (at > 0 && (bytes[at - 1] & 0xf4) == 0x44) /* REX.R */
         number |= 8;
@@ -164,7 +163,7 @@ void not_taken_stage_stores(struct not_taken *not_taken,
     case NOT_TAKEN_BIT:
         stage(not_taken, changed_element(not_taken, decoded));
         break;
-    case NOT_TAKEN_NOTHING: /* its references are all that there is of it but for these */
+    case NOT_TAKEN_NOTHING: /* has only references, except these */
         if (decoded->mnemonic == ZYDIS_MNEMONIC_MOV)
             stage(not_taken, not_taken->thread->registers[DECODE_RAX]);
         else if (decoded->mnemonic == ZYDIS_MNEMONIC_MASKMOVDQU ||

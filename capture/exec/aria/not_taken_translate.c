@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-#define ROOM 8192u /* bytes of code that a block needs at most, by far */
+#define ROOM 8192u /* upper bound of the code of a block, in bytes */
 
 #define GS              0x65u
 #define REX             0x40u
@@ -20,10 +20,11 @@
 #define SIB_NONE        0x25u /* neither base nor index */
 #define SIB_INDEX       0x38u
 
-/* --- what is done how --------------------------------------------------------------------------
+/* --- choosing the action -----------------------------------------------------------------------
  */
 
-/* What waits, reaches beyond memory and registers, or changes what no state holds. */
+/* Instructions that wait, access more than memory and registers, or change what no state contains.
+ */
 static bool is_forbidden(const ZydisDecodedInstruction *instruction)
 {
     switch (instruction->mnemonic) {
@@ -59,7 +60,7 @@ static bool is_forbidden(const ZydisDecodedInstruction *instruction)
     }
 }
 
-/* Ports, and what only a system may do: a general protection fault. */
+/* Port access and privileged instructions: a general protection fault. */
 static bool is_protected(const ZydisDecodedInstruction *instruction)
 {
     return instruction->meta.category == ZYDIS_CATEGORY_IO ||
@@ -69,7 +70,7 @@ static bool is_protected(const ZydisDecodedInstruction *instruction)
            (instruction->attributes & ZYDIS_ATTRIB_IS_PRIVILEGED);
 }
 
-/* Those that find memory by themselves, and what is done here altogether; NATIVE: none of them. */
+/* Instructions with implicit memory operands, and other emulated ones; NATIVE: neither. */
 static enum not_taken_action action_of_mnemonic(const ZydisDecodedInstruction *instruction,
                                                 const struct decode_instruction *decoded)
 {
@@ -110,7 +111,7 @@ static enum not_taken_action action_of_mnemonic(const ZydisDecodedInstruction *i
                                                                                  : NOT_TAKEN_NATIVE;
 }
 
-/* By its operands: none in memory, one that ModRM names, or one that it finds by itself. */
+/* Chooses by the operands: none in memory, one of ModRM, or an implicit one. */
 static enum not_taken_action action_of_operands(const ZydisDecodedInstruction *instruction,
                                                 const struct decode_instruction *decoded)
 {
@@ -124,7 +125,7 @@ static enum not_taken_action action_of_operands(const ZydisDecodedInstruction *i
     if (decoded->access_count > 0 && (decoded->accesses[0].form == DECODE_GATHER ||
                                       decoded->accesses[0].form == DECODE_GATHER_VECTOR))
         return NOT_TAKEN_GATHER;
-    /* those that only say that they will gather */
+    /* prefetches of gathers */
     if (decoded->access_count == 0 && (instruction->meta.category == ZYDIS_CATEGORY_GATHER ||
                                        instruction->meta.category == ZYDIS_CATEGORY_SCATTER))
         return NOT_TAKEN_NOTHING;
@@ -206,7 +207,7 @@ static bool is_prefix(uint8_t byte)
     return (byte & 0xf0) == REX || memchr(prefixes, byte, sizeof prefixes) != NULL;
 }
 
-/* The prefixes that say what the instruction is; returns how many bytes they had. */
+/* Copies the mandatory prefixes; returns the size of all prefixes. */
 static unsigned emit_prefixes(struct emitter *emitter, const uint8_t *bytes)
 {
     unsigned count = 0;
@@ -236,7 +237,7 @@ static unsigned operand_bytes(const uint8_t *modrm)
     return 1u + sib + (whole ? 4 : mod == 1 ? 1 : 0);
 }
 
-/* The instruction with the scratch area as its operand; of a gather, the index counts bytes. */
+/* Emits the instruction with the scratch area as its operand; the index of a gather is in bytes. */
 static void emit_on_scratch(struct emitter *emitter, const struct decode_instruction *decoded,
                             unsigned modrm_at, bool gather)
 {
@@ -255,7 +256,7 @@ static void emit_on_scratch(struct emitter *emitter, const struct decode_instruc
     emit_bytes(emitter, bytes + after, decoded->size - after);
 }
 
-/* lea of an address that emit_verbatim() cannot say: the sum is a constant. */
+/* Emits lea of an address that emit_verbatim() cannot encode: a constant. */
 static void emit_constant_lea(struct emitter *emitter, const struct decode_instruction *decoded,
                               const ZydisDecodedInstruction *raw)
 {
@@ -283,7 +284,7 @@ static void emit_one(struct emitter *emitter, const struct not_taken_instruction
                      const ZydisDecodedInstruction *raw)
 {
     const struct decode_instruction *decoded = &instruction->decoded;
-    if (raw->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) { /* leaves x87 for MMX, too */
+    if (raw->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) { /* also switches from x87 to MMX */
         const uint8_t modrm = decoded->bytes[decoded->size - 1];
         const uint8_t store_mmx[] = {GS, 0x0f, 0x7f, (uint8_t)((modrm & 0x38) | SIB), SIB_NONE};
         emit_bytes(emitter, store_mmx, sizeof store_mmx); /* movq [scratch], mm */
@@ -307,7 +308,7 @@ static void emit_leave(struct emitter *emitter, const struct code_cache *cache)
 /* --- blocks ------------------------------------------------------------------------------------
  */
 
-/* What is decoded of a block before its memory is known. */
+/* The decoded instructions of a block, before it is allocated. */
 struct work {
     struct not_taken_instruction instructions[CODE_CACHE_INSTRUCTIONS];
     ZydisDecodedInstruction raw[CODE_CACHE_INSTRUCTIONS];
@@ -352,7 +353,7 @@ static void find_runs(struct work *work)
     }
 }
 
-/* Those that were defined first. */
+/* New instructions take precedence. */
 static void decode_any(const struct not_taken *not_taken, struct not_taken_instruction *instruction,
                        ZydisDecodedInstruction *raw, uint64_t address, size_t readable)
 {
@@ -440,8 +441,8 @@ static struct not_taken_block *make(struct not_taken *not_taken, struct work *wo
     return made;
 }
 
-/* Whether code that may change unseen is what the block was made from; of what is no instruction
- * that cannot be told by its one byte. */
+/* Whether code that may change undetected still equals the block's. Undecodable bytes count as
+ * changed: the block has only the first one of them. */
 static bool is_as_it_was(const struct not_taken_block *block)
 {
     for (unsigned i = 0; block->block.verify_code && i < block->count; i++) {
@@ -455,7 +456,7 @@ static bool is_as_it_was(const struct not_taken_block *block)
     return true;
 }
 
-/* Of all bytes of a block. */
+/* Whether code of the block may change undetected. */
 static bool may_change_unseen(const struct not_taken *not_taken, const struct block *block)
 {
     const struct executor_settings *code = &not_taken->aria->process->executor->settings;
@@ -511,7 +512,7 @@ void not_taken_invalidate(struct not_taken *not_taken, uint64_t begin, uint64_t 
         }
 }
 
-/* --- sequences that were given -----------------------------------------------------------------
+/* --- native sequences of new instructions ------------------------------------------------------
  */
 
 static const char *refuse(const struct not_taken_instruction *instruction)

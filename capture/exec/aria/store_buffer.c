@@ -17,7 +17,7 @@ struct line {
 struct store_buffer {
     struct line *lines;
     size_t count, capacity;
-    uint32_t *slots; /* open addressing: numbers of lines and 1; 0: free */
+    uint32_t *slots; /* open addressing: index of a line plus 1; 0: free */
     size_t slot_count;
     bool failed;
 };
@@ -44,7 +44,7 @@ void store_buffer_free(struct store_buffer *buffer)
     free(buffer);
 }
 
-/* Where a line is, or would be. */
+/* The slot of a line, or the free one where it belongs. */
 static uint32_t *slot_of(const struct store_buffer *buffer, uint64_t number)
 {
     size_t slot = (size_t)(number * 0x9e3779b97f4a7c15u >> 32) & (buffer->slot_count - 1);
@@ -55,7 +55,7 @@ static uint32_t *slot_of(const struct store_buffer *buffer, uint64_t number)
 
 void store_buffer_clear(struct store_buffer *buffer)
 {
-    /* in reverse order none is on the way to another that is still there */
+    /* in reverse order no slot is in the probe sequence of a line still present */
     for (; buffer->count > 0; buffer->count--)
         *slot_of(buffer, buffer->lines[buffer->count - 1].number) = 0;
     buffer->failed = false;
@@ -87,7 +87,7 @@ static const struct line *find(const struct store_buffer *buffer, uint64_t numbe
     return place != 0 ? &buffer->lines[place - 1] : NULL;
 }
 
-/* A line, made if it is not there. NULL: no memory. */
+/* Finds or adds a line. NULL: no memory. */
 static struct line *make(struct store_buffer *buffer, uint64_t number)
 {
     uint32_t *slot = slot_of(buffer, number);
@@ -115,7 +115,7 @@ void store_buffer_assign(struct store_buffer *to, const struct store_buffer *fro
     }
 }
 
-/* The part of [address, address + *size) in the line of its first byte: *at and *size are it. */
+/* Reduces [address, address + *size) to the line of its first byte: offset *at and *size. */
 static uint64_t cut(uint64_t address, size_t *at, size_t *size)
 {
     *at = address % LINE;

@@ -19,8 +19,8 @@
 #define STACK_BYTES ((size_t)64 << 10)
 
 /*
- * The only place from which the probe may still make system calls: everywhere else the new program
- * is stopped. A function of the number and six arguments.
+ * The only code of the probe whose system calls are allowed; all others stop the new program. A
+ * function of the call number and six arguments.
  */
 int64_t execute_probe_call(uint64_t number, const uint64_t arguments[6]);
 extern const uint8_t execute_probe_called[];
@@ -53,8 +53,8 @@ struct probe {
 struct helper {
     int (*run)(void *context);
     void *context;
-    uint8_t *stack; /* of run() */
-    bool kills;     /* the child, once it has executed another program */
+    uint8_t *stack; /* stack of run() */
+    bool kills;     /* kill the child after it has executed another program */
     bool began;
     int status; /* of the child */
 };
@@ -72,7 +72,7 @@ static int help(void *context)
 {
     struct helper *helper = context;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGCHLD, SIG_DFL); /* where children are waited for */
+    signal(SIGCHLD, SIG_DFL); /* so that the child can be waited for */
     pid_t child =
         clone(helper->run, helper->stack, CLONE_VM | CLONE_VFORK | SIGCHLD, helper->context);
     helper->began = child > 0;
@@ -85,9 +85,9 @@ static int help(void *context)
 }
 
 /*
- * Who executes another program tells its parent of its end by SIGCHLD, which our program would see:
- * so its parent is a child of ours that executes none, and whose end sends no signal. The status,
- * or -1: it did not begin.
+ * A child that executes another program sends SIGCHLD at its end, which our program would see.
+ * Therefore its parent is a child of ours whose end sends no signal. Returns the wait status, or
+ * -1: the child was not created.
  */
 static int run_in_child(int (*run)(void *context), void *context, bool kills)
 {
@@ -106,7 +106,7 @@ static int run_in_child(int (*run)(void *context), void *context, bool kills)
 
 /* --- the probe --- */
 
-/* All system calls but those of execute_probe_call() are answered so. */
+/* The seccomp filter: the action for all system calls but those of execute_probe_call(). */
 static int filter(uint32_t answer, unsigned flags)
 {
     const uint64_t allowed = (uintptr_t)execute_probe_called;
@@ -123,8 +123,8 @@ static int filter(uint32_t answer, unsigned flags)
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-/* The new program waits in its first system call for an answer that nobody gives: the descriptor
- * from which it would come is its own. Where the kernel has no such thing, SIGSYS ends it. */
+/* The new program blocks in its first system call, because the only listener of the filter is its
+ * own descriptor. If the kernel has no listeners, SIGSYS ends it. */
 static bool confine(void)
 {
     const struct rlimit none = {0, 0};
@@ -144,7 +144,7 @@ static int run_probe(void *context)
     static const uint64_t none[6];
     struct probe *probe = context;
     if (confine()) {
-        probe->result = 0; /* unless it comes back */
+        probe->result = 0; /* unless the call returns */
         probe->result = execute_probe_call(probe->number, probe->arguments);
     }
     execute_probe_call(SYS_exit, none);
@@ -158,7 +158,7 @@ int64_t execute_probe(uint64_t number, const uint64_t arguments[6])
     return probe.result;
 }
 
-/* --- a program that is waited for --- */
+/* --- execute and wait --- */
 
 struct program {
     const char *path;

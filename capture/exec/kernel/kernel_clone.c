@@ -12,8 +12,8 @@
 #define OURS         (CLONE_SETTLS | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID)
 
 /*
- * A system call with five arguments. With run, its child goes on there instead of returning, with
- * what lies on top of its stack as the argument.
+ * A system call with five arguments. With run, the child calls run instead of returning, with the
+ * word on top of its stack as the argument.
  */
 int64_t kernel_clone_call(uint64_t number, const uint64_t arguments[5], int (*run)(void *context));
 __asm__(".text\n"
@@ -41,7 +41,7 @@ __asm__(".text\n"
         "1:  ret\n"
         ".size kernel_clone_call, . - kernel_clone_call\n");
 
-/* clone has one place for both. */
+/* clone has one argument for both. */
 static int64_t call(struct process_clone *clone, int (*run)(void *context),
                     struct kernel_clone_results *told)
 {
@@ -68,7 +68,7 @@ int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
     uint64_t place = 0;
     own.flags &= ~(uint64_t)(OURS | CLONE_VM);
     own.stack = own.stack_size = 0;
-    /* the C library notes the thread's number there */
+    /* the C library keeps the thread ID there */
     if (keeps_tid && prctl(PR_GET_TID_ADDRESS, &place, 0, 0, 0) == 0 && place)
         own.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
     own.child_tid = place;

@@ -15,7 +15,7 @@ static const struct {
 } files[] = {{"exe", OWN_EXE},         {"maps", OWN_MAPS}, {"cmdline", OWN_CMDLINE},
              {"environ", OWN_ENVIRON}, {"auxv", OWN_AUXV}, {"mem", OWN_MEM}};
 
-/* A link's text, with a NUL; false: there is none, or it is too long. */
+/* Reads a link, with a NUL; false: it cannot be read, or is too long. */
 static bool read_text(const char *link, char *text, size_t size)
 {
     ssize_t length = readlink(link, text, size);
@@ -25,7 +25,7 @@ static bool read_text(const char *link, char *text, size_t size)
     return true;
 }
 
-/* Cuts the last component off a path and returns it; NULL: there is none. */
+/* Removes the last component of a path and returns it; NULL: there is none. */
 static const char *cut(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -35,7 +35,7 @@ static const char *cut(char *path)
     return slash + 1;
 }
 
-/* Whether a folder, /proc/NUMBER or /proc/NUMBER/task/NUMBER, is the calling process's. */
+/* Whether a folder, /proc/PID or /proc/PID/task/TID, is of the calling process. */
 static bool is_own(char *folder)
 {
     char link[PATH_MAX + sizeof "/self"], self[32];

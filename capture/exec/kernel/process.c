@@ -12,10 +12,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* --- what the executor asks --------------------------------------------------------------------
+/* --- callbacks of the executor -----------------------------------------------------------------
  */
 
-/* A file that is mapped may have become shorter, or have been it all along. */
+/* False: the page is after the end of its file. */
 static bool is_present(uint64_t page)
 {
     uint8_t byte;
@@ -37,8 +37,7 @@ size_t process_readable(void *context, uint64_t address)
     return page + (watch(context, page + SPACE_PAGE) ? 2 : 1) * SPACE_PAGE - address;
 }
 
-/* What is written to shared memory elsewhere: at other addresses, in its file, by other processes.
- */
+/* Writes through other mappings, the file or other processes are not seen in shared memory. */
 static bool is_shared(void *context, uint64_t address)
 {
     struct process *process = context;
@@ -248,7 +247,7 @@ static void end_if(struct process *process, int number)
         end_with(process, PROCESS_KILLED, number);
 }
 
-/* rip is after the call: back to it, to do it again after the signal's handler. */
+/* rip is after the call: sets it back, so that the call is made again after the handler. */
 static void restart_call(struct process *process, uint64_t number)
 {
     process->thread->rip -= 2;
@@ -303,7 +302,7 @@ static void after_block(void *whose)
     signals_hide(self->signals);
 }
 
-/* Threads that there are can go on while this one waits; not so while a child shares our memory. */
+/* Other threads may run while this one blocks, except in a child that shares our memory. */
 static void let_others_run(const struct process *process, struct system_call *call)
 {
     struct process_thread *self = process_thread_self(process);
@@ -363,8 +362,8 @@ static int system_call(struct process *process, struct bt_error *error)
     return result;
 }
 
-/* Faults at pages that are there are not what the kernel calls those of no mapping; and what may be
- * executed there, and is not read, is after the end of its file. */
+/* Corrects the signal of a fault in a mapping: SEGV_ACCERR; or SIGBUS for an executable page that
+ * cannot be read, because it is after the end of its file. */
 static void raise_fault(struct process *process, struct executor_stop *stop)
 {
     struct space_mapping mapping;
@@ -401,7 +400,7 @@ int process_handle(struct process *process, struct executor_stop *stop, struct b
         return 0;
     case EXECUTOR_FAULT:
         if (process_vsyscall(process, stop))
-            stop->reason = EXECUTOR_INTERRUPTED; /* by nothing */
+            stop->reason = EXECUTOR_INTERRUPTED; /* without a signal */
         else
             raise_fault(process, stop);
         return 0;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define STACK_BYTES   ((size_t)256 << 10)
-#define THREAD_BYTES  EXEC_THREAD_LOOKUP /* of exec_thread: what changes */
+#define THREAD_BYTES  EXEC_THREAD_LOOKUP /* the part of exec_thread that changes */
 #define ARGUMENTS_MIN 64                 /* of clone3 */
 #define ARGUMENTS_MAX 88
 #define EXIT_SIGNAL   0xffu
@@ -62,7 +62,7 @@ static int64_t gather(struct process *process, const struct system_call *call,
     }
 }
 
-/* What the child finds other than its parent: all but its memory. */
+/* Sets what differs from the parent in a child, except its memory. */
 static void begin_child(struct process *process, const struct process_clone *arguments)
 {
     struct exec_thread *thread = process->thread;
@@ -93,10 +93,10 @@ static void end_parent(struct process *process, const struct process_clone *argu
         program_write(process->space, arguments->parent_tid, &child, sizeof child);
 }
 
-/* --- a child with memory of its own ------------------------------------------------------------
+/* --- a child with a copy of our memory ---------------------------------------------------------
  */
 
-/* fork(3) is the better one where it will do: it has the C library in order. */
+/* fork(3) is preferred: it keeps the C library consistent. */
 static int64_t fork_somehow(struct process *process, const struct process_clone *arguments,
                             struct kernel_clone_results *told)
 {
@@ -153,7 +153,7 @@ static int run_child(void *context)
     process_exit(&process->end);
 }
 
-/* Everything of ours that the child changes is as it was when we go on. */
+/* Restores all of our state that the child has changed. */
 static int64_t share(struct process *process, const struct process_clone *arguments)
 {
     struct exec_thread *thread = process->thread;
@@ -190,7 +190,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
     return child;
 }
 
-/* What is not the kernel's own answer. */
+/* Checks the requests that are not passed to the kernel. */
 static int64_t check(const struct process *process, const struct process_clone *arguments)
 {
     uint64_t flags = arguments->flags;
@@ -218,7 +218,7 @@ void process_clone(struct process *process, struct system_call *call)
         call->result = check(process, &arguments);
     if (call->result < 0)
         return;
-    if (!process_thread_hold(process)) /* the child must not have it, too */
+    if (!process_thread_hold(process)) /* the child must not receive the signal as well */
         call->result = EXEC_SYSTEM_CALL_AGAIN;
     else if (arguments.flags & CLONE_THREAD)
         call->result = process_thread_clone(process, &arguments);

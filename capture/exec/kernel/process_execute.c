@@ -17,7 +17,7 @@
 /* A call of execve or execveat. */
 struct calling {
     uint64_t number;
-    uint64_t arguments[6]; /* for the kernel: with the program's file in the place of its
+    uint64_t arguments[6]; /* for the kernel: with the program's file instead of its
                               /proc/self/exe */
     bool at;
     char path[PROCESS_PATH_BYTES]; /* as the kernel names the program's file */
@@ -39,8 +39,8 @@ static char *const *variables(const struct calling *calling)
     return (char *const *)(uintptr_t)calling->arguments[calling->at ? 3 : 2];
 }
 
-/* Below a folder, the kernel's name of a program is /dev/fd/FOLDER/PATH (AT_EXECFN). False: the
- * path cannot be read. */
+/* Relative to a folder's descriptor the kernel's name of a program is /dev/fd/FOLDER/PATH
+ * (AT_EXECFN). False: the path cannot be read. */
 static bool find_path(struct process *process, struct calling *calling)
 {
     char path[PROCESS_PATH_BYTES];
@@ -72,22 +72,22 @@ static int open_file(const struct calling *calling)
     return open(path, how);
 }
 
-/* Whether it is to be expected that the call succeeds; if not, it can be left to the kernel. */
+/* Whether the call will probably succeed; if not, the kernel makes it. */
 static bool will_succeed(const struct calling *calling)
 {
     int64_t result = execute_probe(calling->number, calling->arguments);
     if (result != EXECUTE_PROBE_UNKNOWN)
         return result == 0;
     int file = open_file(calling);
-    bool allowed =
-        file >= 0 && faccessat(file, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0; /* at least */
+    bool allowed = file >= 0 && faccessat(file, "", X_OK, AT_EACCESS | AT_EMPTY_PATH) ==
+                                    0; /* a necessary condition */
     if (file >= 0)
         close(file);
     return allowed;
 }
 
-/* The program's arguments after leading ones; the kernel makes one where there is none. NULL:
- * there is no memory. */
+/* The leading arguments and the program's arguments; like the kernel, adds an empty one if it has
+ * none. NULL: no memory. */
 static char **all_arguments(struct process *process, uint64_t given, const char **leading,
                             size_t leading_count)
 {
@@ -105,15 +105,15 @@ static char **all_arguments(struct process *process, uint64_t given, const char 
     return all;
 }
 
-/* Another of us that executes the program, where somebody wants that, and it can. What is to be
- * freed if that fails after all; NULL: the program is executed as it is. */
+/* Prepares to execute the program translated, if `execute` wants it and `check` allows it. Returns
+ * the arguments, to be freed; NULL: execute the program untranslated. */
 static char **prepare_translated(struct process *process, struct calling *calling)
 {
     const struct process_operations *operations = process->operations;
     void *context = process->settings.context;
     struct process_execution *execution = &calling->execution;
     const char *leading[PROCESS_LEADING];
-    unshare(CLONE_FILES); /* as the kernel does then: what is opened here is not a parent's */
+    unshare(CLONE_FILES); /* as execve(2) does: a parent must not see the descriptors opened here */
     execution->file = open_file(calling);
     execution->failure = errno;
     size_t count = operations->execute(context, execution, leading);
@@ -126,7 +126,7 @@ static char **prepare_translated(struct process *process, struct calling *callin
     return NULL;
 }
 
-/* The program's limits can be lower than ours, which may not be raised again. */
+/* The program's limits may be lower than ours, and cannot be raised again. */
 static int64_t execute_untranslated(struct process *process, const struct calling *calling,
                                     bool succeeds)
 {
@@ -152,8 +152,8 @@ static int64_t execute_translated(struct process *process, struct calling *calli
     return execute_untranslated(process, calling, true);
 }
 
-/* Nothing is told of a call that fails: shells try folder by folder. What interrupts threads of
- * ours would end the other program. */
+/* A call that fails is not reported: shells try each folder of PATH. signals_retire(): the signal
+ * that interrupts our threads would end the other program. */
 static int64_t execute(struct process *process, struct calling *calling)
 {
     const struct process_operations *operations = process->operations;

@@ -16,8 +16,8 @@
 #endif
 
 #define NS_PER_S       1000000000L
-#define SYSTEM_CALL    2 /* bytes of the instruction */
-#define REALTIME_LIMIT 1 /* s: after so long the clock may have been set */
+#define SYSTEM_CALL    2 /* size of the instruction, in bytes */
+#define REALTIME_LIMIT 1 /* s: check again, because the clock may have been set */
 
 /* --- the queue ---------------------------------------------------------------------------------
  */
@@ -52,7 +52,7 @@ void process_futex_end(struct process_thread *thread, int64_t result)
     }
 }
 
-/* Those that share a bit; 0: those that wait for a lock. */
+/* Whether a waiter shares a bit; 0: whether it waits for a lock. */
 static bool is_meant(const struct process_thread *thread, uint64_t address, uint32_t bits)
 {
     return thread->wait.address == address &&
@@ -111,7 +111,7 @@ static struct timespec time_of(clockid_t clock)
     return now;
 }
 
-/* The time of a call that has one; -errno: it makes no sense. */
+/* The timeout of a call that has one; -errno: it is invalid. */
 static int64_t read_time(struct process *process, const struct system_call *call,
                          struct process_wait *wait, bool relative)
 {
@@ -222,7 +222,7 @@ static int64_t requeue(struct process *process, const struct system_call *call, 
         next = at->next_waiting;
         if (!is_meant(at, from, FUTEX_BITSET_MATCH_ANY))
             continue;
-        take_out(at); /* to the end: it has waited there for no time yet */
+        take_out(at); /* to the end of the queue: it starts waiting there */
         at->wait.address = to;
         put_in(at);
         count--;
@@ -287,7 +287,7 @@ static int64_t wake_op(struct process *process, const struct system_call *call)
     return done;
 }
 
-/* --- locks that the kernel knows the owners of -------------------------------------------------
+/* --- priority-inheritance locks ----------------------------------------------------------------
  */
 
 static bool is_alive(const struct process *process, uint32_t number)
@@ -383,7 +383,7 @@ static int64_t operation(struct process *process, const struct system_call *call
         return lock(process, call, false);
     case FUTEX_UNLOCK_PI:
         return unlock(process, arguments[0]);
-    default: /* condition variables of old libraries, with such locks */
+    default: /* condition variables of old libraries, with PI locks */
         return -ENOSYS;
     }
 }

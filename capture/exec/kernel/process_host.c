@@ -12,24 +12,24 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPINS        2000     /* before the executing thread sleeps itself */
-#define FIRST_NS     20000L   /* so long at first, */
-#define LONGEST_NS   1000000L /* and at most */
-#define BLIND_ROUNDS 20u      /* without /proc: a call that has taken so many of them sleeps */
-#define BUSY_ROUNDS  200u     /* and one that the kernel has been at work on for so long */
+#define SPINS        2000     /* polls before the executing thread sleeps */
+#define FIRST_NS     20000L   /* first sleep */
+#define LONGEST_NS   1000000L /* longest sleep */
+#define BLIND_ROUNDS 20u      /* without /proc: number of sleeps after which a call blocks */
+#define BUSY_ROUNDS  200u     /* with /proc: number of sleeps after which a busy call blocks */
 
 enum host_state {
     IDLE,
     BUSY,
-    BLOCKED,   /* in the kernel, */
-    ABANDONED, /* and nobody waits for it */
-    RETURNED   /* and waits for its turn */
+    BLOCKED,   /* in a system call that may block */
+    ABANDONED, /* in the kernel; the executing thread does not wait for it */
+    RETURNED   /* from the kernel; it waits for its turn */
 };
 
 struct process_host {
     pthread_t thread;
     int number;
-    struct exec_thread *own; /* what its signal handlers find through gs */
+    struct exec_thread *own; /* for its signal handlers, through gs */
     sem_t go, ready;
     sem_t *event;
     _Atomic int state;
@@ -38,7 +38,7 @@ struct process_host {
     bool has_blocked;
 };
 
-/* --- its side ----------------------------------------------------------------------------------
+/* --- the host ----------------------------------------------------------------------------------
  */
 
 static void wait_for(sem_t *semaphore)
@@ -63,7 +63,7 @@ static void *work(void *context)
         sem_post(host->event);
     }
     signals_block();
-    syscall(SYS_arch_prctl, ARCH_SET_GS, 0); /* nothing of ours interrupts it any more */
+    syscall(SYS_arch_prctl, ARCH_SET_GS, 0); /* none of our signals interrupts it now */
     return NULL;
 }
 
@@ -83,7 +83,7 @@ void process_host_after_block(struct process_host *host)
     wait_for(&host->go);
 }
 
-/* --- the executing thread's side ---------------------------------------------------------------
+/* --- the executing thread ----------------------------------------------------------------------
  */
 
 static bool start(struct process_host *host)
@@ -156,8 +156,8 @@ bool process_host_has_blocked(const struct process_host *host)
     return host->has_blocked;
 }
 
-/* Whether the kernel has it sleep until something comes that it waits for: 1, 0, or -1: nobody can
- * tell. What waits for a disk is not such a sleep. */
+/* Whether it sleeps interruptibly in the kernel: 1, 0, or -1: unknown. Waiting for a disk is not an
+ * interruptible sleep. */
 static int is_asleep(const struct process_host *host)
 {
     char path[48], text[128];
@@ -185,14 +185,14 @@ static void rest(const struct process_host *host, unsigned round)
     sem_clockwait(host->event, CLOCK_MONOTONIC, &until);
 }
 
-/* Posts for what is over already would make rests end at once, and the rounds too few. */
+/* Posts of earlier events would end sleeps at once and use up the rounds. */
 static void forget_events(const struct process_host *host)
 {
     while (sem_trywait(host->event) == 0)
         continue;
 }
 
-/* Whether it can be left alone in the kernel, after so many looks at it. */
+/* Whether the host counts as blocked after this many rounds. */
 static bool sleeps(const struct process_host *host, unsigned round)
 {
     int asleep = is_asleep(host);

@@ -4,7 +4,7 @@
 #include "capture/exec/memory/program_memory.h"
 #include "capture/exec/translate/decode.h"
 
-/* Regions come and go: translated code is kept for both. */
+/* With several regions, translated code is kept for inside and outside. */
 bool process_regions_repeat(const struct process_regions *regions)
 {
     return regions->repeats || regions->calls || regions->markers || regions->off > 0;
@@ -26,8 +26,8 @@ static void stop_also(struct process *process, uint64_t address)
         executor_add_breakpoint(process->executor, address);
 }
 
-/* Where the executor is to stop in this state. What opens once, and closes once, has one place at a
- * time; else there are several, and those that code is left at often stay. */
+/* Sets the breakpoints of the executor for this state. A single region has one breakpoint at a
+ * time; several regions have several, which stay set. */
 static void set_stops(struct process *process, enum region_state state)
 {
     const struct process_regions *regions = &process->settings.regions;
@@ -60,7 +60,7 @@ static void set_trace(struct process *process, enum region_state state)
         executor_set_trace(executor, EXEC_TRACE_NONE);
 }
 
-/* Something before was left out. Of one thread where regions are a thread's own, and whole. */
+/* Reports a gap: of one thread if regions are per thread and not sampled, else of all. */
 static void report_gap(struct process *process)
 {
     const struct process_regions *regions = &process->settings.regions;
@@ -114,7 +114,7 @@ void process_regions_begin(struct process *process)
     process_regions_apply(process);
 }
 
-/* The thread is about to execute the instruction at rip, where the executor was to stop. */
+/* The executor has stopped at a breakpoint, before the instruction at rip. */
 static void handle_stop(struct process *process, uint64_t rip)
 {
     const struct process_regions *regions = &process->settings.regions;
@@ -142,7 +142,7 @@ static void handle_stop(struct process *process, uint64_t rip)
 
 void process_regions_update(struct process *process, bool at_place)
 {
-    if (process->shares) /* it is the parent's */
+    if (process->shares) /* the regions are the parent's */
         return;
     regions_count(&process->regions, executor_instructions(process->executor));
     if (at_place)
@@ -154,7 +154,7 @@ void process_set_region(struct process *process, uint64_t from, uint64_t until)
 {
     process->settings.regions.from = from;
     process->settings.regions.until = until;
-    if (process->threads) /* else it has not begun */
+    if (process->threads) /* else it has not started */
         process_regions_apply(process);
 }
 

@@ -24,7 +24,7 @@ static void give_part(struct process *process, uint64_t left)
     process->threads->rest = left - part;
 }
 
-/* A turn from its beginning. */
+/* Starts a turn. */
 static void begin_turn(struct process *process)
 {
     const uint64_t quantum = process->settings.quantum;
@@ -57,7 +57,7 @@ void scheduler_switch_to(struct process *process, struct process_thread *thread)
     process_regions_switch(process);
 }
 
-/* --- what it has stopped for -------------------------------------------------------------------
+/* --- handling a stop ---------------------------------------------------------------------------
  */
 
 static void handle(void *context)
@@ -68,7 +68,7 @@ static void handle(void *context)
     self->at_host = false;
 }
 
-/* Calls that wait for nobody, and are nobody's in particular. */
+/* Calls that do not block and do not depend on the calling thread. */
 static bool is_anybodys(const struct process *process, const struct executor_stop *stop)
 {
     if (stop->reason != EXECUTOR_SYSTEM_CALL || process->thread->interrupt)
@@ -107,7 +107,7 @@ static bool is_futex(const struct process *process, const struct executor_stop *
            process->thread->registers[DECODE_RAX] == SYS_futex;
 }
 
-/* Those whom it may have woken in the kernel go on from now on. */
+/* Makes threads runnable that the call may have woken in the kernel. */
 static void settle(struct process *process)
 {
     for (struct process_thread *at = process->threads->all; at; at = at->next)
@@ -120,8 +120,8 @@ static void nothing(void *context)
     (void)context;
 }
 
-/* Who has been sent a signal notes it before a host does anything else. If that is another thread
- * the turn ends: the kernel ends a process before the sender of a fatal signal goes on. */
+/* Waits until the receiver of a signal has noted it. If the receiver is another thread the turn
+ * ends: the kernel ends a process before the sender of a fatal signal continues. */
 static void note_signals(struct process_thread *self)
 {
     for (struct process_thread *at = self->process->threads->all; at; at = at->next) {
@@ -131,7 +131,7 @@ static void note_signals(struct process_thread *self)
     }
 }
 
-/* What its host has done, or does while others go on. */
+/* Handles the stop in the host, which may block while others run. */
 static int conclude(struct process_thread *self, bool done, struct executor_stop *stop,
                     struct bt_error *error)
 {
@@ -150,7 +150,7 @@ static int conclude(struct process_thread *self, bool done, struct executor_stop
     return self->result;
 }
 
-/* Futexes that other processes share are the host's. */
+/* The host makes calls for futexes that other processes share. */
 static bool is_shared(struct process *process)
 {
     struct system_call call = {.arguments = {process->thread->registers[DECODE_RDI],
@@ -171,10 +171,10 @@ int scheduler_handle(struct process *process, struct executor_stop *stop, struct
     return conclude(self, process_host_run(self->host, handle, self), stop, error);
 }
 
-/* --- system calls that are ours ----------------------------------------------------------------
+/* --- emulated system calls ---------------------------------------------------------------------
  */
 
-/* To the number that the program knows the first one by, in its host's place. */
+/* Replaces the first thread's ID, as the program sees it, by that of its host. */
 static void to_host(const struct process *process, uint64_t *number)
 {
     const struct process_thread *first = process->threads->first;
@@ -220,10 +220,10 @@ bool scheduler_call(struct process *process, struct system_call *call)
     }
 }
 
-/* --- whose turn it is --------------------------------------------------------------------------
+/* --- the next thread ---------------------------------------------------------------------------
  */
 
-/* What may have come from outside. */
+/* Handles external events. */
 static bool look(struct process *process, struct timespec *next)
 {
     for (struct process_thread *at = process->threads->all; at; at = at->next)
@@ -243,7 +243,7 @@ static struct process_thread *next_ready(const struct process_threads *threads)
     return NULL;
 }
 
-/* Until there is one. */
+/* Waits until a thread is runnable. */
 static struct process_thread *wait_for_one(struct process *process)
 {
     struct process_threads *threads = process->threads;
@@ -268,7 +268,7 @@ static bool is_any_left(const struct process_threads *threads)
     return false;
 }
 
-/* It begins with the rest of a system call that it has waited in. */
+/* The turn starts with the rest of the system call that the thread was blocked in. */
 static int go_on(struct process *process, struct bt_error *error)
 {
     struct process_thread *self = process->threads->current;
@@ -283,7 +283,7 @@ static bool is_over(const struct process_thread *self)
     return self->ended || self->yields || self->state != PROCESS_READY;
 }
 
-/* To the next one, which may be the same. */
+/* Switches to the next thread, which may be the same. */
 static int pass(struct process *process, struct bt_error *error)
 {
     struct process_threads *threads = process->threads;
@@ -298,7 +298,7 @@ static int pass(struct process *process, struct bt_error *error)
     return go_on(process, error);
 }
 
-/* The current one has ended. */
+/* The current thread has ended. */
 static int replace(struct process *process, struct bt_error *error)
 {
     struct process_threads *threads = process->threads;

@@ -13,11 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROBUST_MAX   2048     /* entries of a list, as the kernel has it */
-#define ROBUST_BYTES 24       /* of a list's head */
-#define EXIT_NS      1000000L /* between looks whether those that were woken are back */
+#define ROBUST_MAX   2048     /* maximum length of a robust list, as in the kernel */
+#define ROBUST_BYTES 24       /* size of the head of a robust list */
+#define EXIT_NS      1000000L /* interval of polling for woken threads */
 
-/* --- what there is -----------------------------------------------------------------------------
+/* --- the list of threads -----------------------------------------------------------------------
  */
 
 struct process_threads *process_threads_new(struct process *process)
@@ -57,7 +57,7 @@ bool process_thread_is_alone(const struct process *process)
     return !process->threads->all->next;
 }
 
-/* The lowest that no other has; with more threads than there are, some share. */
+/* The lowest number that no other thread has; beyond 256 threads the last one is shared. */
 static uint8_t free_processor(const struct process_threads *threads)
 {
     bool taken[UINT8_MAX + 1] = {false};
@@ -87,7 +87,7 @@ static void take_out(struct process_thread *self)
         *at = self->next;
 }
 
-/* --- what is done where a thread's signals are -------------------------------------------------
+/* --- work in the thread that has the signals ---------------------------------------------------
  */
 
 static void hold(void *context)
@@ -122,7 +122,7 @@ void process_thread_resume(struct process *process)
     at_host(process_thread_self(process), resume);
 }
 
-/* In its handler: where its next instruction is executed, or would be. */
+/* Called in the signal handler: interrupts the thread before its next instruction. */
 static void noted(void *context)
 {
     const struct process_thread *self = context;
@@ -144,7 +144,7 @@ static bool begin_host(struct process_thread *self)
     return self->host != NULL;
 }
 
-/* From the executing thread, which has been the first one's so far; all signals are held. */
+/* Moves the first thread from the executing thread to a host; all signals are held. */
 static bool move_first(struct process_thread *first)
 {
     if (first->host || first->ended)
@@ -173,7 +173,7 @@ void process_thread_move_back(struct process *process)
     signals_resume(first->signals);
 }
 
-/* --- the end of one ----------------------------------------------------------------------------
+/* --- end of a thread ---------------------------------------------------------------------------
  */
 
 static void wake_one(const struct process_thread *self, uint64_t address)
@@ -182,7 +182,7 @@ static void wake_one(const struct process_thread *self, uint64_t address)
         syscall(SYS_futex, address, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* What the kernel does with mutexes that a thread still holds: their next owner is told. */
+/* Marks the mutexes that the thread still holds for their next owner, as the kernel does. */
 static void leave_robust(const struct process_thread *self, uint64_t entry, uint64_t offset)
 {
     struct space *space = self->process->space;
@@ -199,7 +199,8 @@ static void leave_robust(const struct process_thread *self, uint64_t entry, uint
 static void walk_robust_list(const struct process_thread *self)
 {
     struct space *space = self->process->space;
-    uint64_t head[ROBUST_BYTES / sizeof(uint64_t)]; /* the first, the futex's offset, the pending */
+    uint64_t
+        head[ROBUST_BYTES / sizeof(uint64_t)]; /* first entry, offset of the futex, pending entry */
     if (self->robust_size != ROBUST_BYTES ||
         program_read(space, head, self->robust_address, ROBUST_BYTES) != 0)
         return;
@@ -216,7 +217,7 @@ static void walk_robust_list(const struct process_thread *self)
         leave_robust(self, head[2], head[1]);
 }
 
-/* Whoever waits for it to end goes on. */
+/* Wakes the waiters for the end of the thread. */
 static void tell_end(struct process_thread *self)
 {
     const int none = 0;
@@ -253,7 +254,7 @@ void process_thread_free(struct process_thread *self)
     free(self);
 }
 
-/* --- the beginning of one ----------------------------------------------------------------------
+/* --- start of a thread -------------------------------------------------------------------------
  */
 
 static struct process_thread *make(struct process *process, const struct process_clone *clone)
@@ -304,7 +305,7 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
     }
     put_in(threads, made);
     scheduler_count(process);
-    /* a new thread starts soon, as it does on another processor: programs rely on it */
+    /* end the turn: programs rely on a new thread starting soon, as on another processor */
     threads->current->yields = true;
     int number = made->number = process_host_number(made->host);
     process_host_run(made->host, resume, made);
@@ -315,7 +316,7 @@ int64_t process_thread_clone(struct process *process, const struct process_clone
     return number;
 }
 
-/* --- others ------------------------------------------------------------------------------------
+/* --- other threads -----------------------------------------------------------------------------
  */
 
 void process_threads_forked(struct process *process, const struct process_clone *clone)
@@ -336,7 +337,7 @@ void process_threads_forked(struct process *process, const struct process_clone 
     executor_switch(process->executor, self->thread, 0);
 }
 
-/* Another thread of the process by its number, or self for 0. NULL: there is none. */
+/* The thread with a thread ID, or self for 0. NULL: there is none. */
 static const struct process_thread *find_thread(const struct process_thread *self, int number)
 {
     const struct process_thread *thread = number ? self->process->threads->all : self;
@@ -392,7 +393,7 @@ bool process_thread_call(struct process *process, struct system_call *call)
     }
 }
 
-/* Out of the kernel, whatever it waits for there. */
+/* Interrupts a host until it has returned from the kernel. */
 static void bring_back(struct process_thread *self)
 {
     const struct timespec moment = {0, EXIT_NS};

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* si_code's values */
-/* What becomes of instructions that are never executed. */
+/* Instructions that are never executed: the signals that they raise. */
 #include "capture/exec/dispatch/far_branch.h"
 #include "capture/exec/dispatch/trap.h"
 #include "capture/exec/kernel/process_state.h"
@@ -11,10 +11,10 @@
 #include <signal.h>
 #include <stdio.h>
 
-#define SYSTEM_CALLS 0x80u   /* interrupt, of 32-bit programs */
+#define SYSTEM_CALLS 0x80u   /* interrupt number of 32-bit system calls */
 #define CODE_SEGMENT 0x1800u /* in access rights */
 
-/* By now there is another instruction, which somebody else has put there: it is what comes next. */
+/* The instruction has been replaced in the meantime: execute the new one. */
 static void set_nothing(struct executor_stop *stop)
 {
     *stop = (struct executor_stop){.reason = EXECUTOR_INTERRUPTED};
@@ -40,7 +40,7 @@ static void set_illegal(const struct process *process, struct executor_stop *sto
                                    .trap = TRAP_INVALID_OPCODE};
 }
 
-/* Bytes that are no instruction: too many of them, or too few, or none, or others. */
+/* Bytes that are not an instruction: too long, incomplete, or undefined. */
 static void set_undecodable(const struct process *process, struct executor_stop *stop,
                             size_t readable)
 {
@@ -60,7 +60,7 @@ static void set_undecodable(const struct process *process, struct executor_stop 
         set_illegal(process, stop);
 }
 
-/* Behind the instruction. */
+/* Raises a signal after the instruction. */
 static void set_trap(struct process *process, struct executor_stop *stop,
                      const struct decode_instruction *instruction, int number, uint64_t trap)
 {
@@ -101,7 +101,7 @@ void process_trap(struct process *process, struct executor_stop *stop)
     }
 }
 
-/* --- what cannot be carried out ----------------------------------------------------------------
+/* --- instructions that cannot be executed here -------------------------------------------------
  */
 
 static int refuse(const struct process *process, const char *what, struct bt_error *error)
@@ -126,7 +126,7 @@ static int interrupt(struct process *process, const struct decode_instruction *i
     return 0;
 }
 
-/* Whether a far return may go there; the processor knows its segments. */
+/* Whether the selector is of a code segment, so that a far return may load it. */
 static bool is_code_segment(uint16_t selector)
 {
     uint32_t rights = 0;
@@ -135,7 +135,7 @@ static bool is_code_segment(uint16_t selector)
     return known && (rights & CODE_SEGMENT) == CODE_SEGMENT;
 }
 
-/* Bytes that it takes from the stack at a time. */
+/* Size of each of its stack accesses, in bytes. */
 static unsigned operand_size(const struct decode_instruction *instruction)
 {
     unsigned size = 4;
@@ -151,7 +151,7 @@ static unsigned operand_size(const struct decode_instruction *instruction)
     return size;
 }
 
-/* retf and iret: the code segment is above the address. */
+/* retf and iret: the code segment is above the return address. */
 static int far_return(struct process *process, const struct decode_instruction *instruction,
                       struct executor_stop *stop, bool interrupt, struct bt_error *error)
 {
@@ -174,7 +174,8 @@ static int far_return(struct process *process, const struct decode_instruction *
     return 0;
 }
 
-/* Refused is also what would be emulated with other operands, and what cannot be translated. */
+/* Emulated instructions may be refused for their operands, others because they cannot be
+ * translated. */
 static bool is_possible(const struct decode_instruction *instruction)
 {
     switch (instruction->kind) {

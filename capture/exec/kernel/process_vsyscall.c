@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* si_code's values, getcpu */
-/* The vsyscall page: three system calls at fixed addresses, of old programs. There is no code for
- * them; the kernel does them where it is called (arch/x86/entry/vsyscall/vsyscall_64.c), and so is
- * it done here, where the kernel has the page. */
+/* The vsyscall page: three system calls at fixed addresses, for old programs. It has no code; the
+ * kernel emulates calls of it (arch/x86/entry/vsyscall/vsyscall_64.c). If the kernel has the page,
+ * calls are emulated here in the same way. */
 #include "capture/exec/dispatch/trap.h"
 #include "capture/exec/kernel/process_state.h"
 #include "capture/exec/memory/maps.h"
@@ -15,9 +15,9 @@
 #include <sys/time.h>
 #include <time.h>
 
-#define PLACE       0xffffffffff600000u
-#define APART       0x400u
-#define ADDRESS_END ((uint64_t)1 << 47)
+#define VSYSCALL_PAGE 0xffffffffff600000u
+#define VSYSCALL_STEP 0x400u
+#define ADDRESS_END   ((uint64_t)1 << 47)
 
 static bool kernel_has_it(void)
 {
@@ -27,13 +27,13 @@ static bool kernel_has_it(void)
     if (!maps)
         return false;
     while (!found && maps_next(maps, &line, NULL) > 0)
-        found = line.start == PLACE;
+        found = line.start == VSYSCALL_PAGE;
     maps_close(maps);
     return found;
 }
 
-/* What a call writes, and where; nothing to where the program has none. */
-struct answer {
+/* The results of a call and their addresses; address 0: the program does not want it. */
+struct vsyscall_result {
     struct {
         uint64_t address;
         const void *bytes;
@@ -46,7 +46,7 @@ struct answer {
     unsigned processor, node;
 };
 
-static void ask(struct answer *answer, unsigned which, const uint64_t *registers)
+static void make_call(struct vsyscall_result *answer, unsigned which, const uint64_t *registers)
 {
     answer->parts[0].address = registers[DECODE_RDI];
     answer->parts[1].address = which == 1 ? 0 : registers[DECODE_RSI];
@@ -82,16 +82,16 @@ bool process_vsyscall(struct process *process, struct executor_stop *stop)
 {
     struct exec_thread *thread = process->thread;
     uint64_t rip = thread->rip, caller;
-    if (stop->signal != SIGSEGV || rip - PLACE >= SPACE_PAGE || !kernel_has_it())
+    if (stop->signal != SIGSEGV || rip - VSYSCALL_PAGE >= SPACE_PAGE || !kernel_has_it())
         return false;
-    struct answer answer = {.result = 0};
-    unsigned which = (unsigned)((rip - PLACE) / APART);
-    if ((rip - PLACE) % APART != 0 || which > 2 ||
+    struct vsyscall_result answer = {.result = 0};
+    unsigned which = (unsigned)((rip - VSYSCALL_PAGE) / VSYSCALL_STEP);
+    if ((rip - VSYSCALL_PAGE) % VSYSCALL_STEP != 0 || which > 2 ||
         program_read(process->space, &caller, thread->registers[DECODE_RSP], sizeof caller) != 0) {
         fail(stop);
         return false;
     }
-    ask(&answer, which, thread->registers);
+    make_call(&answer, which, thread->registers);
     for (unsigned i = 0; i < 2; i++)
         if (answer.parts[i].address >= ADDRESS_END) {
             *stop = trap_page_fault(answer.parts[i].address, TRAP_PAGE_USER | TRAP_PAGE_WRITE);

@@ -16,7 +16,7 @@ static void open_region(struct regions *regions)
 void regions_reach(struct regions *regions, bool is_until, bool is_from)
 {
     const struct region_rules *rules = &regions->rules;
-    /* the second place of a pair that counts once is looked for in what is captured */
+    /* a single region closes only at a closing address that is captured */
     bool closes = is_until && regions->is_open && (!rules->once || regions->counted >= rules->skip);
     if (closes && rules->once) {
         regions->ended = true;
@@ -35,8 +35,8 @@ void regions_mark(struct regions *regions, bool begins)
         regions->is_open = false;
 }
 
-/* A call in a call is the outer one's part. One with its frame at that of the outer one, or above
- * it, has begun after that was left, by longjmp() or an exception. */
+/* A nested call belongs to the outer one. A call whose frame is not below that of the outer one
+ * means that the outer one was left by longjmp() or an exception. */
 void regions_called(const struct regions *regions, struct region_call *call, uint64_t stack,
                     uint64_t back)
 {
@@ -54,7 +54,7 @@ void regions_returned(struct region_call *call, uint64_t address, uint64_t stack
 
 /* --- instructions in regions ----------------------------------------------------------------- */
 
-/* Place in the sample's period. */
+/* Position in the period of sampling. */
 static uint64_t phase_of(const struct regions *regions)
 {
     return (regions->counted - regions->rules.skip) % (regions->rules.on + regions->rules.off);

@@ -37,7 +37,7 @@ struct frame {
     uint64_t mask;
     uint8_t information[SIGNAL_INFORMATION_BYTES];
 };
-_Static_assert(sizeof(struct frame) == 440, "as the kernel has it");
+_Static_assert(sizeof(struct frame) == 440, "the size of the kernel's frame");
 
 static const uint8_t order[16] = {
     DECODE_R8,  DECODE_R9,  DECODE_R10, DECODE_R11, DECODE_R12, DECODE_R13, DECODE_R14, DECODE_R15,
@@ -46,7 +46,7 @@ static const uint8_t order[16] = {
 /* --- vector state ------------------------------------------------------------------------------
  */
 
-/* What the header does not name gets its initial value; component 2 and up are all 0 then. */
+/* Components that the header does not name get their initial value, 0 from component 2 on. */
 static void copy_vector(uint8_t *to, const struct exec_thread *thread)
 {
     uint64_t present;
@@ -93,7 +93,7 @@ static int push_vector(struct space *space, const struct exec_thread *thread, ui
     return result;
 }
 
-/* The area as the handler left it; without extended state what the legacy part has. */
+/* Restores the area as the handler left it; without extended state, its legacy part. */
 static int pop_vector(struct space *space, struct exec_thread *thread, uint64_t address)
 {
     uint32_t magic1, magic2 = 0, size = (uint32_t)thread->vector_bytes;
@@ -119,10 +119,10 @@ static int pop_vector(struct space *space, struct exec_thread *thread, uint64_t 
     return result;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------
+/* --- the frame ---------------------------------------------------------------------------------
  */
 
-/* A stack that is to grow does so first. */
+/* Grows the stack first, if necessary. */
 static bool reach(struct space *space, uint64_t address)
 {
     return space_allows(space, address, 1, PROT_WRITE) ||

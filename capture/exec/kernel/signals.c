@@ -17,15 +17,15 @@
 #define STOPPING (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 
-/* What timers and files of the program still send when it has ended, and its acquaintances. */
+/* Signals that timers, files and other processes may still send when the program has ended. */
 #define OUTLIVING                                                                                  \
     (BIT(SIGALRM) | BIT(SIGVTALRM) | BIT(SIGPROF) | BIT(SIGIO) | BIT(SIGUSR1) | BIT(SIGUSR2))
 #define REAL_TIME    32
-#define OF_LIBRARIES 2 /* the first real-time ones */
+#define OF_LIBRARIES 2 /* the first real-time signals, which the C library uses */
 
 #define RESTORER 0x04000000u
 
-/* --- the kernel's part -------------------------------------------------------------------------
+/* --- kernel state ------------------------------------------------------------------------------
  */
 
 static void set_kernel_mask(uint64_t mask)
@@ -33,13 +33,13 @@ static void set_kernel_mask(uint64_t mask)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_SIZE);
 }
 
-/* Nothing is noted from here until the program's mask holds again. */
+/* No signal is noted until the program's mask is set again. */
 void signals_block(void)
 {
     set_kernel_mask(~(uint64_t)0);
 }
 
-/* What was sent to the process; the kernel lets only its first thread keep who sent it. */
+/* Sends a signal to the process; only its first thread may keep the sender in the information. */
 static void send_to_process(const uint8_t *information)
 {
     siginfo_t sent;
@@ -48,7 +48,7 @@ static void send_to_process(const uint8_t *information)
         kill(getpid(), sent.si_signo);
 }
 
-/* Those of OURS that are held wait in the kernel again, which knows their order. All are blocked.
+/* Makes the held signals of OURS pending in the kernel again, which orders them. All are blocked.
  */
 static void give_back(struct signals *signals, uint64_t which)
 {
@@ -195,8 +195,8 @@ void signals_take_back(const struct signals *signals)
         signals_set_kernel_action(number, &signals->actions->now[number]);
 }
 
-/* Where so many signals of the user wait as may (RLIMIT_SIGPENDING), the kernel sends them without
- * what comes with them. */
+/* At the limit of pending signals (RLIMIT_SIGPENDING) the kernel sends signals without their
+ * information. */
 static bool is_tick(const struct signals *signals, int number, const siginfo_t *information)
 {
     if (number != SIGTRAP)
@@ -248,7 +248,7 @@ bool signals_restart(const struct signals *signals)
     return action->handler <= IGNORE || (action->flags & SA_RESTART);
 }
 
-/* What comes to another thread of ours than the one that has them: it is for that. */
+/* A signal that another thread of ours has received is forwarded. */
 static bool forward(const struct signals *signals, int number, const void *information)
 {
     if (!signals->host || syscall(SYS_gettid) == signals->host)
@@ -257,7 +257,7 @@ static bool forward(const struct signals *signals, int number, const void *infor
     return true;
 }
 
-/* The thread stops before its next instruction, wherever that is executed. */
+/* Stops the thread before its next instruction. */
 static void stop_thread(struct signals *signals)
 {
     signals->thread->interrupt = 1;
@@ -329,7 +329,7 @@ static void report(const struct signals *signals, const struct signal_delivery *
 
 static int force(struct signals *signals, struct signal_delivery *delivery);
 
-/* To its handler. 0, or the signal that ends the program. */
+/* Enters the handler. 0, or the signal that ends the program. */
 static int push(struct signals *signals, struct signal_delivery *delivery)
 {
     int number = delivery->number;
@@ -365,7 +365,7 @@ static int push(struct signals *signals, struct signal_delivery *delivery)
     return 0;
 }
 
-/* What cannot wait: blocked or ignored it ends the program. */
+/* A synchronous signal that is blocked or ignored ends the program. */
 static int force(struct signals *signals, struct signal_delivery *delivery)
 {
     int number = delivery->number;
@@ -374,7 +374,7 @@ static int force(struct signals *signals, struct signal_delivery *delivery)
     return push(signals, delivery);
 }
 
-/* The next that waits: its number, or 0. */
+/* The number of the next pending signal, or 0. */
 static int take(struct signals *signals, uint8_t *information)
 {
     siginfo_t noted;
@@ -413,7 +413,8 @@ int signals_raise(struct signals *signals, const struct executor_stop *stop)
     siginfo_t information = {.si_signo = stop->signal, .si_code = stop->code};
     information.si_addr = (void *)(uintptr_t)stop->fault_address;
     memcpy(delivery.information, &information, sizeof delivery.information);
-    if (stop->trap != 0 || stop->signal == SIGFPE) { /* else the processor has said nothing */
+    if (stop->trap != 0 ||
+        stop->signal == SIGFPE) { /* else the processor has set no fault information */
         signals->trap = stop->trap;
         signals->error = stop->error;
     }

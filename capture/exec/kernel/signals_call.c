@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* all signals */
-/* The program's system calls that are about its signals. */
+/* The system calls for signals. */
 #include "capture/exec/dispatch/trampoline.h"
 #include "capture/exec/kernel/signals_internal.h"
 #include "capture/exec/memory/program_memory.h"
@@ -30,7 +30,7 @@ static int64_t set_action(struct signals *signals, const uint64_t *arguments)
     return arguments[2] ? program_write(signals->space, arguments[2], &old, sizeof old) : 0;
 }
 
-/* Nothing is noted in between: what was noted before has to be delivered first. */
+/* Signals are blocked meanwhile; a signal noted before must be delivered first. */
 static int64_t set_mask(struct signals *signals, const uint64_t *arguments)
 {
     uint64_t set = 0, old = signals->mask;
@@ -80,7 +80,7 @@ static int64_t suspend(struct signals *signals, const struct system_call *call)
     return result;
 }
 
-/* The argument that is a mask, or its address and size. */
+/* The argument with the mask, or with its address and size. */
 static unsigned mask_argument(uint64_t number)
 {
     switch (number) {

@@ -66,7 +66,7 @@ void system_call_notice(struct system_calls *calls, enum system_call_notice whic
     calls->notice(calls->notice_context, what);
 }
 
-#define STRUCTURE_BYTES_MAX 4096 /* of what the kernel fills in without being told how much */
+#define STRUCTURE_BYTES_MAX 4096 /* of objects that the kernel writes without a size argument */
 
 static uint64_t bytes_of(const struct system_call_row *row, uint64_t length)
 {

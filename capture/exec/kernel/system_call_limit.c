@@ -1,5 +1,5 @@
-/* Limits of memory: the program's own, while the kernel's, which would count our memory, are as
- * they were. */
+/* The program's memory limits. The kernel's limits, which would count our memory, are not changed.
+ */
 #define _GNU_SOURCE /* prlimit64's number */
 #include "capture/exec/kernel/system_call_internal.h"
 #include "capture/exec/memory/program_memory.h"
@@ -59,7 +59,7 @@ void system_calls_restore(struct system_calls *calls, const uint8_t kept[SYSTEM_
     enforce(calls);
 }
 
-/* CAP_SYS_RESOURCE: those who may have more than their hard limit. */
+/* CAP_SYS_RESOURCE: may raise hard limits. */
 static bool has_capability(void)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -96,7 +96,7 @@ int64_t system_call_setrlimit(struct system_calls *calls, struct system_call *ca
     return limit ? set_limit(calls, limit, call->arguments[1]) : system_call_pass(calls, call);
 }
 
-/* Of this process; another's are the kernel's. */
+/* For this process; the kernel handles others. */
 int64_t system_call_prlimit(struct system_calls *calls, struct system_call *call)
 {
     const uint64_t *arguments = call->arguments;

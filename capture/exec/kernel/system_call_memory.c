@@ -1,5 +1,5 @@
-/* Descriptors of memory, /proc/self/mem under any of its names: what is written there changes code
- * whatever its protection, and must not change what is ours. */
+/* Memory files, /proc/self/mem by any of its names: writes change code regardless of its
+ * protection, and must not reach our memory. */
 #define _GNU_SOURCE /* all numbers */
 #include "capture/exec/kernel/system_call_internal.h"
 
@@ -22,14 +22,14 @@ int64_t system_call_opened_memory(struct system_calls *calls, enum own_file file
     return -EACCES;
 }
 
-/* Which argument is the descriptor that is written to. */
+/* The number of the argument with the descriptor that is written to. */
 static size_t descriptor_of(const struct system_call *call)
 {
     return call->number == SYS_splice || call->number == SYS_copy_file_range ? 2 : 0;
 }
 
-/* Where it is written to; SPACE_END: the call says so in its own way, or fails. */
-static uint64_t place_of(const struct system_call *call)
+/* The address that is written to. */
+static uint64_t address_of(const struct system_call *call)
 {
     const uint64_t *arguments = call->arguments;
     switch (call->number) {
@@ -45,18 +45,18 @@ static uint64_t place_of(const struct system_call *call)
     }
 }
 
-/* Others must not execute what is there while it changes. */
+/* No other thread may execute the code while it changes. */
 static int64_t write_memory(struct system_calls *calls, const struct system_call *call)
 {
     struct system_call alone = *call;
     alone.before_block = alone.after_block = NULL;
-    uint64_t place = place_of(call);
-    if (place >= SPACE_END) /* a program has nothing there */
+    uint64_t address = address_of(call);
+    if (address >= SPACE_END) /* not memory of the program */
         return -EIO;
     space_before_write(calls->space, 0, SPACE_END);
     int64_t result = system_call_pass(calls, &alone);
     if (result > 0 && descriptor_of(call) == 0)
-        space_changed(calls->space, place, (uint64_t)result);
+        space_changed(calls->space, address, (uint64_t)result);
     else if (result > 0)
         space_changed(calls->space, 0, SPACE_END);
     return result;
@@ -69,7 +69,7 @@ int64_t system_call_write(struct system_calls *calls, struct system_call *call)
     switch (own_file_of((int)call->arguments[descriptor_of(call)])) {
     case OWN_MEM:
         return write_memory(calls, call);
-    case OWN_NOT_MEM: /* the parent's, from before a fork */
+    case OWN_NOT_MEM: /* opened by the parent before fork */
         return system_call_opened_memory(calls, OWN_NOT_MEM, O_WRONLY);
     default:
         return system_call_pass(calls, call);

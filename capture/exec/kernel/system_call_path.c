@@ -15,7 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Whether what a path names, in a folder's descriptor, is the link to the program's own file. */
+/* Whether a path, relative to a folder's descriptor, is the program's /proc/self/exe. */
 static bool is_own_exe(struct system_calls *calls, uint64_t folder, uint64_t address)
 {
     char path[PATH_MAX];
@@ -48,8 +48,8 @@ const char *system_calls_path(const struct system_calls *calls)
     return calls->path;
 }
 
-/* Passes the call with the program's own file in the place of its /proc/self/exe. The path is the
- * argument `which`, and the one before it, if any, its folder. */
+/* Passes the call with the program's file instead of its /proc/self/exe. The path is the argument
+ * `which`; the argument before it, if any, is its folder. */
 static int64_t pass_path(struct system_calls *calls, const struct system_call *call, size_t which)
 {
     uint64_t folder = which > 0 ? call->arguments[which - 1] : (uint64_t)AT_FDCWD;
@@ -71,7 +71,7 @@ int64_t system_call_path2(struct system_calls *calls, struct system_call *call)
     return pass_path(calls, call, 1);
 }
 
-/* These two can be about the link itself. */
+/* These two may ask for the link itself. */
 int64_t system_call_newfstatat(struct system_calls *calls, struct system_call *call)
 {
     return call->arguments[3] & AT_SYMLINK_NOFOLLOW ? system_call_pass(calls, call)
@@ -114,7 +114,7 @@ int64_t system_call_readlinkat(struct system_calls *calls, struct system_call *c
 
 /* --- open --- */
 
-/* What the program shall read there; *text is from malloc. */
+/* Makes the text that the program reads; free *text with free(). */
 static int64_t own_text(struct system_calls *calls, enum own_file file, char **text, size_t *size)
 {
     if (file == OWN_MAPS) {
@@ -139,7 +139,7 @@ static int64_t own_text(struct system_calls *calls, enum own_file file, char **t
     return program_read(calls->space, *text, address, *size);
 }
 
-/* A file in memory that holds it takes the descriptor's place. */
+/* Replaces the descriptor by a memory file with the text. */
 static int64_t put_text(struct system_calls *calls, enum own_file file, int descriptor,
                         uint64_t flags)
 {
@@ -167,7 +167,7 @@ out:
     return result;
 }
 
-/* What was opened may be about our process, by whatever path. */
+/* Handles an opened file that may describe our process, regardless of its path. */
 static int64_t look_at_opened(struct system_calls *calls, int descriptor, uint64_t flags)
 {
     struct stat status;
@@ -175,7 +175,7 @@ static int64_t look_at_opened(struct system_calls *calls, int descriptor, uint64
         return descriptor;
     if ((flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC))
         space_file_written(calls->space, status.st_dev, status.st_ino);
-    if (status.st_size != 0 || major(status.st_dev) != 0) /* nothing of proc is like that */
+    if (status.st_size != 0 || major(status.st_dev) != 0) /* not a file of proc */
         return descriptor;
     enum own_file file = own_file_of(descriptor);
     int64_t result = 0;
@@ -230,6 +230,6 @@ int64_t system_call_openat2(struct system_calls *calls, struct system_call *call
     if (call->arguments[3] < sizeof how ||
         program_read(calls->space, &how, call->arguments[2], sizeof how) < 0)
         return system_call_pass(calls, call);
-    /* the link to the program's file is one of those that `resolve` may forbid */
+    /* `resolve` may forbid magic links such as /proc/self/exe */
     return open_path(calls, call, 1, how.resolve != 0 ? how.flags | O_NOFOLLOW : how.flags);
 }

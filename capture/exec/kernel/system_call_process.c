@@ -28,7 +28,7 @@ int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *c
         return 0;
     case ARCH_GET_FS:
         return program_write(calls->space, value, &call->fs_base, sizeof call->fs_base);
-    case ARCH_GET_GS: /* ours is not its business */
+    case ARCH_GET_GS: /* hide our base */
         return program_write(calls->space, value, &none, sizeof none);
     case ARCH_SET_GS:
         if (value != 0)
@@ -39,7 +39,7 @@ int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *c
     case ARCH_GET_XCOMP_SUPP:
     case ARCH_GET_XCOMP_PERM:
         return system_call_pass(calls, call);
-    default: /* faults for cpuid, shadow stacks, tile registers, tagged addresses, a vdso's place */
+    default: /* cpuid faulting, shadow stacks, tile registers, tagged addresses, mapping the vDSO */
         return -EINVAL;
     }
 }
@@ -47,9 +47,9 @@ int64_t system_call_arch_prctl(struct system_calls *calls, struct system_call *c
 int64_t system_call_prctl(struct system_calls *calls, struct system_call *call)
 {
     switch ((uint32_t)call->arguments[0]) {
-    case PR_SET_MM: /* where code, heap and stack are is known to us alone */
+    case PR_SET_MM: /* only we have the addresses of code, heap and stack */
         return -EPERM;
-    case PR_SET_SECCOMP: /* these would take system calls, clock or code cache from us too */
+    case PR_SET_SECCOMP: /* these would restrict our system calls, clock or code cache */
     case PR_SET_SYSCALL_USER_DISPATCH:
     case PR_SET_MDWE:
         return -EINVAL;
@@ -60,7 +60,7 @@ int64_t system_call_prctl(struct system_calls *calls, struct system_call *call)
     }
 }
 
-/* That reading implies executing is true of the program's mappings alone. */
+/* READ_IMPLIES_EXEC applies to the program's mappings only. */
 int64_t system_call_personality(struct system_calls *calls, struct system_call *call)
 {
     struct system_call other = *call;
@@ -96,8 +96,8 @@ int64_t system_call_dup2(struct system_calls *calls, struct system_call *call)
     return system_call_pass(calls, call);
 }
 
-/* In parts, between those that are hidden. A table of descriptors of its own comes with the first
- * part already. */
+/* Closes the ranges between hidden descriptors. CLOSE_RANGE_UNSHARE takes effect with the first
+ * one. */
 int64_t system_call_close_range(struct system_calls *calls, struct system_call *call)
 {
     uint64_t first = (uint32_t)call->arguments[0];

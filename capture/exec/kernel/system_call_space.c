@@ -9,7 +9,7 @@
 #define ADDRESS_END ((uint64_t)1 << 47)
 #define MIB         ((uint64_t)1 << 20)
 
-/* Whether the kernel would have mapped as much for the program: above 4 GiB it does. */
+/* Whether the kernel would map this much for the program, above 4 GiB. */
 static bool would_be_mapped(uint64_t length, uint64_t protection, uint64_t flags)
 {
     int sharing = (flags & MAP_TYPE) == MAP_PRIVATE ? MAP_PRIVATE : MAP_SHARED;
@@ -21,9 +21,9 @@ static bool would_be_mapped(uint64_t length, uint64_t protection, uint64_t flags
     return true;
 }
 
-/* What was refused for want of addresses, and not natively, is told. */
-static void tell_refused(struct system_calls *calls, uint64_t address, uint64_t length,
-                         uint64_t protection, uint64_t flags)
+/* Reports a request that was refused for lack of addresses, and would succeed natively. */
+static void report_refused(struct system_calls *calls, uint64_t address, uint64_t length,
+                           uint64_t protection, uint64_t flags)
 {
     bool fixed = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
     uint64_t start = fixed ? address : 0;
@@ -51,7 +51,7 @@ int64_t system_call_mmap(struct system_calls *calls, struct system_call *call)
     int64_t result = space_mmap(calls->space, arguments[0], arguments[1], arguments[2],
                                 arguments[3], (int)arguments[4], arguments[5]);
     if (result == -ENOMEM && space_refused(calls->space) != refused)
-        tell_refused(calls, arguments[0], arguments[1], arguments[2], arguments[3]);
+        report_refused(calls, arguments[0], arguments[1], arguments[2], arguments[3]);
     return result;
 }
 
@@ -67,8 +67,8 @@ int64_t system_call_mremap(struct system_calls *calls, struct system_call *call)
     int64_t result = space_mremap(calls->space, arguments[0], arguments[1], arguments[2],
                                   arguments[3], arguments[4]);
     if (result == -ENOMEM && space_refused(calls->space) != refused)
-        tell_refused(calls, arguments[4], arguments[2], PROT_NONE,
-                     MAP_PRIVATE | (arguments[3] & MREMAP_FIXED ? MAP_FIXED : 0u));
+        report_refused(calls, arguments[4], arguments[2], PROT_NONE,
+                       MAP_PRIVATE | (arguments[3] & MREMAP_FIXED ? MAP_FIXED : 0u));
     return result;
 }
 
@@ -77,7 +77,7 @@ int64_t system_call_mprotect(struct system_calls *calls, struct system_call *cal
     return space_mprotect(calls->space, call->arguments[0], call->arguments[1], call->arguments[2]);
 }
 
-/* There are no keys to protect with but none. */
+/* There are no protection keys; -1 means none. */
 int64_t system_call_pkey_mprotect(struct system_calls *calls, struct system_call *call)
 {
     return (int)call->arguments[3] == -1 ? system_call_mprotect(calls, call) : -EINVAL;
@@ -116,7 +116,7 @@ int64_t system_call_shmdt(struct system_calls *calls, struct system_call *call)
     return space_shmdt(calls->space, call->arguments[0]);
 }
 
-/* Something with a range of memory, which must not be ours. */
+/* A call with a range of memory, which must not include ours. */
 int64_t system_call_range(struct system_calls *calls, struct system_call *call)
 {
     uint64_t address = call->arguments[0];

@@ -7,14 +7,14 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* Numbers that the C library's headers of today do not have yet. */
+/* Call numbers that the C library's headers may not define yet. */
 #define NUMBER_MAP_SHADOW_STACK 453
 #define NUMBER_STATMOUNT        457
 #define NUMBER_LISTMOUNT        458
 #define NUMBER_MSEAL            462
 #define NUMBER_GETXATTRAT       464
 #define NUMBER_LISTXATTRAT      465
-#define NUMBERS                 468 /* of Linux 6.14; what is younger may concern us */
+#define NUMBERS                 468 /* of Linux 6.14; newer calls may need emulation */
 
 #define EMULATED(name)                                                                             \
     {                                                                                              \
@@ -64,12 +64,12 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_mbind] = EMULATED(system_call_range),
     [SYS_remap_file_pages] = REFUSED(ENOSYS),
     [SYS_process_madvise] = REFUSED(ENOSYS),
-    [SYS_pkey_alloc] = REFUSED(ENOSPC), /* as without such keys */
+    [SYS_pkey_alloc] = REFUSED(ENOSPC), /* as on processors without protection keys */
     [SYS_pkey_free] = REFUSED(EINVAL),
-    [NUMBER_MSEAL] = REFUSED(ENOSYS), /* watching changes protections */
+    [NUMBER_MSEAL] = REFUSED(ENOSYS), /* watches change protections */
     [NUMBER_MAP_SHADOW_STACK] = REFUSED(EOPNOTSUPP),
 
-    /* who and where it is */
+    /* identity and paths */
     [SYS_open] = EMULATED(system_call_open),
     [SYS_creat] = EMULATED(system_call_creat),
     [SYS_truncate] = EMULATED(system_call_truncate),
@@ -89,7 +89,7 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_statfs] = EMULATED(system_call_path1),
     [SYS_fchmodat] = EMULATED(system_call_path2),
 
-    /* what may write to the program's own memory through a descriptor */
+    /* calls that may write to the program's memory through a descriptor */
     [SYS_write] = EMULATED(system_call_write),
     [SYS_pwrite64] = EMULATED(system_call_write),
     [SYS_writev] = EMULATED(system_call_write),
@@ -99,24 +99,24 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_splice] = EMULATED(system_call_write),
     [SYS_copy_file_range] = EMULATED(system_call_write),
 
-    /* the thread's registers, and what would take system calls from us */
+    /* the thread's registers, and calls that would restrict our system calls */
     [SYS_arch_prctl] = EMULATED(system_call_arch_prctl),
     [SYS_prctl] = EMULATED(system_call_prctl),
     [SYS_getrlimit] = EMULATED(system_call_getrlimit),
     [SYS_setrlimit] = EMULATED(system_call_setrlimit),
     [SYS_prlimit64] = EMULATED(system_call_prlimit),
     [SYS_personality] = EMULATED(system_call_personality),
-    [SYS_rseq] = REFUSED(ENOSYS), /* the kernel would look for code where it is not */
+    [SYS_rseq] = REFUSED(ENOSYS), /* code is not at the addresses that the kernel would check */
     [SYS_seccomp] = REFUSED(ENOSYS),
     [SYS_ptrace] = REFUSED(EPERM),
     [SYS_modify_ldt] = REFUSED(ENOSYS),
     [SYS_iopl] = REFUSED(EPERM),
-    [SYS_io_uring_setup] = REFUSED(ENOSYS), /* the kernel would work on, unseen */
+    [SYS_io_uring_setup] = REFUSED(ENOSYS), /* the kernel would write to memory asynchronously */
     [SYS_io_uring_enter] = REFUSED(ENOSYS),
     [SYS_io_uring_register] = REFUSED(ENOSYS),
     [SYS_ioperm] = REFUSED(EPERM),
 
-    /* descriptors, some of which are ours */
+    /* descriptors, some of which are hidden */
     [SYS_close] = EMULATED(system_call_close),
     [SYS_close_range] = EMULATED(system_call_close_range),
     [SYS_dup2] = EMULATED(system_call_dup2),
@@ -137,7 +137,7 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_rt_sigsuspend] = CALLERS(SYSTEM_CALL_SIGNAL),
     [SYS_sigaltstack] = CALLERS(SYSTEM_CALL_SIGNAL),
 
-    /* where the kernel writes much */
+    /* calls that write large objects */
     [SYS_read] = WRITES(2, 3),
     [SYS_pread64] = WRITES(2, 3),
     [SYS_recvfrom] = WRITES(2, 3),
@@ -146,7 +146,7 @@ static const struct system_call_row rows[NUMBERS] = {
     [SYS_getcwd] = WRITES(1, 2),
     [SYS_getrandom] = WRITES(1, 2),
     [SYS_mq_timedreceive] = WRITES(2, 3),
-    [SYS_msgrcv] = SCATTERS, /* a word more than its length */
+    [SYS_msgrcv] = SCATTERS, /* writes a word more than its length */
     [SYS_getxattr] = WRITES(3, 4),
     [SYS_lgetxattr] = WRITES(3, 4),
     [SYS_fgetxattr] = WRITES(3, 4),

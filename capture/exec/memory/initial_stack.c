@@ -15,7 +15,7 @@
 #define STACK_BYTES_MIN ((uint64_t)1 << 18)
 #define ARGUMENT_BYTES_MIN                                                                         \
     ((uint64_t)1 << 17) /* whatever the limit of the stack; the kernel's ARG_MAX */
-#define STRING_BYTES_MAX    ((uint64_t)1 << 17) /* of one; the kernel's MAX_ARG_STRLEN */
+#define STRING_BYTES_MAX    ((uint64_t)1 << 17) /* of one string; the kernel's MAX_ARG_STRLEN */
 #define STACK_BYTES_DEFAULT ((uint64_t)8 << 20)
 
 #ifndef AT_MINSIGSTKSZ
@@ -24,7 +24,7 @@
 
 static const char platform[] = "x86_64";
 
-/* A stack being filled: strings from its end down, the vectors of words below them. */
+/* A stack being filled: strings from its end downwards, below them the vectors of words. */
 struct filling {
     uint64_t string; /* the lowest string so far */
     uint64_t *words; /* the next word to be written */
@@ -38,7 +38,7 @@ static uint64_t count_strings(const char *const *strings)
     return count;
 }
 
-/* What strings take, NULs included; more than any stack if one of them is too long. */
+/* Size of the strings with their NULs; larger than any stack if one of them is too long. */
 static uint64_t string_bytes(const char *const *strings)
 {
     uint64_t sum = 0;
@@ -56,7 +56,7 @@ static uint64_t put_bytes(struct filling *filling, const void *bytes, size_t siz
     return filling->string;
 }
 
-/* In memory the first is the lowest; so put the last one first. */
+/* The first string has the lowest address; the last one is put first. */
 static void put_strings(struct filling *filling, const char *const *strings)
 {
     for (uint64_t i = count_strings(strings); i-- > 0;)
@@ -68,7 +68,7 @@ static void put_word(struct filling *filling, uint64_t word)
     *filling->words++ = word;
 }
 
-/* The addresses of strings that lie one after the other, and a NULL. */
+/* The addresses of adjacent strings, and a NULL. */
 static uint64_t put_pointers(struct filling *filling, uint64_t string, const char *const *strings)
 {
     for (; *strings; strings++) {
@@ -81,8 +81,7 @@ static uint64_t put_pointers(struct filling *filling, uint64_t string, const cha
 
 /* --- the auxiliary vector --- */
 
-/* In the kernel's order. It gives two more that have no use here: where the vDSO is, and what
- * restartable sequences are like. */
+/* In the kernel's order, without the entries for the vDSO and for restartable sequences. */
 static const uint64_t types[] = {AT_MINSIGSTKSZ, AT_HWCAP,  AT_PAGESZ, AT_CLKTCK,  AT_PHDR,
                                  AT_PHENT,       AT_PHNUM,  AT_BASE,   AT_FLAGS,   AT_ENTRY,
                                  AT_UID,         AT_EUID,   AT_GID,    AT_EGID,    AT_SECURE,
@@ -95,8 +94,8 @@ struct vector {
     size_t count;
 };
 
-/* The C library has its own idea of AT_HWCAP. Where the kernel's cannot be read, it is
- * CPUID.01H:EDX as a rule. */
+/* getauxval() changes AT_HWCAP. If the kernel's vector cannot be read, the value is usually
+ * CPUID.01H:EDX. */
 static uint64_t capabilities(void)
 {
     unsigned eax, ebx, ecx, edx = 0;
@@ -110,7 +109,7 @@ static uint64_t capabilities(void)
     if (entry.a_type == AT_HWCAP)
         return entry.a_un.a_val;
     __get_cpuid(1, &eax, &ebx, &ecx, &edx);
-    errno = 0; /* there is a value */
+    errno = 0; /* a value exists */
     return edx;
 }
 
@@ -127,12 +126,12 @@ static uint64_t value_of(uint64_t type, const struct load *load)
         return load->interpreter.bias;
     case AT_ENTRY:
         return load->program.entry;
-    default: /* the machine's and the user's own */
+    default: /* of the machine and the user */
         return getauxval(type);
     }
 }
 
-/* Addresses of strings are put in later. */
+/* Addresses of strings are filled in later. */
 static void make_vector(struct vector *vector, const struct load *load)
 {
     vector->count = 0;

@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* An ELF file that is open and understood. */
+/* An open ELF file and its parsed headers. */
 struct opened {
     int file; /* -1: none */
     uint64_t bytes;
@@ -27,7 +27,7 @@ struct opened {
 
 /* --- reading --- */
 
-/* Up to size octets from an offset: how many, or negative. */
+/* Reads up to size bytes from an offset. Returns the number of bytes, or a negative value. */
 static ssize_t read_at(int file, void *bytes, size_t size, uint64_t offset)
 {
     size_t done = 0;
@@ -54,11 +54,12 @@ static int read_all(int file, void *bytes, size_t size, uint64_t offset, struct 
     return 0;
 }
 
-/* Messages of this and what follows go after the file's name. */
+/* Messages of this function and the following ones have no subject: the file's name is prepended.
+ */
 static int open_executable(struct opened *opened, const char *path, struct bt_error *error)
 {
     struct stat status;
-    /* not to hang where somebody has put a FIFO */
+    /* a FIFO must not block */
     opened->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened->file < 0 || fstat(opened->file, &status) != 0) {
         bool is_ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
@@ -88,7 +89,7 @@ static int read_table(struct opened *opened, struct bt_error *error)
     return result;
 }
 
-/* The file's head is what open_executable's caller has read of it. */
+/* head: the first bytes of the file. */
 static int understand(struct opened *opened, const uint8_t *head, size_t size,
                       struct bt_error *error)
 {
@@ -133,7 +134,7 @@ static char **copy_strings(const char *const *strings)
     return copy;
 }
 
-/* [interpreter, argument if there is one, script, what followed its name]. */
+/* Makes the arguments [interpreter, its argument if any, script, arguments of the script]. */
 static int prepend_interpreter(struct load *load, const struct shebang *script, const char *path,
                                struct bt_error *error)
 {
@@ -165,7 +166,7 @@ static int fail_within_file(struct bt_error *error, const char *path)
     return bt_fail_within(error, "%.200s", path);
 }
 
-/* --- whose rights it has --- */
+/* --- rights --- */
 
 static bool gives_rights(int file)
 {
@@ -174,7 +175,7 @@ static bool gives_rights(int file)
            (fstatvfs(file, &system) != 0 || !(system.f_flag & ST_NOSUID));
 }
 
-/* What it would run as, if not as we do. */
+/* BT_USAGE: execve(2) would give the program other rights than ours. */
 static int check_rights(int file, struct bt_error *error)
 {
     struct stat status;
@@ -197,7 +198,7 @@ static int check_rights(int file, struct bt_error *error)
 
 /* --- the program --- */
 
-/* The file's own path; where there is no /proc, one that leads there. */
+/* The absolute path of the file. */
 static char *path_of(int file, const char *path)
 {
     char link[32], found[PROGRAM_PATH_BYTES_MAX];
@@ -219,7 +220,7 @@ static int understand_program(struct load *load, struct opened *opened, const ch
     return result;
 }
 
-/* Opens the program's file, or the one that runs it, and so on. */
+/* Opens the program's file, or the interpreter of a script, and so on. */
 static int open_program(struct load *load, const char *file, struct opened *opened,
                         struct bt_error *error)
 {
@@ -263,7 +264,7 @@ static int check_sanitizer(const struct opened *program, const char *name, struc
     return fail_within_file(error, name);
 }
 
-/* The dynamic loader the program asks for. */
+/* Opens the dynamic loader that the program names. */
 static int open_interpreter(const struct opened *program, struct opened *opened, const char *name,
                             struct bt_error *error)
 {
@@ -318,8 +319,7 @@ static int map_segment(struct space *space, const struct opened *opened,
                           segment->offset & ~mask, error);
     if (result < 0)
         return result;
-    /* what the file has after the segment's end must not be seen; who cannot write will not care
-     */
+    /* memory after the segment's end must be zero; read-only segments keep the file's bytes */
     if (segment->memory_bytes > segment->file_bytes && zeros > file_end && segment->file_bytes &&
         (segment->protection & PROT_WRITE))
         memset((void *)(uintptr_t)file_end, 0, zeros - file_end);
@@ -337,7 +337,7 @@ static bool is_free(struct space *space, uint64_t start, uint64_t end)
     return end <= SPACE_END && !space_next(space, &start, end, &piece);
 }
 
-/* What to add to an image's addresses. Preferred is 0 for one that may be anywhere. */
+/* Chooses the load bias. preferred 0: any address. */
 static int choose_bias(struct space *space, const struct program_image *image, uint64_t preferred,
                        uint64_t *bias, struct bt_error *error)
 {

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Which file it was, whatever has the path now. */
+/* Identifies a file even if its path now names another one. */
 struct file {
     dev_t device;
     ino_t inode;
@@ -26,7 +26,7 @@ struct file {
 struct entry {
     struct module module;
     struct file file;
-    bool seen; /* in this look */
+    bool seen; /* in the current refresh */
 };
 
 struct modules {
@@ -81,8 +81,8 @@ static bool read_image(int file, struct program_image *image, struct file *ident
     return good;
 }
 
-/* The address of the first page of an ELF file of which code from an offset on is at an address;
- * and which file that is. */
+/* Finds the address of the first page of an ELF file, whose code at an offset is mapped at an
+ * address, and identifies the file. */
 static bool find_load_address(const char *path, uint64_t address, uint64_t offset,
                               uint64_t *load_address, struct file *identity)
 {
@@ -104,7 +104,7 @@ static bool find_load_address(const char *path, uint64_t address, uint64_t offse
     return false;
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- current mappings ------------------------------------------------------------------------- */
 
 static bool is_same_file(const struct file *one, const struct file *other)
 {
@@ -136,8 +136,8 @@ static void add(struct modules *modules, const char *path, const struct file *fi
     larger[modules->count++] = entry;
 }
 
-/* What has gone and comes back to where it was is the same again: programs load and unload a file
- * over and over. */
+/* A file that is mapped again at its former address is the same module: programs may load and
+ * unload a file repeatedly. */
 static bool extend(struct entry *entry, const struct file *file, uint64_t start, uint64_t end)
 {
     struct module *module = &entry->module;
@@ -149,7 +149,7 @@ static bool extend(struct entry *entry, const struct file *file, uint64_t start,
     return entry->seen = true;
 }
 
-/* Code of a file from an offset on. */
+/* Adds code of a file, mapped from an offset on. */
 static void see(struct modules *modules, const char *path, uint64_t start, uint64_t end,
                 uint64_t offset)
 {
@@ -174,7 +174,7 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
     add(modules, path, &file, load_address, start, end);
 }
 
-/* The parts of what the kernel has mapped in one piece that the program believes it can execute. */
+/* Adds the parts of a mapping of the kernel that are executable for the program. */
 static void see_line(struct modules *modules, const struct maps_line *line)
 {
     struct space_mapping piece;
@@ -212,7 +212,7 @@ void modules_refresh(struct modules *modules)
 
 /* --- system calls ----------------------------------------------------------------------------- */
 
-/* Whether a module that is there has code in a range. */
+/* Whether a mapped module has code in a range. */
 static bool is_touched(const struct modules *modules, uint64_t start, uint64_t size)
 {
     uint64_t end = size > UINT64_MAX - start ? UINT64_MAX : start + size;
@@ -256,7 +256,7 @@ bool modules_note_call(struct modules *modules, uint64_t number, const uint64_t 
     return changes;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 size_t modules_count(const struct modules *modules)
 {

@@ -146,7 +146,7 @@ static int add_segment(struct program_image *image, const uint8_t *entry, uint64
         return result;
     if (image->segment_count == PROGRAM_SEGMENTS_MAX)
         return bt_fail(error, BT_USAGE, "has more than %d segments to load", PROGRAM_SEGMENTS_MAX);
-    /* what is no power of two, or beyond reason, is no alignment: the kernel thinks so too */
+    /* like the kernel, ignore alignments that are not a power of two, or too large */
     if (alignment > image->alignment && alignment <= ALIGNMENT_MAX && power_is(alignment))
         image->alignment = alignment;
     image->segments[image->segment_count++] = segment;
@@ -156,7 +156,7 @@ static int add_segment(struct program_image *image, const uint8_t *entry, uint64
 static int add_interpreter(struct program_image *image, const uint8_t *entry, uint64_t file_bytes,
                            struct bt_error *error)
 {
-    if (image->interpreter_bytes) /* the kernel takes the first */
+    if (image->interpreter_bytes) /* the kernel uses the first one */
         return 0;
     image->interpreter_offset = bytes_get64(entry + offsetof(Elf64_Phdr, p_offset));
     image->interpreter_bytes = bytes_get64(entry + offsetof(Elf64_Phdr, p_filesz));
@@ -170,7 +170,7 @@ static int add_interpreter(struct program_image *image, const uint8_t *entry, ui
     return 0;
 }
 
-/* Which of the segments holds the table tells where it is in memory. */
+/* The address of the table follows from the segment that contains it. */
 static void find_table(struct program_image *image)
 {
     for (size_t i = 0; i < image->segment_count; i++) {

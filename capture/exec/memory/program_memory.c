@@ -7,8 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The kernel does it, because it survives what the table cannot know: a file that has become
- * shorter. Where it may not, the table has to do. */
+/* The kernel copies, because it returns an error after the end of a truncated file, which the table
+ * of mappings does not show. Where process_vm_readv(2) is forbidden the table decides. */
 static bool not_allowed(void)
 {
     return errno == EPERM || errno == ENOSYS || errno == EACCES;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What instrumented code calls first: __asan_init and so on. */
+/* Initializers that instrumented code calls: __asan_init, ... */
 #define INIT "san_init"
 
 static const struct {
@@ -15,7 +15,7 @@ static const struct {
                   {"__msan_init", "memory"},      {"__lsan_init", "leak"},
                   {"__hwasan_init", "hwaddress"}, {"__dfsan_init", "dataflow"}};
 
-/* The one whose symbol ends where INIT does. A table of strings has a NUL before each. */
+/* The sanitizer whose symbol ends with INIT. In a string table a NUL precedes each string. */
 static const char *name_at(const char *strings, const char *init)
 {
     const char *end = init + strlen(INIT);

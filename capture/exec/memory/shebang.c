@@ -26,7 +26,7 @@ bool shebang_parse(struct shebang *script, const uint8_t *bytes, size_t size)
     size_t name = strcspn(line + start, " \t");
     size_t rest = start + name + strspn(line + start + name, " \t");
     *script = (struct shebang){.interpreter = "", .argument = ""};
-    /* an argument may be cut off, a name may not */
+    /* an argument may be truncated, a name may not */
     if (name > 0 && (whole || line[start + name] != '\0')) {
         memcpy(script->interpreter, line + start, name);
         memcpy(script->argument, line + rest, strlen(line + rest));

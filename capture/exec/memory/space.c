@@ -73,18 +73,17 @@ void space_set_listener(struct space *space, void (*gone)(void *user, uint64_t s
     pthread_mutex_unlock(&space->mutex);
 }
 
-/* --- the table beside the kernel's --- */
+/* --- the table of mappings --- */
 
 int space_real_protection(const struct space *space, const struct space_mapping *mapping)
 {
     uint32_t protection = mapping->protection;
     if (protection & PROT_EXEC) {
-        protection |=
-            PROT_READ; /* whoever translates reads; the processor's keys could forbid it */
+        protection |= PROT_READ; /* the translator reads; protection keys could forbid it */
         if (space->execution == SPACE_TRANSLATED)
             protection &= ~(uint32_t)PROT_EXEC;
     }
-    if (mapping->flags & SPACE_WATCHED) /* what is writable is readable too */
+    if (mapping->flags & SPACE_WATCHED) /* writable implies readable */
         protection = space_effective(protection) & ~(uint32_t)PROT_WRITE;
     return (int)protection;
 }
@@ -95,7 +94,7 @@ static void tell_gone(const struct space *space, uint64_t start, uint64_t end)
         space->gone(space->gone_user, start, end);
 }
 
-/* The table changes before the listener hears of it, but it hears of what was there before. */
+/* The listener is called after the table has changed, with the pages watched before. */
 static void change(struct space *space, const struct space_mapping *mapping, bool hole)
 {
     uint64_t first = 0;
@@ -127,7 +126,7 @@ void space_note_gone(struct space *space, uint64_t start, uint64_t end)
     change(space, &hole, true);
 }
 
-/* Marks what of a line lies in holes of the table. */
+/* Records the parts of a line that are in holes of the table as foreign. */
 static bool note_line(struct space *space, const struct maps_line *line)
 {
     bool found = false;
@@ -202,7 +201,7 @@ int64_t space_map_hole(const struct space_mapping *mapping, const struct space *
                              flags | MAP_FIXED_NOREPLACE, file, offset));
     if (result < 0 || (uint64_t)result == mapping->start)
         return result;
-    syscall(SYS_munmap, result, size); /* a kernel that does not know the flag */
+    syscall(SYS_munmap, result, size); /* this kernel ignores MAP_FIXED_NOREPLACE */
     return -EEXIST;
 }
 
@@ -234,13 +233,13 @@ uint64_t space_hole(const struct space *space, uint64_t size, uint64_t alignment
     const struct space_layout *layout = &space->layout;
     uint64_t high = limit && limit < layout->map_end ? limit : layout->map_end;
     uint64_t start = 0;
-    if (high > layout->break_end) /* leave brk its room while there is other */
+    if (high > layout->break_end) /* prefer memory that brk cannot grow into */
         start = space_table_find_free(&space->table, layout->break_end, high, size, alignment);
     return start ? start
                  : space_table_find_free(&space->table, layout->lowest, high, size, alignment);
 }
 
-/* --- what is there --- */
+/* --- queries --- */
 
 bool space_find(struct space *space, uint64_t address, struct space_mapping *mapping)
 {
@@ -323,7 +322,7 @@ void space_forked(struct space *space)
     pthread_mutex_unlock(&space->mutex);
 }
 
-/* --- the loader's --- */
+/* --- for the loader --- */
 
 void space_set_break(struct space *space, uint64_t start)
 {

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* O_PATH */
-/* Files that are mapped privately: what is written to one shows where nothing was written in the
- * mapping itself. Nobody tells us when; so code from there is looked at each time, once the program
- * can write to the file. */
+/* Privately mapped files: a write to the file is visible in pages of the mapping that were not
+ * written to. Such writes are not reported, so code of a file that the program can write to is
+ * verified at each entry. */
 #include "capture/exec/memory/space_internal.h"
 
 #include "formats/base/grow.h"
@@ -58,7 +58,7 @@ void space_file_mapped(struct space *space, const struct space_mapping *mapping,
     size_t kept = 0;
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
         return;
-    for (size_t i = 0; i < space->file_count; i++) /* what it has taken the place of is gone */
+    for (size_t i = 0; i < space->file_count; i++) /* remove the ranges that it replaces */
         if (space->files[i].end <= mapping->start || space->files[i].start >= mapping->end)
             space->files[kept++] = space->files[i];
     space->file_count = kept;

@@ -1,4 +1,4 @@
-/* Limits of memory that count the program's mappings, and not ours. */
+/* Memory limits that count the program's mappings only. */
 #include "capture/exec/memory/space_internal.h"
 
 void space_limit(struct space *space, const struct space_limits *limits)

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* MAP_LOCKED, mlock2's number */
-/* mlockall(2) and munlockall(2): of the program's mappings alone. The translator's are much larger,
- * and would count as well. */
+/* mlockall(2) and munlockall(2) for the program's mappings only: the translator's mappings are much
+ * larger and would count against the limit. */
 #include "capture/exec/memory/space_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The next piece to be locked, as space_table_next(); of the first stack what is used. */
+/* The next range to lock, as space_table_next(); of the first stack the used part. */
 static bool next(const struct space *space, uint64_t *at, struct space_mapping *piece)
 {
     do
@@ -27,7 +27,7 @@ static void unlock(struct space *space)
         syscall(SYS_munlock, piece.start, piece.end - piece.start);
 }
 
-/* What cannot be read is not there to be locked, which is no error. */
+/* Unreadable pages cannot be locked, which is not an error. */
 static int64_t lock(struct space *space, bool on_fault)
 {
     struct space_mapping piece;

@@ -7,21 +7,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ADDRESS_MAX   ((uint64_t)1 << 47) /* of a program that has asked for no more */
+#define ADDRESS_MAX   ((uint64_t)1 << 47) /* of programs with 47-bit addresses */
 #define GUARD_INSTALL 102                 /* MADV_, of Linux 6.13 */
 #define LOW_END       ((uint64_t)1 << 31) /* MAP_32BIT means 31 */
 
-/* What is asked of mmap. */
+/* A request of mmap. */
 struct demand {
-    struct space_mapping mapping; /* start 0 where it may be anywhere */
+    struct space_mapping mapping; /* start 0: any address */
     uint64_t alignment;
     uint64_t limit; /* 0: none */
-    int flags;      /* for the kernel, without those that say where */
+    int flags;      /* for the kernel, without those for the address */
     int file;
     uint64_t offset;
 };
 
-/* Into a range that holds something of the program's, which goes. */
+/* Maps over a range with mappings of the program, which are replaced. */
 static int64_t map_over(struct space *space, const struct demand *demand)
 {
     const struct space_mapping *mapping = &demand->mapping;
@@ -31,7 +31,7 @@ static int64_t map_over(struct space *space, const struct demand *demand)
     result = space_result(syscall(SYS_mmap, mapping->start, mapping->end - mapping->start,
                                   space_real_protection(space, mapping), demand->flags | MAP_FIXED,
                                   demand->file, demand->offset));
-    if (result < 0) { /* some kernels have unmapped by then */
+    if (result < 0) { /* some kernels have unmapped the range already */
         space_release_holes(space, mapping->start, mapping->end);
         space_note_lost(space, mapping->start, mapping->end);
     }
@@ -62,8 +62,8 @@ static int64_t map_fixed(struct space *space, const struct demand *demand, bool 
     return result;
 }
 
-/* At the hint if there is room, else where we like. What is in the way unbeknown to us is noted,
- * and the search goes on. */
+/* Maps at the hint if there is room, else at any free address. Foreign mappings that are in the way
+ * are recorded, and the search continues. */
 static int64_t map_anywhere(struct space *space, struct demand *demand)
 {
     struct space_mapping *mapping = &demand->mapping;
@@ -97,7 +97,7 @@ static bool is_private_file(const struct demand *demand, uint64_t flags)
     return (flags & MAP_TYPE) == MAP_PRIVATE && !(flags & MAP_ANONYMOUS) && demand->file >= 0;
 }
 
-/* Whether the program's own limits allow what is demanded. */
+/* Whether the program's limits allow the request. */
 static bool is_allowed(const struct space *space, const struct demand *demand, uint64_t flags)
 {
     const struct space_mapping *mapping = &demand->mapping;
@@ -105,14 +105,14 @@ static bool is_allowed(const struct space *space, const struct demand *demand, u
     return space_may_grow(space, mapping, mapping->end - mapping->start - replaced);
 }
 
-/* Fills in the demand; 0 or what is wrong with it. */
+/* Fills in the request. 0 or a negative errno. */
 static int64_t understand(const struct space *space, struct demand *demand, uint64_t address,
                           uint64_t length, uint64_t protection, uint64_t flags)
 {
     bool huge = (flags & MAP_HUGETLB) && (flags & MAP_ANONYMOUS);
     demand->alignment = huge ? huge_page_size(flags) : SPACE_PAGE;
     demand->limit = flags & MAP_32BIT ? LOW_END : 0;
-    /* growing is ours to do: the table has to know of it (space_fault) */
+    /* space_fault() grows the mapping, because the table must be updated */
     demand->flags = space->locked |
                     (int)(flags & 0xffffffff &
                           ~(uint64_t)(MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT | MAP_GROWSDOWN));
@@ -184,7 +184,7 @@ int64_t space_munmap(struct space *space, uint64_t address, uint64_t length)
     return result;
 }
 
-/* With the lock held. Changes pieces up to the first hole, as the kernel does. */
+/* With the lock held. Changes mappings up to the first hole, as the kernel does. */
 static int64_t protect(struct space *space, uint64_t start, uint64_t end, uint32_t protection)
 {
     struct space_mapping piece;
@@ -208,8 +208,7 @@ static int64_t protect(struct space *space, uint64_t start, uint64_t end, uint32
     return 0;
 }
 
-/* The beginning of the growing mapping that is next to the address: PROT_GROWSDOWN means all down
- * to there. */
+/* The start of the growing mapping at the address: PROT_GROWSDOWN extends the range down to it. */
 static int64_t growing_start(const struct space *space, uint64_t *address, uint64_t end)
 {
     size_t found = space_table_search(&space->table, *address);
@@ -250,7 +249,7 @@ int64_t space_mprotect(struct space *space, uint64_t address, uint64_t length, u
 
 /* --- brk --- */
 
-/* With the lock held. Whether the break could be moved from one page's edge to another. */
+/* With the lock held. Moves the break from one page boundary to another; false: impossible. */
 static bool move_break(struct space *space, uint64_t from, uint64_t to)
 {
     if (to <= from)

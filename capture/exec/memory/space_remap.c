@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #ifndef SHM_EXEC
-#define SHM_EXEC 0100000 /* linux/shm.h, which does not go with sys/shm.h */
+#define SHM_EXEC 0100000 /* linux/shm.h, which conflicts with sys/shm.h */
 #endif
 
-/* What is asked of mremap, checked: old is one mapping's part, and sizes are in whole pages. */
+/* A checked request of mremap: old is part of one mapping; sizes are multiples of a page. */
 struct move {
     struct space_mapping old;
-    uint64_t old_size; /* 0: a second view of what is shared */
+    uint64_t old_size; /* 0: make a second mapping of shared memory */
     uint64_t new_size;
     uint64_t flags;
 };
@@ -26,7 +26,7 @@ static int64_t remap(const struct move *move, uint64_t flags, uint64_t to)
         syscall(SYS_mremap, move->old.start, move->old_size, move->new_size, flags, to));
 }
 
-/* Cuts off or grows what stays where it is. */
+/* Truncates or grows a mapping in place. */
 static int64_t resize(struct space *space, const struct move *move)
 {
     uint64_t old_end = move->old.start + move->old_size;
@@ -47,12 +47,12 @@ static int64_t resize(struct space *space, const struct move *move)
     return result;
 }
 
-/* Moves to where the program's own mappings, if any, may go. */
+/* Moves to a range whose mappings of the program may be replaced. */
 static int64_t move_to(struct space *space, const struct move *move, uint64_t to)
 {
     uint64_t kept = move->flags & MREMAP_DONTUNMAP;
     int64_t result = remap(move, MREMAP_MAYMOVE | MREMAP_FIXED | kept, to);
-    if (result < 0) { /* what was there may be gone nevertheless */
+    if (result < 0) { /* the range may have been unmapped nevertheless */
         space_note_lost(space, 0, SPACE_END);
         return result;
     }
@@ -65,7 +65,7 @@ static int64_t move_to(struct space *space, const struct move *move, uint64_t to
     return result;
 }
 
-/* Moves to a hole. It is taken first, so that nothing that is not ours can be there. */
+/* Moves to a hole, which is reserved first to detect foreign mappings. */
 static int64_t move_anywhere(struct space *space, const struct move *move)
 {
     for (;;) {
@@ -88,8 +88,8 @@ static int64_t move_anywhere(struct space *space, const struct move *move)
     }
 }
 
-/* Fills in the old mapping, which has to be one and is watched no more: its code is going to be
- * elsewhere, and the kernel must not see where it was. */
+/* Fills in the old mapping, which must be a single one, and removes its watches: its code moves,
+ * and the kernel must see pages with equal protections. */
 static int64_t find_old(struct space *space, struct move *move, uint64_t address)
 {
     uint64_t size = move->old_size ? move->old_size : SPACE_PAGE;
@@ -183,7 +183,7 @@ out:
 
 /* --- shared segments of System V --- */
 
-/* With the lock held. Where a segment of a size is to go; 0: nowhere. */
+/* With the lock held. The address for a segment of a size; 0: there is none. */
 static uint64_t segment_place(const struct space *space, uint64_t size, uint64_t address,
                               uint64_t flags)
 {

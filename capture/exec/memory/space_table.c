@@ -58,7 +58,7 @@ static void replace(struct space_table *table, uint64_t start, uint64_t end,
     struct space_mapping added[3];
     size_t count = 0;
     size_t first = space_table_search(table, start);
-    size_t last = first; /* the first one that begins after the range */
+    size_t last = first; /* the first one after the range */
     while (last < table->count && table->mappings[last].start < end)
         last++;
     if (first < last && table->mappings[first].start < start) {
@@ -145,7 +145,7 @@ bool space_table_overlaps(const struct space_table *table, uint64_t start, uint6
 uint64_t space_table_find_free(const struct space_table *table, uint64_t low, uint64_t high,
                                uint64_t size, uint64_t alignment)
 {
-    size_t below = space_table_search(table, high); /* mappings before it lie below high */
+    size_t below = space_table_search(table, high); /* mappings before it are below high */
     if (below < table->count && table->mappings[below].start < high)
         below++;
     uint64_t end = high;

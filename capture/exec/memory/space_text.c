@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define NAME_COLUMN 73 /* where the kernel puts names */
+#define NAME_COLUMN 73 /* column of names in the kernel's format */
 
-/* What stands between a line's offset and its name: device and inode. */
+/* Device and inode, between the offset and the name of a line. */
 static void split(const struct maps_line *line, char *device, size_t size, const char **name)
 {
     size_t skip = strcspn(line->what, " ");

@@ -43,7 +43,7 @@ bool space_watches_writable(const struct space *space)
     return atomic_load_explicit(&space->watches_writable, memory_order_acquire);
 }
 
-/* Makes the watched and writable pages of a range what the program believes they are. */
+/* Gives the watched pages of a range that are writable for the program their protection. */
 static bool unwatch(struct space *space, uint64_t at, uint64_t end)
 {
     bool any = false;
@@ -89,8 +89,8 @@ void space_changed(struct space *space, uint64_t address, uint64_t size)
     pthread_mutex_unlock(&space->mutex);
 }
 
-/* A touch below a mapping that grows lets it grow down to there, if that leaves its guard free and
- * it becomes no larger than a stack may be, as the kernel does it. */
+/* An access below a mapping that grows extends it down to the address, as in the kernel: if the
+ * guard stays free and the mapping does not exceed the limit of stacks. */
 static bool grow(struct space *space, uint64_t page)
 {
     size_t above = space_table_search(&space->table, page);

@@ -252,7 +252,7 @@ static int cache_main(struct invocation *call)
     if (request.plot && !request.swept)
         return command_usage(call, "only a sweep is plotted: --plot needs --sweep");
     if (request.swept && (request.classify || request.image_count > 0))
-        return command_usage(call, "a sweep does not tell misses by their reason, nor lines: "
+        return command_usage(call, "a sweep counts neither kinds of misses nor lines: "
                                    "--sweep excludes --classify and --image");
     if (request.input.trace.from && !trace_format_find(request.input.trace.from, &error))
         return command_usage(call, "%s", error.message);

@@ -9,11 +9,11 @@ static int check(const char *output, const struct captures *captures, const stru
 {
     for (int i = 0; i < captures->count; i++)
         if (overwrite_happens(output, captures->paths[i]))
-            return bt_fail(error, BT_USAGE, "%s is the capture: what is built needs another name",
+            return bt_fail(error, BT_USAGE, "%s is the capture: choose another name for the output",
                            output);
     for (uint32_t i = 0; i < images_count(images); i++)
         if (overwrite_happens(output, images_get(images, i)->path))
-            return bt_fail(error, BT_USAGE, "%s is an image: what is built needs another name",
+            return bt_fail(error, BT_USAGE, "%s is an image: choose another name for the output",
                            output);
     return overwrite_check_held(output, error);
 }

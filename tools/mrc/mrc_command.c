@@ -100,7 +100,7 @@ static int check(const struct mrc_settings *mrc, struct bt_error *error)
         return bt_fail(error, BT_USAGE, "--csv and --json exclude each other");
     if (mrc->working_set && (mrc->windows || mrc->reuse_time))
         return bt_fail(error, BT_USAGE,
-                       "--working-set excludes --%s: it has windows of its own, and no times",
+                       "--working-set excludes --%s: it uses its own windows, and no times",
                        mrc->windows ? "window" : "reuse-time");
     if (mrc->points > 8 || (mrc->points != 0 && !power_is(mrc->points)))
         return bt_fail(error, BT_USAGE, "--points: 1, 2, 4 or 8");

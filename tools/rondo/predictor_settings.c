@@ -200,7 +200,7 @@ int predictor_settings_read(struct predictor_settings *settings, const char *tex
         settings->last_history = 130;
     const char *colon = strchr(text, ':');
     if (colon && !colon[1])
-        return bt_fail(error, BT_USAGE, "there is nothing behind the colon of '%.40s'", text);
+        return bt_fail(error, BT_USAGE, "no parameter follows the colon of '%.40s'", text);
     result = colon ? take_words(settings, colon + 1, error) : 0;
     if (result == 0)
         result = complete(settings, error);

@@ -321,7 +321,7 @@ static void test_text(void)
          "tage:base=4096,tables=1,entries=1024,history=7,tag=9,bits=3,useful=2,period=262144",
          8192 + 7 + 14336);
     full("perceptron:entries=1,history=3", "perceptron:entries=1,history=3,bits=8", 35);
-    refused("local:", "there is nothing behind the colon of 'local:'");
+    refused("local:", "no parameter follows the colon of 'local:'");
     refused("gshore", "can be taken, not-taken, backward, bimodal, gshare, local, tournament, tage "
                       "or perceptron, not 'gshore'");
     refused("gshare:entries=1000", "gshare: entries is a power of two, not 1000");

@@ -283,7 +283,7 @@ int check_tables(struct check *check, const struct check_process *view, struct b
             .kind = CHECK_AT_ROW, .process = process, .text = "IMAGES", .number = i};
         if (image->size > 0 && image->size - 1 > UINT64_MAX - image->load_address)
             check_fail(check, CHECK_IMAGE_RANGE, &location,
-                       "%" PRIu64 " bytes from 0x%" PRIx64 " on end behind all addresses",
+                       "%" PRIu64 " bytes from 0x%" PRIx64 " on exceed the address space",
                        image->size, image->load_address);
         check_symbols(check, process, image);
         check_lines(check, process, image);

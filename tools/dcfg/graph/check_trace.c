@@ -253,7 +253,7 @@ static int check_chunk(struct trace_check *trace, const struct dcfg_trace_chunk 
                   chunk->instructions, executed);
     if (dcfg_trace_reader_unused(trace->reader) > 0)
         fail_here(trace, CHECK_TRACE_SEQUENCE, 0,
-                  "%" PRIu64 " characters of the sequence are behind its last edge",
+                  "%" PRIu64 " characters of the sequence follow its last edge",
                   dcfg_trace_reader_unused(trace->reader));
     return 0;
 }

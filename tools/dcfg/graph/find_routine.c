@@ -101,7 +101,7 @@ static int unknown(const struct dcfg_process *process, const struct names *names
     if (process->routine_count == 0)
         return bt_fail(error, BT_USAGE, "there are no routines in this graph");
     if (found == 0)
-        return bt_fail(error, BT_USAGE, "no routine is called '%.*s', nor anything like it",
+        return bt_fail(error, BT_USAGE, "no routine has the name '%.*s' or a similar one",
                        NAME_SHOW, name);
     return bt_fail(error, BT_USAGE, "no routine is called '%.*s'; near it: %s", NAME_SHOW, name,
                    list);

@@ -55,8 +55,8 @@ static void test_names(void)
         {"mian", -1, "no routine is called 'mian'; near it: main (0x1010), main+0x4 (0x1050)"},
         {"_all", -1, "no routine is called '_all'; near it: copy_all (0x1040)"},
         {"big+4", -1, "no routine is called 'big+4'; near it: big+0x4 (0x1070)"},
-        {"0x1061", -1, "no routine is called '0x1061', nor anything like it"},
-        {"", -1, "no routine is called '', nor anything like it"}};
+        {"0x1061", -1, "no routine has the name '0x1061' or a similar one"},
+        {"", -1, "no routine has the name '' or a similar one"}};
     struct bt_error error = {0};
     struct dcfg *graph = make_graph();
     struct names *names = names_new(graph->processes[0], &error);

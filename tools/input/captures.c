@@ -43,8 +43,8 @@ static int read_header(struct file *file, struct bt_error *error)
     struct trace_reader *reader;
     file->unseen = is_pipe(file->path);
     if (file->unseen)
-        return 0; /* what is read of it now is gone */
-    /* whether it is a trace is for whoever reads it to say */
+        return 0; /* reading from a pipe consumes it */
+    /* record_input checks later whether it is a trace */
     int result = trace_reader_open(&reader, file->path, TRACE_INSIST, error);
     if (result != 0)
         return result;

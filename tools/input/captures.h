@@ -28,7 +28,7 @@ struct captures_settings {
 
 /*
  * Puts the files in order: those of a capture together and by their numbers, captures as they were
- * given; what has no header stays where it is, and is a trace of its own. BT_USAGE, which names
+ * given; a file without a header keeps its position and is a separate trace. BT_USAGE, which names
  * them, where there are several traces, unless concatenate says so. What comes through a pipe shows
  * its header later: captures_join judges it then. 0, BT_USAGE, BT_IO, BT_DATA or BT_MEMORY;
  * captures_free in any case.

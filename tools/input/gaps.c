@@ -20,7 +20,7 @@ char *gaps_length(char *text, uint64_t milliseconds)
     return text;
 }
 
-/* Only a gap of its own can be as long as is told, or longer. */
+/* A length at the limit of its field may be longer. */
 static const char *at_least(const struct gap *gap)
 {
     return gap->milliseconds == GAP_MILLISECONDS_MAX ? "at least " : "";

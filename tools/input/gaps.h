@@ -1,4 +1,4 @@
-/* Gaps, the times for which nobody heard the board: what the commands say of them. */
+/* Reports of gaps, the times for which the board was disconnected or silent. */
 #ifndef TOOLS_INPUT_GAPS_H
 #define TOOLS_INPUT_GAPS_H
 
@@ -15,7 +15,7 @@ char *gaps_length(char *text, uint64_t milliseconds);
  * text has room for GAPS_SENTENCE_BYTES. Returns text. */
 char *gaps_sentence(char *text, const struct trace_gap *gap);
 
-/* Prints a line for each gap of a file, behind its indentation; with its time of day if dated. */
+/* Prints an indented line for each gap of a file; with its time of day if dated. */
 void gaps_print(const struct trace_file *file, const char *indentation, bool dated);
 
 /* "gaps": 2, "gap_s": 3.250, "uncounted_gaps": 0, "chosen_gaps": 0, "gap_places": [...], of count

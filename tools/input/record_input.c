@@ -168,7 +168,7 @@ static void shift(struct record_input *input, struct batch *batch)
     input->last_tick = batch->last_tick;
 }
 
-/* Leaves out the records in front of the first one wanted. */
+/* Removes the records before the first one wanted. */
 static void skip_records(struct record_input *input, struct batch *batch)
 {
     size_t some = input->skip < batch->count ? (size_t)input->skip : batch->count;
@@ -184,7 +184,7 @@ static void skip_records(struct record_input *input, struct batch *batch)
     input->skip -= some;
 }
 
-/* Leaves out the records behind the last one wanted. */
+/* Removes the records after the last one wanted. */
 static void limit_records(struct record_input *input, struct batch *batch)
 {
     if (batch->count <= input->left)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of so many contradictions of a file the places are told. */
+/* Contradictions of a file that are reported one by one. */
 #define TOLD_MAX 10u
 
 /* Checks and counts the records of a path. */
@@ -27,7 +27,7 @@ struct check {
     struct bt_error full; /* no room for another file; code 0: there was */
 };
 
-/* What has been told since the file began is about it. */
+/* Reports since the beginning of the file concern it. */
 static void end_file(struct check *check, uint64_t offset)
 {
     struct trace_file *file = check->file;
@@ -93,7 +93,7 @@ static bool begin_file(struct check *check, const struct capture_info *info)
     return true;
 }
 
-/* Sees to it that there is a file; what stands behind a closing member belongs to another one. */
+/* Begins a file if none is open; members after a closing member belong to another one. */
 static bool continue_file(struct check *check)
 {
     if (!check->file)
@@ -181,7 +181,7 @@ static int check_batch(struct check *check, const struct batch *batch, struct bt
     return 0;
 }
 
-/* What the closing member tells beyond the blocks: losses behind the last one. */
+/* Adds the losses after the last block, which only the closing member counts. */
 static void add_losses_behind(struct trace_file *file)
 {
     const struct capture_totals *totals = &file->totals;
@@ -191,7 +191,7 @@ static void add_losses_behind(struct trace_file *file)
             told = saturating_add(told, totals->file_lost[stage] - file->lost.count[stage]);
             file->lost.count[stage] = totals->file_lost[stage];
         }
-    /* a loss that a damaged block told of stands in the middle, and is no longer missing there */
+    /* the loss of a corrupt block lies in the middle, and no longer counts as missing */
     uint64_t behind = totals->end_index - file->end_index;
     if (totals->end_index < file->end_index)
         file->misplaced++;

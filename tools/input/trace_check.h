@@ -6,18 +6,18 @@
 #include "tools/input/record_input.h"
 #include "tools/input/tally.h"
 
-/* Capture files that may stand one behind the other in what one path names. */
+/* Maximum number of capture files concatenated under one path. */
 #define TRACE_FILES_MAX 65536u
 
-/* A time for which nobody heard the source. */
+/* A time for which the board was disconnected or silent. */
 struct trace_gap {
     struct gap gap;
-    uint64_t tick;        /* of what came behind it; where nothing did, the last one known */
-    uint64_t lost;        /* requests that are told as lost with it */
-    int64_t host_time_ns; /* when the first record behind it arrived; 0 if unknown */
+    uint64_t tick;        /* of the first record after it, or the last known tick */
+    uint64_t lost;        /* requests counted as lost with it */
+    int64_t host_time_ns; /* when the first record after it arrived; 0 if unknown */
 };
 
-/* Of so many gaps of a file the places are kept; the rest is only counted. */
+/* Gaps of a file whose places are kept; further ones are only counted. */
 #define TRACE_GAPS_MAX 16u
 
 /* How the ticks of a file's data members follow one another; all zero before the first. */
@@ -26,8 +26,8 @@ struct trace_order {
     bool known; /* tick is, even if there is none: 0 where the capture begins */
     bool exact; /* tick is that of a record, and nothing is missing after it */
     bool timed; /* the first data member begins with a record, and nothing is missing before it */
-    bool lost;  /* the first data member tells a loss, */
-    bool lost_behind;    /* the closing member one that no data member tells */
+    bool lost;  /* the first data member has a loss */
+    bool lost_behind;    /* the closing member counts a loss that no data member has */
     uint64_t first_tick; /* of the first data member */
     uint64_t lost_tick;  /* the first one of its loss */
     uint64_t tick;       /* last tick of the last data member */
@@ -38,7 +38,7 @@ struct trace_order {
 
 /* One file, read. */
 struct trace_file {
-    const char *path;         /* for messages; several files may stand one behind the other in it */
+    const char *path;         /* for messages; it may hold several concatenated files */
     enum trace_kind kind;     /* TRACE_RAW also in another program's format */
     bool foreign;             /* it is in one */
     bool opened;              /* false: nothing below is known */
@@ -48,19 +48,19 @@ struct trace_file {
     struct capture_totals totals;
     uint64_t bytes;     /* of the file */
     uint64_t records;   /* read */
-    struct loss lost;   /* told by its blocks */
-    uint64_t missing;   /* requests that are neither records nor told as lost: damage */
-    uint64_t misplaced; /* blocks that begin before the one in front has ended */
-    uint64_t end_index; /* behind the last record or loss */
+    struct loss lost;   /* counted in its blocks */
+    uint64_t missing;   /* requests that are neither records nor counted as lost: corruption */
+    uint64_t misplaced; /* blocks that begin before the previous one has ended */
+    uint64_t end_index; /* after the last record or loss */
     struct trace_order order;
     char contradiction[TRACE_REASON_BYTES]; /* the first, with its offset; empty: there is none */
     uint64_t contradictions;                /* in how many members */
     uint64_t offset, closing_offset;        /* of its header and of its closing member */
     uint64_t first_tick, last_tick;
-    uint64_t damaged; /* places the reader told as damaged */
-    uint64_t notes;   /* and as odd */
+    uint64_t damaged; /* corrupt places that the reader reported */
+    uint64_t notes;   /* and harmless oddities */
     uint64_t gaps;
-    uint64_t uncounted_gaps; /* of those, where nobody knows what passed meanwhile */
+    uint64_t uncounted_gaps; /* of those, gaps with an unknown number of requests */
     uint64_t gap_ms;         /* all gaps together; saturates */
     uint64_t chosen_gaps; /* not among `gaps`: places where a program's user left something out */
     struct trace_gap gap_places[TRACE_GAPS_MAX];
@@ -75,7 +75,7 @@ struct NAMED_FIELDS trace_set {
     size_t capacity;
 };
 
-/* The gap in front of a batch. */
+/* The gap before a batch. */
 struct trace_gap trace_check_gap(const struct batch *batch);
 
 /* Appends a file of which nothing but the path is known, which stays the caller's. NULL and *error

@@ -70,7 +70,7 @@ size_t trace_set_capture(const struct trace_set *set, size_t first)
     return end - first;
 }
 
-/* The first reason is the one that is told. */
+/* Only the first reason is reported. */
 __attribute__((format(printf, 2, 3))) static void incomplete(struct trace_verdict *verdict,
                                                              const char *format, ...)
 {
@@ -131,7 +131,7 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
                    file->totals.file_records, file->records);
 }
 
-/* A file and the one behind it; order is that of all files up to it. */
+/* A file and the next one; order is that of all files up to it. */
 static void judge_seam(struct trace_verdict *verdict, const struct trace_file *file,
                        const struct trace_order *order, const struct trace_file *next)
 {

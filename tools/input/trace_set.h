@@ -19,8 +19,7 @@ size_t trace_set_capture(const struct trace_set *set, size_t first);
 
 /* What is known of one capture from its files. */
 struct trace_verdict {
-    bool
-        complete; /* every record that was delivered is there: nothing but told losses is missing */
+    bool complete; /* no delivered record is missing, except for counted losses */
     char why[384]; /* else: the first reason why not */
     uint64_t files;
     uint64_t records;
@@ -31,10 +30,10 @@ struct trace_verdict {
     uint64_t bytes;
     uint64_t first_tick, last_tick; /* 0 where there are no records */
     uint32_t removed_files;         /* a ring has removed files 1 to this */
-    uint32_t ring;                  /* that keeps so many, */
-    uint64_t removed;               /* with so many records and losses in them, */
-    uint64_t removed_lost;          /* of which so many losses, by the last closing member */
-    const struct trace_file *last;  /* with the final closing member, NULL if that is not there */
+    uint32_t ring;                  /* number of files that the ring keeps */
+    uint64_t removed;               /* number of records and losses in them, */
+    uint64_t removed_lost;          /* number of losses among those, by the last closing member */
+    const struct trace_file *last;  /* with the final closing member, NULL if that is missing */
 };
 
 /* Judges the capture of count files. A trace that is no capture is complete if all of it could be

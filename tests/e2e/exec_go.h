@@ -16,7 +16,11 @@
 #endif
 
 #ifdef SMALL
-static const struct space_layout layout = {0x10000, 0x10000000, 0x40000000, 0x70000000, 0x7f000000};
+static const struct space_layout layout = {.lowest = 0x10000,
+                                           .image = 0x10000000,
+                                           .break_end = 0x40000000,
+                                           .map_end = 0x70000000,
+                                           .stack_end = 0x7f000000};
 #else
 #define layout space_layout_default
 #endif

@@ -7,9 +7,8 @@
  *        bench_exec --way WAY PROGRAM [ARGUMENT...]
  *
  * The second runs a whole program in one of the ways (none, fetches, all, branch), and ends as it
- * does; 2all is all with a thread that makes the records. To descriptor 9, where there is one, go
- * the instructions and records that came, what their sum was, and the seconds of processor time
- * that the thread of the program and the other one took.
+ * does. If descriptor 9 is open it receives the number of instructions and of records, the records'
+ * sum, and the seconds of processor time of the program's thread and of all others.
  */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, MAP_ANONYMOUS */
 #include "capture/exec/aria/aria.h"
@@ -219,7 +218,6 @@ static int bench_steps(const char *const *arguments)
 static int bench_program(const char *name, const char *const *arguments)
 {
     static const char *const names[] = {"none", "fetches", "all"};
-    bool parallel = name[0] == '2'; /* "2all": with a thread for the records */
     struct consumer consumer = {0};
     struct bt_error error = {.message = ""};
     static const struct process_operations operations = {.put = put};
@@ -230,12 +228,11 @@ static int bench_program(const char *name, const char *const *arguments)
     size_t way = 0;
     if (arguments[0] && strcmp(name, "branch") == 0)
         return bench_steps(arguments);
-    while (way < 3 && strcmp(names[way], name + parallel) != 0)
+    while (way < 3 && strcmp(names[way], name) != 0)
         way++;
     if (way == 3 || !arguments[0])
         return 2;
     settings.trace = ways[way].trace;
-    settings.parallel = parallel;
     struct process *process = process_new(arguments[0], arguments, &settings, &error);
     if (!process || process_run(process, &end, &error) != 0) {
         fprintf(stderr, "%s: %s\n", arguments[0], error.message);

@@ -5,8 +5,6 @@
 #
 #   none      translated, nothing is traced
 #   one       all references delivered to a consumer that reads every record
-#   two       the same with a thread for the records: the longer of the two, which is the time it takes
-#             where both have a processor
 #   branch    a control program is called at every branch, with the trace
 #   files     bustap exec, to compressed files: all its threads; on two processors it takes half of that
 #             at best
@@ -14,21 +12,14 @@ set -eu
 case $BUILD in *sanitize*) echo "not with sanitizers"; exit 0 ;; esac
 TIMEFORMAT='%U %S'
 
-# seconds COMMAND...: of processor time; what it says on descriptor 9 is in ./told
+# seconds COMMAND...: of processor time
 seconds() {
-    { time "$@" >output 2>messages 9>told </dev/null; } 2>&1 | awk '{ printf "%.3f", $1 + $2 }'
+    { time "$@" >output 2>messages </dev/null; } 2>&1 | awk '{ printf "%.3f", $1 + $2 }'
 }
 
 # best COMMAND...
 best() {
     for _ in 1 2 3; do seconds "$@"; echo; done | sort -n | head -n 1
-}
-
-longer() {
-    for _ in 1 2 3; do
-        seconds "$BUILD/tests/bench/exec" --way 2all "$@" >time
-        awk '{ print ($4 > $5 ? $4 : $5) }' told
-    done | sort -n | head -n 1
 }
 
 times() {
@@ -54,7 +45,6 @@ program() {
     for way in none all; do
         times "$(best "$BUILD/tests/bench/exec" --way $way "$@")" "$native"
     done
-    times "$(longer "$@")" "$native"
     times "$(seconds "$BUILD/tests/bench/exec" --way branch "$@")" "$native"
     times "$(seconds bustap exec -q -o "files/$name" -- "$@")" "$native"
     rm -rf files
@@ -80,7 +70,7 @@ select max(length(c)) from t;
 END
 
 echo "processor time, times native (native: seconds)"
-printf '%-8s %6s%9s%9s%9s%9s%9s%9s' '' native none one two branch files cachegr
+printf '%-8s %6s%9s%9s%9s%9s%9s' '' native none one branch files cachegr
 [ -n "${NO_LACKEY:-}" ] || printf '%9s' lackey
 printf '%9s\n' qemu
 program compute ./compute 3

@@ -47,13 +47,12 @@ static void *map_at(uintptr_t address, size_t bytes, int protection)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, bool parallel,
-                    size_t buffer_bytes, size_t cache_bytes)
+bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, size_t buffer_bytes,
+                    size_t cache_bytes)
 {
     struct bt_error error = {.message = ""};
     struct executor_settings settings = {.trace = trace,
                                          .stepping = stepping,
-                                         .parallel = parallel,
                                          .cache_bytes = cache_bytes,
                                          .buffer_bytes = buffer_bytes,
                                          .readable = readable,

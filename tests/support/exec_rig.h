@@ -25,8 +25,8 @@ struct exec_rig {
 };
 
 /* False: memory or thread cannot be had. */
-bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, bool parallel,
-                    size_t buffer_bytes, size_t cache_bytes);
+bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, size_t buffer_bytes,
+                    size_t cache_bytes);
 void exec_rig_end(struct exec_rig *rig);
 
 void exec_rig_load(struct exec_rig *rig, const struct machine *machine);

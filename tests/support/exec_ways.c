@@ -32,8 +32,8 @@ static int take_entries(void *context, struct trace_expander *expander, const ui
     return result;
 }
 
-/* enum exec_trace; that all entries are taken; all records by a thread of their own */
-#define WAYS 5
+/* enum exec_trace; that all entries are taken */
+#define WAYS 4
 
 /* Never returns. The records have to tell of as many instructions as there were. */
 static void run_translated(const char *const *arguments, int way)
@@ -44,7 +44,6 @@ static void run_translated(const char *const *arguments, int way)
     uint64_t instructions = 0;
     struct process_settings settings = {.trace = trace,
                                         .buffer_bytes = trace == EXEC_TRACE_ALL ? 65536 : 0,
-                                        .parallel = way == 4,
                                         .stack = {.environment = exec_ways_environment},
                                         .operations = way == 3 ? &entries : &records,
                                         .context = &instructions};

@@ -16,8 +16,7 @@
 /* Updates `steps` after a change of what it depends on. */
 static void note_steps(struct executor *executor)
 {
-    executor->steps = executor->settings.stepping && !executor->settings.parallel &&
-                      executor->settings.trace != EXEC_TRACE_NONE &&
+    executor->steps = executor->settings.stepping && executor->settings.trace != EXEC_TRACE_NONE &&
                       executor->settings.trace != EXEC_TRACE_COUNT && !executor->expander.take &&
                       !executor->breakpoint;
 }
@@ -167,7 +166,7 @@ void executor_unlink(struct executor *executor)
 static void forget_all(struct executor *executor)
 {
     if (executor->thread) {
-        executor_settle(executor); /* entries name blocks */
+        executor_consume_all(executor); /* entries name blocks */
         executor_settle_x87(executor);
     }
     code_cache_flush(executor->cache);
@@ -280,7 +279,7 @@ static uint64_t count_left(struct executor *executor)
 {
     if (!executor_is_near(executor))
         return UINT64_MAX;
-    executor_settle(executor);
+    executor_consume_all(executor);
     if (!executor->settings.stepping) /* when stepping nothing is linked */
         executor_unlink(executor);
     return executor->limit > executor->expander.instructions
@@ -470,8 +469,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         executor_settle_part(executor);
     if (executor->stop.reason != EXECUTOR_BRANCH)
         executor_settle_x87(executor);
-    if (!executor->worker)
-        executor_flush(executor);
+    executor_flush(executor);
     if (result == 0 && executor->result != 0)
         result = bt_fail(error, executor->result, "the trace was not taken");
     if (executor->stop.reason == EXECUTOR_FAULT) {

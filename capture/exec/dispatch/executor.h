@@ -13,7 +13,7 @@
 struct executor;
 
 /* Takes records. Returns 0, or a negative bt_code, which ends the run. Called between the program's
- * instructions, sometimes on a signal stack of 1 MiB; with `parallel` in a separate thread. */
+ * instructions, sometimes on a signal stack of 1 MiB. */
 typedef int executor_put_function(void *context, struct record *records, size_t count);
 
 /* Handles a fault of a memory access (access: PROT_READ, PROT_WRITE or PROT_EXEC). True: the cause
@@ -42,7 +42,6 @@ struct executor_settings {
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool keeps;          /* keeps translated code when the trace changes: executor_set_trace() */
     bool markers;        /* markers of mark.h are breakpoints */
-    bool parallel;       /* a separate thread calls put() and take() */
     exec_readable_function *readable;
     exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
     void *readable_context;       /* of both */
@@ -98,20 +97,15 @@ void executor_end(struct executor *executor);
  */
 void executor_switch(struct executor *executor, struct exec_thread *thread, uint8_t processor);
 
-/* Runs the current thread. All its records have been put when this returns; with `parallel`, when
- * executor_flush() returns. */
+/* Runs the current thread. All its records have been put when this returns. */
 int executor_run(struct executor *executor, struct executor_stop *stop, struct bt_error *error);
 
 /* Whether later runs stop after each branch. Switching stepping on unlinks all blocks, in time
  * proportional to their number. */
 void executor_set_stepping(struct executor *executor, bool stepping);
 
-/* Between runs: waits until all records have been put. 0, or the error of put(). executor_end()
- * flushes as well. */
+/* Between runs: puts all remaining records. 0, or the error of put(). */
 int executor_flush(struct executor *executor);
-
-/* In a child that fork made after a flush: the child puts its records without the other thread. */
-void executor_forked(struct executor *executor);
 
 /* Before and after runs of a child that shares this memory: their instructions are not counted, and
  * no records remain. The caller makes put() handle the child's records. */

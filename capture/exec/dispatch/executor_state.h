@@ -41,12 +41,7 @@ struct executor {
 
     uint64_t fs_base;            /* of the entries in the buffer */
     uint8_t *buffer;             /* the trace: buffer_bytes, then inaccessible guard pages */
-    uint8_t *other;              /* what the worker has */
-    struct trace_worker *worker; /* expands; NULL: nobody but us */
-    struct trace_worker *aside;  /* while suspended: the worker, */
     uint64_t before, before_ran; /* and instructions until then */
-    uint64_t given;              /* buffers, since it was last waited for */
-    uint64_t counted;            /* instructions before those */
 
     bool faulted;              /* a fault or an interruption ended the last block early */
     bool traps;                /* the program has set its trap flag */
@@ -134,12 +129,11 @@ bool executor_can_go(struct executor *executor, const struct exit *exit);
 int executor_trace_new(struct executor *executor, struct bt_error *error);
 void executor_trace_free(struct executor *executor);
 
-/* Expands all entries up to `end`, or passes them to the worker and switches buffers. */
+/* Expands all entries up to `end`. */
 void executor_consume(struct executor *executor, const uint8_t *end);
 
-/* Expand all entries up to the thread's pointer; executor_settle() also waits for the worker. */
+/* Expands all entries up to the thread's pointer. */
 void executor_consume_all(struct executor *executor);
-void executor_settle(struct executor *executor);
 
 /* Also expands the executed instructions of a block that a fault has ended. */
 void executor_settle_part(struct executor *executor);

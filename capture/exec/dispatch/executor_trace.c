@@ -2,7 +2,6 @@
 #include "capture/exec/dispatch/executor_state.h"
 
 #include "capture/exec/trace/trace_compile.h"
-#include "capture/exec/trace/trace_worker.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -28,7 +27,6 @@ int executor_trace_new(struct executor *executor, struct bt_error *error)
 {
     const struct executor_settings *settings = &executor->settings;
     struct trace_expander *expander = &executor->expander;
-    bool parallel = settings->parallel && settings->trace != EXEC_TRACE_NONE;
     expander->cache = executor->cache;
     expander->capacity = RECORDS;
     expander->records = malloc(RECORDS * sizeof *expander->records);
@@ -39,22 +37,16 @@ int executor_trace_new(struct executor *executor, struct bt_error *error)
     expander->take_context = settings->take_context;
     trace_expander_init(expander);
     executor->buffer = map_buffer(settings->buffer_bytes);
-    executor->other = parallel ? map_buffer(settings->buffer_bytes) : NULL;
-    if (!expander->records || !executor->buffer || (parallel && !executor->other))
+    if (!expander->records || !executor->buffer)
         return bt_fail_errno(error, "no memory for a trace");
-    if (parallel && !(executor->worker = trace_worker_new(expander, error)))
-        return BT_MEMORY;
     return 0;
 }
 
 void executor_trace_free(struct executor *executor)
 {
     size_t bytes = executor->settings.buffer_bytes + GUARD_BYTES;
-    trace_worker_free(executor->worker);
     if (executor->buffer)
         munmap(executor->buffer, bytes);
-    if (executor->other)
-        munmap(executor->other, bytes);
     free(executor->expander.records);
     trace_code_free(executor->expander.code);
 }
@@ -76,19 +68,11 @@ void executor_consume(struct executor *executor, const uint8_t *end)
     const uint32_t *entries = (const uint32_t *)(const void *)executor->buffer;
     size_t count = (size_t)(end - executor->buffer) / 4;
     if (executor->settings.trace == EXEC_TRACE_COUNT)
-        expander->instructions += (size_t)(end - executor->buffer); /* the worker has nothing */
+        expander->instructions += (size_t)(end - executor->buffer);
     if (!has_entries(executor) || executor->result != 0)
         return;
-    if (!executor->worker) {
-        expander->fs_base = executor->fs_base;
-        executor->result = trace_expand(expander, entries, count);
-    } else if (count > 0) {
-        executor->result = trace_worker_give(executor->worker, entries, count, executor->fs_base);
-        executor->given++;
-        uint8_t *given = executor->buffer;
-        executor->buffer = executor->other;
-        executor->other = given;
-    }
+    expander->fs_base = executor->fs_base;
+    executor->result = trace_expand(expander, entries, count);
 }
 
 void executor_consume_all(struct executor *executor)
@@ -97,27 +81,10 @@ void executor_consume_all(struct executor *executor)
     executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
 }
 
-/* Until nothing is under way. */
-static void wait(struct executor *executor)
-{
-    if (executor->worker) {
-        int result = trace_worker_wait(executor->worker);
-        if (executor->result == 0)
-            executor->result = result;
-    }
-    executor->given = 0;
-}
-
-void executor_settle(struct executor *executor)
-{
-    executor_consume_all(executor);
-    wait(executor);
-}
-
 void executor_settle_part(struct executor *executor)
 {
     const uint32_t *entries = (const uint32_t *)(uintptr_t)executor->thread->pointer;
-    executor_settle(executor);
+    executor_consume_all(executor);
     if (executor->settings.trace == EXEC_TRACE_COUNT)
         executor->expander.instructions += executor->fault_instructions;
     if (has_entries(executor) && executor->result == 0)
@@ -129,29 +96,21 @@ int executor_flush(struct executor *executor)
 {
     if (executor->settings.trace == EXEC_TRACE_NONE || !executor->thread)
         return 0;
-    executor_settle(executor);
+    executor_consume_all(executor);
     if (executor->result == 0)
         executor->result = trace_expander_flush(&executor->expander);
     return executor->result;
 }
 
-void executor_forked(struct executor *executor)
-{
-    executor->worker = NULL; /* it is no thread of this process */
-}
-
 void executor_suspend(struct executor *executor)
 {
     executor_flush(executor);
-    executor->aside = executor->worker;
     executor->before = executor->expander.instructions;
     executor->before_ran = executor->ran;
-    executor->worker = NULL;
 }
 
 void executor_resume(struct executor *executor)
 {
-    executor->worker = executor->aside;
     executor->thread->pointer = (uint64_t)(uintptr_t)executor->buffer;
     executor->expander.count = 0;
     executor->expander.instructions = executor->before;
@@ -161,7 +120,6 @@ void executor_resume(struct executor *executor)
 /* --- limits ------------------------------------------------------------------------------------
  */
 
-/* Each buffer passed to the worker and not yet counted may hold as much as fits in it. */
 bool executor_is_near(struct executor *executor)
 {
     uint64_t horizon = executor->settings.trace == EXEC_TRACE_COUNT
@@ -169,12 +127,7 @@ bool executor_is_near(struct executor *executor)
                            : executor->settings.buffer_bytes / 4 * CODE_CACHE_INSTRUCTIONS;
     if (!executor->limit || executor->counts_limits)
         return false;
-    if (executor->given > 0 &&
-        executor->limit < executor->counted + (executor->given + 1) * horizon)
-        wait(executor);
-    if (executor->given == 0)
-        executor->counted = executor->expander.instructions;
-    return executor->limit < executor->counted + (executor->given + 1) * horizon;
+    return executor->limit < executor->expander.instructions + horizon;
 }
 
 /* Without a trace instructions are not counted. */
@@ -220,7 +173,5 @@ uint64_t executor_instructions(struct executor *executor)
 {
     if (executor->counts_limits)
         return executor->ran;
-    if (executor->worker && executor->thread)
-        executor_settle(executor);
     return executor->expander.instructions;
 }

@@ -117,7 +117,6 @@ static int make_parts(struct process *process, const struct initial_stack *start
     const struct executor_settings settings = {
         .trace = process->settings.trace,
         .stepping = process->settings.stepping,
-        .parallel = process->settings.parallel,
         .keeps = process_regions_repeat(&process->settings.regions),
         .markers = process->settings.regions.markers,
         .cache_bytes = process->settings.cache_bytes,

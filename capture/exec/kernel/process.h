@@ -74,8 +74,7 @@ struct NAMED_FIELDS process_end {
 
 /*
  * Callbacks of a process to its owner. A member may be NULL: the event is ignored. All of them are
- * called with process_settings.context, and in the thread that runs the process, except that with
- * process_settings.parallel put() and take() run in the thread that puts records.
+ * called with process_settings.context, in the thread that runs the process.
  */
 struct process_operations {
     /* Receives records; may be NULL without a trace. BT_CLOSED closes the regions for good. */
@@ -135,8 +134,6 @@ struct process_operations {
 struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code after each branch: executor.h */
-    bool parallel; /* puts records in a separate thread, which blocks all
-                      signals; children that fork made have one as well */
     struct process_regions regions;
     uint64_t quantum;                 /* instructions of a turn where there are several threads;
                                          0: PROCESS_QUANTUM */

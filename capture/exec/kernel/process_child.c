@@ -118,7 +118,6 @@ static int64_t fork_child(struct process *process, const struct process_clone *a
         return child;
     }
     process->is_child = true;
-    executor_forked(process->executor);
     space_forked(process->space);
     process_threads_forked(process, arguments);
     signals_forked(process->signals);

@@ -120,22 +120,18 @@ static void test_samples(void)
 {
     static const struct {
         enum exec_trace trace;
-        bool stepping, parallel;
+        bool stepping;
         size_t buffer, cache;
-    } ways[] = {
-        {EXEC_TRACE_ALL, false, false, 0, 0},        {EXEC_TRACE_ALL, true, false, 0, 0},
-        {EXEC_TRACE_ALL, false, false, 4096, 0},     {EXEC_TRACE_ALL, false, false, 4096, 16384},
-        {EXEC_TRACE_ALL, false, true, 0, 0},         {EXEC_TRACE_ALL, true, true, 0, 0},
-        {EXEC_TRACE_ALL, false, true, 4096, 0},      {EXEC_TRACE_ALL, false, true, 4096, 16384},
-        {EXEC_TRACE_FETCHES, false, false, 4096, 0}, {EXEC_TRACE_FETCHES, false, true, 4096, 0},
-        {EXEC_TRACE_FETCHES, true, false, 0, 0},     {EXEC_TRACE_NONE, false, false, 0, 0},
-        {EXEC_TRACE_NONE, true, true, 4096, 16384}};
+    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
+                {EXEC_TRACE_ALL, false, 4096, 0},     {EXEC_TRACE_ALL, false, 4096, 16384},
+                {EXEC_TRACE_FETCHES, false, 4096, 0}, {EXEC_TRACE_FETCHES, true, 0, 0},
+                {EXEC_TRACE_NONE, false, 0, 0},       {EXEC_TRACE_NONE, true, 4096, 16384}};
     static struct expected expected;
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].parallel,
-                                           ways[i].buffer, ways[i].cache));
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
+                                           ways[i].cache));
             if (i == 0)
                 expect(&rig, &expected, sample);
             check_sample(&rig, &expected, sample, ways[i].trace);
@@ -154,13 +150,13 @@ static void count_limits(struct exec_rig *rig)
 }
 
 /* Stops exactly there, wherever that is, and goes on as if nothing had been. */
-static void check_limits(bool parallel, bool counted)
+static void check_limits(bool counted)
 {
     static struct expected expected;
     static const uint64_t limits[] = {1, 2, 3, 17, 1000, 1001, 1002, 20000, 0};
     struct exec_rig rig;
     struct machine machine;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, parallel, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     if (counted)
         count_limits(&rig);
     expect(&rig, &expected, 0);
@@ -187,13 +183,13 @@ static void check_limits(bool parallel, bool counted)
 
 static void test_limit(void)
 {
-    for (unsigned way = 0; way < 4; way++)
-        check_limits(way & 1, way & 2);
+    for (unsigned way = 0; way < 2; way++)
+        check_limits(way);
 }
 
 /* Limits one after the other through whole programs, in the middle of blocks and at string
  * instructions: together the records of a run without. */
-static void check_counted(unsigned sample, unsigned stride, bool parallel, bool interrupted)
+static void check_counted(unsigned sample, unsigned stride, bool interrupted)
 {
     static struct expected expected;
     struct exec_rig rig;
@@ -201,7 +197,7 @@ static void check_counted(unsigned sample, unsigned stride, bool parallel, bool 
     struct executor_stop stop;
     size_t at = 0;
     uint64_t limit = stride;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, parallel, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     count_limits(&rig);
     expect(&rig, &expected, sample);
     prepare(&rig, &machine, sample, sample);
@@ -233,9 +229,9 @@ static void check_counted(unsigned sample, unsigned stride, bool parallel, bool 
 static void test_counted_limits(void)
 {
     for (unsigned sample = 0; sample < 4; sample++) {
-        check_counted(sample, 1, false, false);
-        check_counted(sample, 7, false, true);
-        check_counted(sample, 100, true, false);
+        check_counted(sample, 1, false);
+        check_counted(sample, 7, true);
+        check_counted(sample, 100, false);
     }
 }
 
@@ -246,11 +242,11 @@ static void test_interrupted(void)
 {
     static const struct {
         enum exec_trace trace;
-        bool stepping, parallel;
+        bool stepping;
         size_t buffer, cache;
-    } ways[] = {{EXEC_TRACE_ALL, false, false, 0, 0},        {EXEC_TRACE_ALL, true, false, 0, 0},
-                {EXEC_TRACE_ALL, false, false, 4096, 16384}, {EXEC_TRACE_ALL, false, true, 4096, 0},
-                {EXEC_TRACE_FETCHES, false, false, 0, 0},    {EXEC_TRACE_NONE, false, false, 0, 0}};
+    } ways[] = {{EXEC_TRACE_ALL, false, 0, 0},        {EXEC_TRACE_ALL, true, 0, 0},
+                {EXEC_TRACE_ALL, false, 4096, 16384}, {EXEC_TRACE_ALL, false, 4096, 0},
+                {EXEC_TRACE_FETCHES, false, 0, 0},    {EXEC_TRACE_NONE, false, 0, 0}};
     static struct expected expected;
     static struct record dropped[ROOM];
     size_t count;
@@ -261,8 +257,8 @@ static void test_interrupted(void)
     for (unsigned sample = 0; sample < 4; sample++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct exec_rig rig;
-            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].parallel,
-                                           ways[i].buffer, ways[i].cache));
+            CU_ASSERT_FATAL(exec_rig_begin(&rig, ways[i].trace, ways[i].stepping, ways[i].buffer,
+                                           ways[i].cache));
             if (i == 0)
                 expect(&rig, &expected, sample);
             sigaction(SIGALRM, &action, &before);
@@ -292,12 +288,12 @@ static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
 }
 
 /* A limit far behind many full buffers, in the middle of a loop. */
-static void check_limit_in_loop(bool parallel, bool counted)
+static void check_limit_in_loop(bool counted)
 {
     static const uint8_t code[] = {0xb9, 0x40, 0x42, 0x0f, 0x00,  /* mov ecx, 1000000 */
                                    0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, parallel, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_FETCHES, false, 4096, 0));
     begin_at(&rig, code, sizeof code);
     if (counted)
         count_limits(&rig);
@@ -316,8 +312,8 @@ static void check_limit_in_loop(bool parallel, bool counted)
 
 static void test_limit_in_loop(void)
 {
-    for (unsigned way = 0; way < 4; way++)
-        check_limit_in_loop(way & 1, way & 2);
+    for (unsigned way = 0; way < 2; way++)
+        check_limit_in_loop(way);
 }
 
 /* Where a count ends, of a limit or of a turn: at each instruction of a block with a system call
@@ -331,7 +327,7 @@ static void test_count_ends(void)
                                    0x90, 0x90, 0x90, INT3};     /* nops */
     static const uint8_t places[] = {1, 6, 8, 13, 15, 16, 17};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     count_limits(&rig);
     for (unsigned i = 0; i < 4 * sizeof places; i++) {
         const unsigned place = i % sizeof places, number = place + 1;
@@ -364,7 +360,7 @@ static void test_count_and_fault(void)
                                    0xf3, 0x48, 0x0f, 0xae, 0xd1, /* wrfsbase rcx */
                                    0x90, 0x90, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     count_limits(&rig);
     executor_limit(rig.executor, 5);
@@ -400,7 +396,7 @@ static void test_fs(void)
     struct exec_rig rig;
     uint64_t value = 0x123456789abcdef0u, stored;
     for (int by_system = 0; by_system < 2; by_system++) {
-        CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, by_system, 0, 0));
+        CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
         rig.thread->fs_by_system |= by_system;
         memcpy(rig.data + 0x1028, &value, sizeof value);
         begin_at(&rig, code, sizeof code);
@@ -431,7 +427,7 @@ static void test_counted(void)
                                    0x0f, 0x85, 0x01, 0,    0, 0, /* jne */
                                    INT3, 0x31, 0xdb, INT3};      /* xor ebx, ebx */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
@@ -461,7 +457,7 @@ static void test_alike(void)
     struct executor_stop stop;
     action.sa_sigaction = (void (*)(int, siginfo_t *, void *))exec_signal_entry;
     sigfillset(&action.sa_mask);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     for (unsigned i = 0; i < 3; i++)
         memcpy(rig.code + (i + 1) * 0x10000 + 0x100, functions[i], sizeof functions[i]);
@@ -496,7 +492,7 @@ static void test_system_call(void)
 {
     static const uint8_t code[] = {0xb8, 39, 0, 0, 0, 0x0f, 0x05, 0x89, 0xc3, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_SYSTEM_CALL);
@@ -524,7 +520,7 @@ static void test_fault(void)
                                    0x48, 0x8b, 0x59, 0x03, /* mov rbx, [rcx+3] */
                                    0xff, 0xc1, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_FAULT);
@@ -556,7 +552,7 @@ static void test_invalidate(void)
                                    0xff, 0xc9, 0x75, 0xf7,        /* dec ecx; jnz call */
                                    INT3, 0x83, 0xc0, 0x01, 0xc3}; /* add eax, 1; ret */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     for (uint8_t by = 1; by < 20; by++) {
         begin_at(&rig, code, sizeof code);
         rig.code[19] = by;
@@ -575,7 +571,7 @@ static void test_gs(void)
                                    0xf3, 0x48, 0x0f, 0xae, 0xc9,  /* rdgsbase rcx */
                                    0xf3, 0x48, 0x0f, 0xae, 0xda}; /* wrgsbase rdx */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     for (unsigned base = 0; base < 2; base++) {
         begin_at(&rig, code, sizeof code);
         rig.code[sizeof code] = INT3;
@@ -602,7 +598,7 @@ static void test_nowhere(void)
     static const uint8_t codes[][4] = {
         {0xff, 0xc3, 0xff, 0xe0}, {0xff, 0xc3, 0xff, 0xd0}, {0xff, 0xc3, 0x50, 0xc3}};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         begin_at(&rig, codes[i], sizeof codes[i]);
         rig.thread->registers[DECODE_RAX] = (uint64_t)1 << 62;
@@ -625,7 +621,7 @@ static void test_refused(void)
     static const uint8_t interrupt[] = {0xff, 0xc0, 0xcd, 0x80};
     static const uint8_t transaction[] = {0xc7, 0xf8, 0x01, 0, 0, 0, INT3, 0xff, 0xc3, INT3};
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     begin_at(&rig, interrupt, sizeof interrupt);
     struct executor_stop stop = exec_rig_run(&rig);
     CU_ASSERT(stop.reason == EXECUTOR_REFUSED && rig.thread->rip == EXEC_RIG_CODE + 2);
@@ -644,7 +640,7 @@ static void test_another(void)
 {
     static const uint8_t code[] = {0xff, 0xc3, 0xf3, 0x48, 0x0f, 0xae, 0xd0}; /* wrfsbase rax */
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 0, 0));
     for (unsigned from = 0; from <= 2; from += 2) { /* a block of it alone, too */
         begin_at(&rig, code, sizeof code);
         rig.code[sizeof code] = INT3;
@@ -671,7 +667,7 @@ static void test_initial_vector(void)
     static struct machine before, after;
     uint64_t random = random_seed(1);
     struct exec_rig rig;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, false, 0, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_NONE, false, 0, 0));
     begin_at(&rig, code, sizeof code);
     for (unsigned i = 0; i < 4000; i++) {
         random_machine(&before, &random);

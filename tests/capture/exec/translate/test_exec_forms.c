@@ -408,7 +408,7 @@ static void test_forms(void)
     walk.samples = samples ? (unsigned)atoi(samples) : SAMPLES;
     walk.random = random_seed(65 + walk.samples);
     walk.lists = getenv("EXEC_LIST") != NULL;
-    CU_ASSERT_FATAL(exec_rig_begin(&walk.rig, EXEC_TRACE_NONE, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&walk.rig, EXEC_TRACE_NONE, false, 4096, 0));
     memset(walk.rig.code, INT3, PADDING);
     unsigned count = instruction_forms_each(try_form, &walk);
     printf("%u forms: %u executed, %u unknown to this processor, %u not executed, %u faulted\n",

@@ -227,7 +227,7 @@ static unsigned probe_all(each_function *each)
     CU_ASSERT_FATAL(pages != MAP_FAILED);
     munmap(pages, PAGE);
     munmap(pages + 2 * PAGE, PAGE);
-    CU_ASSERT_FATAL(exec_rig_begin(&probe.rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&probe.rig, EXEC_TRACE_ALL, false, 4096, 0));
     unsigned forms = each(probe_form, &probe);
     CU_ASSERT_EQUAL(probe.ran + probe.lacking, forms);
     CU_ASSERT_EQUAL(probe.failed, 0);

@@ -149,7 +149,7 @@ static unsigned try_many(make_function *make, unsigned limit)
     struct exec_rig rig;
     unsigned ran = 0, failed = 0;
     uint64_t random = random_seed(limit);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     for (unsigned i = 0; i < limit && failed < 20; i++) {
         if (i % PLACES == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
@@ -211,7 +211,7 @@ static void test_masked(void)
     uint64_t random = random_seed(63);
     if (!__builtin_cpu_supports("avx512bw"))
         return;
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     for (unsigned i = 0; i < 1500 && failed < 20; i++)
         failed += !try_masked(&rig, &random);
     CU_ASSERT_EQUAL(failed, 0);
@@ -457,7 +457,7 @@ static void test_blocks(void)
     const char *seeds = getenv("EXEC_SEEDS");
     unsigned limit = seeds ? (unsigned)atoi(seeds) / 10 : 2000, failed = 0;
     uint64_t random = random_seed(62);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     for (unsigned i = 0; i < limit && failed < 10; i++) {
         if (i % 16000 == 0)
             executor_invalidate(rig.executor, EXEC_RIG_CODE, EXEC_RIG_CODE + EXEC_RIG_CODE_BYTES);
@@ -520,7 +520,7 @@ static void test_strings(void)
     struct exec_rig rig;
     unsigned failed = 0;
     uint64_t random = random_seed(64);
-    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, false, 4096, 0));
+    CU_ASSERT_FATAL(exec_rig_begin(&rig, EXEC_TRACE_ALL, false, 4096, 0));
     for (unsigned which = 0; which < 120; which++)
         for (unsigned how = 0; how < 8; how++)
             failed += !try_string(&rig, which, how, &random);

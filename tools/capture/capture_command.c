@@ -113,7 +113,7 @@ static const struct option_row capture_rows[] = {
     {OPTION_FLAG, 0, "print-names", NULL, "print the name of each file when it is complete",
      OPTION(print_names), NULL},
     {OPTION_FLAG, 0, "json", NULL, "print the summary as one JSON object", OPTION(json), NULL},
-    {OPTION_FLAG, 'q', "quiet", NULL, "print neither live line nor summary", OPTION(quiet), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "print neither status line nor summary", OPTION(quiet), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* --- running --------------------------------------------------------------------------------- */

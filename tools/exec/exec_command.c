@@ -177,7 +177,7 @@ static const struct option_row exec_rows[] = {
      take_debug},
     {OPTION_FILE, 0, "debug-file", "FILE", "print debug output to FILE, not to standard error",
      OPTION(debug_file), NULL},
-    {OPTION_FLAG, 'q', "quiet", NULL, "print neither live line nor summary", OPTION(quiet), NULL},
+    {OPTION_FLAG, 'q', "quiet", NULL, "print neither status line nor summary", OPTION(quiet), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
 /* --- running --------------------------------------------------------------------------------- */

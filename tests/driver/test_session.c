@@ -567,8 +567,8 @@ static void test_lying_ticks(void)
         uint32_t times[2];
         const char *reason;
     } lies[] = {
-        {{.first_index = 10, .first_tick = FAKE_TICK(8)}, {10, 10}, "before the last one"},
-        {{.first_index = 10, .first_tick = 0}, {10, 10}, "before the last one"},
+        {{.first_index = 10, .first_tick = FAKE_TICK(8)}, {10, 10}, "precedes the last one"},
+        {{.first_index = 10, .first_tick = 0}, {10, 10}, "precedes the last one"},
         {{.first_index = 10, .first_tick = next + 1}, {10, 10}, "contradicts"},
         {{.first_index = 10, .first_tick = next}, {9, 10}, "contradicts"},
         {{.first_index = 10, .first_tick = next + (UINT64_C(1) << 63)}, {10, 10}, "contradicts"},

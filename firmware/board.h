@@ -1,6 +1,6 @@
 /*
- * The board: phases in, frames out, commands obeyed. No heap, no libc, no globals: whoever owns the
- * memory (the board's main, or the host's virtual board) calls board_step for ever.
+ * The board: takes phases and commands, sends frames. No heap, no libc, no globals: the owner of
+ * the memory (the board's main, or the host's virtual board) calls board_step in a loop.
  */
 #ifndef FIRMWARE_BOARD_H
 #define FIRMWARE_BOARD_H
@@ -16,14 +16,14 @@
 
 /* One frame of the queue, as it goes over the wire. */
 struct board_frame {
-    uint32_t size; /* bytes that are there */
+    uint32_t size; /* bytes used */
     uint8_t bytes[WIRE_FRAME_HEADER + BOARD_PAYLOAD_MAX + WIRE_FRAME_TRAILER];
 };
 
 struct board; /* complete in firmware/board_state.h, so that it can be placed without a heap */
 
 /*
- * Makes a board of the memory at *board. frames (frame_count >= 4) is its queue; identity, bus and
+ * Initializes a board at *board. frames (frame_count >= 4) is its queue; identity, bus and
  * link are copied, and the identity's protocol, queue_frames and payload_max filled in. The board
  * is idle until a host arms it.
  */
@@ -32,15 +32,15 @@ void board_init(struct board *board, const struct wire_identity *identity,
                 struct board_frame *frames, uint32_t frame_count);
 
 /*
- * One turn: obey commands, take what the bus has, send what the link takes. Never waits. Returns
- * true if it did anything.
+ * One step: executes commands, takes phases from the bus, sends to the link. Never waits. Returns
+ * whether it did anything.
  */
 bool board_step(struct board *board);
 
 /*
- * Phases that are sure to find room if they come now, provided that the last of them is less than
- * 0xffffffff ticks after the first (a time that saturates starts a frame of its own): what a bus
- * that can be stopped asks before it goes on. 0 while not armed.
+ * Number of phases for which the queue has room, if the last is less than 0xffffffff ticks after
+ * the first (a saturated time starts a new frame). A bus that can be stopped checks this before it
+ * continues. 0 while not armed.
  */
 uint32_t board_room(const struct board *board);
 

@@ -4,12 +4,12 @@
 
 #include "firmware/board_state.h"
 
-/* The board's time: ticks since it was armed last. */
+/* The board's time: ticks since the last ARM. */
 uint64_t board_frames_tick(const struct board *board);
 
 /*
- * Opens a frame of records whose first is at tick, the next request to be accepted; the loss that
- * is pending goes with it. False, and nothing is changed, where the queue has no room for records.
+ * Opens a frame of records whose first, the next accepted request, is at tick; it carries the
+ * pending loss. False, without a change, if the queue has no room for records.
  */
 bool board_frames_open(struct board *board, uint64_t tick);
 
@@ -21,8 +21,8 @@ void board_frames_close(struct board *board);
 
 /*
  * The payload of a frame that holds no records (room for BOARD_PAYLOAD_MAX); queues the open frame
- * first, so that what the frame says holds at its place in the stream. The queue must have a free
- * slot.
+ * first, so that the frame's contents are true at its position in the stream. The queue must have a
+ * free slot.
  */
 uint8_t *board_frames_begin(struct board *board);
 

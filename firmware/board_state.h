@@ -1,5 +1,5 @@
-/* All that a board knows, so that its memory can be placed without a heap. Private to firmware/,
- * but for its size. */
+/* The state of a board, declared so that it can be allocated without a heap. Private to firmware/,
+ * except its size. */
 #ifndef FIRMWARE_BOARD_STATE_H
 #define FIRMWARE_BOARD_STATE_H
 
@@ -14,11 +14,11 @@ _Static_assert(BOARD_PAYLOAD_MAX <= WIRE_PAYLOAD_MAX, "the wire carries the boar
 _Static_assert(BOARD_PAYLOAD_MAX % 8 == 0, "whole words of the self-test's pattern");
 _Static_assert(BOARD_PAYLOAD_MAX >= WIRE_REPLY_HEADER + WIRE_IDENTITY_BYTES, "replies fit");
 
-/* As counters tell it. */
+/* The state in the counters. */
 enum board_state {
     BOARD_IDLE = 0,
     BOARD_ARMED = 1,
-    BOARD_DRAINING = 2 /* the session is over, END has no room in the queue yet */
+    BOARD_DRAINING = 2 /* the session has ended, END waits for room in the queue */
 };
 
 struct board {
@@ -34,9 +34,9 @@ struct board {
     uint64_t microseconds; /* real time when the step began */
     uint32_t session;      /* 0 outside one */
     uint32_t sequence;     /* of the next frame */
-    uint64_t base_tick;    /* the clock when armed: ticks below count from here */
+    uint64_t base_tick;    /* the clock at ARM, from which the ticks below count */
     uint64_t seen_tick;    /* of the last phase */
-    uint64_t kept_tick;    /* of the last request kept; 0, the arming, before the first */
+    uint64_t kept_tick;    /* of the last request kept; 0 before the first */
     uint16_t flags;        /* for the next frame */
     uint16_t end_flags;    /* for END */
     struct wire_counters counters;
@@ -51,12 +51,12 @@ struct board {
     uint64_t opened_us;
 
     uint64_t heartbeat_us;      /* when the last one was queued */
-    uint64_t heartbeats_queued; /* queue.queued just behind it */
+    uint64_t heartbeats_queued; /* queue.queued just after it */
     uint32_t pattern_left;      /* self-test frames to come */
     uint32_t pattern_frame;     /* number of the next */
     uint64_t pattern_index;     /* pattern words already sent */
     uint32_t command_bytes;
-    uint8_t command[WIRE_COMMAND_MAX]; /* what the host said and was not understood yet */
+    uint8_t command[WIRE_COMMAND_MAX]; /* received bytes that are not yet a whole command */
     struct bus_phase phases[BOARD_PHASES];
 };
 

@@ -26,16 +26,16 @@ struct bus_phase {
     uint8_t request_b;  /* REQb[4:0] */
 };
 
-/* request_a where there is no phase, only `missed` to tell: the bus fell silent after a loss. */
+/* request_a without a phase: only `missed` is valid, as the bus fell silent after a loss. */
 #define BUS_NO_REQUEST 0xffu
 
 struct NAMED_FIELDS bus_front {
-    /* Takes up to capacity phases that have happened; never waits. Returns how many. */
+    /* Takes up to capacity latched phases; never waits. Returns their number. */
     size_t (*take)(void *context, struct bus_phase *phases, size_t capacity);
     /* The board's clock now, in ticks; not before the last phase taken. */
     uint64_t (*now)(void *context);
-    /* Microseconds of real time since some start: what time-outs are measured with. A simulated
-     * bus has ticks of its own, which say nothing of how long a host has waited. */
+    /* Microseconds of real time since an arbitrary start, for time-outs: the ticks of a simulated
+     * bus are unrelated to real time. */
     uint64_t (*microseconds)(void *context);
     /* True once the bus will never have another phase (simulated buses only). */
     bool (*ended)(void *context);

@@ -1,6 +1,6 @@
 /*
- * The P6 front-side bus: from a request phase to a record, and back (Pentium Pro Family Developer's
- * Manual, volume 1; the encodings are in doc/p6-decoding.md).
+ * The P6 front-side bus: decodes request phases to records, and encodes records (Pentium Pro Family
+ * Developer's Manual, volume 1; the encodings are in doc/p6-decoding.md).
  */
 #ifndef FIRMWARE_P6_H
 #define FIRMWARE_P6_H
@@ -18,8 +18,9 @@ enum p6_result {
 enum p6_result p6_decode(const struct bus_phase *phase, struct record *record);
 
 /*
- * The request phase that p6_decode turns into exactly this record (its time and the phase's tick
- * are left alone). Returns NULL, or a static sentence that says why no P6 request is such a record.
+ * Finds the request phase that p6_decode decodes to exactly this record; the record's time is
+ * ignored and the phase's tick left unchanged. Returns NULL, or a static sentence that says why no
+ * P6 request is such a record.
  */
 const char *p6_encode(const struct record *record, struct bus_phase *phase);
 

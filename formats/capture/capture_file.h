@@ -2,8 +2,8 @@
  * The capture file: gzip members that carry their own index. doc/capture-file.md is the
  * specification.
  *
- * Here are members in memory. Reading a file: formats/capture/trace_reader.h. Writing one:
- * formats/capture/capture_writer.h.
+ * This file handles members in memory. formats/capture/trace_reader.h reads files,
+ * formats/capture/capture_writer.h writes them.
  */
 #ifndef FORMATS_CAPTURE_CAPTURE_FILE_H
 #define FORMATS_CAPTURE_CAPTURE_FILE_H
@@ -16,7 +16,7 @@
 #define CAPTURE_MEMBER_BYTES_MAX   (16u << 20) /* of a whole member */
 #define CAPTURE_BLOCK_RECORDS      87381u      /* a writer's default: just under 1 MiB */
 #define CAPTURE_PREAMBLE_BYTES                                                                     \
-    24u /* gzip header, XLEN, subfield header, kind: enough to see what a member is */
+    24u /* gzip header, XLEN, subfield header, kind: enough to identify a member */
 #define CAPTURE_MEMBER_HEADER_MAX 1024u /* no member's gzip header is longer */
 
 enum capture_member_kind {
@@ -25,14 +25,15 @@ enum capture_member_kind {
     CAPTURE_MEMBER_CLOSING = 3
 };
 
-/* What the extra field of a member says. */
+/* The contents of a member's extra field. */
 struct capture_member {
     enum capture_member_kind kind;
     uint32_t header_bytes; /* gzip header with its extra field */
     uint32_t member_bytes; /* the whole member: header, deflate stream, trailer */
     union {
         struct capture_info info; /* CAPTURE_MEMBER_HEADER */
-        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts 1 if there may be any */
+        struct batch batch; /* CAPTURE_MEMBER_DATA; records is NULL, parts is 1 if the member may
+                               have parts */
         struct capture_totals totals; /* CAPTURE_MEMBER_CLOSING */
     };
 };
@@ -47,20 +48,21 @@ size_t capture_put_closing_member(uint8_t *out, const struct capture_totals *tot
 int capture_put_data_member(struct deflate_encoder *encoder, const struct batch *batch,
                             uint8_t *out, size_t capacity, size_t *size, struct bt_error *error);
 
-/* Says anew, in the data member at bytes, what batch says of its place, its loss and its gap; the
- * records and their count stay. */
+/* Rewrites position, loss and gap of the data member at bytes from batch; the records and their
+ * count stay. */
 void capture_restate_data_member(uint8_t *bytes, const struct batch *batch);
 
 /*
- * Reads the gzip header of the member at bytes, of which size are there. Returns 1; 0 if more bytes
- * are needed (never more than CAPTURE_MEMBER_HEADER_MAX); BT_DATA if no bustap member starts here.
+ * Reads the gzip header of the member at bytes, with size bytes available. Returns 1; 0 if more
+ * bytes are needed (never more than CAPTURE_MEMBER_HEADER_MAX); BT_DATA if no bustap member starts
+ * here.
  */
 int capture_get_member(struct capture_member *member, const uint8_t *bytes, size_t size,
                        struct bt_error *error);
 
 /*
- * The bytes of the member at bytes that its header has the CRC-32C of: *size of them from *stream
- * on. Returns that CRC.
+ * Sets *stream and *size to the bytes of the member that its header's CRC-32C covers. Returns that
+ * CRC.
  */
 uint32_t capture_member_crc(const struct capture_member *member, const uint8_t *bytes,
                             const uint8_t **stream, size_t *size);

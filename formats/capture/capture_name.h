@@ -12,13 +12,13 @@ struct capture_name {
     size_t prefix_bytes; /* of the path, up to the number */
     uint32_t number;     /* of the file in its capture */
     int64_t second;      /* since 1970 UTC */
-    bool part;           /* it is being written, or was when its capture died */
+    bool part;           /* unfinished: still being written, or its capture died */
 };
 
 /* Writes what follows the prefix: "_00001_20261120T224500Z.byu.gz", and ".part". */
 void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct capture_name *name);
 
-/* Whether path is such a name, in every character. */
+/* Parses path. False unless it has exactly this form. */
 bool capture_name_get(struct capture_name *name, const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Writes one capture file, member by member, in the caller's thread. After any call the file is
- * valid to its last whole member. The capture pipeline compresses elsewhere and hands whole members
- * over.
+ * valid up to its last whole member. The capture pipeline compresses elsewhere and passes whole
+ * members.
  */
 #ifndef FORMATS_CAPTURE_CAPTURE_WRITER_H
 #define FORMATS_CAPTURE_CAPTURE_WRITER_H
@@ -12,23 +12,22 @@ struct capture_writer;
 
 /*
  * Starts a file on fd (not closed by the writer) with a header member. NULL and *error on failure.
- * name is what errors call the file, borrowed until it is freed; info is copied.
+ * name is the file's name in errors and must outlive the writer; info is copied.
  */
 struct capture_writer *capture_writer_new(int fd, const char *name, const struct capture_info *info,
                                           struct bt_error *error);
 
 /*
- * Appends a whole data member that holds batch. On failure the file is cut back to its last whole
- * member, and the batch counts as not written. While it cannot be cut back, later calls fail: what
- * a torn member is followed by would be lost to readers. 0, BT_FULL or BT_IO.
+ * Appends a whole data member that holds batch. On failure the file is truncated to its last whole
+ * member, and the batch counts as not written. If it cannot be truncated, later calls fail, because
+ * readers would lose the members after a torn one. 0, BT_FULL or BT_IO.
  */
 int capture_writer_put(struct capture_writer *writer, const uint8_t *member, size_t size,
                        const struct batch *batch, struct bt_error *error);
 
 /*
- * Appends the closing member. totals->file_records, file_lost, end_index are filled in by the
- * writer from what it was given (plus extra losses already in file_lost); everything else is the
- * caller's. 0, BT_FULL or BT_IO.
+ * Appends the closing member. The writer fills in totals->file_records, file_lost (added to losses
+ * already there) and end_index; the caller sets the other fields. 0, BT_FULL or BT_IO.
  */
 int capture_writer_close(struct capture_writer *writer, struct capture_totals *totals,
                          struct bt_error *error);

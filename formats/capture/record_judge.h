@@ -1,4 +1,4 @@
-/* Whether bytes without a header can be the records of a trace: nothing but the records tells. */
+/* Heuristic for data without a header: whether its bytes are plausible as records of a trace. */
 #ifndef FORMATS_CAPTURE_RECORD_JUDGE_H
 #define FORMATS_CAPTURE_RECORD_JUDGE_H
 
@@ -17,24 +17,23 @@ struct record_judge {
 };
 
 /*
- * Whether a request can be what the record says: a type of byutr.h, an attribute of 3 bits, and a
- * size of 0 to 64, 128 or 255 (which also stands for more). A record whose bytes are all zero is
- * not plausible: it is a hole in a file.
+ * Whether the record is plausible: a type of byutr.h, an attribute of 3 bits, and a size of 0 to
+ * 64, 128 or 255 (or more). A record of zeros is not plausible: it is a hole in a file.
  */
 bool record_is_plausible(const struct record *record);
 
 /* Judges count more records at bytes, of RECORD_BYTES or, with lp64, of RECORD_LP64_BYTES each. */
 void record_judge_add(struct record_judge *judge, const uint8_t *bytes, size_t count, bool lp64);
 
-/* Whether what was judged so far can be a trace. */
+/* Whether the records judged so far can be a trace. */
 bool record_judge_accepts(const struct record_judge *judge);
 
-/* Whether it cannot be one, whatever comes next. */
+/* Whether the data cannot be a trace, independent of later records. */
 bool record_judge_refuses(const struct record_judge *judge);
 
 /*
- * Says why the bytes of name, of which size from the beginning are given, are refused. BT_IO.
- * bytes may be NULL where they are not there any more. reading: enum trace_reading.
+ * Reports why the file `name` is rejected, with its first size bytes at bytes. Returns BT_IO. bytes
+ * may be NULL if they are no longer available. reading: enum trace_reading.
  */
 int record_judge_explain(const struct record_judge *judge, const char *name, const uint8_t *bytes,
                          size_t size, unsigned reading, struct bt_error *error);

@@ -16,24 +16,24 @@ struct trace_input *trace_input_open(const char *path, struct bt_error *error);
 void trace_input_close(struct trace_input *input);
 
 /*
- * Sees to it that at least wanted bytes are there, or all that the file still has; reads ahead at
- * most ahead bytes beyond (a hint; SIZE_MAX for as much as the buffer holds). Waits for a pipe only
- * until wanted bytes are there. 0 or BT_IO.
+ * Reads until at least `wanted` bytes are available, or the file ends; reads at most `ahead` bytes
+ * more (a hint; SIZE_MAX: fill the buffer). Waits for a pipe only until `wanted` bytes are
+ * available. 0 or BT_IO.
  */
 int trace_input_fill(struct trace_input *input, size_t wanted, size_t ahead,
                      struct bt_error *error);
 
-/* What is there: bytes, valid until the next call that is not one of these two, and how many. */
+/* The available bytes, valid until the next call of another function, and their number. */
 const uint8_t *trace_input_bytes(const struct trace_input *input);
 size_t trace_input_available(const struct trace_input *input);
 
-/* Goes past size bytes that are there. */
+/* Skips size available bytes. */
 void trace_input_consume(struct trace_input *input, size_t size);
 
-/* Goes past size bytes, there or not; a file is not read for it. 0 or BT_IO. */
+/* Skips size bytes, available or not; in a file without reading them. 0 or BT_IO. */
 int trace_input_skip(struct trace_input *input, uint64_t size, struct bt_error *error);
 
-/* Goes back to the first byte. 0, or BT_USAGE where the input cannot (a pipe). */
+/* Rewinds to the first byte. 0, or BT_USAGE for a pipe. */
 int trace_input_rewind(struct trace_input *input, struct bt_error *error);
 
 /* The offset of the next byte, and the file's size (0 for a pipe). */

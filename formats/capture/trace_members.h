@@ -1,4 +1,4 @@
-/* The records of a capture file, member by member, over damage where there is some. */
+/* Reads the records of a capture file, member by member, and skips damage. */
 #ifndef FORMATS_CAPTURE_TRACE_MEMBERS_H
 #define FORMATS_CAPTURE_TRACE_MEMBERS_H
 
@@ -8,12 +8,12 @@
 struct trace_members;
 
 /*
- * Whether size bytes from the start of a file hold a whole member header somewhere: a capture file,
- * even if its beginning is damaged.
+ * Whether the first size bytes of a file contain a whole member header: then it is a capture file,
+ * even with a damaged start.
  */
 bool trace_members_recognise(const uint8_t *bytes, size_t size);
 
-/* Reads from input (which stays the caller's) up to the first data. NULL and *error on failure. */
+/* Reads input, which the caller keeps, up to the first data. NULL and *error on failure. */
 struct trace_members *trace_members_new(struct trace_input *input, struct bt_error *error);
 void trace_members_free(struct trace_members *members);
 
@@ -37,7 +37,7 @@ void trace_members_watch(struct trace_members *members,
 /* As trace_reader_keep_parts. */
 void trace_members_keep_parts(struct trace_members *members);
 
-/* The header member met last, all zero if none was; the closing member met last, NULL if none was.
+/* The last header member read, all zero if none; the last closing member read, NULL if none.
  */
 const struct capture_info *trace_members_info(const struct trace_members *members);
 const struct capture_totals *trace_members_closing(const struct trace_members *members);

@@ -1,6 +1,7 @@
 /*
- * Reads a trace, whatever it is in: raw BYU records, LP64 records, any of them gzipped, or a
- * capture file; from a file or from standard input. The kind is told by content, never by name.
+ * Reads a trace in any container: raw BYU records, LP64 records, either of them gzipped, or a
+ * capture file; from a file or from standard input. The content determines the kind, never the
+ * name.
  */
 #ifndef FORMATS_CAPTURE_TRACE_READER_H
 #define FORMATS_CAPTURE_TRACE_READER_H
@@ -11,18 +12,18 @@ enum trace_kind { TRACE_RAW, TRACE_GZIP, TRACE_CAPTURE };
 
 struct trace_reader;
 
-/* How what has no header, raw or gzipped, is read. */
+/* How data without a header, raw or gzipped, is read. */
 enum trace_reading {
     TRACE_LP64 = 1,   /* it holds 24-byte records */
-    TRACE_INSIST = 2, /* it is a trace, whatever it looks like */
+    TRACE_INSIST = 2, /* it is a trace, without a check for plausibility */
     TRACE_OPTIONS = 4 /* messages name the options --raw and --lp64 of the command that reads */
 };
 
 /*
  * Opens path, "-" for standard input. reading: enum trace_reading, or 0. Input that cannot be a
- * trace (formats/capture/record_judge.h) is BT_IO, here or, where it comes from a pipe, with a
- * later call; an empty file is a trace without records, which a BT_NOTE says once. 0 or a negative
- * bt_code; *reader is closed with source_close(trace_reader_source(reader)).
+ * trace (formats/capture/record_judge.h) is BT_IO, here or, from a pipe, in a later call; an empty
+ * file is a trace without records, reported once as BT_NOTE. 0 or a negative bt_code; the caller
+ * closes *reader with source_close(trace_reader_source(reader)).
  */
 int trace_reader_open(struct trace_reader **reader, const char *path, unsigned reading,
                       struct bt_error *error);
@@ -33,41 +34,41 @@ struct source *trace_reader_source(struct trace_reader *reader);
 enum trace_kind trace_reader_kind(const struct trace_reader *reader);
 
 /*
- * Goes to a record by its ordinal in the file (0 is the first). Capture files and raw files are
- * hopped over, not read; streams are read. A position behind the end is the end. 0 or a negative
+ * Seeks to a record by its ordinal in the file (0 is the first). Capture files and raw files are
+ * skipped without reading; streams are read. A position after the end is the end. 0 or a negative
  * bt_code.
  */
 int trace_reader_seek(struct trace_reader *reader, uint64_t record, struct bt_error *error);
 
-/* The ordinal in the file of the record that comes next; at the end, how many records there are. */
+/* The ordinal in the file of the next record; at the end, the number of records. */
 uint64_t trace_reader_position(const struct trace_reader *reader);
 
-/* Whether the end has been reached without a byte, decompressed; a note has said so. */
+/* Whether the input ended without a byte, after decompression; a note has reported it. */
 bool trace_reader_empty(const struct trace_reader *reader);
 
 /* The closing member, once source_next has returned 0; NULL if there is none. */
 const struct capture_totals *trace_reader_closing(const struct trace_reader *reader);
 
 /*
- * Has watcher called for each header and closing member as it is met, before anything behind it is
- * returned: files may be put one behind the other, and these tell where one ends and the next
- * begins. trace_reader_offset is then where the member begins. Traces of other kinds have none.
+ * Makes the reader call watcher for each header and closing member, before it returns later data:
+ * in concatenated files they mark where one ends and the next begins. During the call,
+ * trace_reader_offset is the member's start. Traces of other kinds have no members.
  */
 struct capture_member;
 typedef void trace_watcher(void *context, const struct capture_member *member);
 void trace_reader_watch(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
-/* The same, and has watcher called for each good data member too, as it is in the file, with all of
- * its records in batch.records (valid during the call). */
+/* The same, also for each valid data member as it is in the file, with all of its records in
+ * batch.records (valid during the call). */
 void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher, void *context);
 
-/* Batches of a capture do not end at chosen gaps from now on: its records are marked, and counted
- * in `parts`. */
+/* Makes batches continue across chosen gaps: records are marked, and counted in `parts`. */
 void trace_reader_keep_parts(struct trace_reader *reader);
 
 /*
- * Bytes of a capture's members that were checked, and bytes of records that were decompressed, so
- * far: whatever the file holds, at most a constant times its size and what its good members hold.
+ * Bytes of a capture's members that were checked, plus bytes of records that were decompressed, so
+ * far: for any file at most a constant times the size of the file and of its valid members'
+ * records.
  */
 uint64_t trace_reader_examined(const struct trace_reader *reader);
 

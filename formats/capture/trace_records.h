@@ -8,9 +8,9 @@
 struct trace_records;
 
 /*
- * Reads from input (which stays the caller's). reading: enum trace_reading. Unless that says so,
- * bytes that cannot be a trace are refused: those of a regular file here, those of a pipe as they
- * come. NULL and *error on failure.
+ * Reads input, which the caller keeps. reading: enum trace_reading. Without TRACE_INSIST, bytes
+ * that cannot be a trace are rejected: of a regular file here, of a pipe as they arrive. NULL and
+ * *error on failure.
  */
 struct trace_records *trace_records_new(struct trace_input *input, bool gzip, unsigned reading,
                                         struct bt_error *error);
@@ -19,7 +19,7 @@ void trace_records_free(struct trace_records *records);
 /* As source_next. Ticks count from the first record; its own time counts unless it is saturated. */
 int trace_records_next(struct trace_records *records, struct batch *batch, struct bt_error *error);
 
-/* As trace_reader_seek. Behind a seek in a raw file, ticks count from the record sought. */
+/* As trace_reader_seek. After a seek in a raw file, ticks count from the record sought. */
 int trace_records_seek(struct trace_records *records, uint64_t record, struct bt_error *error);
 
 /* As trace_reader_position. */

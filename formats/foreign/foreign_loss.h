@@ -1,4 +1,4 @@
-/* What a format could not hold: counted while it is written, told at the end. */
+/* Counts of data that a format cannot hold, for a report at the end. */
 #ifndef FORMATS_FOREIGN_FOREIGN_LOSS_H
 #define FORMATS_FOREIGN_FOREIGN_LOSS_H
 
@@ -12,27 +12,27 @@ enum foreign_reason {
     FOREIGN_IO,         /* requests left out: I/O, */
     FOREIGN_REPLY,      /* deferred replies, */
     FOREIGN_SPECIAL,    /* interrupts and special cycles, */
-    FOREIGN_UNKNOWN,    /* types that byutr.h does not have, */
+    FOREIGN_UNKNOWN,    /* types that byutr.h does not define, */
     FOREIGN_PROCESSOR,  /* of other processors than the one, */
-    FOREIGN_NO_FETCH,   /* data in front of the first fetch, */
+    FOREIGN_NO_FETCH,   /* data before the first fetch, */
     FOREIGN_ADDRESS,    /* an address that means "none" */
     FOREIGN_INVALIDATE, /* requests changed: reads with intent to write became reads, */
-    FOREIGN_BETWEEN,    /* times since the request before became the largest, */
-    FOREIGN_TIME,       /* times became others, */
-    FOREIGN_ATTRIBUTE,  /* attributes became others, */
-    FOREIGN_LOSS_MARK,  /* places where requests were lost that are not told any more, */
-    FOREIGN_CHOSEN,     /* and where a program's user left instructions out */
+    FOREIGN_BETWEEN,    /* times since the previous request saturated, */
+    FOREIGN_TIME,       /* times changed, */
+    FOREIGN_ATTRIBUTE,  /* attributes changed, */
+    FOREIGN_LOSS_MARK,  /* losses that are no longer marked, */
+    FOREIGN_CHOSEN,     /* chosen gaps that are no longer marked */
     FOREIGN_REASONS
 };
 
 struct foreign_loss {
     uint64_t taken;                  /* records put */
-    uint64_t written;                /* of those, the ones that are in the file somehow */
-    uint64_t count[FOREIGN_REASONS]; /* requests, or places */
+    uint64_t written;                /* records that are in the file in some form */
+    uint64_t count[FOREIGN_REASONS]; /* number of requests, losses or gaps */
 };
 
-/* A sentence about a reason that counted something ("I/O requests left out: 1,234 (din has no such
- * thing)"); text has room for FOREIGN_LOSS_BYTES. Returns text, NULL where nothing counted. */
+/* A sentence about a reason with a count ("I/O requests left out: 1,234 (din has no such thing)");
+ * text has room for FOREIGN_LOSS_BYTES. Returns text, or NULL if the count is 0. */
 #define FOREIGN_LOSS_BYTES 200u
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
                             const char *format);

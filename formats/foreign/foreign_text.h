@@ -1,4 +1,4 @@
-/* Numbers and words out of lines, for decoders of foreign text formats. */
+/* Parses numbers and words of lines, for decoders of foreign text formats. */
 #ifndef FORMATS_FOREIGN_FOREIGN_TEXT_H
 #define FORMATS_FOREIGN_FOREIGN_TEXT_H
 
@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct NAMED_FIELDS foreign_line {
     const uint8_t *at;
     const uint8_t *end;
 };
 
-/* 0 to 15, or 255 for what is no hexadecimal digit. */
+/* The value of a hexadecimal digit, or 255. */
 extern const uint8_t foreign_hex_value[256];
 
 static inline void foreign_line_skip_spaces(struct foreign_line *line)
@@ -22,7 +22,7 @@ static inline void foreign_line_skip_spaces(struct foreign_line *line)
         line->at++;
 }
 
-/* A hexadecimal number without 0x. False where there is none, or it needs more than 64 bits. */
+/* A hexadecimal number without 0x. False if there is none, or it needs more than 64 bits. */
 static inline bool foreign_line_hexadecimal(struct foreign_line *line, uint64_t *value)
 {
     const uint8_t *start = line->at;
@@ -39,13 +39,13 @@ static inline bool foreign_line_hexadecimal(struct foreign_line *line, uint64_t 
     return line->at > start;
 }
 
-/* A decimal number. False where there is none, or it needs more than 64 bits. */
+/* A decimal number. False if there is none, or it needs more than 64 bits. */
 bool foreign_line_decimal(struct foreign_line *line, uint64_t *value);
 
-/* A number, hexadecimal behind 0x, else decimal. */
+/* A number, hexadecimal after 0x, else decimal. */
 bool foreign_line_number(struct foreign_line *line, uint64_t *value);
 
-/* Goes past a character that must be there. */
+/* Skips a required character. */
 static inline bool foreign_line_expect(struct foreign_line *line, char character)
 {
     if (line->at == line->end || *line->at != (uint8_t)character)
@@ -54,11 +54,11 @@ static inline bool foreign_line_expect(struct foreign_line *line, char character
     return true;
 }
 
-/* Cuts off the part up to the separator or the line's end, which is gone past; spaces around it go.
- * False at the line's end. */
+/* Takes the field up to the separator or the line's end, without surrounding spaces, and skips the
+ * separator. False at the line's end. */
 bool foreign_line_field(struct foreign_line *line, char separator, struct foreign_line *field);
 
-/* Whether what is left is this word, in capitals or not. */
+/* Whether the rest is this word, ignoring case. */
 bool foreign_line_is(const struct foreign_line *line, const char *word);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * References as libCacheSim has them: accesses to objects. An object is an aligned piece of memory
- * of options' object_size bytes, its id the address divided by that; a reference that crosses
+ * Accesses to objects, the references of libCacheSim. An object is an aligned block of object_size
+ * bytes (struct foreign_options); its id is the address divided by that. A reference that crosses
  * objects accesses each of them, in ascending order.
  */
 #ifndef FORMATS_FOREIGN_OBJECTS_H
@@ -15,7 +15,7 @@
 #define OBJECT_SIZE_DEFAULT 64u
 #define OBJECTS_OF_ONE_MAX  17u
 
-/* How objects and times are made. */
+/* Conversion of addresses to objects and of ticks to times. */
 struct NAMED_FIELDS objects {
     unsigned shift;     /* of an address to get an object */
     uint64_t time_unit; /* times in a second; 0: times are ticks */
@@ -30,7 +30,7 @@ static inline uint32_t objects_size(const struct objects *objects)
     return UINT32_C(1) << objects->shift;
 }
 
-/* Of a record, the first object and how many follow one another; ids wrap at 2^32 bytes. */
+/* A record's first object and its number of objects; ids wrap at 2^32 bytes. */
 static inline uint32_t objects_first(const struct objects *objects, const struct record *record)
 {
     return record->address >> objects->shift;
@@ -52,7 +52,7 @@ static inline uint32_t objects_last(const struct objects *objects)
 /* A tick in units of time. */
 uint64_t objects_time(const struct objects *objects, uint64_t tick);
 
-/* Makes a reference of an access. */
+/* Converts an access to a reference. */
 void objects_reference(const struct objects *objects, struct foreign_item *item, uint64_t time,
                        uint64_t object, uint64_t size, uint8_t type);
 

@@ -1,6 +1,6 @@
 /*
- * The formats that other programs have for traces: a table of them, and how each is read and
- * written. doc/formats.md has their layouts and what each can hold.
+ * A table of other programs' trace formats, with their readers and writers. doc/formats.md has
+ * their layouts and limits.
  *
  * Names: byu byu-lp64 csv npy din lackey champsim gem5 oracle libcachesim-csv.
  */
@@ -12,7 +12,7 @@
 #include "formats/record/sink.h"
 #include "formats/record/source.h"
 
-/* Members of struct foreign_options that not every format has a use for. */
+/* Members of struct foreign_options that only some formats use. */
 enum trace_format_choice {
     TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then none of what the format is without */
     TRACE_FORMAT_TIME_UNIT = 2 /* time_unit */
@@ -21,37 +21,37 @@ enum trace_format_choice {
 struct trace_format {
     const char *name;
     const char *summary;         /* "Dinero III and IV, text" */
-    const char *const *suffixes; /* of file names, with the dot; NULL behind the last one */
-    const char *without;         /* the fields that it does not have: "time", NULL for none */
+    const char *const *suffixes; /* of file names, with the dot; terminated by NULL */
+    const char *without;         /* the fields that the format lacks: "time"; NULL: none */
     const struct foreign_decoder
         *decoder; /* NULL: one of ours, formats/capture/trace_reader.h reads it */
     const struct foreign_encoder *encoder; /* NULL: it cannot be written */
     unsigned choices;                      /* enum trace_format_choice: what it looks at */
 };
 
-/* All formats in the order of doc/formats.md; NULL behind the last one (place too large). */
+/* All formats in the order of doc/formats.md; NULL if index is past the last one. */
 const struct trace_format *trace_format_at(size_t index);
 
-/* The format of that name; NULL and *error, which lists the names, where there is none. */
+/* The format of that name; NULL and *error, which lists the names, if there is none. */
 const struct trace_format *trace_format_find(const char *name, struct bt_error *error);
 
-/* The format that a path's suffix tells, .gz, .bz2, .xz and .zst behind it ignored; NULL for none.
+/* The format of a path's suffix, ignoring a final .gz, .bz2, .xz or .zst; NULL for none.
  */
 const struct trace_format *trace_format_of_path(const char *path);
 
 /*
- * The format that a file is in: by its content where that tells, else by its suffix, else BYU.
- * What is no regular file (a pipe, standard input) is not looked into. NULL and *error where it
- * cannot be opened.
+ * Detects the format of a file: by its content, else by its suffix, else BYU. Does not read the
+ * content of a pipe or standard input. NULL and *error if the file cannot be opened.
  */
 const struct trace_format *trace_format_detect(const char *path, struct bt_error *error);
 
 /*
  * Opens path, "-" for standard input, plain or compressed with gzip, bzip2 or xz. name NULL: as
- * trace_format_detect says. Everything that is in options is copied. 0 or a negative bt_code.
+ * detected by trace_format_detect. *options is copied. 0 or a negative bt_code.
  *
- * What a record cannot hold (addresses above 4 GiB, say) is left out and counted, and told as
- * BT_NOTE at the end; damage is BT_DATA with the line or the offset, and reading goes on behind it.
+ * Data that a record cannot hold (such as addresses above 4 GiB) is left out and counted, and
+ * reported as BT_NOTE at the end; corruption is BT_DATA with the line or the offset, and reading
+ * continues after it.
  */
 int trace_format_open(struct source **source, const char *name, const char *path,
                       const struct foreign_options *options, struct bt_error *error);

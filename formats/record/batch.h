@@ -1,5 +1,5 @@
 /*
- * What travels between sources and sinks: a batch of records, and what was lost just before it.
+ * The unit between sources and sinks: a batch of records, and the loss just before it.
  */
 #ifndef FORMATS_RECORD_BATCH_H
 #define FORMATS_RECORD_BATCH_H
@@ -18,41 +18,39 @@ enum loss_stage {
     LOSS_STAGES
 };
 
-/* Requests lost at one place in the stream. All zero where nothing was. */
+/* Requests lost at one position in the stream. All zero: no loss. */
 struct NAMED_FIELDS loss {
     uint64_t count[LOSS_STAGES]; /* requests, by the stage that lost them */
     uint64_t first_tick;         /* the interval in which they were on the bus, in board ticks, */
     uint64_t last_tick;          /* both ends included */
 };
 
-/* Why a batch does not follow on the one before. For how long nobody heard the source: its board
- * was unplugged, or had stopped answering. Or what was executed just before the batch was left out
- * on purpose. All zero: there is no gap. */
+/* Why a batch does not continue the previous one: the board was disconnected or silent for some
+ * time, or instructions of a program were left out on purpose. All zero: no gap. */
 struct NAMED_FIELDS gap {
-    uint32_t milliseconds; /* 1 at least where there was one; GAP_MILLISECONDS_MAX: that or more */
-    bool uncounted; /* the board began anew: what it saw meanwhile is in no count of losses */
-    bool chosen; /* a program's instructions were left out, as its user wanted: nothing is lost */
+    uint32_t
+        milliseconds; /* length, at least 1 for such a gap; GAP_MILLISECONDS_MAX: that or more */
+    bool uncounted;   /* the board restarted: requests in the gap are not counted as lost */
+    bool chosen;      /* instructions were left out as requested: nothing is lost */
 };
 
 #define GAP_MILLISECONDS_MAX 0x7fffffffu
 
 /*
- * Records that follow one another without a hole: tick(records[i]) is first_tick plus the times of
- * records[1] to records[i]. A hole, or a time that saturated, starts a new batch.
+ * Consecutive records: tick(records[i]) is first_tick plus the times of records[1] to records[i]. A
+ * loss, a gap, or a saturated time starts a new batch.
  */
 struct NAMED_FIELDS batch {
-    struct record *records; /* owned by whoever made the batch; sources fill it, never replace it */
-    size_t count;           /* records that are there; 0 where only a loss is told */
-    size_t capacity;        /* records there is room for */
-    uint64_t
-        first_index;     /* how many requests the board accepted before records[0], lost ones too */
-    uint64_t first_tick; /* when records[0] was on the bus, in board ticks; with count 0 the last
-                            tick known */
-    uint64_t last_tick;  /* the same of the last record */
-    struct loss lost;    /* just before records[0] */
-    struct gap gap;      /* just before records[0]; what is lost in it is in `lost` */
-    uint32_t parts; /* of the records behind the first so many have the mark ATTRIBUTE_PART; 0 in
-                       what trace_reader.h delivers: there a batch ends in front of them */
+    struct record *records; /* owned by the batch's creator; sources fill it and never replace it */
+    size_t count;           /* number of records; 0 in a batch with only a loss or gap */
+    size_t capacity;        /* room, in records */
+    uint64_t first_index;   /* number of requests accepted before records[0], including lost ones */
+    uint64_t first_tick;    /* board tick of records[0]; with count 0 the last known tick */
+    uint64_t last_tick;     /* board tick of the last record */
+    struct loss lost;       /* just before records[0] */
+    struct gap gap;         /* just before records[0]; requests lost in it are in `lost` */
+    uint32_t parts; /* number of records after the first with the mark ATTRIBUTE_PART; 0 in batches
+                       of trace_reader.h, which end before such a record */
     int64_t host_time_ns; /* host's CLOCK_REALTIME when the first record arrived; 0 if unknown */
 };
 
@@ -72,10 +70,10 @@ void loss_add(struct loss *loss, const struct loss *more);
 /* Makes one gap of two with nothing between them: lengths add up, and saturate. */
 void gap_add(struct gap *gap, const struct gap *more);
 
-/* A gap of so long, at least a millisecond. */
+/* A gap of this length, at least a millisecond. */
 struct gap gap_of_ns(int64_t nanoseconds, bool uncounted);
 
-/* Whether a batch without records still has something to tell: a loss, or a gap of any kind. */
+/* Whether the batch has a loss, or a gap of any kind. */
 bool batch_has_loss_or_gap(const struct batch *batch);
 
 /* Empties a batch, keeping its buffer. */

@@ -1,6 +1,6 @@
 /*
- * What is known of a capture beside its records: the header and the closing totals of a capture
- * file, in memory. doc/capture-file.md, "Header member" and "Closing member", gives their bytes.
+ * The header and the closing totals of a capture file, in memory. doc/capture-file.md, "Header
+ * member" and "Closing member", specifies their bytes.
  */
 #ifndef FORMATS_RECORD_CAPTURE_INFO_H
 #define FORMATS_RECORD_CAPTURE_INFO_H
@@ -12,16 +12,16 @@
 
 #define CAPTURE_ID_BYTES 16u
 
-/* As the bus of what was no bus: a program that was executed. The board's name is its command line
- * then, addresses are virtual, processors its threads, ticks its instructions, clock_hz 0. */
+/* The bus name in captures of an executed program. Then the board's name is the command line,
+ * addresses are virtual, processors are threads, ticks are instructions, clock_hz is 0. */
 #define CAPTURE_BUS_PROGRAM "program"
 
-/* What the board says of the requests it saw. accepted = records delivered or lost. */
+/* The board's counts of requests. accepted = records delivered or lost. */
 struct NAMED_FIELDS source_totals {
-    bool known;          /* false where the source could not say (a board that vanished) */
+    bool known;          /* false if the source could not report them (a disconnected board) */
     uint64_t seen;       /* request phases on the bus */
-    uint64_t accepted;   /* of those: passed decoder and filter */
-    uint64_t filtered;   /* not wanted by the filter */
+    uint64_t accepted;   /* of those: decoded and passed by the filter */
+    uint64_t filtered;   /* rejected by the filter */
     uint64_t above_4gib; /* address needs more than 32 bits: no record can hold it */
     uint64_t undecoded;  /* reserved or unknown request encodings */
     uint64_t lost_bus;   /* of accepted: dropped because the board's queue was full */
@@ -29,8 +29,7 @@ struct NAMED_FIELDS source_totals {
 
 /* The header of a capture, and of each of its files. */
 struct capture_info {
-    uint8_t id[CAPTURE_ID_BYTES]; /* random; the same in every file of a capture; zero where there
-                                     is none */
+    uint8_t id[CAPTURE_ID_BYTES]; /* random; the same in every file of a capture; zero: none */
     uint64_t clock_hz;            /* ticks per second; 0 if unknown */
     char board[64];               /* "virtual", or the board's name and serial number */
     char bus[32];                 /* "p6" */
@@ -44,11 +43,11 @@ struct capture_info {
 
 /* Why a file ended. Stable numbers: they are in files. */
 enum capture_end {
-    CAPTURE_END_NONE = 0,      /* it has not: no closing member */
-    CAPTURE_END_ROTATED = 1,   /* the next file goes on */
-    CAPTURE_END_STOPPED = 2,   /* somebody asked */
+    CAPTURE_END_NONE = 0,      /* not ended: no closing member */
+    CAPTURE_END_ROTATED = 1,   /* continued in the next file */
+    CAPTURE_END_STOPPED = 2,   /* on request */
     CAPTURE_END_LIMIT = 3,     /* a --stop limit was reached */
-    CAPTURE_END_SOURCE = 4,    /* the source ended by itself */
+    CAPTURE_END_SOURCE = 4,    /* the source ended */
     CAPTURE_END_DEVICE = 5,    /* the board or its link failed */
     CAPTURE_END_DISK = 6,      /* the file system refused */
     CAPTURE_END_RECOVERED = 7, /* written by bustap recover */
@@ -64,22 +63,21 @@ struct capture_totals {
     uint64_t file_lost[LOSS_STAGES];
     uint64_t capture_records;
     uint64_t capture_lost[LOSS_STAGES];
-    uint64_t end_index;  /* index behind the last record or loss of the file */
+    uint64_t end_index;  /* index after the last record or loss of the file */
     uint64_t last_tick;  /* of the last record of the capture so far */
-    uint64_t after_stop; /* final: accepted by the board behind the point of a stop, not wanted any
-                            more */
+    uint64_t after_stop; /* final: accepted by the board after the point of the stop, and dropped */
     struct source_totals source; /* final: what the board counted */
     int64_t ended_ns;            /* CLOCK_REALTIME */
-    char message[160];           /* a sentence, where something went wrong */
+    char message[160];           /* the reason of a failure, if any */
 };
 
-/* Whether the header says which capture it is of. */
+/* Whether the header has a capture id. */
 bool capture_info_has_id(const struct capture_info *info);
 
 /* Whether two headers are of one capture; without ids they never are. */
 bool capture_info_same_capture(const struct capture_info *a, const struct capture_info *b);
 
-/* The word for an end, as info and JSON spell it: "rotated", "stopped", ... */
+/* The name of an end in info and JSON: "rotated", "stopped", ... */
 const char *capture_end_name(enum capture_end end);
 
 #endif

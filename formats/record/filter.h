@@ -1,7 +1,6 @@
 /*
- * Which requests are wanted: by type, processor and address. The board applies it, in the form in
- * which the configure command carries it (doc/wire-protocol.md, "Configure"). Freestanding but for
- * the text.
+ * A filter of requests by type, processor and address, with the meaning of the configure command
+ * (doc/wire-protocol.md, "Configure"). The board applies it. Freestanding.
  */
 #ifndef FORMATS_RECORD_FILTER_H
 #define FORMATS_RECORD_FILTER_H
@@ -22,15 +21,15 @@ struct filter {
     uint32_t types;      /* bit n: requests whose type has ordinal n pass */
     uint8_t processors;  /* bit n: processor n passes */
     uint8_t range_count; /* 0: every address passes */
-    bool outside;        /* pass what lies in none of the ranges, instead of in one */
+    bool outside;        /* addresses outside all ranges pass, instead of those inside one */
     struct filter_range ranges[FILTER_RANGES];
 };
 
-/* A filter that everything passes. */
+/* A filter that passes everything. */
 struct filter filter_all(void);
 
-/* Whether the record passes. A type without an ordinal, or a processor above 7, never does unless
- * nothing is filtered by it. */
+/* Whether the record passes. A type without an ordinal, or a processor above 7, passes only if the
+ * filter does not restrict that field. */
 bool filter_match(const struct filter *filter, const struct record *record);
 
 #endif

@@ -5,7 +5,7 @@
  *   clause     = ( "type" | "processor" | "address" ) ( "=" | "!=" ) value { "|" value }
  *   value      = a request type's name, in either case | number [ "-" number ], decimal or 0x
  *
- * White space is free; each field may stand once; short forms are "proc" and "addr".
+ * White space is ignored; each field may occur once; short forms are "proc" and "addr".
  */
 #ifndef FORMATS_RECORD_FILTER_TEXT_H
 #define FORMATS_RECORD_FILTER_TEXT_H
@@ -13,7 +13,7 @@
 #include "formats/base/error.h"
 #include "formats/record/filter.h"
 
-/* Parses an expression; empty or blank lets everything pass. 0, or BT_USAGE with the column and
+/* Parses an expression; an empty or blank one passes everything. 0, or BT_USAGE with the column and
  * what is allowed there. */
 int filter_parse(struct filter *filter, const char *text, struct bt_error *error);
 

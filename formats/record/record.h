@@ -41,7 +41,7 @@ enum request_type {
     REQUEST_SMIACK = 0x37
 };
 
-#define REQUEST_TYPES        17u /* how many there are */
+#define REQUEST_TYPES        17u /* number of request types */
 #define REQUEST_TYPE_UNKNOWN REQUEST_TYPES
 
 /* Attribute Field: the low two bits; real traces also hold bit 2, so mask and never reject. */
@@ -53,8 +53,8 @@ enum attribute {
 };
 #define ATTRIBUTE_MASK 3u
 
-/* A mark in the attribute, where whoever has the records says so (struct batch, `parts`): a chosen
- * gap lies before this record. */
+/* A mark in the attribute, valid if `parts` of struct batch says so: a chosen gap is before this
+ * record. */
 #define ATTRIBUTE_PART 0x80u
 
 /* A record in memory: native byte order, the same 12 bytes. */
@@ -64,7 +64,7 @@ struct NAMED_FIELDS record {
     uint8_t size;      /* bytes transferred */
     uint8_t attribute; /* cacheability */
     uint8_t processor; /* agent id */
-    uint32_t time;     /* ticks since the record before; saturates at 0xffffffff */
+    uint32_t time;     /* ticks since the previous record; saturates at 0xffffffff */
 };
 _Static_assert(sizeof(struct record) == RECORD_BYTES, "a record in memory has 12 bytes");
 
@@ -116,15 +116,14 @@ const char *request_type_name(uint8_t type);
 /* Sum of the time fields of count records, in ticks. */
 uint64_t records_time(const struct record *records, size_t count);
 
-/* How many of the records, from the first on, may share a batch: all before the next one whose time
- * saturated. count >= 1; returns 1 to count. */
+/* Number of leading records that may share a batch: those before the next saturated time. count >=
+ * 1; returns 1 to count. */
 size_t records_until_saturated(const struct record *records, size_t count);
 
-/* How many of the records have the mark ATTRIBUTE_PART. */
+/* Number of records with the mark ATTRIBUTE_PART. */
 size_t records_parts(const struct record *records, size_t count);
 
-/* How many of the records, from the first on, lie before the next one with that mark. count >= 1;
- * returns 1 to count. */
+/* Number of leading records before the next one with that mark. count >= 1; returns 1 to count. */
 size_t records_until_part(const struct record *records, size_t count);
 
 #endif

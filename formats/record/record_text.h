@@ -11,12 +11,12 @@ enum record_text { RECORD_TEXT_B2A, RECORD_TEXT_CSV, RECORD_TEXT_JSON };
 
 #define RECORD_TEXT_MAX_BYTES 192u /* the longest line of any form, newline included */
 
-/* The line in front of the first record, "" where the form has none (only CSV has). */
+/* The header line before the first record, "" if the form has none (only CSV has one). */
 const char *record_text_header(enum record_text form);
 
 /*
  * Writes count records, one line each, at out (room for count * RECORD_TEXT_MAX_BYTES). tick is the
- * absolute tick of records[0], index its number; CSV and JSON print both, b2a prints neither.
+ * absolute tick of records[0], index its index; CSV and JSON print both, b2a prints neither.
  * Returns the bytes written.
  */
 size_t record_text_put(enum record_text form, char *out, const struct record *records, size_t count,

@@ -1,5 +1,5 @@
 /*
- * What a record is to a cache study: an instruction fetch, a read, a write, or nothing.
+ * The kind of a record in a cache study: an instruction fetch, a read, a write, or none.
  * Freestanding.
  */
 #ifndef FORMATS_RECORD_REFERENCE_H
@@ -32,7 +32,7 @@ static inline enum reference_kind reference_kind_of(uint8_t type)
     }
 }
 
-/* How many bytes a reference touches: its size, and 1 where the record says 0. */
+/* Number of bytes that a reference touches: its size, or 1 if the size is 0. */
 static inline uint32_t reference_bytes(const struct record *record)
 {
     return record->size ? record->size : 1;

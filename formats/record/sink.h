@@ -1,4 +1,4 @@
-/* Sinks of records: files, dumps, counters, converters. The other end of formats/record/source.h.
+/* Sinks of records: files, dumps, counters, converters. The counterpart of formats/record/source.h.
  */
 #ifndef FORMATS_RECORD_SINK_H
 #define FORMATS_RECORD_SINK_H
@@ -9,11 +9,11 @@
 struct sink;
 
 struct sink_operations {
-    /* Takes one batch; the batch stays the caller's. 0, or a negative bt_code: the sink is broken.
+    /* Takes one batch, which the caller keeps. 0, or a negative bt_code: the sink has failed.
      */
     int (*put)(struct sink *sink, const struct batch *batch, struct bt_error *error);
 
-    /* Completes what was put (flush, totals) and frees the sink. 0 or a negative bt_code. */
+    /* Completes the output (flush, totals) and frees the sink. 0 or a negative bt_code. */
     int (*close)(struct sink *sink, struct bt_error *error);
 };
 

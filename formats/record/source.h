@@ -14,36 +14,36 @@ struct source;
 
 struct NAMED_FIELDS source_operations {
     /*
-     * Has the source begin: requests before this are nobody's. Called once, before next, and may
-     * take as long as a board takes to answer. NULL: it has begun by itself. 0 or a negative code.
+     * Starts the source: requests before this are not delivered. Called once, before next; may wait
+     * for a board's answer. NULL: the source needs no start. 0 or a negative code.
      */
     int (*start)(struct source *source, struct bt_error *error);
 
     /*
      * Fills batch (records, capacity given) and returns
      *   1           the batch holds records, a loss, or both
-     *   0           the source has ended; totals are now final
+     *   0           the end of the source; totals are now final
      *   BT_TIMEOUT  nothing arrived in timeout_ms milliseconds; ask again
-     *   BT_NOTE     something harmless to tell; ask again
-     *   BT_DATA     input was damaged here; the next call goes on behind it
+     *   BT_NOTE     a harmless condition to report; ask again
+     *   BT_DATA     corrupt input; the next call continues after it
      *   other < 0   the source is broken; close it
-     * It returns as soon as the batch is full, a hole must be told, or timeout_ms has passed with
-     * at least one record in the batch. timeout_ms < 0 waits for ever.
+     * It returns when the batch is full, when a loss or gap follows, or when timeout_ms has passed
+     * and the batch has a record. timeout_ms < 0 waits for ever.
      */
     int (*next)(struct source *source, struct batch *batch, int timeout_ms, struct bt_error *error);
 
     /* Describes the capture: clock, board, bus, filter. Valid until close. */
     const struct capture_info *(*info)(struct source *source);
 
-    /* What the source itself counted so far; final once next has returned 0. */
+    /* The source's own counts so far; final after next has returned 0. */
     void (*totals)(struct source *source, struct source_totals *totals);
 
-    /* Asks the source to end: next goes on until what is under way is delivered, then returns 0. */
+    /* Asks the source to end: next delivers the requests in transit, then returns 0. */
     int (*stop)(struct source *source, struct bt_error *error);
 
     /*
-     * Why nothing can come just now though the source has not failed (its board is unplugged and
-     * may come back): 0 while it can, or a code and the sentence. NULL: it always can.
+     * Why the source delivers nothing at present although it has not failed (its board is unplugged
+     * and may return): 0 if it can deliver, or a code and the sentence. NULL: it always can.
      */
     int (*absent)(struct source *source, struct bt_error *error);
 

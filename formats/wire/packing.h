@@ -2,7 +2,7 @@
  * Records packed by delta, to save link bandwidth. doc/wire-protocol.md, "Packed records".
  * A packer starts empty in each frame, so that every frame can be read alone. Freestanding.
  *
- * A packed record is a control byte and what it calls for, in this order:
+ * A packed record is a control byte and the fields that it selects, in this order:
  *
  *   bits 3..0  slot: 0 to 14, the kind (type, size, attribute, processor) that slot holds;
  *              15, a new kind follows in 4 bytes and goes into the next slot (0, 1, ... 14, 0, ...)
@@ -28,7 +28,7 @@ struct packing_slot {
     uint32_t time;
 };
 
-/* The state shared by both directions; all zero but `used` is a valid start. */
+/* The state of both directions; packing_reset starts it. */
 struct packing {
     struct packing_slot slots[PACKING_SLOTS];
     uint8_t used; /* slots that hold a kind */
@@ -43,8 +43,7 @@ size_t packing_put(struct packing *packing, const struct record *record, uint8_t
 
 /*
  * Unpacks exactly count records from size bytes, from a reset state. Returns 0, or -1 if the bytes
- * are not count packed records and nothing else (a slot that holds nothing, an end too early or too
- * late).
+ * are not exactly count packed records (an empty slot, an end too early or too late).
  */
 int packing_get_all(struct record *records, size_t count, const uint8_t *bytes, size_t size);
 

@@ -1,6 +1,6 @@
 /*
  * The wire between board and host, version 1: frames one way, commands the other.
- * doc/wire-protocol.md is the specification; section names below are its. Freestanding.
+ * doc/wire-protocol.md is the specification; quoted names are its sections. Freestanding.
  */
 #ifndef FORMATS_WIRE_WIRE_H
 #define FORMATS_WIRE_WIRE_H
@@ -29,7 +29,7 @@ enum wire_kind {
     WIRE_START = 1,     /* a session begins; payload: identity */
     WIRE_RECORDS = 2,   /* plain records */
     WIRE_PACKED = 3,    /* records packed by delta */
-    WIRE_HEARTBEAT = 4, /* nothing to say for a while; payload: counters */
+    WIRE_HEARTBEAT = 4, /* no other frame for some time; payload: counters */
     WIRE_END = 5,       /* a session ends; payload: counters */
     WIRE_REPLY = 6,     /* answer to a command; payload: wire_reply, then its body */
     WIRE_PATTERN = 7    /* self-test */
@@ -37,7 +37,7 @@ enum wire_kind {
 
 /* Frame flags. */
 #define WIRE_FLAG_ABOVE_4GIB                                                                       \
-    0x0001u /* since the frame before, a request above 4 GiB was not recorded */
+    0x0001u /* since the previous frame, a request above 4 GiB was not recorded */
 #define WIRE_FLAG_UNDECODED 0x0002u /* ... a reserved or unknown request was not recorded */
 #define WIRE_FLAG_BUS_ENDED 0x0004u /* END: the bus itself ended (virtual boards) */
 
@@ -52,12 +52,12 @@ struct wire_frame {
     uint8_t version;
     uint8_t kind; /* enum wire_kind; others are skipped */
     uint16_t flags;
-    uint32_t session;    /* given by the arm command; 0 outside a session */
-    uint32_t sequence;   /* 0 for START, then one more each frame of the session, replies too */
-    uint64_t first_tick; /* of the first record; without records, the board's time */
-    uint64_t
-        first_index; /* requests accepted in this session before the first record, lost ones too */
-    uint64_t lost;   /* of those, dropped by the board just before this frame's first record */
+    uint32_t session;     /* given by the arm command; 0 outside a session */
+    uint32_t sequence;    /* 0 for START, then one more each frame of the session, replies too */
+    uint64_t first_tick;  /* of the first record; without records, the board's time */
+    uint64_t first_index; /* number of requests accepted in this session before the first record,
+                             including lost ones */
+    uint64_t lost;        /* of those, dropped by the board just before this frame's first record */
     uint64_t lost_first_tick;
     uint64_t lost_last_tick;
     uint16_t count; /* records */
@@ -65,12 +65,12 @@ struct wire_frame {
     const uint8_t *payload; /* points into the reader's or writer's buffer */
 };
 
-/* Writes the header (with its CRC) for frame; frame->payload is not looked at. */
+/* Writes the header (with its CRC) for frame; frame->payload is not used. */
 void wire_frame_put_header(uint8_t header[WIRE_FRAME_HEADER], const struct wire_frame *frame);
 
 /*
- * Reads a header. Returns 0; -1 if sync, CRC or a length is wrong. The version is not judged: a
- * frame of another version has the same header and is told to the user as such.
+ * Reads a header. Returns 0; -1 if sync, CRC or a length is wrong. The version is not checked: a
+ * frame of another version has the same header, and the caller reports it.
  */
 int wire_frame_get_header(struct wire_frame *frame, const uint8_t header[WIRE_FRAME_HEADER]);
 
@@ -90,7 +90,7 @@ struct wire_command {
     uint8_t version;
     uint8_t code;
     uint16_t body_bytes;
-    uint32_t tag; /* comes back in the reply */
+    uint32_t tag; /* repeated in the reply */
     const uint8_t *body;
 };
 
@@ -109,7 +109,7 @@ enum wire_status {
     WIRE_OK = 0,
     WIRE_BAD_COMMAND = 1, /* unknown code */
     WIRE_BAD_BODY = 2,    /* body of the wrong size, or with values out of range */
-    WIRE_BAD_STATE = 3,   /* not now: e.g. configure while armed */
+    WIRE_BAD_STATE = 3,   /* not valid in this state: e.g. configure while armed */
     WIRE_BAD_VERSION = 4
 };
 
@@ -139,7 +139,7 @@ struct wire_identity {
     char serial[32]; /* terminated */
 };
 void wire_identity_put(uint8_t out[WIRE_IDENTITY_BYTES], const struct wire_identity *identity);
-/* 0, or -1 where size is too small. Strings come out terminated and free of control characters. */
+/* 0, or -1 if size is too small. Strings are terminated and without control characters. */
 int wire_identity_get(struct wire_identity *identity, const uint8_t *bytes, size_t size);
 
 /* "Configure". The body is FILTER_BYTES plus 16 bytes. */
@@ -163,10 +163,10 @@ struct wire_counters {
     uint64_t tick;                                                  /* the board's time */
     uint64_t seen, accepted, filtered, above_4gib, undecoded, lost; /* as in struct source_totals */
     uint64_t frames;     /* frames queued in this session */
-    uint32_t queue_fill; /* frames waiting now */
-    uint32_t queue_peak; /* most that ever waited */
+    uint32_t queue_fill; /* frames in the queue now */
+    uint32_t queue_peak; /* most frames in the queue at any time */
     uint32_t state;      /* 0 idle, 1 armed, 2 draining */
-    uint32_t session;    /* that all of these are of; 0 before the first */
+    uint32_t session;    /* session of the counters; 0 before the first */
 };
 void wire_counters_put(uint8_t out[WIRE_COUNTERS_BYTES], const struct wire_counters *counters);
 int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size_t size);

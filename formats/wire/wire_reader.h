@@ -1,8 +1,8 @@
 /*
- * Finds frames in a byte stream that may begin anywhere and hold anything. Never waits for more
- * than WIRE_FRAME_MAX bytes, and knows after one good frame where it is. Frames may claim each
- * other's bytes; a byte is checked at most once for each header in the WIRE_FRAME_MAX bytes in
- * front of it, which have room for 255.
+ * Finds frames in a byte stream that may begin anywhere and contain anything. Never waits for more
+ * than WIRE_FRAME_MAX bytes, and is synchronized after one good frame. Damaged frames may overlap;
+ * a byte is checked at most once for each header in the WIRE_FRAME_MAX bytes before it, which have
+ * room for 255.
  */
 #ifndef FORMATS_WIRE_WIRE_READER_H
 #define FORMATS_WIRE_WIRE_READER_H
@@ -17,7 +17,7 @@ struct wire_reader;
 struct wire_reader_statistics {
     uint64_t frames;        /* good frames */
     uint64_t bytes;         /* bytes given to the reader */
-    uint64_t skipped_bytes; /* bytes that belonged to no good frame */
+    uint64_t skipped_bytes; /* bytes outside good frames */
     uint64_t bad_payloads;  /* frames with a good header and a bad payload CRC */
 };
 
@@ -26,9 +26,9 @@ struct wire_reader *wire_reader_new(void);
 void wire_reader_free(struct wire_reader *reader);
 
 /*
- * Where to put bytes that arrive: *capacity (at least WIRE_FRAME_MAX while no frame waits) bytes at
- * the returned address. Tell how many came with wire_reader_added. Invalidates the frame handed out
- * last.
+ * Buffer space for received bytes: *capacity bytes (at least WIRE_FRAME_MAX if no frame is pending)
+ * at the returned address. Pass their number to wire_reader_added. Invalidates the last returned
+ * frame.
  */
 uint8_t *wire_reader_space(struct wire_reader *reader, size_t *capacity);
 void wire_reader_added(struct wire_reader *reader, size_t size);
@@ -40,13 +40,13 @@ void wire_reader_added(struct wire_reader *reader, size_t size);
 int wire_reader_next(struct wire_reader *reader, struct wire_frame *frame);
 
 /*
- * No bytes have come for a while: looks for a good frame within what an unfinished one claims,
- * which has lost bytes if there is one. True: wire_reader_next will return it, what is in front of
- * it is skipped. False: nothing has changed, and the unfinished frame may yet become whole.
+ * For use when no bytes arrive: searches for a good frame inside an incomplete one, which has lost
+ * bytes if there is one. True: wire_reader_next returns the frame found and skips the bytes before
+ * it. False: nothing has changed, and the incomplete frame may still be completed.
  */
 bool wire_reader_look_inside(struct wire_reader *reader);
 
-/* Forgets what is buffered (counted as skipped). */
+/* Discards the buffered bytes (counted as skipped). */
 void wire_reader_reset(struct wire_reader *reader);
 
 const struct wire_reader_statistics *wire_reader_statistics(const struct wire_reader *reader);

@@ -47,8 +47,8 @@ for sample in 5 5/ /5 0/5 5/0; do
 done
 refused '--top needs --by-branch' rondo --top 5
 refused '--top needs --by-branch' rondo --top 20 --csv
-refused 'nothing behind the colon' rondo -p bimodal:
-refused 'nothing behind the colon' rondo -p taken:
+refused 'no parameter follows the colon' rondo -p bimodal:
+refused 'no parameter follows the colon' rondo -p taken:
 for numbers in 0:0 0:4 64:0; do
     refused "'$numbers' has a number that is not above 0" rondo --target-buffer $numbers
     refused "'$numbers' has a number that is not above 0" rondo --target-cache $numbers

@@ -96,7 +96,7 @@ static const struct breaking graph_breakings[] = {
     {"[1, '0x400000', 4096, {\n", "[1, '0x800000', 1, {}], [1, '0x400000', 4096, {\n",
      CHECK_IMAGE_IDS, PROCESS ".IMAGES", "1", false},
     {"[1, '0x400000', 4096, {\n", "[1, '0xfffffffffffff001', 4096, {\n", CHECK_IMAGE_RANGE,
-     PROCESS ".IMAGES[1]", "addresses", false},
+     PROCESS ".IMAGES[1]", "address space", false},
     {"'0x100', 20]", "'0x100', 3841]", CHECK_SYMBOL_RANGE, IMAGE ".SYMBOLS[1]", "main", false},
     {"'0x100', 20]", "'0xffffffffffffffff', 20]", CHECK_SYMBOL_RANGE, IMAGE ".SYMBOLS[1]", "main",
      false},

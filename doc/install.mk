@@ -16,7 +16,7 @@ UNITDIR := $(DESTDIR)$(PREFIX)/lib/systemd/system
 MANUALS := $(notdir $(sort $(wildcard doc/bustap*.1)))
 
 INSTALLED_DOCUMENTS := README.md CHANGELOG.md LICENSE firmware/README.md formats/foreign/gem5_packet.proto $(MANUALS:%=doc/%) doc/bustapd.8 \
-                       doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(sort $(wildcard doc/*.md doc/*.svg))
+                       doc/bustapd.conf doc/60-bustap.rules doc/61-bustap-access.rules $(filter-out doc/architecture.md,$(sort $(wildcard doc/*.md doc/*.svg)))
 
 INSTALLED := $(BINDIR)/bustap $(BINDIR)/b2a $(SBINDIR)/bustapd \
              $(MANUALS:%=$(MANDIR)/man1/%) $(MANDIR)/man1/b2a.1 $(MANDIR)/man8/bustapd.8 \

@@ -9,7 +9,7 @@ RISCV_FLAGS := -march=$(RISCV_MARCH) -mabi=ilp32 -mcmodel=medany -std=c11 -Os -g
 RISCV_LINK  := -nostdlib -nostartfiles -static -Wl,--gc-sections -Wl,--no-warn-rwx-segments \
                -Wl,-T,firmware/riscv/link.ld -Wl,-Map,$(RISCV_BUILD)/bustap.map
 # The freestanding part of formats/ and all of the board; nothing else.
-RISCV_FORMATS := record filter packing wire base/crc32c
+RISCV_FORMATS := record/record record/filter wire/packing wire/wire base/crc32c
 RISCV_SOURCES := $(RISCV_FORMATS:%=formats/%.c) $(sort $(wildcard firmware/*.c)) \
                  firmware/riscv/main.c firmware/riscv/string.c
 RISCV_OBJECTS := $(RISCV_SOURCES:%.c=$(RISCV_BUILD)/%.o) $(RISCV_BUILD)/firmware/riscv/start.o

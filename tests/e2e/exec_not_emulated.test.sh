@@ -56,7 +56,7 @@ Asynchronous_IO_by_rings() {
     prints 'io_uring_setup ENOSYS'
     silent
 }
-Protection_keys_and_what_pins_or_hides_mappings() {
+Protection_keys_and_sealed_mappings() {
     says 0 keys
     prints 'pkey_alloc ENOSPC' 'mseal ENOSYS' 'remap_file_pages ENOSYS' 'process_madvise ENOSYS' \
         'map_shadow_stack EOPNOTSUPP' 'PR_SET_MM EPERM' 'PR_SET_MDWE EINVAL'
@@ -70,7 +70,7 @@ Memory_of_other_processes() {
     prints 'code 1' 'mem EACCES' 'mem to be read succeeded' 'process_vm_writev EFAULT' 'code 1'
     told '^bustap: the program opened the memory of another process for writing and was refused (EACCES)'
 }
-Files_with_code_that_change() {
+Code_in_files_that_change() {
     says 0 code_in_files
     prints 'code 1 1 1' 'code 1 2 2, read as 2'
 }
@@ -104,7 +104,7 @@ Descriptors() {
     says 0 descriptors
     prints 'descriptors 1'
 }
-Tables_ports_and_calls_of_the_processors() {
+Descriptor_tables_ports_and_new_system_calls() {
     says 0 newer
     prints '468 ENOSYS' 'ARCH_SET_CPUID EINVAL' 'modify_ldt ENOSYS' 'iopl EPERM' 'ioperm EPERM'
 }

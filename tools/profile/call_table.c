@@ -1,43 +1,31 @@
 #include "tools/profile/call_table.h"
 
-#include <stdlib.h>
-
-#define SLOTS_MIN 1024u
+#include "formats/base/grow.h"
 
 void call_table_clear(struct call_table *table)
 {
-    free(table->slots);
-    *table = (struct call_table){.slots = NULL};
+    for (size_t i = 0; i < table->count; i++)
+        free(table->calls[i]);
+    free(table->calls);
+    hash_index_clear(&table->by_ends);
+    *table = (struct call_table){.calls = NULL};
 }
 
-/* The slot of a call, or the slot where it would be inserted. */
-static struct profile_call **slot_of(const struct call_table *table,
-                                     const struct profile_block *site, uint32_t callee)
+static struct profile_call *add(struct call_table *table, uint32_t hash, struct profile_block *site,
+                                uint32_t callee)
 {
-    uint64_t hash = ((uintptr_t)site ^ (uint64_t)callee << 32) * 0x9e3779b97f4a7c15u;
-    size_t slot = (size_t)(hash ^ hash >> 32) & (table->size - 1);
-    while (table->slots[slot] &&
-           (table->slots[slot]->site != site || table->slots[slot]->callee != callee))
-        slot = (slot + 1) & (table->size - 1);
-    return &table->slots[slot];
-}
-
-/* Grows the table so that at most half of the slots are in use. */
-static bool grow(struct call_table *table)
-{
-    if (table->count < table->size / 2)
-        return true;
-    struct call_table larger = {.size = table->size ? 2 * table->size : SLOTS_MIN,
-                                .count = table->count};
-    larger.slots = calloc(larger.size, sizeof(struct profile_call *));
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < table->size; i++)
-        if (table->slots[i])
-            *slot_of(&larger, table->slots[i]->site, table->slots[i]->callee) = table->slots[i];
-    free(table->slots);
-    *table = larger;
-    return true;
+    struct profile_call **grown =
+        grow_array(table->calls, &table->capacity, table->count + 1, sizeof *grown);
+    if (!grown)
+        return NULL;
+    table->calls = grown;
+    struct profile_call *call = calloc(1, sizeof *call);
+    if (!call || hash_index_add(&table->by_ends, hash, (uint32_t)table->count) != 0) {
+        free(call);
+        return NULL;
+    }
+    *call = (struct profile_call){.site = site, .callee = callee, .next = site->calls};
+    return table->calls[table->count++] = site->latest = site->calls = call;
 }
 
 struct profile_call *call_table_get(struct call_table *table, struct profile_block *site,
@@ -45,16 +33,12 @@ struct profile_call *call_table_get(struct call_table *table, struct profile_blo
 {
     if (site->latest && site->latest->callee == callee)
         return site->latest;
-    if (!grow(table))
-        return NULL;
-    struct profile_call **slot = slot_of(table, site, callee);
-    if (!*slot) {
-        *slot = calloc(1, sizeof **slot);
-        if (!*slot)
-            return NULL;
-        **slot = (struct profile_call){.site = site, .callee = callee, .next = site->calls};
-        site->calls = *slot;
-        table->count++;
+    const uint32_t hash = hash_pair((uintptr_t)site, callee);
+    struct hash_search search = hash_search(&table->by_ends, hash);
+    while (hash_search_next(&search)) {
+        struct profile_call *call = table->calls[search.number];
+        if (call->site == site && call->callee == callee)
+            return site->latest = call;
     }
-    return site->latest = *slot;
+    return add(table, hash, site, callee);
 }

@@ -1,6 +1,7 @@
 #include "tools/profile/functions.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 #include "tools/dcfg/graph/pieces.h"
 #include "tools/symbols/demangle.h"
 
@@ -32,9 +33,7 @@ struct functions {
     size_t file_count, file_capacity;
     struct function *functions;
     size_t count, capacity;
-    uint32_t *entered; /* hash table of functions without a symbol, by module and start: number + 1,
-                          0: free */
-    size_t slots, used;
+    struct hash_index entered; /* functions without a symbol, by module and start */
     uint32_t sources;
 };
 
@@ -65,7 +64,7 @@ void functions_free(struct functions *functions)
             free((char *)(uintptr_t)functions->functions[i].name);
     free(functions->files);
     free(functions->functions);
-    free(functions->entered);
+    hash_index_clear(&functions->entered);
     free(functions);
 }
 
@@ -187,55 +186,22 @@ static uint32_t add(struct functions *functions, const struct module *module, ui
     return (uint32_t)functions->count++;
 }
 
-static size_t slot_of(const struct functions *functions, const struct module *module,
-                      uint64_t start)
-{
-    uint64_t hash = (start ^ (uint64_t)(uintptr_t)module << 20) * 0x9e3779b97f4a7c15u;
-    size_t slot = (size_t)(hash >> 32) & (functions->slots - 1);
-    for (;; slot = (slot + 1) & (functions->slots - 1)) {
-        uint32_t number = functions->entered[slot];
-        if (number == 0 || (functions->functions[number - 1].start == start &&
-                            functions->functions[number - 1].module == module))
-            return slot;
-    }
-}
-
-static bool grow_entered(struct functions *functions)
-{
-    if (functions->used < functions->slots / 2)
-        return true;
-    uint32_t *old = functions->entered;
-    size_t old_slots = functions->slots;
-    size_t slots = old_slots ? 2 * old_slots : 1024;
-    uint32_t *table = calloc(slots, sizeof *table);
-    if (!table)
-        return false;
-    functions->entered = table;
-    functions->slots = slots;
-    for (size_t i = 0; i < old_slots; i++)
-        if (old[i] != 0) {
-            const struct function *function = &functions->functions[old[i] - 1];
-            table[slot_of(functions, function->module, function->start)] = old[i];
-        }
-    free(old);
-    return true;
-}
-
 /* The function without a symbol that begins at an address. */
 static uint32_t entered_at(struct functions *functions, const struct module *module,
                            uint64_t address)
 {
-    if (!grow_entered(functions))
+    const uint32_t hash = hash_pair((uintptr_t)module, address);
+    struct hash_search search = hash_search(&functions->entered, hash);
+    while (hash_search_next(&search))
+        if (functions->functions[search.number].start == address &&
+            functions->functions[search.number].module == module)
+            return search.number;
+    if (hash_index_reserve(&functions->entered, 1) != 0)
         return FUNCTION_NONE;
-    size_t slot = slot_of(functions, module, address);
-    if (functions->entered[slot] == 0) {
-        uint32_t number = add(functions, module, address, NULL);
-        if (number == FUNCTION_NONE)
-            return FUNCTION_NONE;
-        functions->entered[slot] = number + 1;
-        functions->used++;
-    }
-    return functions->entered[slot] - 1;
+    const uint32_t number = add(functions, module, address, NULL);
+    if (number != FUNCTION_NONE)
+        hash_index_add(&functions->entered, hash, number);
+    return number;
 }
 
 uint32_t functions_at(struct functions *functions, uint64_t address, bool entered, uint32_t before)

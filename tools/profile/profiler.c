@@ -1,6 +1,7 @@
 #include "tools/profile/profiler.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 #include "tools/profile/call_stack.h"
 #include "tools/profile/call_table.h"
 
@@ -27,8 +28,9 @@ struct profiled_thread {
     struct profile_block **known; /* by number, since the last flush of the code cache */
     size_t known_count;
     unsigned flushes;
-    struct profile_block **hash;
-    size_t hash_size; /* a power of two */
+    struct profile_block **blocks; /* all blocks, in order of first execution */
+    size_t block_capacity;
+    struct hash_index by_address;
 };
 
 struct profiler {
@@ -57,12 +59,8 @@ static void thread_free(struct profiled_thread *thread)
 {
     if (!thread)
         return;
-    for (struct profile_block *block = thread->told.blocks, *next; block; block = next) {
-        next = block->next;
-        for (struct profile_call *call = block->calls, *other; call; call = other) {
-            other = call->next;
-            free(call);
-        }
+    for (size_t i = 0; i < thread->told.block_count; i++) {
+        struct profile_block *block = thread->blocks[i];
         free(block->instructions);
         free(block->more);
         free(block);
@@ -71,7 +69,8 @@ static void thread_free(struct profiled_thread *thread)
     call_table_clear(&thread->calls);
     free(thread->told.inclusive);
     free(thread->known);
-    free(thread->hash);
+    free(thread->blocks);
+    hash_index_clear(&thread->by_address);
     free(thread);
 }
 
@@ -114,30 +113,6 @@ struct meeting {
     uint8_t ending;
 };
 
-static size_t hash_slot(const struct profiled_thread *thread, uint64_t address)
-{
-    return (size_t)(address * 0x9e3779b97f4a7c15u >> 32) & (thread->hash_size - 1);
-}
-
-static bool grow_hash(struct profiled_thread *thread)
-{
-    if (thread->told.block_count < thread->hash_size)
-        return true;
-    size_t size = thread->hash_size ? 2 * thread->hash_size : 4096;
-    struct profile_block **hash = calloc(size, sizeof(struct profile_block *));
-    if (!hash)
-        return false;
-    free(thread->hash);
-    thread->hash = hash;
-    thread->hash_size = size;
-    for (struct profile_block *block = thread->told.blocks; block; block = block->next) {
-        size_t slot = hash_slot(thread, block->address);
-        block->next_at_hash = hash[slot];
-        hash[slot] = block;
-    }
-    return true;
-}
-
 /* Whether a block has the same instructions; code may have changed. */
 static bool is_same(const struct profile_block *block, const struct meeting *meeting,
                     const struct module *module)
@@ -175,6 +150,16 @@ static void describe(struct profile_block *block, const struct meeting *meeting)
             instruction->reads++;
         }
     }
+}
+
+/* Reserves memory for one more block of a thread. */
+static bool reserve_block(struct profiled_thread *thread)
+{
+    struct profile_block **larger = grow_array(thread->blocks, &thread->block_capacity,
+                                               thread->told.block_count + 1, sizeof *larger);
+    if (larger)
+        thread->blocks = larger;
+    return larger && hash_index_reserve(&thread->by_address, 1) == 0;
 }
 
 static struct profile_block *make_block(struct profiler *profiler, struct profiled_thread *thread,
@@ -220,17 +205,18 @@ static struct profile_block *meet(struct profiler *profiler, struct profiled_thr
     const struct module *module = functions_module(profiler->functions, meeting->block->address);
     if (functions_is_stub(profiler->functions, meeting->block->address))
         meeting->ending = ENDING_STUB;
-    if (!grow_hash(thread))
+    const uint32_t hash = hash_number(meeting->block->address);
+    struct hash_search search = hash_search(&thread->by_address, hash);
+    while (hash_search_next(&search))
+        if (is_same(thread->blocks[search.number], meeting, module))
+            return thread->blocks[search.number];
+    if (!reserve_block(thread))
         return NULL;
-    struct profile_block **slot = &thread->hash[hash_slot(thread, meeting->block->address)];
-    for (struct profile_block *block = *slot; block; block = block->next_at_hash)
-        if (is_same(block, meeting, module))
-            return block;
     struct profile_block *block = make_block(profiler, thread, meeting, module);
     if (!block)
         return NULL;
-    block->next_at_hash = *slot;
-    *slot = block;
+    hash_index_add(&thread->by_address, hash, (uint32_t)thread->told.block_count);
+    thread->blocks[thread->told.block_count] = block;
     if (thread->tail)
         thread->tail->next = block;
     else

@@ -45,7 +45,6 @@ struct profile_block {
     uint64_t stub_instructions;
     struct profile_references stub_references;
     struct profile_block *next; /* next block of the thread, in order of first execution */
-    struct profile_block *next_at_hash;
 };
 
 /* Calls from a block to a function, including jumps that count as calls. */

@@ -1,18 +1,16 @@
 #include "tools/rondo/branch_table.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 
 #include <string.h>
-
-#define FIRST_SLOTS 1024u
 
 struct branch_table {
     uint8_t *counts; /* elements of `size` bytes; element 0 is for all other branches */
     size_t capacity; /* allocated elements */
     size_t count;    /* includes element 0 */
     size_t size;
-    uint32_t *slots; /* hash table of element numbers, by address; 0: free */
-    size_t slot_mask;
+    struct hash_index by_address; /* without element 0 */
 };
 
 static struct branch_counts *at(const struct branch_table *table, size_t number)
@@ -35,9 +33,7 @@ struct branch_table *branch_table_new(size_t predictors, struct bt_error *error)
     struct branch_table *table = calloc(1, sizeof *table);
     if (table) {
         table->size = sizeof(struct branch_counts) + predictors * sizeof(uint64_t);
-        table->slot_mask = FIRST_SLOTS - 1;
-        table->slots = calloc(FIRST_SLOTS, sizeof *table->slots);
-        if (table->slots && make_room(table)) {
+        if (make_room(table)) {
             table->count = 1;
             return table;
         }
@@ -52,48 +48,23 @@ void branch_table_free(struct branch_table *table)
     if (!table)
         return;
     free(table->counts);
-    free(table->slots);
+    hash_index_clear(&table->by_address);
     free(table);
-}
-
-/* The slot of a branch, or the free slot where it would be inserted. */
-static uint32_t *find(const struct branch_table *table, uint64_t address)
-{
-    size_t slot = (size_t)(address * 0x9e3779b97f4a7c15u >> 32);
-    for (;; slot++) {
-        uint32_t *number = &table->slots[slot & table->slot_mask];
-        if (*number == 0 || at(table, *number)->address == address)
-            return number;
-    }
-}
-
-/* Doubles the table, so that at least half of it is free. */
-static bool spread(struct branch_table *table)
-{
-    const size_t slots = 2 * (table->slot_mask + 1);
-    uint32_t *grown = calloc(slots, sizeof *grown);
-    if (!grown)
-        return false;
-    free(table->slots);
-    table->slots = grown;
-    table->slot_mask = slots - 1;
-    for (size_t number = 1; number < table->count; number++)
-        *find(table, at(table, number)->address) = (uint32_t)number;
-    return true;
 }
 
 struct branch_counts *branch_table_at(struct branch_table *table, const struct branch *branch)
 {
-    uint32_t *slot = find(table, branch->address);
-    if (*slot != 0)
-        return at(table, *slot);
+    const uint32_t hash = hash_number(branch->address);
+    struct hash_search search = hash_search(&table->by_address, hash);
+    while (hash_search_next(&search))
+        if (at(table, search.number)->address == branch->address)
+            return at(table, search.number);
     if (table->count > BRANCH_TABLE_MAX || !make_room(table) ||
-        (2 * table->count > table->slot_mask && !spread(table)))
+        hash_index_add(&table->by_address, hash, (uint32_t)table->count) != 0)
         return at(table, 0);
-    struct branch_counts *counts = at(table, table->count);
+    struct branch_counts *counts = at(table, table->count++);
     counts->address = branch->address;
     counts->kind = branch->kind;
-    *find(table, branch->address) = (uint32_t)table->count++;
     return counts;
 }
 

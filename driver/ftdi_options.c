@@ -35,7 +35,7 @@ static int parse_id(uint16_t *id, const struct part *value, const char *key, str
     unsigned long number = strtoul(text, &end, 16);
     if (*end || text[0] == '-' || text[0] == '+' || text[0] == ' ' || number > UINT16_MAX)
         return bt_fail(error, BT_USAGE,
-                       "board option %s=%s is no USB id: four hexadecimal digits, such as 0403",
+                       "board option %s=%s is not a USB id: four hexadecimal digits, such as 0403",
                        key, text);
     *id = (uint16_t)number;
     return 0;

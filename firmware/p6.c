@@ -136,20 +136,20 @@ static unsigned enables(uint32_t address, unsigned size)
 static const char *check(const struct record *record, unsigned ordinal)
 {
     if (ordinal == REQUEST_TYPE_UNKNOWN)
-        return "its request type is none of the 17 that exist";
+        return "its request type is not one of the 17";
     if (record->processor > 7)
-        return "its processor is above 7, and an agent id has 3 bits";
+        return "its processor is above 7; an agent id has 3 bits";
     if (record->attribute > 7)
-        return "its attribute is above 7, and the attribute has 3 bits";
+        return "its attribute is above 7; the attribute has 3 bits";
 
     const struct encoding *encoding = &encodings[ordinal];
     if (!has_size(encoding->rule) && record->size != 0)
-        return "its size is not 0, and this request type transfers nothing";
+        return "its size is not 0; this request type transfers no data";
     if (record->size > SIZE_LONGEST_PART &&
         (encoding->request_a == 010 || encoding->request_a == 011))
         return "its size is above 8, which this request type cannot transfer";
     if (record->size > SIZE_LONGEST_PART && record->size != 16 && record->size != 32)
-        return "its size is none of 0 to 8, 16 and 32";
+        return "its size is not 0 to 8, 16 or 32";
     if (encoding->rule == RULE_DEFERRED && (record->address >> 20 & 7u) != record->processor)
         return "it is a deferred reply whose processor is not the one in bits 22 to 20 of its "
                "address";

@@ -132,8 +132,8 @@ static void tell_loss(const struct conversion *conversion)
     if (without && conversion->settings->options.sizes)
         without += strlen("size, ");
     if (without && loss->written > 0)
-        fprintf(stderr, "bustap: requests without their %s: %s (%s has no such thing)\n", without,
-                quantity_text(number, loss->written), name);
+        fprintf(stderr, "bustap: requests without their %s: %s (%s cannot represent them)\n",
+                without, quantity_text(number, loss->written), name);
 }
 
 /* Ticks per second of the current trace; 0: unknown. */

@@ -67,7 +67,7 @@ static int open_origin(struct virtual_bus *bus, const struct virtual_bus_setting
         return BT_MEMORY;
     if (bus->pace == BUS_PACE_REAL && (bus->clock_hz == 0 || bus->clock_hz > FREQUENCY_MAX))
         return bt_fail(error, BT_USAGE,
-                       "%s does not say how fast its clock is: rate=real needs clock=HZ too",
+                       "%s does not specify its clock: rate=real needs clock=HZ too",
                        settings->replay);
     return 0;
 }

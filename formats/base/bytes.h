@@ -1,7 +1,7 @@
 /*
- * Little-endian integers in byte buffers. Wire and file layouts are only ever touched through
- * these, so that neither alignment nor the host's byte order matters. Freestanding: the firmware
- * uses it.
+ * Little-endian integers in byte buffers. Wire and file layouts are accessed only through these
+ * functions, so that neither alignment nor the host's byte order matters. Freestanding: the
+ * firmware uses it.
  */
 #ifndef FORMATS_BASE_BYTES_H
 #define FORMATS_BASE_BYTES_H

@@ -23,7 +23,7 @@ static inline int64_t clock_monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-/* Since 1970 UTC; jumps when somebody sets it: for dates and names. */
+/* Since 1970 UTC; jumps when the clock is set: for dates and names. */
 static inline int64_t clock_realtime_ns(void)
 {
     return clock_ns(CLOCK_REALTIME);

@@ -1,6 +1,6 @@
 #include "formats/base/crc32c.h"
 
-/* Sixteen entries would do; 256 keep up with a full-speed link on a small processor. */
+/* Sixteen entries would suffice; 256 keep up with a full-speed link on a small processor. */
 static const uint32_t table[256] = {
     0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8, 0xd4ca64eb,
     0x8ad958cf, 0x78b2dbcc, 0x6be22838, 0x9989ab3b, 0x4d43cfd0, 0xbf284cd3, 0xac78bf27, 0x5e133c24,
@@ -48,7 +48,7 @@ uint32_t crc32c_portable(uint32_t crc, const void *data, size_t size)
 #if __STDC_HOSTED__
 #include "formats/base/bytes.h"
 
-/* What a byte means 1, 2 and 3 bytes further on: 4 KiB of tables in all, 4 bytes at a time. */
+/* The table advanced by 1, 2 and 3 bytes: 4 KiB of tables in all, 4 bytes at a time. */
 static const uint32_t further[3][256] = {
     {0x00000000, 0x13a29877, 0x274530ee, 0x34e7a899, 0x4e8a61dc, 0x5d28f9ab, 0x69cf5132,
      0x7a6dc945, 0x9d14c3b8, 0x8eb65bcf, 0xba51f356, 0xa9f36b21, 0xd39ea264, 0xc03c3a13,
@@ -190,7 +190,7 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 
 uint32_t crc32c_shift(uint32_t crc, uint64_t size)
 {
-    uint32_t power = 0x800000; /* x to the 8th: a byte further on */
+    uint32_t power = 0x800000; /* x^8: one byte further */
     for (; size; size >>= 1) {
         if (size & 1)
             crc = multiply(power, crc);

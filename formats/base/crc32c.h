@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 /*
- * The CRC of size bytes at data, continuing from crc: 0 to begin, or an earlier result to go on.
- * Uses the processor's instruction where there is one; else tables of 4 KiB on a host, of 1 KiB on
- * a board.
+ * The CRC of size bytes at data, continued from crc: 0, or an earlier result. Uses the processor's
+ * instruction if it has one; otherwise tables of 4 KiB on a host, of 1 KiB on a board.
  */
 uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 
@@ -18,13 +17,13 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t size);
 uint32_t crc32c_by_4(uint32_t crc, const void *data, size_t size);
 
 /*
- * What crc becomes with `size` bytes behind it, apart from those bytes' own CRC: the CRC of A and B
- * together is crc32c_shift(crc of A, size of B) ^ crc of B.
+ * The CRC of data whose CRC is crc, followed by `size` bytes, without those bytes' own CRC: the CRC
+ * of A and B together is crc32c_shift(crc of A, size of B) ^ crc of B.
  */
 uint32_t crc32c_shift(uint32_t crc, uint64_t size);
 #endif
 
-/* The same by table alone: what the board's processor runs, and the twin the tests compare with. */
+/* The same by one table: for the board's processor, and as the reference of the tests. */
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t size);
 
 #endif

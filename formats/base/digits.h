@@ -1,6 +1,6 @@
 /*
- * Numbers as text, eight digits at a time, without branches or divisions: for lines by the hundred
- * million. Each writes at out and returns the place behind what it wrote. A store may spill over up
+ * Numbers as text, eight digits at a time, without branches or divisions: for hundreds of millions
+ * of lines. Each function writes at out and returns the end of what it wrote. It may overwrite up
  * to 8 bytes from out, whatever the number's length. In the 64-bit words here the lowest byte is
  * the leftmost character.
  */

@@ -7,19 +7,19 @@
 
 #include <stdbool.h>
 
-/* What went wrong, in the classes that callers treat differently. Stable: only ever appended to. */
+/* Classes of failures that callers treat differently. Stable: values are only appended. */
 enum bt_code {
     BT_OK = 0,
-    BT_USAGE = -1, /* what was asked for makes no sense: exit status 2 */
-    BT_DATA = -2,  /* input is damaged; a reader goes on after it at its next call: exit status 1 */
-    BT_NOTE = -3,  /* input is odd in a harmless way (stray tail bytes): told, not an error */
-    BT_IO = -4,    /* a file or socket failed: exit status 3 */
+    BT_USAGE = -1,   /* the arguments are invalid: exit status 2 */
+    BT_DATA = -2,    /* input is corrupt; the next call continues after it: exit status 1 */
+    BT_NOTE = -3,    /* input is odd in a harmless way (stray tail bytes): reported, not an error */
+    BT_IO = -4,      /* a file or socket failed: exit status 3 */
     BT_DEVICE = -5,  /* the board or its link failed: exit status 3 */
     BT_MEMORY = -6,  /* no memory: exit status 3 */
     BT_TIMEOUT = -7, /* nothing arrived in time; try again */
-    BT_CLOSED = -8,  /* the other end is gone: exit status 3 */
-    BT_BUSY = -9,    /* somebody else holds it: exit status 3 */
-    BT_FULL = -10    /* the disk, or the user's share of it, is full: exit status 3 */
+    BT_CLOSED = -8,  /* the other end is closed: exit status 3 */
+    BT_BUSY = -9,    /* another process holds it: exit status 3 */
+    BT_FULL = -10    /* the disk or the user's quota is full: exit status 3 */
 };
 
 struct bt_error {
@@ -39,15 +39,15 @@ int bt_fail(struct bt_error *error, int code, const char *format, ...)
 int bt_fail_errno(struct bt_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Puts context and ": " in front of the message that is there; returns error->code. */
+/* Prepends context and ": " to the message; returns error->code. */
 int bt_fail_within(struct bt_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether two messages tell the same, numbers aside: the time in a file's name or a count of bytes
- * makes no other reason. For those who say what keeps failing once, not at every attempt. */
+/* Whether two messages are the same except for numbers, such as the time in a file name or a count
+ * of bytes. For callers that report a repeated failure once, not at every attempt. */
 bool bt_same_reason(const char *a, const char *b);
 
-/* The exit status a command ends with: 0 good, 1 data, 2 usage, 3 device or I/O (bustap(1)). */
+/* The exit status of a command: 0 good, 1 data, 2 usage, 3 device or I/O (bustap(1)). */
 int bt_exit_status(int code);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Whether a call that failed is to be made again, once it has waited for what it needs. */
+/* Whether to repeat a call that failed, after waiting until the file is ready. */
 static bool is_again(int file, short event)
 {
     struct pollfd ready = {.fd = file, .events = event};
@@ -34,13 +34,13 @@ ssize_t file_read_at(int file, void *bytes, size_t size, off_t offset)
     return result;
 }
 
-/* What a write left to do: false and errno where nothing more can be done. */
+/* Adds written to *done. False with errno: the write failed. */
 static bool went_on(int file, ssize_t written, size_t *done)
 {
     if (written < 0)
         return is_again(file, POLLOUT);
     if (written == 0)
-        errno = EIO; /* asked for more than nothing: it would never end */
+        errno = EIO; /* of a size above 0: would loop for ever */
     *done += (size_t)written;
     return written > 0;
 }

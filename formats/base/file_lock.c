@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 100        /* at a file whose holders come and go */
-#define AGAIN BT_TIMEOUT /* among our own functions: the file has come or gone; without *error */
+#define TRIES 100        /* at a file whose holder keeps changing */
+#define AGAIN BT_TIMEOUT /* the file has appeared or vanished meanwhile; no *error */
 #define WORDS "bustap lock, process "
 
-/* What is there under a lock's name. */
+/* The kind of file under a lock's name. */
 enum kind {
-    KIND_LOCK,  /* a lock, held or left behind */
-    KIND_EMPTY, /* held: a lock that is being made; else nothing that says it is ours */
+    KIND_LOCK,  /* a lock, held or stale */
+    KIND_EMPTY, /* if held: a lock that is being made; otherwise unknown */
     KIND_OTHER
 };
 
@@ -29,7 +29,7 @@ bool file_lock_name(char *name, size_t size, const char *path)
     return length > 0 && (size_t)length < size;
 }
 
-/* What kind of file it is; a lock's process, else 0. */
+/* The kind of the file; *holder is a lock's process, else 0. */
 static enum kind look(int file, long *holder)
 {
     struct stat status;
@@ -46,8 +46,8 @@ static enum kind look(int file, long *holder)
     return *holder > 0 ? KIND_LOCK : KIND_OTHER;
 }
 
-/* The kernel's lock is what counts: a disk too full for the text makes refusals vaguer, and the
- * lock of a holder that dies then has to be removed by hand. */
+/* Only the kernel's lock counts: if the disk is too full for the text, refusals are vaguer, and a
+ * stale lock must be removed by hand. */
 static void write_holder(int lock)
 {
     char text[FILE_LOCK_BYTES + 16];
@@ -59,8 +59,7 @@ static void write_holder(int lock)
         return;
 }
 
-/* Whether the file that was locked still is the one of that name: its holder may just have removed
- * it. */
+/* Whether the locked file still has the name: its holder may have just removed it. */
 static bool is_current(int lock, int folder, const char *name)
 {
     struct stat held;
@@ -72,12 +71,12 @@ static bool is_current(int lock, int folder, const char *name)
 static int refuse(const char *name, struct bt_error *error)
 {
     return bt_fail(error, BT_IO,
-                   "%s is there and is no lock of bustap: move it away, or choose another name",
+                   "%s exists and is not a lock of bustap: move it away, or choose another name",
                    name);
 }
 
-/* Makes a lock that is whole and held before it has its name. Its descriptor; -1 with errno: EEXIST
- * where the name is taken, others where it cannot be made in this way. */
+/* Makes a lock that is complete and held before it gets its name. Returns its descriptor; -1 with
+ * errno: EEXIST if the name is taken, others if it cannot be made in this way. */
 static int make_unnamed(int folder, const char *name, mode_t mode)
 {
     char parent[4096], path[32];
@@ -102,7 +101,7 @@ static int make_unnamed(int folder, const char *name, mode_t mode)
     return -1;
 }
 
-/* The same where a file must have a name from the beginning. */
+/* The same for file systems without unnamed files. */
 static int make_named(int folder, const char *name, mode_t mode)
 {
     int lock = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -120,7 +119,7 @@ static int make_named(int folder, const char *name, mode_t mode)
     return -1;
 }
 
-/* Its descriptor, or a negative code; AGAIN where the name is taken by now. */
+/* Returns its descriptor, or a negative code; AGAIN if the name has been taken meanwhile. */
 static int make(int folder, const char *name, mode_t mode, struct bt_error *error)
 {
     int lock = make_unnamed(folder, name, mode);
@@ -131,7 +130,7 @@ static int make(int folder, const char *name, mode_t mode, struct bt_error *erro
     return errno == EEXIST ? AGAIN : bt_fail_errno(error, "cannot make the lock %s", name);
 }
 
-/* Locks the file that is open, where it is a lock that nobody holds. 0, or a negative code. */
+/* Locks the open file if it is a stale lock. 0, or a negative code. */
 static int lock_left_behind(int lock, const char *name, struct file_lock_found *found,
                             struct bt_error *error)
 {
@@ -142,7 +141,7 @@ static int lock_left_behind(int lock, const char *name, struct file_lock_found *
         if (errno != EWOULDBLOCK)
             return bt_fail_errno(error, "cannot lock %s", name);
         found->holder = holder;
-        return bt_fail(error, BT_BUSY, "somebody else has the lock %s", name);
+        return bt_fail(error, BT_BUSY, "another process holds the lock %s", name);
     }
     if (look(lock, &holder) != KIND_LOCK)
         return refuse(name, error);
@@ -150,8 +149,8 @@ static int lock_left_behind(int lock, const char *name, struct file_lock_found *
     return 0;
 }
 
-/* Takes what is there, where that is a lock that nobody holds. Its descriptor, or a negative code;
- * AGAIN where it has just gone. */
+/* Takes over the lock if it is stale. Returns its descriptor, or a negative code; AGAIN if it has
+ * just been removed. */
 static int take_over(int folder, const char *name, struct file_lock_found *found,
                      struct bt_error *error)
 {
@@ -178,14 +177,14 @@ int file_lock_take(int folder, const char *name, mode_t mode, struct file_lock_f
         int lock;
         if (fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
             lock = make(folder, name, mode, error);
-        else if (S_ISREG(there.st_mode)) /* others are not even opened */
+        else if (S_ISREG(there.st_mode)) /* other files are not even opened */
             lock = take_over(folder, name, found, error);
         else
             lock = refuse(name, error);
         if (lock != AGAIN)
             return lock;
     }
-    return bt_fail(error, BT_BUSY, "those who lock %s come and go; try again", name);
+    return bt_fail(error, BT_BUSY, "the holder of the lock %s keeps changing; try again", name);
 }
 
 void file_lock_release(int lock, int folder, const char *name)

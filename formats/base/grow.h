@@ -1,4 +1,4 @@
-/* Arrays that grow by half, for what is not known beforehand how much it will be. */
+/* Arrays that grow by half, for an unknown number of elements. */
 #ifndef FORMATS_BASE_GROW_H
 #define FORMATS_BASE_GROW_H
 
@@ -8,8 +8,8 @@
 
 /*
  * Makes room for needed elements of size bytes each (size > 0) in an array from malloc with room
- * for *capacity. Returns the array, perhaps moved; or NULL if there is no memory, and the array is
- * what it was.
+ * for *capacity. Returns the array, perhaps moved; or NULL without memory, with the array
+ * unchanged.
  */
 static inline void *grow_array(void *array, size_t *capacity, size_t needed, size_t size)
 {

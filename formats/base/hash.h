@@ -1,4 +1,4 @@
-/* A hash of octets that only this run knows: nobody can write keys that collide into a file. */
+/* A hash of octets with a seed per run: no file can contain keys that are made to collide. */
 #ifndef FORMATS_BASE_HASH_H
 #define FORMATS_BASE_HASH_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A seed for hash_octets; address is that of what the seed is for. */
+/* A seed for hash_octets; address is that of the hash's owner. */
 static inline uint64_t hash_seed(const void *address)
 {
     return (uint64_t)clock_realtime_ns() * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)address;

@@ -1,7 +1,8 @@
 /*
- * NAMED_FIELDS marks a struct whose initialisers must name the fields they set: fields of the same
- * kind that stand in another order than their values compile without a warning otherwise. gcc
- * refuses unnamed values (-Wdesignated-init); other compilers ignore the mark.
+ * NAMED_FIELDS marks a struct whose initialisers must name the fields they set: otherwise two
+ * swapped
+ * values of the same type compile without a warning. gcc rejects unnamed values
+ * (-Wdesignated-init); other compilers ignore the mark.
  *
  *     struct NAMED_FIELDS point { int x, y; };
  */

@@ -18,17 +18,17 @@ struct new_file {
     int descriptor;
     bool replaces;
     bool unnamed; /* it has no name yet */
-    char *target; /* the name it gets */
-    char *part;   /* the name it has until then; NULL where it has none */
+    char *target; /* the final name */
+    char *part;   /* its name until then; NULL without one */
 };
 
-/* What an unnamed file is called in /proc, from where it can be given a name. */
+/* The path of an unnamed file in /proc, from which it can be linked. */
 static void name_in_proc(const struct new_file *file, char path[PROC_PATH_BYTES])
 {
     snprintf(path, PROC_PATH_BYTES, "/proc/self/fd/%d", file->descriptor);
 }
 
-/* Gives an unnamed file a name that nobody has. 0, or -1 with errno. */
+/* Gives an unnamed file a name that is free. 0, or -1 with errno. */
 static int link_unnamed(const struct new_file *file, const char *name)
 {
     char path[PROC_PATH_BYTES];
@@ -36,8 +36,8 @@ static int link_unnamed(const struct new_file *file, const char *name)
     return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Creates a file without a name in the target's folder. False: this file system has none, or there
- * is no /proc to name it from. */
+/* Creates a file without a name in the target's folder. False if the file system does not support
+ * it, or without /proc to link it from. */
 static bool open_unnamed(struct new_file *file)
 {
     char path[PROC_PATH_BYTES];
@@ -92,7 +92,7 @@ struct new_file *new_file_begin(const char *path, enum new_file_name name, struc
     if (file) {
         file->descriptor = -1;
         file->replaces = name == NEW_FILE_REPLACES;
-        file->target = file->replaces ? realpath(path, NULL) : NULL; /* NULL: nothing is there */
+        file->target = file->replaces ? realpath(path, NULL) : NULL; /* NULL: does not exist */
         if (!file->target)
             file->target = strdup(path);
     }
@@ -117,10 +117,10 @@ int new_file_synchronise(struct new_file *file, struct bt_error *error)
 {
     return file_synchronise(file->descriptor) == 0
                ? 0
-               : bt_fail_errno(error, "cannot bring %s to the disk", file->target);
+               : bt_fail_errno(error, "cannot sync %s to the disk", file->target);
 }
 
-/* Gives a file without a name its final one, where that is free, or else a part name. */
+/* Gives an unnamed file its final name if that is free, otherwise a part name. */
 static int name_unnamed(struct new_file *file, struct bt_error *error)
 {
     if (link_unnamed(file, file->target) == 0) {
@@ -130,11 +130,11 @@ static int name_unnamed(struct new_file *file, struct bt_error *error)
     if (errno != EEXIST)
         return bt_fail_errno(error, "cannot create %s", file->target);
     return file->replaces ? name_part(file, error)
-                          : bt_fail(error, BT_IO, "%s is there already", file->target);
+                          : bt_fail(error, BT_IO, "%s exists already", file->target);
 }
 
-/* Some file systems tell only in close() that they could not write: of another descriptor, before
- * the file has its name. */
+/* Some file systems report a failed write only in close(): closes a copy of the descriptor before
+ * the file gets its name. */
 static int close_copy(const struct new_file *file, struct bt_error *error)
 {
     int copy = fcntl(file->descriptor, F_DUPFD_CLOEXEC, 0);
@@ -153,7 +153,7 @@ int new_file_commit(struct new_file *file, struct bt_error *error)
     int result = file->replaces ? rename(file->part, file->target)
                                 : file_rename_new(AT_FDCWD, file->part, file->target);
     if (result < 0 && errno == EEXIST && !file->replaces)
-        return bt_fail(error, BT_IO, "%s is there already", file->target);
+        return bt_fail(error, BT_IO, "%s exists already", file->target);
     if (result < 0)
         return bt_fail_errno(error, "cannot rename %s to %s", file->part, file->target);
     free(file->part);
@@ -183,8 +183,8 @@ int file_synchronise(int descriptor)
     return result < 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP) ? 0 : result;
 }
 
-/* For file systems that cannot rename without replacing: a second link fails where the name is
- * taken. Those that have no links (FAT) leave a moment between the look and the renaming. */
+/* For file systems that cannot rename without replacing: a second link fails if the name is taken.
+ * File systems without links (FAT) leave an interval between the check and the rename. */
 static int link_new(int folder, const char *from, const char *to)
 {
     struct stat there;

@@ -10,7 +10,7 @@ static inline bool power_is(uint64_t value)
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-/* The n for which value is 2 to the n; value is a power of two. */
+/* The n with 2^n == value; value is a power of two. */
 static inline unsigned power_log2(uint64_t value)
 {
     unsigned n = 0;

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The octets of text that are to be replaced at its start, else 0 with *pass octets that are not.
- */
+/* The number of octets to replace at the start of text; 0 if there are none, with *pass octets to
+ * keep. */
 static size_t replaced(const char *text, const char *end, size_t *pass)
 {
     unsigned char octet = (unsigned char)*text;
@@ -14,13 +14,13 @@ static size_t replaced(const char *text, const char *end, size_t *pass)
     if (octet < 0x80)
         return octet < 0x20 || octet == 0x7f;
     size_t length = utf8_length(text, end);
-    if (length == 0) /* an eight-bit terminal's C1, or octets that no terminal obeys */
+    if (length == 0) /* an eight-bit terminal's C1, or octets that no terminal interprets */
         return octet < 0xa0;
     *pass = length;
     return octet == 0xc2 && (unsigned char)text[1] < 0xa0 ? length : 0;
 }
 
-/* Where the first octet to be replaced is; end: there is none. */
+/* The first octet to be replaced; end if there is none. */
 static const char *find(const char *text, const char *end, size_t *count)
 {
     size_t pass;

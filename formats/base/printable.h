@@ -1,7 +1,7 @@
 /*
- * Text from files, servers and command lines, for terminals and logs: what a terminal would obey,
- * or what would begin a line of its own in a log, becomes '?', octet by octet: the C0 and C1
- * control characters and DEL, the C1 ones also as raw octets that are no UTF-8.
+ * Text from files, servers and command lines, for terminals and logs. Octets that a terminal
+ * interprets, or that begin a new line in a log, become '?': the C0 and C1 control characters and
+ * DEL, the C1 ones also as raw octets that are not UTF-8.
  */
 #ifndef FORMATS_BASE_PRINTABLE_H
 #define FORMATS_BASE_PRINTABLE_H
@@ -18,10 +18,10 @@ struct printable_room {
 /* Replaces in place. Returns text. */
 char *printable_make(char *text);
 
-/* text as it may be shown: text itself where it has nothing to replace, else a copy in *room. */
+/* The text to show: text itself if there is nothing to replace, else a copy in *room. */
 const char *printable_in(struct printable_room *room, const char *text);
 
-/* The same for an argument of printf: good to the end of the block it stands in. */
+/* The same for an argument of printf: valid to the end of the enclosing block. */
 #define PRINTABLE(text) printable_in(&(struct printable_room){{0}}, text)
 
 /* Writes text to out, of any length. */

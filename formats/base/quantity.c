@@ -19,7 +19,7 @@ static const struct unit *unit_find(const struct unit *units, const char *suffix
     return NULL;
 }
 
-/* Digits behind a point, as a fraction of factor; nine digits are looked at. */
+/* Digits after a point, as a fraction of factor; nine digits count. */
 static uint64_t fraction(const char **text, uint64_t factor)
 {
     uint64_t numerator = 0;

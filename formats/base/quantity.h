@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* "123", "64K", "20M", "1G", "2T": powers of 1024, an optional "B" or "iB" behind. Bytes. 0 or
+/* "123", "64K", "20M", "1G", "2T": powers of 1024, with an optional "B" or "iB". In bytes. 0 or
  * BT_USAGE. */
 int quantity_bytes(uint64_t *bytes, const char *text, struct bt_error *error);
 

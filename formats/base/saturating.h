@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* a + b, UINT64_MAX where that is too large. */
+/* a + b, at most UINT64_MAX. */
 static inline uint64_t saturating_add(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* a * b, UINT64_MAX where that is too large. */
+/* a * b, at most UINT64_MAX. */
 static inline uint64_t saturating_multiply(uint64_t a, uint64_t b)
 {
     uint64_t product;

@@ -1,4 +1,4 @@
-/* Whole numbers times a ratio, without loss in between. */
+/* Integers times a ratio, with 128-bit products. */
 #ifndef FORMATS_BASE_SCALE_H
 #define FORMATS_BASE_SCALE_H
 

@@ -10,9 +10,9 @@
 #define BUFFER_BYTES 65536u
 
 struct spool {
-    int file;         /* -1: not made yet */
+    int file;         /* -1: not yet created */
     uint64_t written; /* to the file */
-    size_t used;      /* of the buffer: behind what is in the file */
+    size_t used;      /* bytes in the buffer, which follow those in the file */
     uint8_t buffer[BUFFER_BYTES];
 };
 
@@ -37,7 +37,7 @@ void spool_free(struct spool *spool)
     free(spool);
 }
 
-/* Small spools never need it. */
+/* Small spools need no file. */
 static int make_file(struct spool *spool, struct bt_error *error)
 {
     char path[4096];
@@ -102,7 +102,7 @@ int spool_read(struct spool *spool, uint64_t offset, void *data, size_t size,
         if (part < 0)
             return bt_fail_errno(error, "cannot read a temporary file");
         if (part == 0)
-            return bt_fail(error, BT_IO, "a temporary file is shorter than it was");
+            return bt_fail(error, BT_IO, "a temporary file was truncated");
         to += part;
         offset += (uint64_t)part;
         size -= (size_t)part;

@@ -16,17 +16,17 @@ int standard_streams_keep(void)
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         if (fcntl(stream, F_GETFD) >= 0 || errno != EBADF)
             continue;
-        /* the lowest that is free, which is this one; "/" is there where /dev is not */
+        /* the lowest free descriptor, which is this one; "/" exists even without /dev */
         if (open("/", O_PATH) < 0)
             return -1;
     }
     return 0;
 }
 
-/* What stdout and stderr write to; of the process, as they are. */
+/* The descriptors of stdout and stderr; like those, they belong to the process. */
 static struct waiting_stream {
     int descriptor;
-    int reason; /* errno of what could not be written first; stdio itself forgets it */
+    int reason; /* errno of the first failed write, which stdio does not keep */
 } waiting_out = {.descriptor = STDOUT_FILENO}, waiting_err = {.descriptor = STDERR_FILENO};
 
 static ssize_t put(void *cookie, const char *bytes, size_t size)
@@ -52,7 +52,7 @@ static int make_waiting(FILE **stream, struct waiting_stream *waiting, int mode)
 int standard_streams_wait(void)
 {
     if (fileno(stdout) < 0)
-        return 0; /* once in a process */
+        return 0; /* once per process */
     if (make_waiting(&stdout, &waiting_out, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF) < 0)
         return -1;
     return make_waiting(&stderr, &waiting_err, _IONBF);

@@ -2,11 +2,11 @@
 #ifndef FORMATS_BASE_THREAD_H
 #define FORMATS_BASE_THREAD_H
 
-/* Names the calling thread; at most 15 characters are kept. Cannot fail in a way that matters. */
+/* Names the calling thread; at most 15 characters are kept. Failures are ignored. */
 void thread_set_name(const char *name);
 
-/* Lets the other threads of the process go before the calling one, where a processor is wanted by
- * several: its nice value is raised by so much. */
+/* Gives the other threads of the process precedence over the calling one: raises its nice value by
+ * nice. */
 void thread_yield_precedence(int nice);
 
 #endif

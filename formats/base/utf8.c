@@ -10,7 +10,7 @@ size_t utf8_length(const char *text, const char *end)
     for (size_t i = 1; i < size; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
-    /* the ranges of the second octet that would be longer than need be, surrogates, or too large */
+    /* second octets of overlong forms, surrogates, and values that are too large */
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
         (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* The length of the character at text (RFC 3629: shortest form, no surrogates), 0 if the octets up
- * to end are none. text is before end. */
+ * to end are not one. text is before end. */
 size_t utf8_length(const char *text, const char *end);
 
 #endif

@@ -284,7 +284,7 @@ static int get_payload(struct capture_member *member, const uint8_t *p, struct b
         break;
     }
     if (!member_size_fits(member))
-        return bt_fail(error, BT_DATA, "a block claims %u bytes, which cannot be",
+        return bt_fail(error, BT_DATA, "a block claims %u bytes, which is impossible",
                        (unsigned)member->member_bytes);
     return 1;
 }

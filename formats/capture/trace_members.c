@@ -234,7 +234,7 @@ static int check_index(struct trace_members *members, const struct batch *descri
                        name, offset, start - expected, expected, start - 1);
     return bt_fail(error, BT_DATA,
                    "%s: offset %" PRIu64 ": the block begins with request %" PRIu64 ", not %" PRIu64
-                   ": blocks stand twice or in the wrong order",
+                   ": blocks are duplicated or out of order",
                    name, offset, start, expected);
 }
 

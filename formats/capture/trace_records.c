@@ -52,7 +52,7 @@ static int next_member(struct trace_records *records, struct bt_error *error)
     records->gzip_ended = true;
     if (available > 0)
         bt_fail(&records->pending, BT_NOTE,
-                "%s: offset %" PRIu64 ": bytes behind the gzip data are left out",
+                "%s: offset %" PRIu64 ": bytes after the gzip data are left out",
                 trace_input_name(input), trace_input_offset(input));
     return 0;
 }
@@ -234,14 +234,14 @@ static int finish(struct trace_records *records, size_t stray, struct bt_error *
     }
     if (stray > 0 && !records->tail_reported) {
         records->tail_reported = true;
-        return bt_fail(error, BT_NOTE, "%s: %zu stray bytes behind record %" PRIu64 " are left out",
+        return bt_fail(error, BT_NOTE, "%s: %zu stray bytes after record %" PRIu64 " are left out",
                        name, stray, records->ordinal);
     }
     if (records->too_wide > 0 && !records->too_wide_reported) {
         records->too_wide_reported = true;
         return bt_fail(error, BT_DATA,
                        "%s: %" PRIu64 " records, the first is number %" PRIu64
-                       ", need more than 32 bits; their low 32 bits were taken",
+                       ", need more than 32 bits; the low 32 bits are used",
                        name, records->too_wide, records->first_too_wide);
     }
     if (records->pending.code) {

@@ -176,7 +176,7 @@ int dcfg_add_edge_type(struct dcfg *graph, uint32_t id, const char *name, size_t
     struct dcfg_edge_type_row row = {.id = id, .name = 0, .type = dcfg_edge_type_of(name, size)};
     for (uint32_t i = 0; i < graph->edge_type_count; i++)
         if (graph->edge_types[i].id == id)
-            return bt_fail(error, BT_DATA, "edge type id %u for the second time", id);
+            return bt_fail(error, BT_DATA, "duplicate edge type id %u", id);
     if (graph->edge_type_count >= EDGE_TYPES_MAX)
         return bt_fail(error, BT_DATA, "more than %u edge types", EDGE_TYPES_MAX);
     struct dcfg_edge_type_row *rows = with_row(graph, graph->edge_types, &graph->room->edge_types,
@@ -195,10 +195,9 @@ int dcfg_add_special_node(struct dcfg *graph, uint32_t id, const char *name, siz
 {
     struct dcfg_special_node row = {.id = id, .name = 0, .special = dcfg_special_of(name, size)};
     if (dcfg_special(graph, id) != 0)
-        return bt_fail(error, BT_DATA, "node id %u for the second time", id);
+        return bt_fail(error, BT_DATA, "duplicate node id %u", id);
     if (row.special != DCFG_OTHER && graph->special_ids[row.special] != 0)
-        return bt_fail(error, BT_DATA, "the node %s for the second time",
-                       dcfg_special_name(row.special));
+        return bt_fail(error, BT_DATA, "duplicate node %s", dcfg_special_name(row.special));
     if (graph->special_node_count >= SPECIAL_MAX)
         return bt_fail(error, BT_DATA, "more than %u special nodes", SPECIAL_MAX);
     struct dcfg_special_node *rows =
@@ -321,7 +320,7 @@ static void *with_image_row(struct dcfg_process *process, void *array, size_t *c
                             uint32_t count, size_t item_bytes, struct bt_error *error)
 {
     if (process->image_count == 0) {
-        bt_fail(error, BT_USAGE, "a row of an image, and there is no image");
+        bt_fail(error, BT_USAGE, "a row of an image without an image");
         return NULL;
     }
     return with_row(process->graph, array, capacity, count, item_bytes, error);
@@ -386,7 +385,7 @@ static int extend(struct dcfg_range *range, uint32_t count, struct bt_error *err
     if (range->count == 0)
         range->first = count;
     else if (range->first + range->count != count)
-        return bt_fail(error, BT_USAGE, "ranges are filled one after the other");
+        return bt_fail(error, BT_USAGE, "ranges must be filled one at a time");
     range->count++;
     return 0;
 }

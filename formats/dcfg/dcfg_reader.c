@@ -558,7 +558,7 @@ static int read_version(struct reader *reader, int tag)
     reader->major_reported = true;
     if (value > MAJOR_KNOWN && !reader->any_version)
         return json_pull_fail(reader->pull, BT_DATA,
-                              "major version %llu of the format, and only 0 and 1 are known",
+                              "major version %llu of the format; only 0 and 1 are known",
                               (unsigned long long)value);
     return 0;
 }
@@ -597,7 +597,8 @@ static int read_document(struct reader *reader)
     if (result == 0)
         result = json_pull_end(reader->pull);
     if (result == 0 && !reader->major_reported)
-        return json_pull_fail(reader->pull, BT_DATA, "MAJOR_VERSION is missing: this is no DCFG");
+        return json_pull_fail(reader->pull, BT_DATA,
+                              "MAJOR_VERSION is missing: this is not a DCFG");
     return result;
 }
 

@@ -21,8 +21,8 @@ static int index_file_names(struct dcfg *graph, struct bt_error *error)
     int result = build_index(graph, &graph->file_name_index, names ? &names->id : NULL,
                              sizeof *names, graph->file_name_count, &duplicate, error);
     if (result == 0 && duplicate != ID_INDEX_NONE)
-        return bt_fail(error, BT_DATA, "FILE_NAMES[%u]: the id %u for the second time",
-                       duplicate + 1, names[duplicate].id);
+        return bt_fail(error, BT_DATA, "FILE_NAMES[%u]: duplicate id %u", duplicate + 1,
+                       names[duplicate].id);
     return result;
 }
 
@@ -35,7 +35,7 @@ static int index_blocks(struct dcfg_process *process, struct bt_error *error)
     if (result < 0)
         return result;
     if (duplicate != ID_INDEX_NONE)
-        return bt_fail(error, BT_DATA, "%s: the node id %u for the second time",
+        return bt_fail(error, BT_DATA, "%s: duplicate node id %u",
                        dcfg_path_block(process, duplicate).text, blocks[duplicate].id);
     for (uint32_t i = 0; i < process->graph->special_node_count; i++) {
         const struct dcfg_special_node *node = &process->graph->special_nodes[i];
@@ -55,7 +55,7 @@ static int index_edges(struct dcfg_process *process, struct bt_error *error)
     int result = build_index(process->graph, &process->edge_index, edges->ids, sizeof *edges->ids,
                              edges->count, &duplicate, error);
     if (result == 0 && duplicate != ID_INDEX_NONE)
-        return bt_fail(error, BT_DATA, "%s: the edge id %u for the second time",
+        return bt_fail(error, BT_DATA, "%s: duplicate edge id %u",
                        dcfg_path_in_process(process, "EDGES", duplicate).text,
                        edges->ids[duplicate]);
     return result;
@@ -73,7 +73,7 @@ static int check_edges(const struct dcfg_process *process, struct bt_error *erro
         bool from = is_node(process, edges->sources[i]);
         if (from && is_node(process, edges->targets[i]))
             continue;
-        return bt_fail(error, BT_DATA, "%s: edge %u %s node %u, and there is none with that id",
+        return bt_fail(error, BT_DATA, "%s: edge %u %s node %u, which does not exist",
                        dcfg_path_in_process(process, "EDGES", i).text, edges->ids[i],
                        from ? "leads to" : "comes from",
                        from ? edges->targets[i] : edges->sources[i]);

@@ -39,7 +39,7 @@ static int header_cell(struct dcfg_table *table)
         return 0;
     uint32_t bit = UINT32_C(1) << (found - 1);
     if (table->present & bit)
-        return json_pull_fail(table->pull, BT_DATA, "the column %s for the second time",
+        return json_pull_fail(table->pull, BT_DATA, "duplicate column %s",
                               table->columns[found - 1].name);
     table->present |= bit;
     return 0;

@@ -118,7 +118,7 @@ static int keep(struct dcfg_trace_reader *reader, int result)
 
 static int no_memory(struct dcfg_trace_reader *reader)
 {
-    return json_pull_fail(reader->pull, BT_MEMORY, "no memory for this");
+    return json_pull_fail(reader->pull, BT_MEMORY, "no memory to read a trace");
 }
 
 /* As dcfg_table_begin; read strictly, all columns must be there, in the order that they are given
@@ -136,7 +136,7 @@ static int begin_table(struct dcfg_trace_reader *reader, struct dcfg_table *tabl
             return json_pull_fail(reader->pull, BT_DATA, "the table lacks the column %s",
                                   columns[i].name);
         if (position < before)
-            return json_pull_fail(reader->pull, BT_DATA, "the column %s must come behind %s",
+            return json_pull_fail(reader->pull, BT_DATA, "the column %s must come after %s",
                                   columns[i].name, columns[i - 1].name);
         before = position;
     }
@@ -201,7 +201,7 @@ static int read_dictionary(struct dcfg_trace_reader *reader)
         memcpy(grown, key.text, key.size);
         if (reader->settings.json.strict && !good_key(grown, name.length)) {
             result = json_pull_fail(reader->pull, BT_DATA,
-                                    "keys are of A to Z, a to z, 0 to 9, + and -");
+                                    "keys consist of A to Z, a to z, 0 to 9, + and -");
             break;
         }
         result = read_text(reader, &reader->text, reader->settings.dictionary_max);
@@ -451,7 +451,7 @@ static int begin_threads(struct dcfg_trace_reader *reader)
     needed |= reader->processes.present & 1u << (STRING_DICTIONARY - 1);
     if (needed & ~reader->processes.seen)
         return json_pull_fail(reader->pull, BT_DATA,
-                              "THREAD_DATA comes before what it is decoded with");
+                              "THREAD_DATA comes before the tables that decode it");
     int result = begin_table(reader, &reader->threads, columns);
     if (result < 0)
         return result;
@@ -499,7 +499,7 @@ static int read_version(struct dcfg_trace_reader *reader, int tag)
         return result;
     if (tag == TAG_MAJOR && value > MAJOR_KNOWN && !reader->settings.any_version)
         return json_pull_fail(reader->pull, BT_DATA,
-                              "major version %llu of the format, and only 0 and 1 are known",
+                              "major version %llu of the format; only 0 and 1 are known",
                               (unsigned long long)value);
     return 0;
 }
@@ -540,7 +540,7 @@ static int next_section(struct dcfg_trace_reader *reader)
         result = json_pull_end(reader->pull);
     if (result == 0 && !(reader->tags_seen & 1u << (TAG_MAJOR - 1)))
         return json_pull_fail(reader->pull, BT_DATA,
-                              "MAJOR_VERSION is missing: this is no DCFG-trace");
+                              "MAJOR_VERSION is missing: this is not a DCFG-trace");
     if (result == 0 && !(reader->tags_seen & 1u << (TAG_PROCESSES - 1)))
         return json_pull_fail(reader->pull, BT_DATA, "PROCESSES is missing");
     return result;

@@ -312,10 +312,11 @@ static int write_blocks(struct writing *writing, struct dcfg_range range, struct
         uint32_t number = sorted ? range.first + i : writing->order[i];
         const struct dcfg_block *block = &blocks[number];
         if (block->offset == 0)
-            return bt_fail(error, BT_USAGE,
-                           "the basic block %u begins where its image does, which readers of DCFG "
-                           "take for none: give the image a lower load address",
-                           block->id);
+            return bt_fail(
+                error, BT_USAGE,
+                "the basic block %u begins at its image's load address, and readers of DCFG "
+                "treat offset 0 as missing: give the image a lower load address",
+                block->id);
         row(put);
         json_put_integer(put, block_id(writing, number));
         json_put_hex(put, block->offset);
@@ -510,7 +511,7 @@ int dcfg_write_text(const struct dcfg *graph, struct text_writer *writer,
         return bt_fail(error, BT_USAGE, "a graph that is not sealed cannot be written");
     if (graph->process_count > 1 && !(settings && settings->several_processes))
         return bt_fail(error, BT_USAGE,
-                       "%u processes, and readers of DCFG expect one: write them one by one",
+                       "%u processes; readers of DCFG expect one: write each to a file",
                        graph->process_count);
     struct writing document = {.graph = graph, .unnamed = unnamed_id(graph)};
     struct json_put *put = document.put = json_put_new(writer, error);

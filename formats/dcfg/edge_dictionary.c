@@ -249,7 +249,7 @@ static int compile_with_references(struct edge_dictionary *dictionary, size_t fi
         visit->at += look.at;
         if (dictionary->entries[look.entry - 1].state == WAITING)
             return bt_fail(error, BT_DATA,
-                           "STRING_DICTIONARY, \"%s\", character %zu: refers to itself in a circle",
+                           "STRING_DICTIONARY, \"%s\", character %zu: a circular reference",
                            show(shown, entry), visit->at + 1);
         if (push_visit(dictionary, look.entry - 1) < 0)
             return no_memory(error);

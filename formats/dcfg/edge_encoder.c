@@ -216,7 +216,7 @@ static int check_edges(const struct edge_encoder *encoder, const uint32_t *edges
     for (size_t i = 0; i < count; i++)
         bad |= edges[i] - 1 >= encoder->settings.edge_max;
     if (bad)
-        return bt_fail(error, BT_USAGE, "an edge id that is not between 1 and %u",
+        return bt_fail(error, BT_USAGE, "an edge id is not between 1 and %u",
                        encoder->settings.edge_max);
     return 0;
 }

@@ -179,7 +179,7 @@ static int compile_open(struct compiler *compiler)
     uint64_t copies = 0;
     skip_space(compiler);
     if (compiler->at == compiler->length || !is_digit(compiler->text[compiler->at]))
-        return bt_fail(compiler->error, BT_DATA, "character %zu: '(' without a number behind it",
+        return bt_fail(compiler->error, BT_DATA, "character %zu: '(' without a number after it",
                        at + 1);
     for (; compiler->at < compiler->length && is_digit(compiler->text[compiler->at]);
          compiler->at++) {
@@ -285,7 +285,7 @@ static int compile_next(struct compiler *compiler)
         return compile_reference(compiler);
     default:
         return bt_fail(compiler->error, BT_DATA,
-                       "character %zu: 0x%02x means nothing in an edge-id sequence",
+                       "character %zu: 0x%02x is not allowed in an edge-id sequence",
                        compiler->at + 1, (unsigned char)c);
     }
 }

@@ -77,14 +77,14 @@ static int no_transition(const struct edge_walk *walk, struct transition found, 
 {
     uint64_t edge = walk->count - walk->left + given;
     if (found.kind != TRANSITION_NONE || (walk->bits_left < TRANSITION_BITS_MAX && walk->at != 0))
-        return bt_fail(error, BT_DATA, "the EDGE_ID_SEQUENCE ends behind edge %llu of %llu",
+        return bt_fail(error, BT_DATA, "the EDGE_ID_SEQUENCE ends after edge %llu of %llu",
                        (unsigned long long)edge, (unsigned long long)walk->count);
     if (walk->at == 0)
         return bt_fail(error, BT_DATA,
-                       "the TRANSITION_TABLE has nothing that follows edge %llu of the chunk",
+                       "the TRANSITION_TABLE has no successor of edge %llu of the chunk",
                        (unsigned long long)edge);
     return bt_fail(error, BT_DATA,
-                   "the TRANSITION_TABLE has no code for the bits behind edge %llu of the chunk",
+                   "the TRANSITION_TABLE has no code for the bits after edge %llu of the chunk",
                    (unsigned long long)edge);
 }
 

@@ -70,7 +70,7 @@ static int read_code(struct transition_row *row, const char *code, size_t length
                        TRANSITION_BITS_MAX);
     for (size_t i = 0; i < length; i++) {
         if (code[i] != '0' && code[i] != '1')
-            return bt_fail(error, BT_DATA, "a TRANSITION_CODE of other characters than 0 and 1");
+            return bt_fail(error, BT_DATA, "a TRANSITION_CODE with characters other than 0 and 1");
         row->code |= (uint32_t)(code[i] - '0') << (31 - i);
     }
     row->bits = (uint32_t)length;
@@ -159,7 +159,7 @@ static int check_codes(const struct transition_table *table, struct bt_error *er
         code_text(texts[0], before);
         code_text(texts[1], row);
         return bt_fail(error, BT_DATA,
-                       "edge %u: the TRANSITION_CODEs \"%s\" and \"%s\" cannot be told apart",
+                       "edge %u: the TRANSITION_CODEs \"%s\" and \"%s\" are ambiguous",
                        row->current, texts[0], texts[1]);
     }
     return 0;

@@ -65,7 +65,7 @@ static int own_setup(struct deflate_encoder *encoder, int level, struct bt_error
     if (level == 0)
         return 0; /* to store needs no memory */
     if (level != -1)
-        return bt_fail(error, BT_USAGE, "our own engines have level 0 (store) only");
+        return bt_fail(error, BT_USAGE, "this engine has only level 0 (store)");
     if (encoder->engine == DEFLATE_RECORDS)
         encoder->records = deflate_records_new();
     else

@@ -130,12 +130,12 @@ static enum foreign_time timed(const struct csv_reader *csv)
 static int decode_heading(struct csv_reader *csv, struct foreign_line line, struct bt_error *error)
 {
     if (!take_heading(csv, line))
-        return bt_fail(error, BT_DATA,
-                       "the heading names no address, or no type: its columns, with commas "
-                       "between them, are of index, tick, address, type, size, attribute, "
-                       "processor and time");
+        return bt_fail(
+            error, BT_DATA,
+            "the heading lacks address or type: columns, separated by commas, are index, "
+            "tick, address, type, size, attribute, processor and time");
     if (csv->twice != COLUMN_NONE)
-        return bt_fail(error, BT_DATA, "the heading has two columns %s", names[csv->twice]);
+        return bt_fail(error, BT_DATA, "duplicate column %s in the heading", names[csv->twice]);
     return 0;
 }
 
@@ -157,7 +157,8 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         if (!foreign_line_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields, the heading has %u", i, csv->count);
         if (!take_field(item, (enum column)csv->columns[i], &field))
-            return bt_fail(error, BT_DATA, "field %u is no %s", i + 1, names[csv->columns[i]]);
+            return bt_fail(error, BT_DATA, "field %u is not a valid %s", i + 1,
+                           names[csv->columns[i]]);
     }
     if (foreign_line_field(&line, ',', &field))
         return bt_fail(error, BT_DATA, "it has more fields than the heading, which has %u",

@@ -73,9 +73,10 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     uint8_t label = *line.at++;
     uint8_t type = type_of_label(label);
     if (type == NO_LABEL || !at_space(&line))
-        return bt_fail(error, BT_DATA, "it begins with no label of din (0 to 4, or r w i m c v)");
+        return bt_fail(error, BT_DATA,
+                       "it does not begin with a label of din (0 to 4, or r w i m c v)");
     if (!take_number(&line, &address))
-        return bt_fail(error, BT_DATA, "there is no hexadecimal address behind the label");
+        return bt_fail(error, BT_DATA, "there is no hexadecimal address after the label");
     if (type == LEFT_OUT) {
         item->left_out = true;
         return 0;
@@ -83,7 +84,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (label <= '9')
         told = WORD_BYTES - address % WORD_BYTES;
     else if (!take_size(&line, &told))
-        return bt_fail(error, BT_DATA, "its size is no hexadecimal number");
+        return bt_fail(error, BT_DATA, "its size is not a hexadecimal number");
     item->references[0] = (struct foreign_reference){
         .address = address, .size = told, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
     item->count = 1;

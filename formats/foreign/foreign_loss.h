@@ -31,8 +31,8 @@ struct foreign_loss {
     uint64_t count[FOREIGN_REASONS]; /* number of requests, losses or gaps */
 };
 
-/* A sentence about a reason with a count ("I/O requests left out: 1,234 (din has no such thing)");
- * text has room for FOREIGN_LOSS_BYTES. Returns text, or NULL if the count is 0. */
+/* A sentence about a reason with a count ("I/O requests left out: 1,234 (din cannot represent
+ * them)"); text has room for FOREIGN_LOSS_BYTES. Returns text, or NULL if the count is 0. */
 #define FOREIGN_LOSS_BYTES 200u
 char *foreign_loss_sentence(char *text, const struct foreign_loss *loss, enum foreign_reason reason,
                             const char *format);

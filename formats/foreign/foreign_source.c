@@ -146,7 +146,7 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
     if (result == 0 && item->used == 0 && (!stuck || foreign->cut))
         return 0;
     if (result == 0 && stuck)
-        result = bt_fail(error, BT_DATA, "the last %zu bytes are no whole record", available);
+        result = bt_fail(error, BT_DATA, "the last %zu bytes are not a whole record", available);
     if (result < 0)
         result = damaged(foreign, error);
     if (item->used == 0) /* nobody knows where the next one begins */
@@ -264,11 +264,11 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 static int report_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
 {
     static const char *const sentences[NOTES] = {
-        [NOTE_MORE] = "more places that are damaged",
-        [NOTE_SIZE] = "sizes above 255 that became 255",
-        [NOTE_PROCESSOR] = "processors above 255 that became 255",
-        [NOTE_BACK] = "places where time goes back, and stands still",
-        [NOTE_TIMELESS] = "requests without a time, which became 0"};
+        [NOTE_MORE] = "more damaged places",
+        [NOTE_SIZE] = "sizes above 255 limited to 255",
+        [NOTE_PROCESSOR] = "processors above 255 limited to 255",
+        [NOTE_BACK] = "places where time goes back (the last time is kept)",
+        [NOTE_TIMELESS] = "requests without a time (set to 0)"};
     const char *name = text_reader_name(foreign->reader);
     char number[QUANTITY_TEXT_BYTES];
     quantity_text(number, foreign->notes[note]);
@@ -278,7 +278,7 @@ static int report_note(struct foreign_source *foreign, enum note note, struct bt
                        number);
     if (note == NOTE_ABOVE && foreign->options.wrap)
         return bt_fail(error, BT_NOTE,
-                       "%.300s: addresses above 4 GiB that lost their upper bits: %s", name,
+                       "%.300s: addresses above 4 GiB reduced to their low 32 bits: %s", name,
                        number);
     if (note == NOTE_ABOVE)
         return bt_fail(error, BT_NOTE,

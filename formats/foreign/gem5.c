@@ -97,7 +97,7 @@ static int decode_header(struct gem5_reader *gem5, const uint8_t *bytes, size_t 
 {
     Gem5__Header *header = gem5__header__unpack(NULL, size, bytes);
     if (!header)
-        return bt_fail(error, BT_DATA, "it has no header of a packet trace");
+        return bt_fail(error, BT_DATA, "it lacks the header of a packet trace");
     take_clock(gem5, header);
     gem5__header__free_unpacked(header, NULL);
     gem5->headed = true;
@@ -136,7 +136,7 @@ static int decode_packet(struct gem5_reader *gem5, const uint8_t *bytes, size_t 
     gem5->arena.fill = 0;
     const Gem5__Packet *packet = gem5__packet__unpack(&allocator, size, bytes);
     if (!packet)
-        return bt_fail(error, BT_DATA, "a message of %zu bytes is no packet", size);
+        return bt_fail(error, BT_DATA, "a message of %zu bytes is not a packet", size);
     item->clock_hz = gem5->clock_hz;
     uint8_t type;
     if (!take_command(packet, &type)) {
@@ -167,7 +167,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         if (size < GEM5_MAGIC_BYTES)
             return 0;
         if (memcmp(bytes, GEM5_MAGIC, GEM5_MAGIC_BYTES) != 0)
-            return bt_fail(error, BT_DATA, "it does not begin as gem5's traces do");
+            return bt_fail(error, BT_DATA, "it does not begin like a trace of gem5");
         gem5->begun = true;
         item->used = GEM5_MAGIC_BYTES;
         return 0;
@@ -188,11 +188,11 @@ static int finish_reading(void *state, struct bt_error *error)
     const struct gem5_reader *gem5 = state;
     if (!gem5->begun || gem5->headed)
         return 0;
-    return bt_fail(error, BT_DATA, "it has no header of a packet trace");
+    return bt_fail(error, BT_DATA, "it lacks the header of a packet trace");
 }
 
 const struct foreign_decoder gem5_decoder = {.left_out =
-                                                 "packets that are no requests to read or write",
+                                                 "packets other than read and write requests",
                                              .state_bytes = sizeof(struct gem5_reader),
                                              .decode = decode,
                                              .finish = finish_reading};

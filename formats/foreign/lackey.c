@@ -30,11 +30,11 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         return 0;
     uint8_t kind = *line.at++;
     if (kind != 'I' && kind != 'L' && kind != 'S' && kind != 'M')
-        return bt_fail(error, BT_DATA, "it is no reference of lackey's (I, L, S or M)");
+        return bt_fail(error, BT_DATA, "it is not a reference of lackey (I, L, S or M)");
     foreign_line_skip_spaces(&line);
     if (!foreign_line_hexadecimal(&line, &reference->address) || !foreign_line_expect(&line, ',') ||
         !foreign_line_decimal(&line, &reference->size) || line.at < line.end)
-        return bt_fail(error, BT_DATA, "there is no ADDRESS,SIZE behind the letter");
+        return bt_fail(error, BT_DATA, "there is no ADDRESS,SIZE after the letter");
     reference->type = kind == 'I'   ? REQUEST_FETCH
                       : kind == 'S' ? REQUEST_MEMWRITE
                                     : REQUEST_MEMREAD;
@@ -49,7 +49,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
 }
 
 const struct foreign_decoder lackey_decoder = {
-    .lines = true, .left_out = "lines of valgrind's own", .decode = decode};
+    .lines = true, .left_out = "valgrind's own lines", .decode = decode};
 
 /* --- writing --- */
 

@@ -97,9 +97,8 @@ static bool take_number(struct foreign_line *field, bool fraction, uint64_t *num
 static int refuse_heading(const struct libcachesim_reader *csv, struct bt_error *error)
 {
     if (csv->twice)
-        return bt_fail(error, BT_DATA, "the heading has two columns of one kind, the second is %u",
-                       csv->twice);
-    return bt_fail(error, BT_DATA, "the heading names no object");
+        return bt_fail(error, BT_DATA, "column %u of the heading is a duplicate", csv->twice);
+    return bt_fail(error, BT_DATA, "the heading lacks the object");
 }
 
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
@@ -121,20 +120,20 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         }
         assume_heading(csv, line);
         if (csv->unusable)
-            return bt_fail(error, BT_DATA, "it has no time and object");
+            return bt_fail(error, BT_DATA, "it lacks a time and an object");
     }
     bool timed = false;
     values[COLUMN_SIZE] = objects_size(&csv->objects);
     for (unsigned i = 0; i < csv->count; i++) {
         enum column column = (enum column)csv->columns[i];
         if (!foreign_line_field(&line, ',', &field))
-            return bt_fail(error, BT_DATA, "it has %u fields, %u are wanted", i, csv->count);
+            return bt_fail(error, BT_DATA, "it has %u fields; %u are required", i, csv->count);
         timed = timed || column == COLUMN_TIME;
         if (column == COLUMN_OPERATION)
             type = type_of(&field);
         else if (column != COLUMN_NONE &&
                  !take_number(&field, column == COLUMN_TIME, &values[column]))
-            return bt_fail(error, BT_DATA, "field %u is no number", i + 1);
+            return bt_fail(error, BT_DATA, "field %u is not a number", i + 1);
     }
     if (foreign_line_field(&line, ',', &field))
         return bt_fail(error, BT_DATA, "it has more fields than the first line, which has %u",

@@ -111,17 +111,19 @@ static int take_type(struct npy_reader *npy, struct foreign_line line, struct bt
     uint64_t bytes;
     uint8_t kind;
     if (!past(&line, '['))
-        return bt_fail(error, BT_DATA, "its elements have no fields: a structured array is wanted");
+        return bt_fail(error, BT_DATA,
+                       "its elements have no fields: a structured array is required");
     while (!past(&line, ']')) {
         if (!take_tuple(&line, &name, &bytes, &kind))
             return bt_fail(error, BT_DATA, "a field of its elements cannot be understood");
         for (int field = 0; field < FIELDS; field++)
             if (foreign_line_is(&name, names[field])) {
                 if (kind == 0)
-                    return bt_fail(error, BT_DATA, "its %s is no little-endian whole number",
+                    return bt_fail(error, BT_DATA, "its %s is not a little-endian integer",
                                    names[field]);
                 if (npy->fields[field].bytes > 0)
-                    return bt_fail(error, BT_DATA, "its elements have two fields %s", names[field]);
+                    return bt_fail(error, BT_DATA, "its elements have a duplicate field %s",
+                                   names[field]);
                 npy->fields[field].offset = (uint16_t)npy->item_bytes;
                 npy->fields[field].bytes = (uint8_t)bytes;
                 npy->fields[field].is_signed = kind == 'i';
@@ -140,15 +142,15 @@ static int take_head(struct npy_reader *npy, struct foreign_line head, struct bt
 {
     struct foreign_line value;
     if (!find_key(head, "descr", &value))
-        return bt_fail(error, BT_DATA, "its head does not describe elements, once");
+        return bt_fail(error, BT_DATA, "its header must contain one descr");
     int result = take_type(npy, value, error);
     if (result < 0)
         return result;
     if (!find_key(head, "shape", &value) || !past(&value, '('))
-        return bt_fail(error, BT_DATA, "its head has not one shape");
+        return bt_fail(error, BT_DATA, "its header must contain one shape");
     foreign_line_skip_spaces(&value);
     if (!foreign_line_decimal(&value, &npy->left) || !past(&value, ',') || !past(&value, ')'))
-        return bt_fail(error, BT_DATA, "it has not one dimension");
+        return bt_fail(error, BT_DATA, "it must have one dimension");
     npy->headed = true;
     return 0;
 }
@@ -168,12 +170,12 @@ static int decode_head(struct npy_reader *npy, const uint8_t *bytes, size_t size
 {
     size_t length = 0;
     if (size >= NPY_MAGIC_BYTES && memcmp(bytes, NPY_MAGIC, NPY_MAGIC_BYTES) != 0)
-        return bt_fail(error, BT_DATA, "it does not begin as NumPy's arrays do");
+        return bt_fail(error, BT_DATA, "it does not begin like an array of NumPy");
     size_t start = find_head(bytes, size, &length);
     if (start == 0)
         return 0;
     if (length > HEAD_BYTES_MAX)
-        return bt_fail(error, BT_DATA, "its head has more than %u bytes", HEAD_BYTES_MAX);
+        return bt_fail(error, BT_DATA, "its header has more than %u bytes", HEAD_BYTES_MAX);
     if (size < start + length)
         return 0;
     int result = take_head(
@@ -209,7 +211,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (!npy->headed)
         return decode_head(npy, bytes, size, item, error);
     if (npy->left == 0)
-        return bt_fail(error, BT_DATA, "there are bytes behind the elements that its head tells");
+        return bt_fail(error, BT_DATA, "bytes follow the elements that its header declares");
     if (size < npy->item_bytes)
         return 0;
     uint64_t type = get_field(npy, bytes, FIELD_TYPE);
@@ -221,7 +223,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (negative < FIELDS)
         return bt_fail(error, BT_DATA, "its %s is negative", names[negative]);
     if (type > UINT8_MAX || attribute > UINT8_MAX)
-        return bt_fail(error, BT_DATA, "its %s is none: a number from 0 to 255",
+        return bt_fail(error, BT_DATA, "its %s is not a number from 0 to 255",
                        names[type > UINT8_MAX ? FIELD_TYPE : FIELD_ATTRIBUTE]);
     *reference = (struct foreign_reference){.address = get_field(npy, bytes, FIELD_ADDRESS),
                                             .size = get_field(npy, bytes, FIELD_SIZE),
@@ -239,7 +241,7 @@ static int finish_reading(void *state, struct bt_error *error)
     const struct npy_reader *npy = state;
     if (!npy->headed || npy->left == 0)
         return 0;
-    return bt_fail(error, BT_DATA, "%" PRIu64 " elements that its head tells are missing",
+    return bt_fail(error, BT_DATA, "%" PRIu64 " elements that its header declares are missing",
                    npy->left);
 }
 

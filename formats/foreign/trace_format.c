@@ -211,7 +211,7 @@ int trace_format_create(struct sink **sink, const struct trace_format *format, c
                         struct bt_error *error)
 {
     if (!format->encoder)
-        return bt_fail(error, BT_USAGE, "%s can be read, and not be written", format->name);
+        return bt_fail(error, BT_USAGE, "%s can be read, but not written", format->name);
     return foreign_sink_new(sink, format->encoder, path, options, loss, error);
 }
 

@@ -217,7 +217,7 @@ static int parse_field(struct parser *parser)
         if (take_word(parser, names[i].name)) {
             if (parser->fields_seen >> names[i].field & 1u) {
                 parser->at = start;
-                return expected(parser, "each of type, processor and address once at most");
+                return expected(parser, "each of type, processor and address at most once");
             }
             parser->fields_seen |= 1u << names[i].field;
             return (int)names[i].field;

@@ -5,19 +5,19 @@
 #include <string.h>
 
 /*
- * How it is fast. Numbers become digits as formats/base/digits.h has it. What stands between
- * address and time in the classic dump (name, size, attribute, processor) has few values in a real
- * trace: it is kept from the last record that had the same. A store may spill into the next column,
- * never out of the line's RECORD_TEXT_MAX_BYTES.
+ * Speed: formats/base/digits.h converts numbers. The classic dump's columns between address and
+ * time (name, size, attribute, processor) have few values in a real trace and are cached, as text,
+ * from the last record with the same key. A store may overwrite the next column, but never exceeds
+ * the line's RECORD_TEXT_MAX_BYTES.
  */
 
-/* The classic dump's second column by ordinal: the space behind the address, the name, its tabs. */
+/* The classic dump's second column by ordinal: the space after the address, the name, its tabs. */
 static const char *const name_columns[REQUEST_TYPES + 1] = {
     " FETCH\t\t",    " MEMREAD\t", " MEMREADINV\t",   " MEMWRITE\t",   " IOREAD\t\t", " IOWRITE\t",
     " DEFERREPLY\t", " INTA\t\t",  " CNTRLAGNTRES\t", " BRTRACEREC\t", " SHUTDOWN\t", " FLUSH\t\t",
     " HALT\t\t",     " SYNC\t\t",  " FLUSHACK\t",     " STOPCLKAK\t",  " SMIACK\t\t", " "};
 
-/* The classic dump's columns between address and time, as some record had them. */
+/* Cached text of the classic dump's columns between address and time. */
 struct middle {
     char text[27]; /* " CNTRLAGNTRES\t255\tff\t255\t" has 25 characters */
     uint8_t length;
@@ -61,15 +61,15 @@ static void make_middle(struct middle *middle, const struct record *record, uint
 }
 
 /*
- * Where the columns of a key are kept. The factor was searched for: with it no two of the usual
- * requests (memory and I/O of 4, 8 and 32 bytes, deferred replies, 8 processors) meet in one place.
+ * The cache slot of a key. The factor was found by search: it maps the usual requests (memory and
+ * I/O of 4, 8 and 32 bytes, deferred replies, 8 processors) to different slots.
  */
 static inline unsigned middle_slot(uint32_t key)
 {
     return key * 0x500cce13u >> 23;
 }
 
-/* Empty places hold a key that belongs elsewhere: 0 belongs to place 0, and 1 does not. */
+/* An empty slot holds a key of another slot: key 0 maps to slot 0, and key 1 does not. */
 static void clear_middles(struct middle middles[MIDDLES])
 {
     memset(middles, 0, MIDDLES * sizeof *middles);

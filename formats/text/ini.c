@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A piece of the text. */
+/* A range of the text. */
 struct piece {
     const char *start;
     size_t size;
@@ -25,7 +25,7 @@ static struct piece trim(struct piece piece)
     return piece;
 }
 
-/* Names and keys are letters, digits, and what file names and options are made of. */
+/* Names and keys: letters, digits, dots, dashes and underscores. */
 static bool is_word(struct piece piece)
 {
     static const char allowed[] =
@@ -97,7 +97,7 @@ static int parse_key(struct piece text, struct ini_line *line, struct bt_error *
     struct piece key = trim((struct piece){text.start, before});
     struct piece value = trim((struct piece){equals + 1, text.size - before - 1});
     if (!is_word(key))
-        return bt_fail(error, BT_USAGE, "what stands before = is not a key");
+        return bt_fail(error, BT_USAGE, "the text before = is not a key");
     if (value.size >= INI_VALUE_BYTES)
         return bt_fail(error, BT_USAGE, "a value has at most %u bytes", INI_VALUE_BYTES - 1);
     copy(line->key, key);

@@ -12,11 +12,11 @@ struct json_key_entry {
     uint64_t hash;
     size_t at, size; /* in octets */
     uint32_t depth;
-    uint32_t before; /* in its slot: 1 + the entry that was the last one there, 0: none */
+    uint32_t before; /* 1 + the previous entry in the same slot; 0 if none */
 };
 
-/* Entries leave in the reverse of the order in which they came, so that the entry that leaves is
- * always the last one of its slot. */
+/* Entries are removed in the reverse order of insertion, so that the removed entry is always the
+ * last one of its slot. */
 static void link_entry(struct json_keys *keys, size_t number)
 {
     struct json_key_entry *entry = &keys->entries[number];
@@ -50,7 +50,7 @@ static bool is_there(const struct json_keys *keys, const struct json_key_entry *
     for (uint32_t next = keys->slots[wanted->hash & (keys->slot_count - 1)]; next != 0;) {
         const struct json_key_entry *entry = &keys->entries[next - 1];
         if (entry->depth < wanted->depth)
-            return false; /* before it there are keys of outer objects only */
+            return false; /* the previous entries are keys of outer objects */
         if (entry->hash == wanted->hash && entry->size == wanted->size &&
             memcmp(keys->octets + entry->at, key, entry->size) == 0)
             return true;

@@ -1,6 +1,6 @@
 /*
- * The keys of a JSON object and of those around it, to find duplicates. Objects nest, so that the
- * innermost one's keys are the last; they are removed when it ends. A key costs its octets and some
+ * The keys of a JSON object and of those around it, to find duplicates. Objects nest: the innermost
+ * object's keys are the last ones, and are removed when it ends. A key costs its octets and about
  * 40 bytes, and constant time.
  */
 #ifndef FORMATS_TEXT_JSON_KEYS_H
@@ -16,22 +16,22 @@ struct json_key_entry;
 struct json_keys {
     struct json_key_entry *entries;
     size_t count, capacity;
-    char *octets; /* of all keys, one after the other */
+    char *octets; /* all keys, concatenated */
     size_t size, room;
-    uint32_t *slots; /* hash table: 1 + the last entry in a slot, 0: none */
+    uint32_t *slots; /* hash table: 1 + the last entry in a slot, 0 if none */
     size_t slot_count;
     uint64_t seed;
-    size_t bytes_max; /* memory that keys may take */
+    size_t bytes_max; /* limit of memory for the keys */
 };
 
 enum json_keys_result { JSON_KEYS_NEW, JSON_KEYS_TWICE, JSON_KEYS_FULL, JSON_KEYS_NO_MEMORY };
 
-/* Adds a key of the innermost object, which is the depth-th. TWICE: that object has it already;
- * FULL: it needs more than bytes_max. */
+/* Adds a key of the innermost object, at this depth. TWICE: a duplicate; FULL: needs more than
+ * bytes_max. */
 enum json_keys_result json_keys_add(struct json_keys *keys, uint32_t depth, const char *key,
                                     size_t size);
 
-/* Forgets the keys of the depth-th object, which has ended. */
+/* Removes the keys of the object at this depth, which has ended. */
 void json_keys_leave(struct json_keys *keys, uint32_t depth);
 
 void json_keys_free(struct json_keys *keys);

@@ -1,6 +1,6 @@
 /*
- * Members of JSON objects, a key and its value, written with json_put: what reports consist of.
- * Text may be any octets that end with a NUL; json_put_string() says what becomes of them.
+ * Members of JSON objects, a key and its value, written with json_put. Text may be any octets that
+ * end with a NUL; see json_put_string().
  */
 #ifndef FORMATS_TEXT_JSON_MEMBERS_H
 #define FORMATS_TEXT_JSON_MEMBERS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An element of an array that is a text. */
+/* A string as an element of an array. */
 void json_string(struct json_put *json, const char *text);
 
 /* "key": value */
@@ -20,7 +20,7 @@ void json_count(struct json_put *json, const char *key, uint64_t value);
 void json_bool(struct json_put *json, const char *key, bool value);
 void json_null(struct json_put *json, const char *key);
 
-/* With 20 digits at most, and as "1.0" where there are no others; null if it is not finite. */
+/* With at most 20 digits, and as "1.0" if integral; null if not finite. */
 void json_real(struct json_put *json, const char *key, double value);
 
 /* "key": 4.500, to the millisecond. */

@@ -9,43 +9,43 @@
 #include <string.h>
 
 #define BUFFER_BYTES     ((size_t)256 << 10)
-#define PADDING_BYTES    16u  /* zeros behind the buffer: a sentinel, and room to read words */
-#define NUMBER_BYTES_MAX 512u /* more digits than this are no number anybody wrote */
+#define PADDING_BYTES    16u  /* zeros after the buffer: a sentinel, and room to read words */
+#define NUMBER_BYTES_MAX 512u /* longer numbers are rejected */
 #define ESCAPE_BYTES_MAX 12u  /* two halves of a surrogate pair */
 #define FRAME_KEY_BYTES  47u  /* enough for every tag of DCFG; longer keys are cut in paths */
 #define PATH_BYTES       256u
-#define EXPANSION_FREE   ((uint64_t)64 << 20) /* text that may come from however few bytes */
+#define EXPANSION_FREE   ((uint64_t)64 << 20) /* text allowed from any number of bytes */
 
-/* An array or object that one is in. */
+/* An open array or object. */
 struct frame {
-    uint64_t index; /* of the element; in an object, members so far */
+    uint64_t index; /* of the element; in an object, the number of members so far */
     bool object;
-    bool fresh; /* nothing has been asked for yet */
+    bool fresh; /* no element or member has been requested yet */
     uint8_t key_size;
     char key[FRAME_KEY_BYTES];
 };
 
-/* Octets that grow, for strings that cannot be handed out where they lie. */
+/* A growing buffer, for strings that cannot be returned in place. */
 struct octets {
     char *data;
     size_t size, capacity;
 };
 
 struct json_pull {
-    const char *at;  /* what comes next */
-    const char *end; /* of what is there; *end is 0 */
+    const char *at;  /* the next octet */
+    const char *end; /* end of the data; *end is 0 */
     char *buffer;
-    bool ended;      /* nothing comes behind end */
-    bool in_string;  /* json_pull_string_begin() was called, and its end not seen */
+    bool ended;      /* no text follows end */
+    bool in_string;  /* after json_pull_string_begin(), before the string's end */
     int failed;      /* the first failure's code */
     uint64_t offset; /* of buffer[0] in the text */
-    uint64_t line;   /* of at, from 1 on */
+    uint64_t line;   /* of at, from 1 */
     struct text_reader *reader;
     struct bt_error *error;
     struct json_pull_settings settings;
     struct octets key, string;
     struct json_keys keys;
-    char escape[4]; /* a character that was written as an escape */
+    char escape[4]; /* a character decoded from an escape */
     uint32_t depth;
     struct frame *frames;
 };
@@ -155,23 +155,23 @@ int json_pull_fail(struct json_pull *pull, int code, const char *format, ...)
                    inner.message);
 }
 
-/* Something else is here than what should be. */
+/* Fails: the next value or token is not the expected one. */
 static int unexpected(struct json_pull *pull, const char *wanted)
 {
     unsigned char octet = (unsigned char)*pull->at;
     if (pull->failed < 0)
         return pull->failed;
     if (pull->at == pull->end)
-        return json_pull_fail(pull, BT_DATA, "the text ends where %s should be", wanted);
+        return json_pull_fail(pull, BT_DATA, "the text ends where %s is expected", wanted);
     if (octet > ' ' && octet < 0x7f)
-        return json_pull_fail(pull, BT_DATA, "'%c' where %s should be", octet, wanted);
-    return json_pull_fail(pull, BT_DATA, "octet 0x%02x where %s should be", octet, wanted);
+        return json_pull_fail(pull, BT_DATA, "'%c' where %s is expected", octet, wanted);
+    return json_pull_fail(pull, BT_DATA, "octet 0x%02x where %s is expected", octet, wanted);
 }
 
 /* --- octets ------------------------------------------------------------------------------------
  */
 
-/* Whether there is more text than there may be, up to offset size. */
+/* Fails if the text up to offset size exceeds a limit. */
 static int check_size(struct json_pull *pull, uint64_t size)
 {
     const struct json_pull_settings *settings = &pull->settings;
@@ -187,8 +187,8 @@ static int check_size(struct json_pull *pull, uint64_t size)
     return 0;
 }
 
-/* Reads more behind what is there, which moves to the front of the buffer. 1, 0 at the end of the
- * text, or negative. */
+/* Moves the data to the front of the buffer and reads more after it. 1, 0 at the end of the text,
+ * or negative. */
 static int refill(struct json_pull *pull)
 {
     size_t left = (size_t)(pull->end - pull->at);
@@ -210,7 +210,7 @@ static int refill(struct json_pull *pull)
     return pull->failed < 0 ? pull->failed : !pull->ended;
 }
 
-/* Sees to it that wanted octets (far fewer than the buffer holds) are there, or all there are. */
+/* Reads until wanted octets (far fewer than the buffer holds) are available, or the text ends. */
 static inline int ensure(struct json_pull *pull, size_t wanted)
 {
     while ((size_t)(pull->end - pull->at) < wanted) {
@@ -236,7 +236,7 @@ static char next_token_slowly(struct json_pull *pull)
     }
 }
 
-/* Goes to the next token; its first octet, 0 where there is none (or it is a NUL). */
+/* Advances to the next token; returns its first octet, 0 at the end (or for a NUL). */
 static inline char next_token(struct json_pull *pull)
 {
     char c = *pull->at;
@@ -258,7 +258,7 @@ static inline char next_token(struct json_pull *pull)
 static int enter(struct json_pull *pull, bool object)
 {
     if (pull->depth >= pull->settings.depth_max)
-        return json_pull_fail(pull, BT_DATA, "more than %u arrays and objects in each other",
+        return json_pull_fail(pull, BT_DATA, "more than %u levels of arrays and objects",
                               (unsigned)pull->settings.depth_max);
     struct frame *frame = &pull->frames[pull->depth++];
     frame->index = 0;
@@ -279,7 +279,7 @@ int json_pull_object(struct json_pull *pull)
     return next_token(pull) == '{' ? enter(pull, true) : unexpected(pull, "an object");
 }
 
-/* In front of an element or member: 1 if there is one, 0 past the closing bracket. */
+/* Before an element or member: 1 if there is one, 0 after the closing bracket. */
 static inline int go_on(struct json_pull *pull, struct frame *frame, char close)
 {
     char c = next_token(pull);
@@ -328,7 +328,7 @@ static int append(struct json_pull *pull, struct octets *octets, const char *dat
     return 0;
 }
 
-/* Remembers a key of the innermost object; one that is there already is a failure. */
+/* Stores a key of the innermost object; a duplicate is a failure. */
 static int note_key(struct json_pull *pull, const struct json_pull_text *key)
 {
     switch (json_keys_add(&pull->keys, pull->depth, key->text, key->size)) {
@@ -356,12 +356,12 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key)
         return result;
     if (next_token(pull) != '"')
         return unexpected(pull, "a key");
-    /* what comes is not the last key's value any more */
+    /* the next value is no longer the last key's */
     frame->key_size = 0;
     result = json_pull_string(pull, key);
     if (result < 0)
         return result;
-    /* the colon may be in the buffer's next filling, which takes the key's place */
+    /* reading the colon may refill the buffer, which invalidates the key */
     pull->key.size = 0;
     result = append(pull, &pull->key, key->text, key->size);
     if (result < 0)
@@ -382,7 +382,7 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key)
 /* --- strings -----------------------------------------------------------------------------------
  */
 
-/* The four digits of \uXXXX at the octet behind the u; negative if they are none. */
+/* The four digits of \uXXXX after the u; negative if they are not hexadecimal. */
 static int32_t escape_unit(const char *digits)
 {
     int32_t unit = 0;
@@ -395,7 +395,8 @@ static int32_t escape_unit(const char *digits)
     return unit;
 }
 
-/* A \u escape at pull->at; its length, or 0 where it is none. Padding keeps it from running on. */
+/* A \u escape at pull->at; returns its length, or 0 if it is invalid. The padding bounds the
+ * reads. */
 static size_t unicode_escape(const struct json_pull *pull, uint32_t *character)
 {
     int32_t first = escape_unit(pull->at + 2);
@@ -430,7 +431,7 @@ static int escape_piece(struct json_pull *pull, struct json_pull_text *piece)
     uint32_t character = 0;
     size_t size = pull->at[1] == 'u' ? unicode_escape(pull, &character) : 0;
     if (size == 0)
-        return json_pull_fail(pull, BT_DATA, "an escape in a string that JSON does not have");
+        return json_pull_fail(pull, BT_DATA, "an invalid escape in a string");
     pull->at += size;
     piece->size = json_scan_put_utf8(pull->escape, character);
     return 1;
@@ -474,7 +475,7 @@ int json_pull_string_piece(struct json_pull *pull, struct json_pull_text *piece)
     return 0;
 }
 
-/* A string that does not lie in the buffer as it is: from its pieces. */
+/* A string that cannot be returned in place, gathered from its parts. */
 static int gather_string(struct json_pull *pull, struct json_pull_text *text)
 {
     struct json_pull_text piece;
@@ -508,7 +509,7 @@ int json_pull_string(struct json_pull *pull, struct json_pull_text *text)
 /* --- numbers and words -------------------------------------------------------------------------
  */
 
-/* A number at pull->at, as RFC 8259 section 6 has it; its length, or negative. */
+/* A number at pull->at, RFC 8259 section 6; returns its length, or negative. */
 static int scan_number(struct json_pull *pull, bool *integer)
 {
     int result = ensure(pull, NUMBER_BYTES_MAX + 1);
@@ -516,7 +517,7 @@ static int scan_number(struct json_pull *pull, bool *integer)
         return result;
     size_t size = json_scan_number(pull->at, pull->settings.strict, integer);
     if (size == 0)
-        return json_pull_fail(pull, BT_DATA, "a number that JSON does not have");
+        return json_pull_fail(pull, BT_DATA, "an invalid number");
     if (size > NUMBER_BYTES_MAX)
         return json_pull_fail(pull, BT_DATA, "a number of more than %u characters",
                               NUMBER_BYTES_MAX);
@@ -534,12 +535,12 @@ static int integer_of_string(struct json_pull *pull, uint64_t *value)
     int result = json_pull_string(pull, &text);
     if (result == 0 && !json_scan_c_integer(text.text, text.size, value))
         return json_pull_fail(pull, BT_DATA,
-                              "a string where an integer is wanted that holds none (\"%.*s\")",
+                              "a string that is not an integer, where one is expected (\"%.*s\")",
                               (int)(text.size < 40 ? text.size : 40), text.text);
     return result;
 }
 
-/* Numbers that are not simply digits: says what is wrong with them. */
+/* Numbers that are not plain digits: reports the error. */
 static int odd_integer(struct json_pull *pull, uint64_t *value)
 {
     bool integer = false;
@@ -547,7 +548,7 @@ static int odd_integer(struct json_pull *pull, uint64_t *value)
     if (size < 0)
         return size;
     if (!integer || *pull->at == '-')
-        return json_pull_fail(pull, BT_DATA, "%.*s where an integer from 0 on is wanted",
+        return json_pull_fail(pull, BT_DATA, "%.*s where an integer of 0 or more is expected",
                               size < 40 ? size : 40, pull->at);
     if (!json_scan_decimal(pull->at, (size_t)size, value))
         return json_pull_fail(pull, BT_DATA, "an integer of more than 64 bits");
@@ -562,7 +563,7 @@ int json_pull_integer(struct json_pull *pull, uint64_t *value)
         return integer_of_string(pull, value);
     if (!begins_number(c))
         return unexpected(pull, "an integer");
-    /* up to 19 digits, none of them a leading zero, and all of them there: nearly every number */
+    /* up to 19 digits without a leading zero, all in the buffer: nearly every number */
     const char *at = pull->at;
     uint64_t sum = (uint64_t)(c - '0');
     const char *limit = at + 19 < pull->end ? at + 19 : pull->end;
@@ -585,13 +586,13 @@ int json_pull_integer_within(struct json_pull *pull, const struct json_pull_boun
     int result = json_pull_integer(pull, value);
     if (result < 0 || (*value >= bounds->minimum && *value <= bounds->maximum))
         return result;
-    return json_pull_fail(pull, BT_DATA, "%llu where an integer from %llu to %llu is wanted",
+    return json_pull_fail(pull, BT_DATA, "%llu where an integer from %llu to %llu is expected",
                           (unsigned long long)*value, (unsigned long long)bounds->minimum,
                           (unsigned long long)bounds->maximum);
 }
 
-/* An integer at at as nearly all are written: up to 18 digits without a zero in front, or "0x" and
- * up to 15 digits. What stands behind it, or NULL. */
+/* An integer at at in the usual form: up to 18 digits without a leading zero, or "0x" and up to 15
+ * digits. Returns its end, or NULL. */
 static inline const char *plain_integer(const char *at, uint64_t *value)
 {
     uint64_t sum = (unsigned char)(*at - '0');
@@ -616,7 +617,7 @@ static inline const char *plain_integer(const char *at, uint64_t *value)
         at++;
     }
     *value = sum;
-    /* neither a fraction nor the end of what is there may follow */
+    /* a fraction, or the end of the buffer, must not follow */
     return *at == ',' || *at == ']' || *at == ' ' || *at == '\n' ? at : NULL;
 }
 
@@ -711,7 +712,7 @@ int json_pull_kind(struct json_pull *pull)
 /* --- the rest ----------------------------------------------------------------------------------
  */
 
-/* Goes past a value without others in it, and into one with. */
+/* Skips a scalar value, or enters an array or object. */
 static int skip_or_enter(struct json_pull *pull)
 {
     struct json_pull_text piece;
@@ -762,5 +763,5 @@ int json_pull_end(struct json_pull *pull)
         return pull->failed;
     return c == '\0' && pull->at == pull->end
                ? 0
-               : json_pull_fail(pull, BT_DATA, "something behind the end of the document");
+               : json_pull_fail(pull, BT_DATA, "data after the end of the document");
 }

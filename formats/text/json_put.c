@@ -7,27 +7,27 @@
 #include <string.h>
 
 #define BUFFER_BYTES ((size_t)128 << 10)
-#define SMALL_BYTES  64u  /* more than any integer with its comma and line */
-#define NUMBER_BYTES 352u /* more than any double takes in printf's formats */
+#define SMALL_BYTES  64u  /* more than any integer with its comma and newline */
+#define NUMBER_BYTES 352u /* more than any double in printf's formats */
 
 struct json_put {
     char *at, *end; /* end: SMALL_BYTES before the buffer's */
-    bool comma;     /* a value came before in this array or object */
-    bool line;      /* a new line is wanted */
-    bool indented;  /* each element and member has a line of its own */
-    bool keyed;     /* a key came before, so that its value follows on the line */
-    unsigned depth; /* arrays and objects that are open */
+    bool comma;     /* a value precedes in this array or object */
+    bool line;      /* a newline is due */
+    bool indented;  /* each element and member is on a separate line */
+    bool keyed;     /* a key precedes, so that its value follows on the same line */
+    unsigned depth; /* number of open arrays and objects */
     int failed;
     const char *digits; /* of \u escapes */
     struct text_writer *writer;
-    FILE *stream; /* written to where there is no writer */
-    char *memory; /* what the stream has collected; valid after it was closed */
+    FILE *stream; /* the output if there is no writer */
+    char *memory; /* the stream's collected text; valid after it is closed */
     size_t memory_size;
     struct bt_error error;
     char buffer[BUFFER_BYTES + SMALL_BYTES];
 };
 
-/* The buffer is left as it is: most reports touch little of it. */
+/* The buffer is not zeroed: most reports use little of it. */
 static struct json_put *put_new(void)
 {
     struct json_put *put = malloc(sizeof *put);
@@ -118,7 +118,7 @@ char *json_put_take(struct json_put *put, size_t *size)
     return text;
 }
 
-/* Begins a line, with two spaces for each array and object that is open. */
+/* Begins a line, with two spaces for each open array and object. */
 static void indent(struct json_put *put)
 {
     *put->at++ = '\n';
@@ -132,7 +132,7 @@ static void indent(struct json_put *put)
     }
 }
 
-/* Room for SMALL_BYTES, and what has to be in front of a value or key. */
+/* Makes room for SMALL_BYTES and writes the separator before a value or key. */
 static inline void begin(struct json_put *put)
 {
     if (put->at >= put->end)
@@ -147,7 +147,7 @@ static inline void begin(struct json_put *put)
     put->line = false;
 }
 
-/* Octets as they are, any number. */
+/* Octets verbatim, any number. */
 static void put_plain(struct json_put *put, const char *text, size_t size)
 {
     while (size > 0) {
@@ -183,7 +183,7 @@ static inline void close_bracket(struct json_put *put, char bracket)
     bool last = --put->depth == 0;
     bool empty = !put->comma;
     put->comma = false;
-    /* an empty one has an empty line in it */
+    /* an empty one contains an empty line */
     if (put->indented && (empty || last))
         put_plain(put, "\n\n", (size_t)empty + last);
     begin(put);
@@ -290,7 +290,7 @@ void json_put_string_begin(struct json_put *put)
     *put->at++ = '"';
 }
 
-/* An octet that must not be in a string as it is. */
+/* An octet that must be escaped in a string. */
 static void put_escaped(struct json_put *put, unsigned char octet)
 {
     static const char named[] = "\"\\\b\f\n\r\t";
@@ -307,8 +307,8 @@ static void put_escaped(struct json_put *put, unsigned char octet)
     }
 }
 
-/* What may be in a string, but would be obeyed by a terminal that the file is shown on: DEL, and
- * the C1 characters. Returns where the first one is, or end. */
+/* The first character that JSON allows but a terminal interprets: DEL, and the C1 characters; end
+ * if there is none. */
 static const char *find_control(const char *text, const char *end)
 {
     const char *del = memchr(text, 0x7f, (size_t)(end - text));

@@ -1,7 +1,7 @@
 /*
- * Writes JSON forward: puts the commas and escapes the strings. No call fails on the way: the first
- * failure is kept, nothing is written after it, and json_put_finish() returns it.
- * formats/text/json_members.h writes a key and its value in one call.
+ * Writes JSON sequentially: adds commas and escapes strings. No call fails before
+ * json_put_finish(): the first failure is kept, nothing is written after it, and json_put_finish()
+ * returns it. formats/text/json_members.h writes a key and its value in one call.
  */
 #ifndef FORMATS_TEXT_JSON_PUT_H
 #define FORMATS_TEXT_JSON_PUT_H
@@ -16,30 +16,29 @@
 
 struct json_put;
 
-/* Writes to writer, which stays the caller's and must outlive it. NULL and *error without memory.
- */
+/* Writes to writer, which the caller owns and must keep. NULL and *error without memory. */
 struct json_put *json_put_new(struct text_writer *writer, struct bt_error *error);
 
 /*
- * Writes to a stream, which stays the caller's and must outlive it. Indented: for people, two
- * spaces a level, and a newline after the document; else on one line without a newline. Unlike in
- * files, \u escapes have capital digits. NULL without memory.
+ * Writes to a stream, which the caller owns and must keep. Indented: for people, two spaces a
+ * level, and a newline after the document; else on one line without a newline. Unlike in files, \u
+ * escapes have capital digits. NULL without memory.
  */
 struct json_put *json_put_new_stream(FILE *stream, bool indented);
 
 /* Collects a document in memory, as on a stream that is not indented. NULL without memory. */
 struct json_put *json_put_new_memory(void);
 
-/* Ends and frees one that collects in memory (or is NULL). The text, which a NUL ends and the
+/* Ends and frees a writer to memory (or NULL). Returns the text, which ends with a NUL and the
  * caller frees, and, unless size is NULL, its size without the NUL; NULL without memory. */
 char *json_put_take(struct json_put *put, size_t *size);
 
-/* Hands everything to the writer (which the caller finishes) or the stream. 0 or the first failure;
- * error may be NULL. */
+/* Passes all output to the writer (which the caller finishes) or the stream. 0 or the first
+ * failure; error may be NULL. */
 int json_put_finish(struct json_put *put, struct bt_error *error);
 void json_put_free(struct json_put *put);
 
-/* Whether a write failed: the rest need not be written. */
+/* Whether a write failed: further output is useless. */
 bool json_put_failed(const struct json_put *put);
 
 void json_put_array(struct json_put *put);
@@ -52,20 +51,20 @@ void json_put_key(struct json_put *put, const char *key);
 
 void json_put_integer(struct json_put *put, uint64_t value);
 
-/* A number in printf's format; null where it is none (infinite, say). */
+/* A number in printf's format; null if it is not finite. */
 void json_put_number(struct json_put *put, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void json_put_boolean(struct json_put *put, bool value);
 void json_put_null(struct json_put *put);
 
-/* "0x400000", as DCFG has addresses. */
+/* "0x400000", as DCFG writes addresses. */
 void json_put_hex(struct json_put *put, uint64_t value);
 
 /* Octets that are not UTF-8 become U+FFFD one by one. */
 void json_put_string(struct json_put *put, const char *text, size_t size);
 
-/* A string in pieces: begin, more, end. A character must not be divided between two pieces. */
+/* A string in parts: begin, more, end. A character must not be divided between two parts. */
 void json_put_string_begin(struct json_put *put);
 void json_put_string_more(struct json_put *put, const char *text, size_t size);
 void json_put_string_end(struct json_put *put);

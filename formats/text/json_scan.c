@@ -6,14 +6,14 @@
 #define ONES  UINT64_C(0x0101010101010101)
 #define HIGHS UINT64_C(0x8080808080808080)
 
-/* The high bit of every octet that is 0, and maybe of ones above such an octet. */
+/* The high bit of every octet that is 0, and maybe of octets above it. */
 static inline uint64_t zeros(uint64_t word)
 {
     return (word - ONES) & ~word & HIGHS;
 }
 
-/* The high bit of every octet that is a quote, a backslash, a control character or beyond ASCII,
- * and maybe of ones above such an octet: the lowest bit is right. */
+/* The high bit of every octet that is a quote, a backslash, a control character or not ASCII, and
+ * maybe of octets above it: the lowest bit is exact. */
 static inline uint64_t specials(uint64_t word)
 {
     uint64_t control = (word - ONES * 0x20) & ~word;
@@ -104,7 +104,7 @@ bool json_scan_decimal(const char *text, size_t size, uint64_t *value)
     return scan_digits(text, size, 10, value);
 }
 
-/* Up to 16 hexadecimal digits: addresses, of which a graph has many. */
+/* Up to 16 hexadecimal digits: addresses, frequent in graphs. */
 static bool scan_hex(const char *text, size_t size, uint64_t *value)
 {
     uint64_t sum = 0;

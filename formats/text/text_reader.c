@@ -16,7 +16,7 @@
 #define RAW_BYTES      (128u << 10)
 #define READ_BYTES_MAX (1u << 30) /* zlib and bzip2 count in unsigned int */
 #define MAGIC_BYTES    6u
-#define XZ_MEMORY_MAX  (256u << 20) /* what xz -9 asks for is a quarter of that */
+#define XZ_MEMORY_MAX  (256u << 20) /* four times what xz -9 needs */
 
 enum container {
     CONTAINER_UNKNOWN,
@@ -29,17 +29,17 @@ enum container {
 struct text_reader {
     int file;       /* -1: memory */
     bool own;       /* close it */
-    bool ended;     /* nothing comes behind raw[end] */
+    bool ended;     /* no data follows raw[end] */
     bool in_member; /* a compressed member has begun and not ended */
     enum container container;
     uint64_t size;
     uint64_t offset; /* of raw[begin] in the file */
     const uint8_t *raw;
-    uint8_t *buffer; /* raw, where it is ours */
+    uint8_t *buffer; /* owned buffer of raw; NULL for memory */
     size_t begin, end;
-    z_stream gzip; /* in use from the first member of its kind on */
+    z_stream gzip; /* initialised at the first member of its kind */
     bz_stream bzip2;
-    lzma_stream xz; /* all zero is LZMA_STREAM_INIT */
+    lzma_stream xz; /* all zero equals LZMA_STREAM_INIT */
     bool gzip_ready, bzip2_ready;
     void (*progress)(void *argument, uint64_t offset, uint64_t size);
     void *progress_argument;
@@ -134,7 +134,7 @@ static int read_file(struct text_reader *reader, void *to, size_t room, size_t *
     return 0;
 }
 
-/* Sees to it that wanted (at most MAGIC_BYTES) bytes are in raw, or all that there are. */
+/* Reads until raw holds wanted (at most MAGIC_BYTES) bytes, or the input ends. */
 static int fill(struct text_reader *reader, size_t wanted, struct bt_error *error)
 {
     while (reader->end - reader->begin < wanted && !reader->ended) {
@@ -157,7 +157,7 @@ static void consume(struct text_reader *reader, size_t size)
     reader->offset += size;
 }
 
-/* What raw begins with. */
+/* The container that raw begins with. */
 static enum container container_at(const struct text_reader *reader)
 {
     const uint8_t *at = reader->raw + reader->begin;
@@ -174,21 +174,21 @@ static enum container container_at(const struct text_reader *reader)
     return CONTAINER_PLAIN;
 }
 
-/* What people have who work with caches of objects, and what is not read here. */
+/* Common for traces of object caches, but not supported. */
 static bool is_zstd(const struct text_reader *reader)
 {
     const uint8_t *at = reader->raw + reader->begin;
     return reader->end - reader->begin >= 4 && memcmp(at, "\x28\xb5\x2f\xfd", 4) == 0;
 }
 
-/* Readies the container's library for a member. Whether it could. */
+/* Initialises the container's decoder for a member. Returns whether it succeeded. */
 static bool decoder_ready(struct text_reader *reader)
 {
     switch (reader->container) {
     case CONTAINER_GZIP:
         if (reader->gzip_ready)
             return inflateReset(&reader->gzip) == Z_OK;
-        /* 15: the largest window; 16: gzip, and nothing else */
+        /* 15: the largest window; 16: gzip only */
         reader->gzip_ready = inflateInit2(&reader->gzip, 15 + 16) == Z_OK;
         return reader->gzip_ready;
     case CONTAINER_XZ:
@@ -210,8 +210,8 @@ static int decoder_begin(struct text_reader *reader, struct bt_error *error)
     return 0;
 }
 
-/* At the end of a member: 1 if another one has begun, 0 at the end of the file, which zeros may pad
- * as tapes and block devices do, or negative. */
+/* At the end of a member: 1 if another one begins, 0 at the end of the file, after padding of zeros
+ * as from tapes and block devices, or negative. */
 static int next_member(struct text_reader *reader, struct bt_error *error)
 {
     bool padded = false;
@@ -227,7 +227,7 @@ static int next_member(struct text_reader *reader, struct bt_error *error)
         consume(reader, 1);
     }
     if (padded || container_at(reader) != reader->container)
-        return bt_fail(error, BT_DATA, "%s: offset %llu: something else behind the compressed data",
+        return bt_fail(error, BT_DATA, "%s: offset %llu: other data after the compressed data",
                        reader->name, (unsigned long long)reader->offset);
     int result = decoder_begin(reader, error);
     return result < 0 ? result : 1;
@@ -239,13 +239,13 @@ static int damaged(const struct text_reader *reader, struct bt_error *error)
                    (unsigned long long)reader->offset);
 }
 
-/* Decompresses what raw holds into text, and sees the member's end. */
+/* Decompresses bytes of raw into text, and detects the member's end. */
 static int inflate_some(struct text_reader *reader, char *text, size_t room, size_t *got,
                         struct bt_error *error)
 {
     z_stream *gzip = &reader->gzip;
     size_t available = reader->end - reader->begin;
-    /* neither library writes to its input, and neither says so */
+    /* neither library writes to its input, but neither declares it const */
     gzip->next_in = (Bytef *)(uintptr_t)(reader->raw + reader->begin);
     gzip->avail_in = (uInt)(available < READ_BYTES_MAX ? available : READ_BYTES_MAX);
     gzip->next_out = (Bytef *)text;
@@ -372,7 +372,7 @@ int text_reader_read(struct text_reader *reader, char *text, size_t room, size_t
         reader->container = container_at(reader);
         if (is_zstd(reader))
             return bt_fail(error, BT_IO,
-                           "%s: compressed with zstd, which is not read: decompress it first",
+                           "%s: compressed with zstd, which is not supported: decompress it first",
                            reader->name);
         if (reader->container != CONTAINER_PLAIN)
             result = decoder_begin(reader, error);

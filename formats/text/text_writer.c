@@ -19,18 +19,18 @@
 
 #define RAW_BYTES   (128u << 10)
 #define STEP_BYTES  (1u << 30) /* zlib and bzip2 count in unsigned int */
-#define BZIP2_BLOCK 9          /* of 100 kB: what bzip2 itself takes */
+#define BZIP2_BLOCK 9          /* in units of 100 kB: bzip2's default */
 
 enum container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
 
 struct text_writer {
     int file;
     enum container container;
-    bool own;                /* close it, where it is not made */
+    bool own;                /* the descriptor is to be closed */
     bool encoder_ready;      /* gzip or bzip2 is initialized */
-    struct bt_error failure; /* the first; nothing is written after it */
-    struct new_file *made;   /* NULL where it is written in place */
-    uint8_t *raw;            /* compressed, on its way; RAW_BYTES */
+    struct bt_error failure; /* the first one; nothing is written after it */
+    struct new_file *made;   /* NULL if the file is written in place */
+    uint8_t *raw;            /* compressed bytes to write; RAW_BYTES */
     char *memory;
     size_t memory_size, memory_capacity;
     z_stream gzip;
@@ -60,8 +60,7 @@ static int open_file(struct text_writer *writer, const char *path, struct bt_err
     if (!*path)
         return bt_fail(error, BT_USAGE, "a file to write needs a name, or - for standard output");
     if (ends_with(path, ".xz") || ends_with(path, ".zst"))
-        return bt_fail(error, BT_USAGE,
-                       "%.300s: .gz and .bz2 are written, other compression is not", path);
+        return bt_fail(error, BT_USAGE, "%.300s: only .gz and .bz2 are written compressed", path);
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode))
             return bt_fail(error, BT_IO, "%s is a folder, not a file", path);
@@ -136,11 +135,11 @@ static int write_all(struct text_writer *writer, const void *bytes, size_t size,
 {
     if (file_write(writer->file, bytes, size, NULL) == 0)
         return 0;
-    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: the reader has gone", writer->name)
+    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: the reader has closed it", writer->name)
                           : bt_fail_errno(error, "cannot write %s", writer->name);
 }
 
-/* Compresses size bytes; with finish, all that is left, and the member's end. */
+/* Compresses size bytes; with finish, also flushes and ends the member. */
 static int deflate_all(struct text_writer *writer, const char *text, size_t size, bool finish,
                        struct bt_error *error)
 {
@@ -214,7 +213,7 @@ static int put_step(struct text_writer *writer, const char *text, size_t size, b
     }
 }
 
-/* Keeps a failure, and tells it again at each later call. */
+/* Returns the first failure at each later call. */
 static int told(const struct text_writer *writer, struct bt_error *error)
 {
     if (error && writer->failure.code < 0)
@@ -251,7 +250,7 @@ int text_writer_patch(struct text_writer *writer, size_t offset, const char *tex
     return told(writer, error);
 }
 
-/* Closes a file, and gives one that was made its name. */
+/* Closes the file, and gives a new file its name. */
 static int complete(struct text_writer *writer, struct bt_error *error)
 {
     if (writer->made)

@@ -106,7 +106,7 @@ int wire_reply_get(struct wire_reply *reply, const uint8_t *payload, size_t size
     return 0;
 }
 
-/* A fixed field of text: what a board says must not reach a terminal or a file as it is. */
+/* A fixed field of text: removes control characters, which must not reach a terminal or a file. */
 static void get_text(char *text, const uint8_t *bytes, size_t size)
 {
     memset(text, 0, size);
@@ -164,8 +164,8 @@ static void put_filter(uint8_t out[FILTER_BYTES], const struct filter *filter)
     }
 }
 
-/* Strict, reserved bytes too: a board that ignored a setting it does not know would record
- * something else than was asked for. */
+/* Strict, also about reserved bytes: a board that ignored an unknown setting would record other
+ * requests than configured. */
 static int get_filter(struct filter *filter, const uint8_t *bytes)
 {
     *filter = (struct filter){.types = bytes_get32(bytes),
@@ -241,7 +241,7 @@ int wire_counters_get(struct wire_counters *counters, const uint8_t *bytes, size
     return 0;
 }
 
-/* "Self-test": each 8 bytes are the word before plus an odd constant, which hardware can do with
+/* "Self-test": each 8 bytes are the previous word plus an odd constant, for which hardware needs
  * one adder. */
 #define PATTERN_STEP 0x9e3779b97f4a7c15u
 

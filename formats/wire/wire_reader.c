@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Small enough for a processor's second-level cache, large enough that what is moved to the front
- * (less than a frame) is little beside what passes. */
+/* Small enough for a processor's second-level cache, large enough that moving the rest (less than a
+ * frame) to the front is rare. */
 #define BUFFER_BYTES (256u * 1024u)
-#define MOVE_BELOW   (64u * 1024u) /* room behind the data below which it is moved to the front */
+#define MOVE_BELOW   (64u * 1024u) /* space after the data; below it, the data moves to the front */
 _Static_assert(MOVE_BELOW > WIRE_FRAME_MAX && BUFFER_BYTES > 2 * WIRE_FRAME_MAX,
                "there is always room for a frame");
 
 struct wire_reader {
     struct wire_reader_statistics statistics;
-    size_t start; /* of what has not been looked at */
+    size_t start; /* of the bytes not yet examined */
     size_t end;
     uint8_t bytes[BUFFER_BYTES];
 };
@@ -59,7 +59,7 @@ static void skip(struct wire_reader *reader, size_t size)
     reader->statistics.skipped_bytes += size;
 }
 
-/* Goes to the next place where a sync word is, or may be once more bytes are there. */
+/* Advances to the next sync word, or to an incomplete one at the end of the data. */
 static void find_sync(struct wire_reader *reader)
 {
     static const uint8_t sync[4] = {WIRE_FRAME_SYNC & 0xff, WIRE_FRAME_SYNC >> 8 & 0xff,
@@ -77,8 +77,8 @@ static void find_sync(struct wire_reader *reader)
 }
 
 /*
- * Judges what starts at start, which is a sync word or the beginning of one. Returns the bytes of a
- * good frame, 0 if more bytes are needed, -1 if this is no frame.
+ * Checks the frame at start, which is a sync word or the beginning of one. Returns the bytes of a
+ * good frame, 0 if more bytes are needed, -1 if it is not a frame.
  */
 static int judge(struct wire_reader *reader, struct wire_frame *frame)
 {
@@ -112,7 +112,8 @@ int wire_reader_next(struct wire_reader *reader, struct wire_frame *frame)
         }
         if (size == 0)
             break;
-        /* behind the sync word only: a good frame may lie within what the bad one claimed */
+        /* skip only the sync word: a good frame may lie within the bytes that the bad one
+         * claimed */
         skip(reader, 4);
     }
     if (reader->start == reader->end) {

@@ -186,7 +186,7 @@ static void test_refusals_say_why(void)
     record = (struct record){.type = REQUEST_FETCH, .processor = 8};
     CU_ASSERT_PTR_NOT_NULL(strstr(p6_encode(&record, &phase), "processor"));
     record = (struct record){.type = REQUEST_HALT, .size = 1};
-    CU_ASSERT_PTR_NOT_NULL(strstr(p6_encode(&record, &phase), "transfers nothing"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(p6_encode(&record, &phase), "transfers no data"));
     record = (struct record){.type = REQUEST_INTA, .size = 16};
     CU_ASSERT_PTR_NOT_NULL(strstr(p6_encode(&record, &phase), "above 8"));
     record = (struct record){.type = REQUEST_DEFERREPLY, .processor = 1};

@@ -40,12 +40,12 @@ static void test_bad(void)
 {
     static const char shape[] =
         "a request is one object of strings, such as {\"command\": \"status\"}";
-    refused("", "the request: (line 1, offset 0): the text ends where a value should be");
-    refused("status", "the request: (line 1, offset 0): 's' where a value should be");
+    refused("", "the request: (line 1, offset 0): the text ends where a value is expected");
+    refused("status", "the request: (line 1, offset 0): 's' where a value is expected");
     refused("{\"command\":\"status\"",
-            "the request: command (line 1, offset 19): the text ends where ',' or '}' should be");
+            "the request: command (line 1, offset 19): the text ends where ',' or '}' is expected");
     refused("{\"command\":\"status\"} {}",
-            "the request: (line 1, offset 21): something behind the end of the document");
+            "the request: (line 1, offset 21): data after the end of the document");
     refused("\"status\"", shape);
     refused("[]", shape);
     refused("{\"command\":{}}", shape);

@@ -140,7 +140,7 @@ static void test_lines(void)
             "test.conf:1: a section is [kind] or [kind NAME], both at most 63 letters, digits, "
             "dots, dashes and underscores");
     refused("nonsense\n", "test.conf:1: expected \"key = value\", a [section] or a # comment");
-    refused("= 3\n", "test.conf:1: what stands before = is not a key");
+    refused("= 3\n", "test.conf:1: the text before = is not a key");
     refused(GOOD "keep=\001\n", "test.conf:4: there is a control character in this line");
 }
 

@@ -50,7 +50,7 @@ for filter in type=FETCH processor=2 'type!=FETCH and processor!=1' address=0-0x
         cmp - wanted || { echo "ticks of $filter"; exit 1; }
 done
 cut -d, -f 3-7 chosen.csv | bustap convert --from csv --to byu -o none.byu - 2>told
-grep -q "^bustap: standard input: requests without a time, which became 0: " told
+grep -q "^bustap: standard input: requests without a time (set to 0): " told
 bustap convert set_[123].byu.gz --to libcachesim-csv -o ticks.csv --time-unit tick 2>/dev/null
 bustap convert set_[123].byu.gz --to libcachesim-csv -o us.csv --time-unit us 2>/dev/null
 clock=$(bustap info --json set_[123].byu.gz | jq '[.. | .clock_hz? // empty][0]')

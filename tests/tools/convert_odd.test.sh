@@ -42,7 +42,7 @@ bustap convert between.csv --to csv -o - 2>/dev/null | cmp - <(
     echo 2,4294967317,0x00000003,FETCH,0,3,0,4294967295)
 for format in byu byu-lp64 npy; do
     bustap convert between.csv --to $format -o out 2>told
-    grep -q "times between two requests that became the largest: 1 ($format has 32 bits for them)" told
+    grep -q "times between two requests limited to the largest: 1 ($format has 32 bits for them)" told
     bustap convert --from $format out --to csv -o - | tail -n 1 | grep -qx '2,4294967316,.*,4294967295'
 done
 bustap convert between.csv --to csv -o whole.csv 2>told
@@ -64,12 +64,12 @@ array() { # DESCRIPTION ELEMENTS
     printf '\x30\0\0\0\x03\0\x00\x01'
 } >wide.npy
 status_is 1 bustap convert wide.npy --to csv -o wide.csv
-grep -q 'its type is none' told
-grep -q 'processors above 255 that became 255: 1' told
+grep -q 'its type is not a number' told
+grep -q 'processors above 255 limited to 255: 1' told
 cut -d, -f 3,4,7 wide.csv | cmp - <(printf 'address,type,processor\n0x00000010,MEMREAD,2\n0x00000030,MEMWRITE,255\n')
 { array "('address', '<u4'), ('type', '|u1'), ('time', '<f8')" 0; } >real.npy
 status_is 1 bustap convert real.npy --to csv -o -
-grep -q 'its time is no little-endian whole number' told
+grep -q 'its time is not a little-endian integer' told
 
 # whole numbers below zero are none that a record has
 { array "('address', '<i4'), ('type', '|i1'), ('time', '<i2')" 3 && printf '\x10\0\0\0\x01\x05\0\x20\0\0\0\x01\xff\xff\x30\0\0\xff\x01\x01\0'; } >negative.npy
@@ -81,20 +81,20 @@ tail -n +2 negative.csv | cmp - <(echo 0,5,0x00000010,MEMREAD,0,3,0,5)
 # columns of a heading that are there twice
 printf 'address,type,Address\n0x10,MEMREAD,0x20\n' >twice.csv
 status_is 1 bustap convert twice.csv --to csv -o out.csv
-grep -q 'twice.csv: line 1: the heading has two columns address' told
+grep -q 'twice.csv: line 1: duplicate column address in the heading' told
 [ "$(wc -l <out.csv)" = 1 ]
 printf 'time,object,id,op\n0,10,20,read\n' >twice.csv
 status_is 1 bustap mrc twice.csv
-grep -q 'twice.csv: line 1: the heading has two columns of one kind, the second is 3' told
+grep -q 'twice.csv: line 1: column 3 of the heading is a duplicate' told
 
 # a field, or a key of the head, that is there twice: nobody knows which one is meant
 { array "('address', '<u4'), ('type', '|u1'), ('Address', '<u4')" 0; } >twice.npy
 status_is 1 bustap convert twice.npy --to csv -o -
-grep -q 'two fields address' told
+grep -q 'duplicate field address' told
 head="{'descr': [('address', '<u4'), ('type', '|u1')], 'shape': (0,), 'shape': (1,), 'fortran_order': False, }"
 printf '\x93NUMPY\x01\x00'"\\x$(printf %02x ${#head})\\x00%s" "$head" >twice.npy
 status_is 1 bustap convert twice.npy --to csv -o -
-grep -q 'has not one shape' told
+grep -q 'must contain one shape' told
 
 # units of time need a clock, and one for all
 status_is 2 bustap convert trace.byu --to oracle --time-unit us -o out.oracle

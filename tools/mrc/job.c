@@ -56,7 +56,7 @@ static int see_clock(struct job_part *part, const struct capture_info *info, str
                        "the traces have different clocks: give windows in ticks or requests");
     if (wanted > 0 && clock_hz == 0)
         return bt_fail(error, BT_USAGE,
-                       "the trace does not say how fast its clock is: give windows in ticks or "
+                       "the trace does not specify its clock: give windows in ticks or "
                        "requests");
     if (wanted > 0) {
         const double ticks = (double)wanted * 1e-9 * (double)clock_hz;

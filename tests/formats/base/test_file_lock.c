@@ -101,7 +101,7 @@ static void refused(const struct pc_map_entry *place)
     struct file_lock_found found;
     CU_ASSERT_EQUAL(file_lock_take(AT_FDCWD, place->name, 0600, &found, &error), BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, place->name));
-    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "is no lock of bustap"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "is not a lock of bustap"));
     CU_ASSERT_FALSE(file_lock_is_held(AT_FDCWD, place->name));
 }
 

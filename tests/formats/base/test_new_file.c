@@ -91,7 +91,7 @@ static void test_names(void)
     file = begin(&place, NEW_FILE_ONLY);
     put_text(place.path, "other");
     CU_ASSERT_EQUAL(new_file_commit(file, &error), BT_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "x is there already"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "x exists already"));
     new_file_free(file);
     CU_ASSERT(has_text(place.path, "other"));
     new_file_free(begin(&place, NEW_FILE_REPLACES)); /* given up */

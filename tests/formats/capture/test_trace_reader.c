@@ -137,7 +137,7 @@ static void test_stray_tail_is_a_note(void)
     struct reading r = read_bytes(bytes, sizeof bytes, false, 0, 0, 100);
     CU_ASSERT_EQUAL(r.count, 10);
     CU_ASSERT(r.notes == 1 && r.damage == 0 && r.result == 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes behind record 10"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(r.error.message, "2 stray bytes after record 10"));
     struct bytes packed = gzipped(bytes, sizeof bytes, sizeof bytes);
     r = read_bytes(packed.bytes, packed.size, false, 0, 0, 100);
     CU_ASSERT(r.count == 10 && r.notes == 1 && r.damage == 0);

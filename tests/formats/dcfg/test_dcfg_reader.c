@@ -408,13 +408,13 @@ static void test_edges(void)
 static const struct {
     const char *text, *message;
 } bad[] = {
-    {"[]", "'[' where an object should be"},
+    {"[]", "'[' where an object is expected"},
     {"{}", "MAJOR_VERSION is missing"},
     {"{" VERSION "'MINOR_VERSION':0}",
      "MINOR_VERSION (line 1, offset 57): duplicate key \"MINOR_VERSION\""},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','TRACE']]}", "lacks the column PROCESS_DATA"},
     {"{" VERSION "'PROCESSES':[['PROCESS_ID','PROCESS_ID']]}",
-     "PROCESSES[0][1] (line 1, offset 81): the column PROCESS_ID for the second time"},
+     "PROCESSES[0][1] (line 1, offset 81): duplicate column PROCESS_ID"},
     {"{" VERSION "'FILE_NAMES':[['FILE_NAME_ID','FILE_NAME'],[1]]}",
      "the row ends before FILE_NAME"},
     {"{" VERSION "'FILE_NAMES':[['FILE_NAME_ID','FILE_NAME'],[0,'x']]}",
@@ -422,14 +422,14 @@ static const struct {
     {"{" VERSION "'FILE_NAMES':[['FILE_NAME_ID','FILE_NAME'],['0x80000000','x']]}",
      "2147483648 where an integer"},
     {"{" VERSION "'FILE_NAMES':[['FILE_NAME_ID','FILE_NAME'],[7,'x'],[8,'y'],[7,'z']]}",
-     "x.json: FILE_NAMES[3]: the id 7 for the second time"},
+     "x.json: FILE_NAMES[3]: duplicate id 7"},
     {"{" VERSION "'FILE_NAMES':[['FILE_NAME_ID','FILE_NAME'],[7,'x\\u0000y']]}", "NUL"},
     {"{" VERSION "'SPECIAL_NODES':[['NODE_ID','NODE_NAME'],[1,'START'],[1,'END']]}",
      "SPECIAL_NODES[2] (line 1"},
     {"{" VERSION "'EDGE_TYPES':[['EDGE_TYPE_ID','EDGE_TYPE'],[1,'EXIT'],[1,'CALL']]}",
-     "edge type id 1 for the second time"},
+     "duplicate edge type id 1"},
     {EDGE_FILE("[5,1,2,18,[1]],[5,1,2,18,[1]]"),
-     "x.json: PROCESSES[1][1].EDGES[2]: the edge id 5 for the second time"},
+     "x.json: PROCESSES[1][1].EDGES[2]: duplicate edge id 5"},
     {EDGE_FILE("[5,1,2,18,[1]],[6,1,99,18,[1]]"),
      "PROCESSES[1][1].EDGES[2]: edge 6 leads to node 99"},
     {EDGE_FILE("[5,98,99,18,[1]]"), "PROCESSES[1][1].EDGES[1]: edge 5 comes from node 98"},
@@ -441,14 +441,14 @@ static const struct {
     {EDGE_FILE("[5,1,2,18]"), "the row ends before COUNT_PER_THREAD"},
     {EDGE_FILE("[5,1,2,18,[18446744073709551616]]"), "more than 64 bits"},
     {BLOCK_FILE("[4,1,1,1,0],[4,2,1,1,0]"),
-     "PROCESSES[1][1].IMAGES[1][3].BASIC_BLOCKS[2]: the node id 4 for the second time"},
+     "PROCESSES[1][1].IMAGES[1][3].BASIC_BLOCKS[2]: duplicate node id 4"},
     {BLOCK_FILE("[2,1,1,1,0]"), "BASIC_BLOCKS[1]: the node id 2 is the special node END's"},
     {BLOCK_FILE("[4,1,4294967296,1,0]"), "4294967296 where an integer from 0 to 4294967295"},
     {BLOCK_FILE("[4,1,1,1,0,'0xffffffffffffffff']"), "where an integer from 0 to"},
     {"{" VERSION PROCESS(IMAGE("{'FILE_NAME_ID':3}")) "}",
      "PROCESSES[1][1].IMAGES[1]: there is no file name with the id 3"},
     {"{" VERSION PROCESS(IMAGE("{'SYMBOLS':[],'SYMBOLS':[]}")) "}", "IMAGES[1][3].SYMBOLS (line 1"},
-    {"{" VERSION PROCESS(IMAGE("{'SYMBOLS':{}}")) "}", "'{' where an array should be"},
+    {"{" VERSION PROCESS(IMAGE("{'SYMBOLS':{}}")) "}", "'{' where an array is expected"},
     {"{" VERSION PROCESS(IMAGE("{'SOURCE_DATA':[['FILE_NAME_ID','LINE_NUM','ADDR_OFFSET','SIZE',"
                                "'NUM_INSTRS'],[9,1,2,3,4]]}")) "}",
      "IMAGES[1][3].SOURCE_DATA[1]: there is no file name with the id 9"},
@@ -464,7 +464,7 @@ static const struct {
                                "[4,[],[],[['LOOP_HEAD_NODE_ID','LOOP_BACK_EDGE_SOURCE_NODE_IDS',"
                                "'LOOP_NODE_IDS'],[4,[4],[4,8]]]]]}")) "}",
      "ROUTINES[1][3][1]: there is no basic block with the id 8"},
-    {"{" VERSION "'X':1} 2", "something behind the end"},
+    {"{" VERSION "'X':1} 2", "data after the end"},
 };
 
 static void test_bad(void)

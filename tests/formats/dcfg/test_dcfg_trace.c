@@ -234,27 +234,27 @@ static void test_damaged(void)
              "t.json: PROCESSES[0] (line 1, offset 79): the table lacks the column "
              "TRANSITION_TABLE");
     fails_as("{\"PROCESSES\":[]}",
-             "t.json: (line 1, offset 16): MAJOR_VERSION is missing: this is no DCFG-trace");
+             "t.json: (line 1, offset 16): MAJOR_VERSION is missing: this is not a DCFG-trace");
     fails_as(WITH_TABLE("[1,\"0\",[2]],[1,\"00\",[3]]", "[0,0,0,0,\"\"]"),
              "t.json: PROCESSES[1][2] (line 1, offset 204): edge 1: the TRANSITION_CODEs \"0\" and "
-             "\"00\" cannot be told apart");
+             "\"00\" are ambiguous");
     fails_as(WITH_TABLE("[1,\"0\",[0]]", "[0,0,0,0,\"\"]"),
              "t.json: PROCESSES[1][2][1] (line 1, offset 190): edge id 0 is not between 1 and "
              "0x7fffffff");
     fails_as(WITH_TABLE("[1,\"0\",[1]]", "[0,0,9,1,\"A(\"]"),
              "t.json: PROCESSES[1][3][1][1][1] (line 1, offset 326): character 2: '(' without a "
-             "number behind it");
+             "number after it");
     fails_as(WITH_TABLE("[1,\"0\",[1]]", "[0,0,9,1,\"A\"]"),
              "t.json: PROCESSES[1][3][1][1][1] (line 1, offset 325): the EDGE_ID_SEQUENCE ends "
-             "behind edge 7 of 9");
+             "after edge 7 of 9");
     fails_as(WITH_TABLE("[1,\"0\",[1]]", "[0,0,9,0,\"A\"]"),
              "t.json: PROCESSES[1][3][1][1][1] (line 1, offset 325): FIRST_EDGE_ID is not between "
              "1 and 0x7fffffff");
     fails_as(HEAD "[[\"THREAD_DATA\",\"PROCESS_ID\",\"TRANSITION_TABLE\"],[[],1,[]]]}",
-             "t.json: PROCESSES[1][0] (line 1, offset 99): THREAD_DATA comes before what it is "
-             "decoded with");
+             "t.json: PROCESSES[1][0] (line 1, offset 99): THREAD_DATA comes before the "
+             "tables that decode it");
     fails_as("{\"MAJOR_VERSION\":2}", "t.json: MAJOR_VERSION (line 1, offset 18): major version 2 "
-                                      "of the format, and only 0 and 1 are known");
+                                      "of the format; only 0 and 1 are known");
 }
 
 /* With a dictionary, a table and chunks of one thread. */
@@ -268,13 +268,13 @@ static void test_hostile(void)
 {
     static const char *const cases[][3] = {
         {WITH_ALL("\"a\":\"<b>\",\"b\":\"(9*<a>)\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
-         "\"b\", character 4: refers to itself in a circle"},
+         "\"b\", character 4: a circular reference"},
         {WITH_ALL("\"a\":\"A\",\"a\":\"B\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",
          "duplicate key \"a\""},
         {WITH_ALL("\"a\":\"<c>\"", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1] (",
          "the STRING_DICTIONARY has no key \"c\""},
         {WITH_ALL("\"a\":7", ALWAYS, "[0,0,1,1,\"\"]"), "PROCESSES[1][1].a (",
-         "'7' where a string should be"},
+         "'7' where a string is expected"},
         {WITH_ALL("", ALWAYS, "[0,0,2,1,\"<x>\"]"), "PROCESSES[1][3][1][1][1] (",
          "character 1: the STRING_DICTIONARY has no key \"x\""},
         {WITH_ALL("", ALWAYS, "[0,0,2,1,\"(18446744073709551616*A)\"]"),
@@ -286,13 +286,13 @@ static void test_hostile(void)
         {WITH_ALL("", "[1,\"\",[]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2][1] (",
          "NEXT_EDGE_IDS is empty"},
         {WITH_ALL("", "[1,\"\",[1]],[1,\"\",[1]]", "[0,0,2,1,\"\"]"), "PROCESSES[1][2] (",
-         "cannot be told apart"},
+         "are ambiguous"},
         {WITH_ALL("", "[1,\"\",[2]]", "[0,0,9223372036854775808,1,\"\"]"),
-         "PROCESSES[1][3][1][1][1] (", "nothing that follows edge 2 of the chunk"},
+         "PROCESSES[1][3][1][1][1] (", "no successor of edge 2 of the chunk"},
         {WITH_ALL("", ALWAYS, "[0,0,18446744073709551616,1,\"\"]"), "PROCESSES[1][3][1][1][1][2] (",
          "more than 64 bits"},
         {WITH_ALL("", ALWAYS, "[0,0,1,1,[[[[[[[[]]]]]]]]]"), "PROCESSES[1][3][1][1][1][4] (",
-         "'[' where a string should be"},
+         "'[' where a string is expected"},
         {WITH_ALL("", ALWAYS, "[0,0,1]"), "PROCESSES[1][3][1][1][1] (",
          "the row ends before FIRST_EDGE_ID"},
     };

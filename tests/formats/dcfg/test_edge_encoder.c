@@ -269,7 +269,7 @@ static void test_misuse(void)
     encoder = encoder_new(3, 0, NULL);
     CU_ASSERT_EQUAL(edge_encoder_put(encoder, 0, bad, 2, &error), 0);
     CU_ASSERT_EQUAL(edge_encoder_put(encoder, 0, bad, 3, &error), BT_USAGE);
-    CU_ASSERT_STRING_EQUAL(error.message, "an edge id that is not between 1 and 3");
+    CU_ASSERT_STRING_EQUAL(error.message, "an edge id is not between 1 and 3");
     CU_ASSERT_EQUAL(edge_encoder_put(encoder, 0, bad + 3, 1, &error), BT_USAGE);
     edge_encoder_free(encoder);
     /* no edges at all */

@@ -137,18 +137,18 @@ static void test_damaged(void)
         {"A)", "character 2: ')' without its '('"},
         {"A(2*B", "character 2: '(' without its ')'"},
         {"(2*(3*A)", "character 1: '(' without its ')'"},
-        {"(*A)", "character 1: '(' without a number behind it"},
-        {"(-1*A)", "character 1: '(' without a number behind it"},
-        {"(", "character 1: '(' without a number behind it"},
+        {"(*A)", "character 1: '(' without a number after it"},
+        {"(-1*A)", "character 1: '(' without a number after it"},
+        {"(", "character 1: '(' without a number after it"},
         {"(12", "character 1: '(' and a number without a '*'"},
         {"(2A)", "character 1: '(' and a number without a '*'"},
         {"(18446744073709551616*A)", "character 1: repeats more than 2^64 times"},
         {"AB<a", "character 3: '<' without its '>'"},
         {"<x>", "character 1: the STRING_DICTIONARY has no key \"x\""},
         {"<>", "character 1: the STRING_DICTIONARY has no key \"\""},
-        {"A*", "character 2: 0x2a means nothing in an edge-id sequence"},
-        {"A\xff", "character 2: 0xff means nothing in an edge-id sequence"},
-        {"a>", "character 2: 0x3e means nothing in an edge-id sequence"},
+        {"A*", "character 2: 0x2a is not allowed in an edge-id sequence"},
+        {"A\xff", "character 2: 0xff is not allowed in an edge-id sequence"},
+        {"a>", "character 2: 0x3e is not allowed in an edge-id sequence"},
     };
     struct bt_error error;
     struct edge_dictionary *dictionary = dictionary_of(specified, 2);
@@ -186,12 +186,11 @@ static void test_damaged_dictionary(void)
     static const struct edge_expand_entry broken[] = {{.key = "x", .text = "A"},
                                                       {.key = "y", .text = "<x>(A"}};
     struct bt_error error;
-    finish_fails(self, 1, "STRING_DICTIONARY, \"a\", character 2: refers to itself in a circle");
-    finish_fails(circle, 3, "STRING_DICTIONARY, \"z\", character 1: refers to itself in a circle");
+    finish_fails(self, 1, "STRING_DICTIONARY, \"a\", character 2: a circular reference");
+    finish_fails(circle, 3, "STRING_DICTIONARY, \"z\", character 1: a circular reference");
     finish_fails(missing, 1,
                  "STRING_DICTIONARY, \"x\": character 2: the STRING_DICTIONARY has no key \"y\"");
-    finish_fails(broken, 2,
-                 "STRING_DICTIONARY, \"y\": character 4: '(' without a number behind it");
+    finish_fails(broken, 2, "STRING_DICTIONARY, \"y\": character 4: '(' without a number after it");
     struct edge_dictionary *dictionary = dictionary_of(specified, 2);
     CU_ASSERT_EQUAL(edge_dictionary_add(dictionary, "a", 1, "A", 1, &error), BT_DATA);
     CU_ASSERT_STRING_EQUAL(error.message, "duplicate key \"a\"");

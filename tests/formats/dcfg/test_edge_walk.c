@@ -141,16 +141,15 @@ static void test_no_transition(void)
                                            {.current = 1, .code = "01", NEXT(2, 3)},
                                            {.current = 1, .code = "10000000000000000001", NEXT(1)}};
     struct walker walker = walker_new(rows, 3);
-    fails(&walker, "AA", 1, "the EDGE_ID_SEQUENCE ends behind edge 7 of 64");
-    fails(&walker, "BAAAAAAAA", 1,
-          "the TRANSITION_TABLE has nothing that follows edge 5 of the chunk");
+    fails(&walker, "AA", 1, "the EDGE_ID_SEQUENCE ends after edge 7 of 64");
+    fails(&walker, "BAAAAAAAA", 1, "the TRANSITION_TABLE has no successor of edge 5 of the chunk");
     fails(&walker, "AwAAAAAAA", 1,
-          "the TRANSITION_TABLE has no code for the bits behind edge 4 of the chunk");
+          "the TRANSITION_TABLE has no code for the bits after edge 4 of the chunk");
     fails(&walker, "AgAAAAAAA", 1,
-          "the TRANSITION_TABLE has no code for the bits behind edge 4 of the chunk");
-    fails(&walker, "AgAAQ", 1, "the EDGE_ID_SEQUENCE ends behind edge 7 of 64");
-    fails(&walker, "Ag", 1, "the EDGE_ID_SEQUENCE ends behind edge 4 of 64");
-    fails(&walker, "AgAA", 4, "the TRANSITION_TABLE has nothing that follows edge 1 of the chunk");
+          "the TRANSITION_TABLE has no code for the bits after edge 4 of the chunk");
+    fails(&walker, "AgAAQ", 1, "the EDGE_ID_SEQUENCE ends after edge 7 of 64");
+    fails(&walker, "Ag", 1, "the EDGE_ID_SEQUENCE ends after edge 4 of 64");
+    fails(&walker, "AgAA", 4, "the TRANSITION_TABLE has no successor of edge 1 of the chunk");
     walker_free(&walker);
 }
 
@@ -184,14 +183,13 @@ static void test_damaged(void)
               "CURRENT_EDGE_ID 2147483648 is not between 1 and 0x7fffffff");
     add_fails(1, "", IDS(1, 0), "edge id 0 is not between 1 and 0x7fffffff");
     add_fails(1, "", NULL, 0, "NEXT_EDGE_IDS is empty");
-    add_fails(1, "012", IDS(1), "a TRANSITION_CODE of other characters than 0 and 1");
+    add_fails(1, "012", IDS(1), "a TRANSITION_CODE with characters other than 0 and 1");
     add_fails(1, "000000000000000000000000000000000", IDS(1),
               "a TRANSITION_CODE of 33 bits; 32 are allowed");
-    finish_fails("0", "0", "edge 7: the TRANSITION_CODEs \"0\" and \"0\" cannot be told apart");
-    finish_fails("00", "0", "edge 7: the TRANSITION_CODEs \"0\" and \"00\" cannot be told apart");
-    finish_fails("1", "", "edge 7: the TRANSITION_CODEs \"\" and \"1\" cannot be told apart");
-    finish_fails("1011", "10",
-                 "edge 7: the TRANSITION_CODEs \"10\" and \"1011\" cannot be told apart");
+    finish_fails("0", "0", "edge 7: the TRANSITION_CODEs \"0\" and \"0\" are ambiguous");
+    finish_fails("00", "0", "edge 7: the TRANSITION_CODEs \"0\" and \"00\" are ambiguous");
+    finish_fails("1", "", "edge 7: the TRANSITION_CODEs \"\" and \"1\" are ambiguous");
+    finish_fails("1011", "10", "edge 7: the TRANSITION_CODEs \"10\" and \"1011\" are ambiguous");
 }
 
 /* Rows, edges, and what finding them takes: all of it is within the limit. */

@@ -317,13 +317,13 @@ static void test_din_columns(void)
     CU_ASSERT_EQUAL(memcmp(records, wanted, sizeof wanted), 0);
     for (int line = 10; line <= 11; line++) {
         char why[100];
-        snprintf(why, sizeof why, "memory: line %d: its size is no hexadecimal number", line);
+        snprintf(why, sizeof why, "memory: line %d: its size is not a hexadecimal number", line);
         CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_DATA);
         CU_ASSERT_STRING_EQUAL(error.message, why);
     }
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE); /* of lines left out */
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, &error), BT_NOTE);
-    CU_ASSERT_STRING_EQUAL(error.message, "memory: sizes above 255 that became 255: 1");
+    CU_ASSERT_STRING_EQUAL(error.message, "memory: sizes above 255 limited to 255: 1");
     source_close(source);
 }
 
@@ -616,7 +616,7 @@ static size_t told_of(char *told, size_t room, const char *format, const char *t
     return count;
 }
 
-#define NO_LABEL "it begins with no label of din (0 to 4, or r w i m c v)\n"
+#define NO_LABEL "it does not begin with a label of din (0 to 4, or r w i m c v)\n"
 
 struct damage_case {
     const char *format, *text;
@@ -642,9 +642,9 @@ static void test_columns(void)
          "-2 line 3: it has more fields than the heading, which has 2\n"
          "-2 line 4: it has more fields than the heading, which has 2\n"
          "-2 line 5: it has more fields than the heading, which has 2\n"
-         "-3 requests without a time, which became 0: 2\n"},
+         "-3 requests without a time (set to 0): 2\n"},
         {"csv", "address,type,more,\n1,FETCH,x,\n", 1,
-         "-3 requests without a time, which became 0: 1\n"},
+         "-3 requests without a time (set to 0): 1\n"},
         {"csv", /* 34 columns */
          "address,type,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,time\n"
          "1,FETCH,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,5\n",
@@ -654,11 +654,11 @@ static void test_columns(void)
         {"libcachesim-csv", "1,2,64,get,9\n1,2,64,get,9,9\n1,2,64,get,9\n", 2,
          "-2 line 2: it has more fields than the first line, which has 5\n"},
         {"libcachesim-csv", "time,obj\n1.5,1\n2.,1\n1.5e9,1\n3.x,1\n4.5.6,1\n5e3,1\n7.25,1\n", 3,
-         "-2 line 4: field 1 is no number\n-2 line 5: field 1 is no number\n"
-         "-2 line 6: field 1 is no number\n-2 line 7: field 1 is no number\n"},
+         "-2 line 4: field 1 is not a number\n-2 line 5: field 1 is not a number\n"
+         "-2 line 6: field 1 is not a number\n-2 line 7: field 1 is not a number\n"},
         {"lackey", " L 10,4 x\n L 10,4,5\n L 10,4\n", 1,
-         "-2 line 1: there is no ADDRESS,SIZE behind the letter\n"
-         "-2 line 2: there is no ADDRESS,SIZE behind the letter\n"},
+         "-2 line 1: there is no ADDRESS,SIZE after the letter\n"
+         "-2 line 2: there is no ADDRESS,SIZE after the letter\n"},
     };
     folder_make(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -672,51 +672,50 @@ static void test_damage(void)
         {"din", "0 10\n1 20 comment\n2 0x30\n\n4 0\n", 3,
          "-3 escape and flush records left out: 1\n"},
         {"din", "0 10\n9 20\n0 30\n", 2,
-         "-2 line 2: it begins with no label of din (0 to 4, or r w i m c v)\n"},
+         "-2 line 2: it does not begin with a label of din (0 to 4, or r w i m c v)\n"},
         {"din", "0 \n0 xyz\n0 1", 1,
-         "-2 line 1: there is no hexadecimal address behind the label\n"
-         "-2 line 2: there is no hexadecimal address behind the label\n"},
+         "-2 line 1: there is no hexadecimal address after the label\n"
+         "-2 line 2: there is no hexadecimal address after the label\n"},
         {"din", "0 100000000\n0 1ffffffff\n0 7\n", 1,
          "-3 requests above 4 GiB left out: 2 (a record has 32 bits of address; "
          "bustap convert --wrap keeps the low 32)\n"},
         {"din", "0 12345678901234567\n", 0,
-         "-2 line 1: there is no hexadecimal address behind the label\n"},
+         "-2 line 1: there is no hexadecimal address after the label\n"},
         {"lackey", "==1== Lackey\nI  04001000,3\n M 1000,8\n L 10\n", 3,
-         "-2 line 4: there is no ADDRESS,SIZE behind the letter\n"
-         "-3 lines of valgrind's own left out: 1\n"},
-        {"lackey", " L 10,300\r\n", 1, "-3 sizes above 255 that became 255: 1\n"},
+         "-2 line 4: there is no ADDRESS,SIZE after the letter\n"
+         "-3 valgrind's own lines left out: 1\n"},
+        {"lackey", " L 10,300\r\n", 1, "-3 sizes above 255 limited to 255: 1\n"},
         {"csv", "type,address\nFETCH,0x10\nFETCH\nFOO,1\n7,10\n", 2,
-         "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is no type\n"
-         "-3 requests without a time, which became 0: 2\n"},
+         "-2 line 3: it has 1 fields, the heading has 2\n-2 line 4: field 1 is not a valid type\n"
+         "-3 requests without a time (set to 0): 2\n"},
         {"csv", "a,b\n1,2\n", 0,
-         "-2 line 1: the heading names no address, or no type: its columns, with commas between "
-         "them, are of index, tick, address, type, size, attribute, processor and time\n"},
+         "-2 line 1: the heading lacks address or type: columns, separated by commas, are index, "
+         "tick, address, type, size, attribute, processor and time\n"},
         {"csv",
          "\xef\xbb\xbf"
          "address,type\n1,FETCH\n",
-         1, "-3 requests without a time, which became 0: 1\n"}, /* a byte order mark */
+         1, "-3 requests without a time (set to 0): 1\n"}, /* a byte order mark */
         {"csv", "index,address,type,size,processor\n7,1,FETCH,256,0\n9,2,FETCH,300,256\n", 2,
-         "-3 sizes above 255 that became 255: 2\n-3 processors above 255 that became 255: 1\n"
-         "-3 requests without a time, which became 0: 2\n"},
+         "-3 sizes above 255 limited to 255: 2\n-3 processors above 255 limited to 255: 1\n"
+         "-3 requests without a time (set to 0): 2\n"},
         {"csv", "time,address,type\n5,1,FETCH\n", 1, ""},
         {"csv", "tick,time,address,type\n5,5,1,FETCH\n3,3,2,FETCH\n", 2,
-         "-3 places where time goes back, and stands still: 1\n"},
-        {"libcachesim-csv", "obj_id,op\n5,get\n", 1,
-         "-3 requests without a time, which became 0: 1\n"},
+         "-3 places where time goes back (the last time is kept): 1\n"},
+        {"libcachesim-csv", "obj_id,op\n5,get\n", 1, "-3 requests without a time (set to 0): 1\n"},
         {"din", "x\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\n0 1\nx\n", 1, /* ten are told */
          "-2 line 1: " NO_LABEL "-2 line 2: " NO_LABEL "-2 line 3: " NO_LABEL "-2 line 4: " NO_LABEL
          "-2 line 5: " NO_LABEL "-2 line 6: " NO_LABEL "-2 line 7: " NO_LABEL "-2 line 8: " NO_LABEL
-         "-2 line 9: " NO_LABEL "-2 line 10: " NO_LABEL "-3 more places that are damaged: 2\n"},
-        {"gem5", "gem5", 0, "-2 it has no header of a packet trace\n"},
+         "-2 line 9: " NO_LABEL "-2 line 10: " NO_LABEL "-3 more damaged places: 2\n"},
+        {"gem5", "gem5", 0, "-2 it lacks the header of a packet trace\n"},
         {"din", "\x28\xb5\x2f\xfd", 0,
-         "-4 compressed with zstd, which is not read: decompress it first\n"},
+         "-4 compressed with zstd, which is not supported: decompress it first\n"},
         {"csv", "tick,address,type\n5,1,FETCH\n3,2,FETCH\n", 2,
-         "-3 places where time goes back, and stands still: 1\n"},
-        {"libcachesim-csv", "1.5,2,64\nx\n", 1, "-2 line 2: field 1 is no number\n"},
-        {"npy", "hello, world\n", 0, "-2 offset 0: it does not begin as NumPy's arrays do\n"},
-        {"gem5", "gem6....", 0, "-2 offset 0: it does not begin as gem5's traces do\n"},
+         "-3 places where time goes back (the last time is kept): 1\n"},
+        {"libcachesim-csv", "1.5,2,64\nx\n", 1, "-2 line 2: field 1 is not a number\n"},
+        {"npy", "hello, world\n", 0, "-2 offset 0: it does not begin like an array of NumPy\n"},
+        {"gem5", "gem6....", 0, "-2 offset 0: it does not begin like a trace of gem5\n"},
         {"oracle", "123456789012345678901234567", 0, /* its object is no address of 32 bits */
-         "-2 offset 24: the last 3 bytes are no whole record\n"
+         "-2 offset 24: the last 3 bytes are not a whole record\n"
          "-3 requests above 4 GiB left out: 1 (a record has 32 bits of address; "
          "bustap convert --wrap keeps the low 32)\n"},
     };
@@ -725,7 +724,7 @@ static void test_damage(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_damage(&cases[i]);
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", "0 100000000\n", true), 1);
-    CU_ASSERT_STRING_EQUAL(told, "-3 addresses above 4 GiB that lost their upper bits: 1\n");
+    CU_ASSERT_STRING_EQUAL(told, "-3 addresses above 4 GiB reduced to their low 32 bits: 1\n");
     folder_remove(folder);
 }
 
@@ -741,7 +740,7 @@ static void test_long_line(void)
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "din", text, false), 2);
     CU_ASSERT_STRING_EQUAL(told, "-2 line 1: it is longer than 4096 bytes\n");
     CU_ASSERT_EQUAL(told_of(told, sizeof told, "npy", text, false), 0);
-    CU_ASSERT_STRING_EQUAL(told, "-2 offset 0: it does not begin as NumPy's arrays do\n");
+    CU_ASSERT_STRING_EQUAL(told, "-2 offset 0: it does not begin like an array of NumPy\n");
     folder_remove(folder);
     free(text);
 }
@@ -787,7 +786,7 @@ static void test_sentences(void)
     const struct foreign_loss loss = {.count = {[FOREIGN_IO] = 1234567, [FOREIGN_PROCESSOR] = 2}};
     char text[FOREIGN_LOSS_BYTES];
     CU_ASSERT_STRING_EQUAL(foreign_loss_sentence(text, &loss, FOREIGN_IO, "din"),
-                           "I/O requests left out: 1,234,567 (din has no such thing)");
+                           "I/O requests left out: 1,234,567 (din cannot represent them)");
     CU_ASSERT_STRING_EQUAL(foreign_loss_sentence(text, &loss, FOREIGN_PROCESSOR, "din"),
                            "requests of other processors left out: 2");
     CU_ASSERT_PTR_NULL(foreign_loss_sentence(text, &loss, FOREIGN_REPLY, "din"));

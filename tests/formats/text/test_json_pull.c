@@ -570,7 +570,7 @@ static void test_error_place(void)
     CU_ASSERT_EQUAL(json_pull_integer(pull, &value), BT_DATA);
     CU_ASSERT_STRING_EQUAL(document.error.message,
                            "x.json: PROCESSES[1][1].EDGES[1][1] (line 3, offset 47): "
-                           "'t' where an integer should be");
+                           "'t' where an integer is expected");
     CU_ASSERT_EQUAL(json_pull_element(pull), BT_DATA); /* and stays so */
     close_document(&document);
 }
@@ -583,7 +583,7 @@ static void test_limits(void)
     char deep[1000];
     memset(deep, '[', sizeof deep);
     CU_ASSERT_EQUAL(skip_all(deep, sizeof deep, false, &error), BT_DATA);
-    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "more than 64 arrays and objects"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "more than 64 levels of arrays and objects"));
     settings.depth_max = 500;
     memset(deep + 500, ']', 500);
     open_settings(&document, deep, 1000, &settings);

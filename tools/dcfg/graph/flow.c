@@ -3,13 +3,13 @@
 
 #include <stdlib.h>
 
-static void give_back(struct flow *flow)
+static void release(struct flow *flow)
 {
     free(flow->instructions);
     free(flow->edges);
     free(flow->more);
-    free(flow->lines);
-    free(flow->edge_table);
+    hash_index_clear(&flow->by_line);
+    hash_index_clear(&flow->by_ends);
     free(flow->blocks);
     free(flow->graph_edges);
     free(flow->counts);
@@ -24,7 +24,7 @@ static void give_back(struct flow *flow)
 void flow_free(struct flow *flow)
 {
     if (flow)
-        give_back(flow);
+        release(flow);
 }
 
 static int put_fetches(struct sink *sink, const struct batch *batch, struct bt_error *error)
@@ -36,7 +36,7 @@ static const struct sink_operations operations = {.put = put_fetches, .close = N
 
 struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
 {
-    enum { INSTRUCTIONS = 1024, SLOTS = 1024 };
+    enum { INSTRUCTIONS = 1024 };
     struct flow *flow = calloc(1, sizeof *flow);
     if (!flow) {
         bt_fail(error, BT_MEMORY, "no memory for the graph");
@@ -47,17 +47,14 @@ struct flow *flow_new(uint64_t memory_max, struct bt_error *error)
     for (unsigned i = 0; i < FLOW_THREADS_MAX; i++)
         flow->threads[i].lost_at = UINT64_MAX;
     flow->instructions = flow_resize(flow, NULL, 0, INSTRUCTIONS, sizeof *flow->instructions);
-    if (flow->instructions)
-        flow->lines = flow_resize(flow, NULL, 0, SLOTS, sizeof *flow->lines);
-    if (!flow->lines) {
+    if (!flow->instructions) {
         if (error)
             *error = flow->broken;
-        give_back(flow);
+        release(flow);
         return NULL;
     }
     flow->instruction_capacity = INSTRUCTIONS;
     flow->instruction_count = FIRST_INSTRUCTION;
-    flow->line_slots = SLOTS;
     return flow;
 }
 

@@ -1,25 +1,28 @@
-/* Hash tables: instructions by address, edges by source and target. */
+/* Instructions by address, edges by source and target. */
 #include "tools/dcfg/graph/flow_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_STEPS                                                                                 \
-    4u /* edges of a source searched in the ring; sources with more use the table                  \
-        */
-#define FIRST_SLOTS 1024u /* initial size of the edge table */
-#define LINE_BYTES                                                                                 \
-    32u /* bytes of memory; a run has an entry for its first instruction in each line */
-#define INDEX_MAX 0x7ffffff0u /* ids of the graph have 31 bits (section 1.2.3) */
+/* Edges of a source searched in the ring; sources with more use the index. */
+#define RING_STEPS 4u
+/* Bytes of memory; a run is indexed by its first instruction in each line. */
+#define LINE_BYTES 32u
+#define INDEX_MAX  0x7ffffff0u /* ids of the graph have 31 bits (section 1.2.3) */
+
+static int over_limit(struct flow *flow)
+{
+    return bt_fail(&flow->broken, BT_MEMORY,
+                   "the graph needs more than the %llu MiB of memory it may have",
+                   (unsigned long long)(flow->memory_max >> 20));
+}
 
 void *flow_resize(struct flow *flow, void *array, size_t have, size_t wanted, size_t size)
 {
     uint64_t more = (uint64_t)(wanted - have) * size;
     void *grown = NULL;
     if (more > flow->memory_max - flow->memory) {
-        bt_fail(&flow->broken, BT_MEMORY,
-                "the graph needs more than the %llu MiB of memory it may have",
-                (unsigned long long)(flow->memory_max >> 20));
+        over_limit(flow);
         return NULL;
     }
     if (wanted <= SIZE_MAX / size)
@@ -49,23 +52,19 @@ static void *grow(struct flow *flow, void *array, uint32_t *capacity, uint32_t n
     return grown;
 }
 
-/* Mixes the bits of a key (the finalizer of MurmurHash3). */
-static uint64_t mix(uint64_t key)
+/* hash_index_add within the flow's memory limit. 0 or BT_MEMORY. */
+static int add_to_index(struct flow *flow, struct hash_index *index, uint32_t hash, uint32_t number)
 {
-    key ^= key >> 33;
-    key *= 0xff51afd7ed558ccdu;
-    key ^= key >> 33;
-    key *= 0xc4ceb9fe1a85ec53u;
-    return key ^ key >> 33;
+    const size_t had = hash_index_bytes(index);
+    if (hash_index_growth(index, 1) > flow->memory_max - flow->memory)
+        return over_limit(flow);
+    if (hash_index_add(index, hash, number) != 0)
+        return bt_fail(&flow->broken, BT_MEMORY, "no memory for the graph");
+    flow->memory += hash_index_bytes(index) - had;
+    return 0;
 }
 
 /* --- instructions by address and size --- */
-
-/* The slot of a line of memory, or the slot where it would be inserted. */
-static uint32_t line_slot(const struct flow *flow, uint32_t line)
-{
-    return (uint32_t)mix(line) & (flow->line_slots - 1);
-}
 
 /* Searches the instruction in its run, from the run's first one in the line on. */
 static uint32_t find_in_run(const struct flow *flow, uint32_t i, const struct record *record)
@@ -81,46 +80,13 @@ static uint32_t find_in_run(const struct flow *flow, uint32_t i, const struct re
 
 uint32_t flow_find_instruction(const struct flow *flow, const struct record *record)
 {
-    uint32_t line = record->address / LINE_BYTES;
-    uint32_t slot = line_slot(flow, line);
-    for (; flow->lines[slot].instruction != 0; slot = (slot + 1) & (flow->line_slots - 1)) {
-        if (flow->lines[slot].line != line)
-            continue;
-        uint32_t found = find_in_run(flow, flow->lines[slot].instruction, record);
+    struct hash_search search =
+        hash_search(&flow->by_line, hash_number(record->address / LINE_BYTES));
+    while (hash_search_next(&search)) {
+        uint32_t found = find_in_run(flow, search.number, record);
         if (found != 0)
             return found;
     }
-    return 0;
-}
-
-static void put_line(struct flow *flow, struct flow_line line)
-{
-    uint32_t slot = line_slot(flow, line.line);
-    while (flow->lines[slot].instruction != 0)
-        slot = (slot + 1) & (flow->line_slots - 1);
-    flow->lines[slot] = line;
-}
-
-/* Adds the table entry of an instruction that starts a run, or a run's part in another line. */
-static int add_line(struct flow *flow, uint32_t instruction)
-{
-    if (flow->line_count >= flow->line_slots / 2) {
-        uint32_t slots = flow->line_slots * 2;
-        struct flow_line *had = flow->lines;
-        struct flow_line *lines = flow_resize(flow, NULL, 0, slots, sizeof *lines);
-        if (!lines)
-            return flow->broken.code;
-        flow->lines = lines;
-        flow->line_slots = slots;
-        for (uint32_t i = 0; i < slots / 2; i++)
-            if (had[i].instruction != 0)
-                put_line(flow, had[i]);
-        flow->memory -= (uint64_t)(slots / 2) * sizeof *had;
-        free(had);
-    }
-    flow->line_count++;
-    put_line(flow, (struct flow_line){.line = flow->instructions[instruction].address / LINE_BYTES,
-                                      .instruction = instruction});
     return 0;
 }
 
@@ -158,57 +124,25 @@ int flow_add_instruction(struct flow *flow, struct flow_thread *thread, const st
     };
     if (run && flow->instructions[made - 1].address / LINE_BYTES == record->address / LINE_BYTES)
         return 0;
-    return add_line(flow, made);
+    return add_to_index(flow, &flow->by_line, hash_number(record->address / LINE_BYTES), made);
 }
 
 /* --- edges by source and target --- */
 
-static uint32_t edge_slot(const struct flow *flow, uint32_t source, uint32_t target)
+static int index_edge(struct flow *flow, uint32_t edge)
 {
-    return (uint32_t)mix((uint64_t)source << 32 | target) & (flow->edge_slots - 1);
+    return add_to_index(flow, &flow->by_ends,
+                        hash_pair(flow->edges[edge].source, flow->edges[edge].target), edge);
 }
 
-static void table_put_edge(struct flow *flow, uint32_t edge)
+static uint32_t find_indexed_edge(const struct flow *flow, uint32_t source, uint32_t target)
 {
-    uint32_t slot = edge_slot(flow, flow->edges[edge].source, flow->edges[edge].target);
-    while (flow->edge_table[slot] != 0)
-        slot = (slot + 1) & (flow->edge_slots - 1);
-    flow->edge_table[slot] = edge;
-    flow->edges_in_table++;
-}
-
-static int table_add_edge(struct flow *flow, uint32_t edge)
-{
-    if (flow->edges_in_table >= flow->edge_slots / 2) {
-        uint32_t had_slots = flow->edge_slots;
-        uint32_t *had = flow->edge_table;
-        uint32_t slots = had_slots ? had_slots * 2 : FIRST_SLOTS;
-        uint32_t *table = flow_resize(flow, NULL, 0, slots, sizeof *table);
-        if (!table)
-            return flow->broken.code;
-        flow->edge_table = table;
-        flow->edge_slots = slots;
-        flow->edges_in_table = 0;
-        for (uint32_t i = 0; i < had_slots; i++)
-            if (had[i] != 0)
-                table_put_edge(flow, had[i]);
-        flow->memory -= (uint64_t)had_slots * sizeof *had;
-        free(had);
-    }
-    table_put_edge(flow, edge);
+    struct hash_search search = hash_search(&flow->by_ends, hash_pair(source, target));
+    while (hash_search_next(&search))
+        if (flow->edges[search.number].source == source &&
+            flow->edges[search.number].target == target)
+            return search.number;
     return 0;
-}
-
-static uint32_t table_find_edge(const struct flow *flow, uint32_t source, uint32_t target)
-{
-    if (flow->edge_slots == 0)
-        return 0;
-    uint32_t slot = edge_slot(flow, source, target);
-    uint32_t found;
-    while ((found = flow->edge_table[slot]) != 0 &&
-           (flow->edges[found].source != source || flow->edges[found].target != target))
-        slot = (slot + 1) & (flow->edge_slots - 1);
-    return found;
 }
 
 uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record *record,
@@ -229,13 +163,13 @@ uint32_t flow_find_edge(struct flow *flow, uint32_t source, const struct record 
     *target = flow_find_instruction(flow, record);
     if (edge == 0 || *target == 0)
         return 0;
-    edge = table_find_edge(flow, source, *target);
+    edge = find_indexed_edge(flow, source, *target);
     if (edge != 0)
         flow->instructions[source].edge = edge;
     return edge;
 }
 
-/* Adds an edge to its source's ring, and to the table if the source has many. */
+/* Adds an edge to its source's ring, and to the index if the source has many. */
 static int link_edge(struct flow *flow, uint32_t edge)
 {
     struct edge *edges = flow->edges;
@@ -253,10 +187,10 @@ static int link_edge(struct flow *flow, uint32_t edge)
     if (degree <= RING_STEPS)
         return 0;
     if (degree > RING_STEPS + 1)
-        return table_add_edge(flow, edge);
+        return index_edge(flow, edge);
     uint32_t e = edge;
     do {
-        if (table_add_edge(flow, e) != 0)
+        if (index_edge(flow, e) != 0)
             return flow->broken.code;
         e = edges[e].next;
     } while (e != edge);

@@ -10,7 +10,7 @@
 #ifndef TOOLS_DCFG_GRAPH_FLOW_INTERNAL_H
 #define TOOLS_DCFG_GRAPH_FLOW_INTERNAL_H
 
-#include "formats/base/named_fields.h"
+#include "formats/base/hash_index.h"
 #include "tools/dcfg/graph/flow.h"
 
 /* The first two instructions are pseudo-instructions: start and end of each thread. */
@@ -43,12 +43,6 @@ struct edge {
     bool inside;    /* joins two runs of one block; not part of the graph */
 };
 
-/* The part of a run in one line of memory. */
-struct NAMED_FIELDS flow_line {
-    uint32_t line;
-    uint32_t instruction; /* first instruction of the run in the line; 0: empty slot */
-};
-
 struct flow_thread {
     uint64_t seen;    /* number of fetches */
     uint64_t lost_at; /* value of `seen` at the last loss */
@@ -63,9 +57,9 @@ struct flow {
     struct flow_thread threads[FLOW_THREADS_MAX]; /* by processor */
     struct instruction *instructions;
     struct edge *edges;
-    uint64_t *more;          /* rows of `stride` counts */
-    struct flow_line *lines; /* hash table of instructions by address */
-    uint32_t *edge_table;    /* hash table of edges whose source has many */
+    uint64_t *more;            /* rows of `stride` counts */
+    struct hash_index by_line; /* first instruction of each run in each line of memory */
+    struct hash_index by_ends; /* edges whose source has many, by source and target */
     uint32_t instruction_count;
     uint32_t instruction_capacity;
     uint32_t edge_count;
@@ -73,10 +67,6 @@ struct flow {
     uint32_t more_count;
     uint32_t more_capacity;
     uint32_t stride;
-    uint32_t line_slots; /* a power of two */
-    uint32_t line_count;
-    uint32_t edge_slots;
-    uint32_t edges_in_table;
     uint32_t thread_count;
     uint64_t memory;
     uint64_t memory_max;

@@ -339,13 +339,12 @@ int hierarchy_lines(const struct hierarchy *hierarchy, struct cache_line_counter
                     size_t *count, struct bt_error *error)
 {
     const struct line_values *map = &hierarchy->lines;
-    *count = 0;
+    *count = map->count;
     *lines = calloc(map->count + 1, sizeof **lines);
     if (!*lines)
         return bt_fail(error, BT_MEMORY, "no memory for a list of lines");
-    for (size_t i = 0; i < map->capacity; i++)
-        if (map->keys[i] != 0)
-            memcpy(&(*lines)[(*count)++], map->values + i * map->value_bytes, sizeof **lines);
+    if (map->count > 0)
+        memcpy(*lines, map->values, map->count * sizeof **lines);
     qsort(*lines, *count, sizeof **lines, by_address);
     return 0;
 }

@@ -1,95 +1,66 @@
 #include "tools/cache/line_values.h"
 
-#include <stdlib.h>
+#include "formats/base/grow.h"
+
 #include <string.h>
 
-#define CAPACITY_MIN 64u
+#define NONE UINT32_MAX
 
-static size_t home_of(const struct line_values *map, uint64_t key)
+static uint32_t find(const struct line_values *map, uint32_t hash, uint32_t address)
 {
-    return (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & (map->capacity - 1);
-}
-
-/* The slot of a key, or the empty slot where it would be inserted. */
-static size_t slot_of(const struct line_values *map, uint64_t key)
-{
-    size_t slot = home_of(map, key);
-    while (map->keys[slot] != 0 && map->keys[slot] != key)
-        slot = (slot + 1) & (map->capacity - 1);
-    return slot;
+    struct hash_search search = hash_search(&map->by_address, hash);
+    while (hash_search_next(&search))
+        if (map->addresses[search.number] == address)
+            return search.number;
+    return NONE;
 }
 
 void *line_values_find(const struct line_values *map, uint32_t address)
 {
-    if (map->count == 0)
-        return NULL;
-    size_t slot = slot_of(map, (uint64_t)address + 1);
-    return map->keys[slot] ? map->values + slot * map->value_bytes : NULL;
-}
-
-static int grow(struct line_values *map)
-{
-    struct line_values larger = *map;
-    larger.capacity = map->capacity ? 2 * map->capacity : CAPACITY_MIN;
-    larger.keys = calloc(larger.capacity, sizeof *larger.keys);
-    larger.values = calloc(larger.capacity, map->value_bytes);
-    if (!larger.keys || !larger.values) {
-        free(larger.keys);
-        free(larger.values);
-        return -1;
-    }
-    for (size_t i = 0; i < map->capacity; i++) {
-        if (map->keys[i] == 0)
-            continue;
-        size_t slot = slot_of(&larger, map->keys[i]);
-        larger.keys[slot] = map->keys[i];
-        memcpy(larger.values + slot * map->value_bytes, map->values + i * map->value_bytes,
-               map->value_bytes);
-    }
-    free(map->keys);
-    free(map->values);
-    *map = larger;
-    return 0;
+    const uint32_t number = find(map, hash_number(address), address);
+    return number == NONE ? NULL : map->values + number * map->value_bytes;
 }
 
 void *line_values_add(struct line_values *map, uint32_t address)
 {
-    if (2 * (map->count + 1) > map->capacity && grow(map) < 0)
+    const uint32_t hash = hash_number(address);
+    const uint32_t number = find(map, hash, address);
+    if (number != NONE)
+        return map->values + number * map->value_bytes;
+    uint32_t *addresses =
+        grow_array(map->addresses, &map->address_capacity, map->count + 1, sizeof *addresses);
+    if (addresses)
+        map->addresses = addresses;
+    unsigned char *values =
+        grow_array(map->values, &map->value_capacity, map->count + 1, map->value_bytes);
+    if (values)
+        map->values = values;
+    if (!addresses || !values || hash_index_add(&map->by_address, hash, (uint32_t)map->count) != 0)
         return NULL;
-    size_t slot = slot_of(map, (uint64_t)address + 1);
-    if (map->keys[slot] == 0) {
-        map->keys[slot] = (uint64_t)address + 1;
-        memset(map->values + slot * map->value_bytes, 0, map->value_bytes);
-        map->count++;
-    }
-    return map->values + slot * map->value_bytes;
+    addresses[map->count] = address;
+    return memset(values + map->count++ * map->value_bytes, 0, map->value_bytes);
 }
 
 void line_values_remove(struct line_values *map, uint32_t address)
 {
-    if (map->count == 0)
+    const uint32_t hash = hash_number(address);
+    const uint32_t number = find(map, hash, address);
+    if (number == NONE)
         return;
-    size_t hole = slot_of(map, (uint64_t)address + 1);
-    if (map->keys[hole] == 0)
+    hash_index_remove(&map->by_address, hash, number);
+    const uint32_t last = (uint32_t)--map->count;
+    if (number == last)
         return;
-    map->count--;
-    /* move later entries of the probe sequence into the hole, so that they stay reachable */
-    for (size_t slot = (hole + 1) & (map->capacity - 1); map->keys[slot] != 0;
-         slot = (slot + 1) & (map->capacity - 1)) {
-        size_t home = home_of(map, map->keys[slot]);
-        if (((slot - home) & (map->capacity - 1)) < ((slot - hole) & (map->capacity - 1)))
-            continue;
-        map->keys[hole] = map->keys[slot];
-        memcpy(map->values + hole * map->value_bytes, map->values + slot * map->value_bytes,
-               map->value_bytes);
-        hole = slot;
-    }
-    map->keys[hole] = 0;
+    hash_index_renumber(&map->by_address, hash_number(map->addresses[last]), last, number);
+    map->addresses[number] = map->addresses[last];
+    memcpy(map->values + number * map->value_bytes, map->values + last * map->value_bytes,
+           map->value_bytes);
 }
 
 void line_values_clear(struct line_values *map)
 {
-    free(map->keys);
+    free(map->addresses);
     free(map->values);
+    hash_index_clear(&map->by_address);
     *map = (struct line_values){.value_bytes = map->value_bytes};
 }

@@ -2,15 +2,16 @@
 #ifndef TOOLS_CACHE_LINE_VALUES_H
 #define TOOLS_CACHE_LINE_VALUES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "formats/base/hash_index.h"
 
+/* Must be zeroed before first use, except value_bytes. */
 struct line_values {
     size_t value_bytes;
-    size_t capacity; /* power of two, or 0 */
     size_t count;
-    uint64_t *keys; /* address + 1; 0: empty */
-    unsigned char *values;
+    uint32_t *addresses;   /* count elements */
+    unsigned char *values; /* count elements of value_bytes */
+    size_t address_capacity, value_capacity;
+    struct hash_index by_address;
 };
 
 /* The value of a line, or NULL. Valid until the next line_values_add or line_values_remove. */

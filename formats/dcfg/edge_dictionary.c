@@ -2,6 +2,7 @@
 
 #include "formats/base/grow.h"
 #include "formats/base/hash.h"
+#include "formats/base/hash_index.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 enum state { ADDED, WAITING, COMPILED };
 
 struct entry {
-    uint64_t hash;
     char *key; /* key_length octets and a 0, then the text; the text is gone once compiled */
     size_t key_length;
     size_t text_length;
@@ -17,7 +17,7 @@ struct entry {
     enum state state;
 };
 
-/* What an entry takes beside its key and text, with its slots in the hash table. */
+/* Memory of an entry with its slots in the index, without its key and text. */
 #define ENTRY_BYTES (sizeof(struct entry) + 4 * sizeof(size_t))
 
 /* An entry that waits for those it refers to: where to look for the next reference. */
@@ -30,8 +30,7 @@ struct edge_dictionary {
     struct entry *entries;
     size_t count, capacity;
     size_t finished; /* entries before this one are from earlier processes */
-    size_t *slots;   /* hash table: 1 + the entry, 0: free */
-    size_t slot_count;
+    struct hash_index by_key;
     uint64_t seed;
     size_t bytes, bytes_max;
     struct edge_nodes nodes;
@@ -57,43 +56,26 @@ void edge_dictionary_free(struct edge_dictionary *dictionary)
     for (size_t i = 0; i < dictionary->count; i++)
         free(dictionary->entries[i].key);
     free(dictionary->entries);
-    free(dictionary->slots);
+    hash_index_clear(&dictionary->by_key);
     free(dictionary->visits);
     edge_nodes_free(&dictionary->nodes);
     free(dictionary);
 }
 
-/* The slot of the key, or the free one where it belongs. */
-static size_t *slot_of(const struct edge_dictionary *dictionary, uint64_t hash, const char *key,
-                       size_t length)
+static uint32_t hash_of(const struct edge_dictionary *dictionary, const char *key, size_t length)
 {
-    size_t mask = dictionary->slot_count - 1;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        size_t *slot = &dictionary->slots[i];
-        if (*slot == 0)
-            return slot;
-        const struct entry *entry = &dictionary->entries[*slot - 1];
-        if (entry->hash == hash && entry->key_length == length &&
-            memcmp(entry->key, key, length) == 0)
-            return slot;
-    }
+    return (uint32_t)(hash_octets(dictionary->seed, key, length) >> 32);
 }
 
-/* Keeps the table at most half full. */
-static int grow_slots(struct edge_dictionary *dictionary)
+/* 1 + the entry with a key; 0: none. */
+static size_t find(const struct edge_dictionary *dictionary, uint32_t hash, const char *key,
+                   size_t length)
 {
-    if (dictionary->slots && dictionary->count * 2 < dictionary->slot_count)
-        return 0;
-    size_t wanted = dictionary->slot_count ? dictionary->slot_count * 2 : 64;
-    size_t *slots = calloc(wanted, sizeof *slots);
-    if (!slots)
-        return -1;
-    free(dictionary->slots);
-    dictionary->slots = slots;
-    dictionary->slot_count = wanted;
-    for (size_t i = 0; i < dictionary->count; i++) {
-        const struct entry *entry = &dictionary->entries[i];
-        *slot_of(dictionary, entry->hash, entry->key, entry->key_length) = i + 1;
+    struct hash_search search = hash_search(&dictionary->by_key, hash);
+    while (hash_search_next(&search)) {
+        const struct entry *entry = &dictionary->entries[search.number];
+        if (entry->key_length == length && memcmp(entry->key, key, length) == 0)
+            return (size_t)search.number + 1;
     }
     return 0;
 }
@@ -134,16 +116,14 @@ static int check_addition(const struct edge_dictionary *dictionary, const struct
 int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, size_t key_length,
                         const char *text, size_t length, struct bt_error *error)
 {
-    struct entry entry = {.hash = hash_octets(dictionary->seed, key, key_length),
-                          .key_length = key_length,
-                          .text_length = length,
-                          .state = ADDED};
-    if (grow_slots(dictionary) < 0)
-        return no_memory(error);
-    size_t *slot = slot_of(dictionary, entry.hash, key, key_length);
-    int result = check_addition(dictionary, &entry, *slot, error);
+    struct entry entry = {.key_length = key_length, .text_length = length, .state = ADDED};
+    const uint32_t hash = hash_of(dictionary, key, key_length);
+    const size_t present = find(dictionary, hash, key, key_length);
+    int result = check_addition(dictionary, &entry, present, error);
     if (result < 0)
         return result;
+    if (dictionary->count >= HASH_INDEX_NUMBER_MAX || hash_index_reserve(&dictionary->by_key, 1))
+        return no_memory(error);
     struct entry *grown = grow_array(dictionary->entries, &dictionary->capacity,
                                      dictionary->count + 1, sizeof *grown);
     if (!grown)
@@ -155,19 +135,22 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
     memcpy(entry.key, key, key_length);
     entry.key[key_length] = '\0';
     memcpy(entry.key + key_length + 1, text, length);
-    grown[dictionary->count++] = entry;
+    const uint32_t number = (uint32_t)dictionary->count++;
+    grown[number] = entry;
     dictionary->bytes += ENTRY_BYTES + key_length + length;
-    *slot = dictionary->count; /* hides an earlier one */
+    if (present != 0) /* hides the earlier one */
+        hash_index_renumber(&dictionary->by_key, hash, (uint32_t)present - 1, number);
+    else
+        hash_index_add(&dictionary->by_key, hash, number);
     return 0;
 }
 
 const struct edge_list *edge_dictionary_find(const struct edge_dictionary *dictionary,
                                              const char *key, size_t key_length)
 {
-    if (!dictionary || !dictionary->slots)
+    if (!dictionary)
         return NULL;
-    size_t present =
-        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
+    size_t present = find(dictionary, hash_of(dictionary, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state != COMPILED)
         return NULL;
     return &dictionary->entries[present - 1].list;
@@ -201,8 +184,7 @@ static int look_at(void *context, const char *key, size_t key_length, size_t at)
 {
     struct look *look = context;
     const struct edge_dictionary *dictionary = look->dictionary;
-    size_t present =
-        *slot_of(dictionary, hash_octets(dictionary->seed, key, key_length), key, key_length);
+    size_t present = find(dictionary, hash_of(dictionary, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
         return 0; /* a missing key is told where the entry is compiled */
     look->entry = present;

@@ -3,6 +3,8 @@
 #include "tools/symbols/image_names.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash.h"
+#include "formats/base/hash_index.h"
 
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -24,9 +26,9 @@ struct reading {
     size_t symbol_capacity;
     size_t line_capacity;
     size_t file_capacity;
-    uint32_t *table; /* files by their paths: numbers and 1, 0 for none */
-    size_t slots;
-    const char *last_file; /* as libdw tells it, and its number */
+    uint64_t seed;             /* of the paths' hashes */
+    struct hash_index by_path; /* files */
+    const char *last_file;     /* as libdw tells it, and its number */
     uint32_t last_number;
 };
 
@@ -156,59 +158,42 @@ static int read_symbols(struct reading *reading, Elf *elf)
 
 /* --- lines --- */
 
-static size_t file_slot(const struct reading *reading, const char *path)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (const char *c = path; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-    size_t slot = (size_t)(hash ^ hash >> 32) & (reading->slots - 1);
-    while (reading->table[slot] != 0 &&
-           strcmp(reading->names->files[reading->table[slot] - 1], path) != 0)
-        slot = (slot + 1) & (reading->slots - 1);
-    return slot;
-}
-
-/* Makes the table of files twice as large when it is half full. */
-static int grow_table(struct reading *reading)
-{
-    if (reading->names->file_count < reading->slots / 2)
-        return 0;
-    size_t slots = reading->slots ? reading->slots * 2 : 256;
-    uint32_t *table = calloc(slots, sizeof *table);
-    if (!table)
-        return BT_MEMORY;
-    free(reading->table);
-    reading->table = table;
-    reading->slots = slots;
-    for (size_t i = 0; i < reading->names->file_count; i++)
-        table[file_slot(reading, reading->names->files[i])] = (uint32_t)i + 1;
-    return 0;
-}
-
-/* The number of a file, which is there once however many compilation units have it. */
-static int number_file(struct reading *reading, const char *path, uint32_t *number)
+static int add_file(struct reading *reading, uint32_t hash, const char *path)
 {
     struct image_names *names = reading->names;
+    char **files =
+        grow_array(names->files, &reading->file_capacity, names->file_count + 1, sizeof *files);
+    if (!files)
+        return BT_MEMORY;
+    names->files = files;
+    files[names->file_count] = strdup(path);
+    if (!files[names->file_count])
+        return BT_MEMORY;
+    if (hash_index_add(&reading->by_path, hash, (uint32_t)names->file_count) == 0) {
+        names->file_count++;
+        return 0;
+    }
+    free(files[names->file_count]);
+    return BT_MEMORY;
+}
+
+/* Finds or adds a file; compilation units that have the same path share its number. */
+static int number_file(struct reading *reading, const char *path, uint32_t *number)
+{
     if (path == reading->last_file) {
         *number = reading->last_number;
         return 0;
     }
-    if (grow_table(reading) != 0)
+    const uint32_t hash = (uint32_t)(hash_octets(reading->seed, path, strlen(path)) >> 32);
+    struct hash_search search = hash_search(&reading->by_path, hash);
+    bool found = false;
+    while (!found && hash_search_next(&search))
+        found = strcmp(reading->names->files[search.number], path) == 0;
+    if (!found && add_file(reading, hash, path) != 0)
         return BT_MEMORY;
-    size_t slot = file_slot(reading, path);
-    if (reading->table[slot] == 0) {
-        char **files =
-            grow_array(names->files, &reading->file_capacity, names->file_count + 1, sizeof *files);
-        if (!files)
-            return BT_MEMORY;
-        names->files = files;
-        files[names->file_count] = strdup(path);
-        if (!files[names->file_count])
-            return BT_MEMORY;
-        reading->table[slot] = (uint32_t)++names->file_count;
-    }
     reading->last_file = path;
-    reading->last_number = *number = reading->table[slot] - 1;
+    reading->last_number = *number =
+        found ? search.number : (uint32_t)reading->names->file_count - 1;
     return 0;
 }
 
@@ -406,6 +391,7 @@ static int read_names(struct image_names *names, const struct image *image, unsi
                       struct bt_error *error)
 {
     struct reading reading = {.names = names, .image = image, .data = what & VARIABLES};
+    reading.seed = hash_seed(&reading);
     *names = (struct image_names){.symbol_count = 0};
     int result = read_file(&reading, image->path, what, error);
     if (names->line_count > 0)
@@ -413,7 +399,7 @@ static int read_names(struct image_names *names, const struct image *image, unsi
     if (result == 0 && image->debug.path)
         result = read_file(&reading, image->debug.path, what & ~(unsigned)CODE, error);
     sort_symbols(names, image);
-    free(reading.table);
+    hash_index_clear(&reading.by_path);
     if (result != 0)
         image_names_clear(names);
     return result;

@@ -1,12 +1,12 @@
 #include "capture/exec/aria/store_buffer.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE      64u
-#define SLOTS_MIN 64u /* a power of two */
+#define LINE 64u
 
 struct line {
     uint64_t number; /* address / LINE */
@@ -17,22 +17,13 @@ struct line {
 struct store_buffer {
     struct line *lines;
     size_t count, capacity;
-    uint32_t *slots; /* open addressing: index of a line plus 1; 0: free */
-    size_t slot_count;
+    struct hash_index by_number;
     bool failed;
 };
 
 struct store_buffer *store_buffer_new(void)
 {
-    struct store_buffer *buffer = calloc(1, sizeof *buffer);
-    if (!buffer)
-        return NULL;
-    buffer->slot_count = SLOTS_MIN;
-    buffer->slots = calloc(SLOTS_MIN, sizeof *buffer->slots);
-    if (buffer->slots)
-        return buffer;
-    free(buffer);
-    return NULL;
+    return calloc(1, sizeof(struct store_buffer));
 }
 
 void store_buffer_free(struct store_buffer *buffer)
@@ -40,64 +31,44 @@ void store_buffer_free(struct store_buffer *buffer)
     if (!buffer)
         return;
     free(buffer->lines);
-    free(buffer->slots);
+    hash_index_clear(&buffer->by_number);
     free(buffer);
-}
-
-/* The slot of a line, or the free one where it belongs. */
-static uint32_t *slot_of(const struct store_buffer *buffer, uint64_t number)
-{
-    size_t slot = (size_t)(number * 0x9e3779b97f4a7c15u >> 32) & (buffer->slot_count - 1);
-    while (buffer->slots[slot] != 0 && buffer->lines[buffer->slots[slot] - 1].number != number)
-        slot = (slot + 1) & (buffer->slot_count - 1);
-    return &buffer->slots[slot];
 }
 
 void store_buffer_clear(struct store_buffer *buffer)
 {
-    /* in reverse order no slot is in the probe sequence of a line still present */
+    /* in reverse order few lines move within the index */
     for (; buffer->count > 0; buffer->count--)
-        *slot_of(buffer, buffer->lines[buffer->count - 1].number) = 0;
+        hash_index_remove(&buffer->by_number, hash_number(buffer->lines[buffer->count - 1].number),
+                          (uint32_t)buffer->count - 1);
     buffer->failed = false;
 }
 
-static bool grow(struct store_buffer *buffer)
+static struct line *find(const struct store_buffer *buffer, uint64_t number)
 {
-    struct line *lines =
-        grow_array(buffer->lines, &buffer->capacity, buffer->count + 1, sizeof *lines);
-    if (!lines)
-        return false;
-    buffer->lines = lines;
-    if (buffer->count < buffer->slot_count / 2)
-        return true;
-    uint32_t *slots = calloc(2 * buffer->slot_count, sizeof *slots);
-    if (!slots)
-        return false;
-    free(buffer->slots);
-    buffer->slots = slots;
-    buffer->slot_count *= 2;
-    for (size_t i = 0; i < buffer->count; i++)
-        *slot_of(buffer, lines[i].number) = (uint32_t)i + 1;
-    return true;
-}
-
-static const struct line *find(const struct store_buffer *buffer, uint64_t number)
-{
-    uint32_t place = buffer->count > 0 ? *slot_of(buffer, number) : 0;
-    return place != 0 ? &buffer->lines[place - 1] : NULL;
+    struct hash_search search = hash_search(&buffer->by_number, hash_number(number));
+    while (hash_search_next(&search))
+        if (buffer->lines[search.number].number == number)
+            return &buffer->lines[search.number];
+    return NULL;
 }
 
 /* Finds or adds a line. NULL: no memory. */
 static struct line *make(struct store_buffer *buffer, uint64_t number)
 {
-    uint32_t *slot = slot_of(buffer, number);
-    if (*slot != 0)
-        return &buffer->lines[*slot - 1];
-    if (!grow(buffer))
+    struct line *line = find(buffer, number);
+    if (line)
+        return line;
+    struct line *grown =
+        grow_array(buffer->lines, &buffer->capacity, buffer->count + 1, sizeof *grown);
+    if (!grown)
         return NULL;
-    buffer->lines[buffer->count] = (struct line){.number = number};
-    *slot_of(buffer, number) = (uint32_t)buffer->count + 1;
-    return &buffer->lines[buffer->count++];
+    buffer->lines = grown;
+    if (hash_index_add(&buffer->by_number, hash_number(number), (uint32_t)buffer->count) != 0)
+        return NULL;
+    line = &grown[buffer->count++];
+    *line = (struct line){.number = number};
+    return line;
 }
 
 void store_buffer_assign(struct store_buffer *to, const struct store_buffer *from)

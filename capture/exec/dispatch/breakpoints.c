@@ -1,52 +1,35 @@
 #include "capture/exec/dispatch/breakpoints.h"
 
-#include <stdlib.h>
-
-#define CAPACITY_MIN 16u
-#define GOLDEN       UINT64_C(0x9e3779b97f4a7c15)
-
-/* The slot of an address, or the free slot for it. */
-static size_t slot_of(const struct breakpoints *breakpoints, uint64_t address)
-{
-    size_t slot = (size_t)(address * GOLDEN >> 32) & (breakpoints->capacity - 1);
-    while (breakpoints->slots[slot] != 0 && breakpoints->slots[slot] != address)
-        slot = (slot + 1) & (breakpoints->capacity - 1);
-    return slot;
-}
-
-static bool grow(struct breakpoints *breakpoints)
-{
-    struct breakpoints larger = {.capacity = breakpoints->capacity ? 2 * breakpoints->capacity
-                                                                   : CAPACITY_MIN};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (!larger.slots)
-        return false;
-    for (size_t i = 0; i < breakpoints->capacity; i++)
-        if (breakpoints->slots[i] != 0)
-            larger.slots[slot_of(&larger, breakpoints->slots[i])] = breakpoints->slots[i];
-    larger.count = breakpoints->count;
-    free(breakpoints->slots);
-    *breakpoints = larger;
-    return true;
-}
+#include "formats/base/grow.h"
 
 bool breakpoints_has(const struct breakpoints *breakpoints, uint64_t address)
 {
-    return breakpoints->count > 0 && breakpoints->slots[slot_of(breakpoints, address)] == address;
+    struct hash_search search = hash_search(&breakpoints->by_address, hash_number(address));
+    while (hash_search_next(&search))
+        if (breakpoints->addresses[search.number] == address)
+            return true;
+    return false;
 }
 
 bool breakpoints_add(struct breakpoints *breakpoints, uint64_t address)
 {
-    if (breakpoints_has(breakpoints, address) ||
-        (2 * (breakpoints->count + 1) > breakpoints->capacity && !grow(breakpoints)))
+    if (breakpoints_has(breakpoints, address))
         return false;
-    breakpoints->slots[slot_of(breakpoints, address)] = address;
-    breakpoints->count++;
+    uint64_t *grown = grow_array(breakpoints->addresses, &breakpoints->capacity,
+                                 breakpoints->count + 1, sizeof *grown);
+    if (!grown)
+        return false;
+    breakpoints->addresses = grown;
+    if (hash_index_add(&breakpoints->by_address, hash_number(address),
+                       (uint32_t)breakpoints->count) != 0)
+        return false;
+    grown[breakpoints->count++] = address;
     return true;
 }
 
 void breakpoints_clear(struct breakpoints *breakpoints)
 {
-    free(breakpoints->slots);
-    *breakpoints = (struct breakpoints){.slots = NULL};
+    free(breakpoints->addresses);
+    hash_index_clear(&breakpoints->by_address);
+    *breakpoints = (struct breakpoints){.addresses = NULL};
 }

@@ -2,17 +2,16 @@
 #ifndef CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
 #define CAPTURE_EXEC_DISPATCH_BREAKPOINTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "formats/base/hash_index.h"
 
 /* All zero: empty. */
 struct breakpoints {
-    uint64_t *slots; /* hash table of `capacity` slots, a power of two; 0: free */
-    size_t capacity, count;
+    uint64_t *addresses;
+    size_t count, capacity;
+    struct hash_index by_address;
 };
 
-/* Adds an address other than 0. False: already present, or no memory. */
+/* Adds an address. False: already present, or no memory. */
 bool breakpoints_add(struct breakpoints *breakpoints, uint64_t address);
 bool breakpoints_has(const struct breakpoints *breakpoints, uint64_t address);
 

@@ -218,7 +218,7 @@ static void test_left_call(void)
 
 static void test_stops(void)
 {
-    struct breakpoints breakpoints = {.slots = NULL};
+    struct breakpoints breakpoints = {.addresses = NULL};
     uint64_t random = random_seed(3);
     CU_ASSERT_FALSE(breakpoints_has(&breakpoints, 5));
     for (uint64_t i = 1; i < 1000; i++) {

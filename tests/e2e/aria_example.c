@@ -1,15 +1,15 @@
-/* A control program: predicts conditional branches, follows mispredicted ways for a while. */
+/* A control program: predicts conditional branches, executes mispredicted paths for a while. */
 #include "capture/exec/aria/aria.h"
 
 #include <stdio.h>
 
-#define DEPTH 32u /* instructions of a mispredicted way */
+#define DEPTH 32u /* instructions of a mispredicted path */
 
 extern char **environ;
 static uint8_t counters[4096]; /* of two bits */
 static unsigned long long instructions, branches, mispredicted, astray, reads;
 
-/* From where the branch did not go. Nothing but *copy is changed. */
+/* Executes the path that the branch did not take. Changes nothing but *copy. */
 static int follow(struct aria *aria, const struct aria_state *state, struct aria_state *copy,
                   uint64_t address, struct bt_error *error)
 {

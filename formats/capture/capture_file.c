@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* doc/capture-file.md, "Members": offsets of what all members begin with */
+/* doc/capture-file.md, "Members": offsets common to all members */
 enum {
     AT_XLEN = 10,
     AT_SUBFIELD = 12,
@@ -14,8 +14,8 @@ enum {
     AT_MEMBER_BYTES = AT_PAYLOAD + 4
 };
 
-/* Payload bytes by kind, the two CRC-32C at its end included: of all behind the header,
- * then of the header itself. */
+/* Payload bytes by kind, with the two CRC-32C at the end: of all bytes after the header, then of
+ * the header. */
 enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 
 #define GAP_CHOSEN    1u
@@ -23,7 +23,7 @@ enum { HEADER_PAYLOAD = 424, DATA_PAYLOAD = 104, CLOSING_PAYLOAD = 344 };
 #define GAP_UNCOUNTED (GAP_MILLISECONDS_MAX + 1u) /* the bit above the milliseconds */
 enum { GZIP_TRAILER_BYTES = 8, EMPTY_DEFLATE_BYTES = 2, FORMAT_VERSION = 1 };
 
-/* Records are compressed straight from memory; a big-endian host would need a copy in between. */
+/* Records are compressed directly from memory; a big-endian host would need to convert a copy. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "hosts are little endian");
 
 static const uint8_t empty_deflate[EMPTY_DEFLATE_BYTES] = {3, 0}; /* one final block, no bytes */
@@ -191,7 +191,7 @@ void capture_restate_data_member(uint8_t *bytes, const struct batch *batch)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-/* Text from a file: always terminated, and without the control characters a terminal would obey. */
+/* Text from a file: always terminated, and without control characters. */
 static void get_text(char *text, size_t size, const uint8_t *in)
 {
     memset(text, 0, size);
@@ -228,7 +228,7 @@ static void get_batch(struct batch *batch, const uint8_t *p)
     batch->gap.chosen = bytes_get16(p + 2) & GAP_CHOSEN;
     batch->parts = batch->count > 0 && (bytes_get16(p + 2) & GAP_PARTS);
     if (batch->gap.uncounted && batch->gap.milliseconds == 0)
-        batch->gap.milliseconds = 1; /* whoever wrote it: an uncounted gap is never none */
+        batch->gap.milliseconds = 1; /* also if the file says 0 */
     batch->first_index = bytes_get64(p + 16);
     batch->first_tick = bytes_get64(p + 24);
     batch->last_tick = bytes_get64(p + 32);
@@ -260,7 +260,7 @@ static void get_totals(struct capture_totals *totals, const uint8_t *p)
     get_text(totals->message, sizeof totals->message, p + 176);
 }
 
-/* Whether what the header says of the member's size can be. */
+/* Whether the header's member size is plausible. */
 static bool member_size_fits(const struct capture_member *member)
 {
     uint32_t least = member->header_bytes + EMPTY_DEFLATE_BYTES + GZIP_TRAILER_BYTES;
@@ -333,7 +333,7 @@ int capture_get_records(struct deflate_decoder *decoder, const struct capture_me
     size_t deflated = member->member_bytes - member->header_bytes - GZIP_TRAILER_BYTES;
     const uint8_t *stream;
     size_t size;
-    /* gzip's own CRC covers the records only: a bit that fills up a byte may flip unseen by it */
+    /* gzip's CRC covers only the records: it does not detect changed padding bits */
     uint32_t wanted = capture_member_crc(member, bytes, &stream, &size);
     const uint8_t *trailer = stream + deflated;
     uint32_t crc = 0;

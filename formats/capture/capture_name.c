@@ -22,7 +22,7 @@ void capture_name_put(char ending[CAPTURE_NAME_ENDING_BYTES], const struct captu
              date, name->part ? PART_SUFFIX : "");
 }
 
-/* Takes a suffix off the first *size bytes of text. */
+/* Removes a suffix from the first *size bytes of text. */
 static bool take_suffix(const char *text, size_t *size, const char *suffix)
 {
     size_t length = strlen(suffix);
@@ -54,14 +54,14 @@ bool capture_name_get(struct capture_name *name, const char *path)
     if (!take_suffix(path, &size, SUFFIX) || size < DATE_BYTES + 3 ||
         !get_date(&name->second, path + size - DATE_BYTES))
         return false;
-    size -= DATE_BYTES + 1; /* behind the number */
+    size -= DATE_BYTES + 1; /* the end of the number */
     while (digits < size && path[size - digits - 1] >= '0' && path[size - digits - 1] <= '9')
         digits++;
     if (digits == 0 || digits > NUMBER_DIGITS || digits == size)
         return false;
     name->number = (uint32_t)strtoul(path + size - digits, NULL, 10);
     name->prefix_bytes = size - digits - 1;
-    /* whatever was read too generously is not written in the same way */
+    /* rejects names that are parsed but would be written differently */
     capture_name_put(ending, name);
     return strcmp(ending, path + name->prefix_bytes) == 0;
 }

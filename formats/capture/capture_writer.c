@@ -10,16 +10,16 @@
 
 struct capture_writer {
     int file;
-    off_t start;      /* where it begins: another capture file may stand in front of it */
+    off_t start;      /* start of the file in fd: another capture file may precede it */
     const char *name; /* the caller's */
-    bool torn;        /* part of a member is behind the whole ones */
-    uint64_t bytes;   /* whole members in the file */
+    bool torn;        /* the end of the file is a partial member */
+    uint64_t bytes;   /* bytes of complete members in the file */
     uint64_t records;
     uint64_t end_index;
     struct loss lost;
 };
 
-/* Cuts a torn block off, so that the file ends with a whole one. 0, or -1 with errno. */
+/* Truncates a torn block, so that the file ends with a whole one. 0, or -1 with errno. */
 static int cut_back(struct capture_writer *writer)
 {
     off_t whole = writer->start + (off_t)writer->bytes;
@@ -32,8 +32,8 @@ static int cut_back(struct capture_writer *writer)
     return 0;
 }
 
-/* Appends one whole member, or leaves the file as it was: behind a torn block that cannot be cut
- * off nothing is written, so that a reader finds all whole blocks in front of it. */
+/* Appends one whole member, or leaves the file unchanged. After a torn block that cannot be
+ * truncated nothing is written, so that a reader finds all whole blocks before it. */
 static int append(struct capture_writer *writer, const uint8_t *member, size_t size,
                   struct bt_error *error)
 {
@@ -44,14 +44,14 @@ static int append(struct capture_writer *writer, const uint8_t *member, size_t s
         int result = bt_fail_errno(error, "cannot write %s", writer->name);
         writer->torn = done > 0;
         if (writer->torn)
-            (void)cut_back(writer); /* else before anything is appended */
+            (void)cut_back(writer); /* otherwise the next append truncates it */
         return result;
     }
     writer->bytes += size;
     return 0;
 }
 
-/* Where what is written next begins; -1 where nobody can say, as in a pipe. */
+/* The current offset; -1 if unknown, as in a pipe. */
 static off_t offset_in(int file)
 {
     int flags = fcntl(file, F_GETFL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is remembered: the longest range, and as much in front of it before it is moved. */
+/* CRCs for the longest range, and the same number before it, until they are moved. */
 #define CRCS_MAX (2 * (CRC_TRAIL_RANGE_MAX / CRC_TRAIL_STEP + 2))
 
 void crc_trail_clear(struct crc_trail *trail)
@@ -14,7 +14,7 @@ void crc_trail_clear(struct crc_trail *trail)
     *trail = (struct crc_trail){.count = 0};
 }
 
-/* The offset of the last CRC remembered. */
+/* The offset of the last stored CRC. */
 static uint64_t last_offset(const struct crc_trail *trail)
 {
     return trail->start + (uint64_t)(trail->count - 1) * CRC_TRAIL_STEP;
@@ -25,7 +25,7 @@ bool crc_trail_covers(const struct crc_trail *trail, uint64_t offset)
     return trail->count > 0 && offset <= last_offset(trail);
 }
 
-/* Forgets what is in front of offset, once that makes half of the room free. */
+/* Drops CRCs before offset, when that frees half of the array. */
 static void forget(struct crc_trail *trail, uint64_t offset)
 {
     size_t past = (size_t)((offset - trail->start) / CRC_TRAIL_STEP);
@@ -36,7 +36,7 @@ static void forget(struct crc_trail *trail, uint64_t offset)
     trail->count -= past;
 }
 
-/* Passes the bytes up to end, of which those from offset on are at bytes. */
+/* Processes the bytes up to end; bytes holds those from offset on. */
 static void extend(struct crc_trail *trail, uint64_t offset, const uint8_t *bytes, uint64_t end)
 {
     while (end - trail->start >= (uint64_t)trail->count * CRC_TRAIL_STEP) {
@@ -59,7 +59,7 @@ bool crc_trail_range(struct crc_trail *trail, uint64_t offset, const uint8_t *by
     }
     forget(trail, offset);
     extend(trail, offset, bytes, offset + size);
-    /* up to the first one remembered, and from the last one on: each less than a step */
+    /* to the first stored CRC, and from the last one: each less than a step */
     size_t first = (size_t)((offset - trail->start + CRC_TRAIL_STEP - 1) / CRC_TRAIL_STEP);
     size_t last = (size_t)((offset + size - trail->start) / CRC_TRAIL_STEP);
     if (last <= first) {

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CRC_TRAIL_STEP      512u        /* bytes between two that are remembered */
-#define CRC_TRAIL_RANGE_MAX (16u << 20) /* a longer range is not asked for */
+#define CRC_TRAIL_STEP      512u        /* bytes between two stored CRCs */
+#define CRC_TRAIL_RANGE_MAX (16u << 20) /* the longest range */
 
 struct crc_trail {
     uint64_t start;    /* file offset of the first stored CRC */

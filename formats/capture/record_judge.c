@@ -2,7 +2,7 @@
 
 #include "formats/capture/trace_reader.h"
 
-/* Sizes up to this occur: a vector register. */
+/* Sizes up to this are plausible: a vector register. */
 #define SIZE_COMMON_MAX 64u
 #define ATTRIBUTE_MAX   7u
 
@@ -39,7 +39,7 @@ bool record_judge_refuses(const struct record_judge *judge)
     return judge->odd * RECORD_JUDGE_ODD > RECORD_JUDGE_MAX;
 }
 
-/* Whether the bytes can be records of the other width. */
+/* Whether the bytes are plausible as records of the other width. */
 static bool other_width(const uint8_t *bytes, size_t size, bool lp64)
 {
     struct record_judge other = {0};

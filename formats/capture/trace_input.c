@@ -14,16 +14,16 @@ struct trace_input {
     int file;
     bool own;      /* close it */
     bool seekable; /* a regular file */
-    bool ended;    /* read has returned 0 */
+    bool ended;    /* read() has returned 0 */
     uint64_t size;
     uint64_t offset; /* of buffer[begin] */
     uint8_t *buffer;
     size_t capacity;
-    size_t begin, end; /* what is there */
+    size_t begin, end; /* of the available bytes */
     char name[];
 };
 
-/* The file's size and kind. */
+/* Determines the file's size and kind. */
 static int inspect(struct trace_input *input, struct bt_error *error)
 {
     struct stat status;
@@ -76,7 +76,8 @@ void trace_input_close(struct trace_input *input)
     free(input);
 }
 
-/* Room for wanted bytes from begin on: what is there moves to the front, the buffer grows. */
+/* Makes room for wanted bytes from begin: moves the available bytes to the front, grows the
+ * buffer. */
 static int make_room(struct trace_input *input, size_t wanted, struct bt_error *error)
 {
     if (input->capacity - input->begin >= wanted && input->end < input->capacity)
@@ -84,7 +85,7 @@ static int make_room(struct trace_input *input, size_t wanted, struct bt_error *
     memmove(input->buffer, input->buffer + input->begin, input->end - input->begin);
     input->end -= input->begin;
     input->begin = 0;
-    /* twice that: what is moved to the front is then less than what passed since it was last */
+    /* twice the size, so that each move copies less than was read since the last one */
     if (input->capacity / 2 >= wanted)
         return 0;
     uint8_t *grown = realloc(input->buffer, 2 * wanted);

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFLATE_RATIO_MAX 1032u /* bytes that one byte of a deflate stream can become */
+#define DEFLATE_RATIO_MAX 1032u /* largest expansion by deflate */
 
-/* What members that cannot be decompressed though their CRC is right may cost before they are
- * skipped whole: so many bytes, and so many for each byte of the file in front of them. */
+/* Limit of the cost of members with a correct CRC that cannot be decompressed, before they are
+ * skipped whole: a constant, and a factor for each byte of the file before them. */
 #define WASTE_MAX   (64u << 20)
 #define WASTE_RATIO 4u
 
@@ -18,24 +18,24 @@ struct trace_members {
     struct deflate_decoder *decoder;
     void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
     void *watcher_context;
-    bool watches_data; /* the watcher sees data members too */
-    bool keeps_parts;  /* batches go on at chosen gaps, with marks */
+    bool watches_data; /* the watcher gets data members too */
+    bool keeps_parts;  /* batches continue across chosen gaps, with marks */
     struct capture_info info;
     struct capture_totals totals;
-    bool closed;       /* totals is the closing member of what was read last */
-    bool end_reported; /* that there is no closing member */
+    bool closed;       /* totals is the closing member, which was read last */
+    bool end_reported; /* the missing closing member is reported */
     bool index_known;  /* expected_index is */
     uint64_t expected_index;
-    uint64_t file_start;     /* ordinal of the first record behind the header member */
+    uint64_t file_start;     /* ordinal of the first record after the header member */
     uint64_t ordinal;        /* of the next record in the file */
-    size_t skip;             /* records of the next data member that a seek has gone past */
-    struct bt_error pending; /* met during a seek, told by the next call; code 0: nothing */
-    /* a member that was larger than the caller's batch, or has parts: records [position,
-     * held.count) are still due; held.first_tick is that of the record at position */
+    size_t skip;             /* records to skip in the next data member after a seek */
+    struct bt_error pending; /* an error of a seek, for the next call to return; code 0: none */
+    /* a member that is larger than the caller's batch, or has parts: records [position, held.count)
+     * are pending; held.first_tick is that of the record at position */
     struct batch held;
     size_t position;
-    struct crc_trail trail; /* of bytes that a damaged member claims */
-    uint64_t wasted;        /* bytes of members with the right CRC that were no good */
+    struct crc_trail trail; /* of the bytes that a corrupt member claims */
+    uint64_t wasted;        /* bytes of invalid members with a correct CRC */
     uint64_t examined;      /* bytes of members that were checked or decompressed */
 };
 
@@ -57,7 +57,7 @@ bool trace_members_recognise(const uint8_t *bytes, size_t size)
     return false;
 }
 
-/* Goes from a damaged place, skip bytes of which are of no use, to the next whole member header, or
+/* Advances from corrupt data, of which skip bytes are unusable, to the next whole member header, or
  * to the end. 0 or BT_IO. */
 static int resynchronise(struct trace_members *members, size_t skip, struct bt_error *error)
 {
@@ -84,8 +84,8 @@ static int resynchronise(struct trace_members *members, size_t skip, struct bt_e
     }
 }
 
-/* Says what is wrong at the current place, and goes to the next good one, which may be within what
- * is wrong but not within its first skip bytes. BT_DATA, or worse. */
+/* Reports corruption at the current offset, and advances to the next good member, which may be
+ * within the corrupt data but not within its first skip bytes. BT_DATA, or worse. */
 static int skip_damage(struct trace_members *members, const char *what, size_t skip,
                        struct bt_error *error)
 {
@@ -104,7 +104,8 @@ static int damaged(struct trace_members *members, const char *what, struct bt_er
     return skip_damage(members, what, 1, error);
 }
 
-/* The header of the member at the current place. 1, 0 at the end of the file, BT_DATA, or BT_IO. */
+/* The header of the member at the current offset. 1, 0 at the end of the file, BT_DATA, or
+ * BT_IO. */
 static int peek(struct trace_members *members, struct capture_member *member, size_t ahead,
                 struct bt_error *error)
 {
@@ -127,7 +128,7 @@ static int peek(struct trace_members *members, struct capture_member *member, si
     return 1;
 }
 
-/* What a header or closing member changes. */
+/* Updates the description from a header or closing member. */
 static void take_description(struct trace_members *members, const struct capture_member *member)
 {
     if (member->kind == CAPTURE_MEMBER_HEADER) {
@@ -147,17 +148,17 @@ static void take_description(struct trace_members *members, const struct capture
 
 /* --- handing out records --------------------------------------------------------------------- */
 
-/* Goes over records of the member held. */
+/* Skips records of the held member. */
 static void pass(struct trace_members *members, size_t count)
 {
     struct batch *held = &members->held;
-    const size_t last = held->count - members->position - 1; /* times behind are not there */
+    const size_t last = held->count - members->position - 1; /* records after position */
     held->first_tick +=
         records_time(held->records + members->position + 1, count < last ? count : last);
     members->position += count;
 }
 
-/* What marks of a batch's records tell, from the first one on. */
+/* Derives gap and parts from the marks of a batch's records, from the first one on. */
 static void take_marks(const struct trace_members *members, struct batch *batch, bool begins)
 {
     if (batch->records[0].attribute & ATTRIBUTE_PART) {
@@ -167,7 +168,7 @@ static void take_marks(const struct trace_members *members, struct batch *batch,
     batch->parts = members->keeps_parts ? (uint32_t)records_parts(batch->records, batch->count) : 0;
 }
 
-/* Fills batch from the member held. */
+/* Fills batch from the held member. */
 static int hand_out(struct trace_members *members, struct batch *batch)
 {
     const struct batch *held = &members->held;
@@ -195,7 +196,7 @@ static int hand_out(struct trace_members *members, struct batch *batch)
     return 1;
 }
 
-/* Memory for a member that does not fit the caller's batch. */
+/* Allocates memory for a member that does not fit the caller's batch. */
 static int hold(struct trace_members *members, const struct batch *description,
                 struct bt_error *error)
 {
@@ -214,7 +215,7 @@ static int hold(struct trace_members *members, const struct batch *description,
     return 0;
 }
 
-/* Tells, once, that members are missing before this one. 0 or BT_DATA. */
+/* Reports, once, that members are missing before this one. 0 or BT_DATA. */
 static int check_index(struct trace_members *members, const struct batch *description,
                        struct bt_error *error)
 {
@@ -238,7 +239,7 @@ static int check_index(struct trace_members *members, const struct batch *descri
                    name, offset, start, expected);
 }
 
-/* Bytes that a member costs whose records are decompressed: its own, and what they become. */
+/* Bytes processed for a member whose records are decompressed: its own, and its records'. */
 static uint64_t cost(const struct capture_member *member)
 {
     uint64_t most = (uint64_t)DEFLATE_RATIO_MAX * member->member_bytes;
@@ -246,21 +247,20 @@ static uint64_t cost(const struct capture_member *member)
     return member->member_bytes + (raw < most ? raw : most);
 }
 
-/* Whether a member that is no good, though its CRC is right, is worth looking into. */
+/* Whether an invalid member with a correct CRC is still searched for other members. */
 static bool within_budget(const struct trace_members *members)
 {
     return members->wasted <= WASTE_MAX + WASTE_RATIO * trace_input_offset(members->input);
 }
 
 /*
- * Checks the whole member at the current place and decompresses its records, as
- * capture_get_records. *skip: bytes in which no other member is to be looked for where this one is
- * damaged.
+ * Checks the whole member at the current offset and decompresses its records, as
+ * capture_get_records. *skip: bytes that are not searched for other members if this one is corrupt.
  *
- * Headers may claim each other's bytes, 16 MiB each. Which claim is right, the member's CRC tells:
- * behind a damaged one it comes from the trail, so that no byte is examined once for each header.
- * Members with the right CRC that cannot be decompressed are made, not damaged; a budget bounds
- * what they cost.
+ * Headers may claim each other's bytes, 16 MiB each; the member's CRC decides which claim is right.
+ * After a corrupt member the CRC comes from the trail, so that no byte is examined once for each
+ * header. Members with a correct CRC that cannot be decompressed are forged, not damaged; a budget
+ * bounds their cost.
  */
 static int get_records(struct trace_members *members, const struct capture_member *member,
                        struct record *records, size_t *skip, struct bt_error *error)
@@ -290,13 +290,13 @@ static int get_records(struct trace_members *members, const struct capture_membe
     return result;
 }
 
-/* Of the records behind the first. */
+/* Of the records after the first. */
 static size_t count_parts(const struct batch *batch)
 {
     return batch->count > 0 ? records_parts(batch->records + 1, batch->count - 1) : 0;
 }
 
-/* Decompresses the data member at the current place into batch, or into the member held. */
+/* Decompresses the data member at the current offset into batch, or into the held member. */
 static int take_records(struct trace_members *members, const struct capture_member *member,
                         struct batch *batch, struct bt_error *error)
 {
@@ -337,7 +337,7 @@ static int take_records(struct trace_members *members, const struct capture_memb
     return 1;
 }
 
-/* The end of the file. Tells once if it is not the end of a capture; then 0. */
+/* The end of the file. Reports once that it is not the end of a capture; then 0. */
 static int finish(struct trace_members *members, struct bt_error *error)
 {
     uint64_t size = trace_input_size(members->input);
@@ -354,7 +354,7 @@ static int finish(struct trace_members *members, struct bt_error *error)
                    name, trace_input_offset(members->input));
 }
 
-/* Compares the closing member with what was there. 2 or BT_DATA. */
+/* Compares the closing member with the records read. 2 or BT_DATA. */
 static int check_totals(struct trace_members *members, struct bt_error *error)
 {
     uint64_t here = members->ordinal - members->file_start;
@@ -365,7 +365,7 @@ static int check_totals(struct trace_members *members, struct bt_error *error)
                    trace_input_name(members->input), members->totals.file_records, here);
 }
 
-/* One member. 2: nothing for the caller in it; else as source_next. */
+/* Processes one member. 2: no data for the caller; else as source_next. */
 static int step(struct trace_members *members, struct batch *batch, struct bt_error *error)
 {
     struct capture_member member;
@@ -415,7 +415,7 @@ int trace_members_next(struct trace_members *members, struct batch *batch, struc
 
 /* --- life and seeking ------------------------------------------------------------------------ */
 
-/* Reads the header member, so that the capture's description is there before the first record. */
+/* Reads the header member, so that the capture's description is known before the first record. */
 static int read_description(struct trace_members *members, struct bt_error *error)
 {
     struct capture_member member;
@@ -460,7 +460,7 @@ static int rewind_to_start(struct trace_members *members, struct bt_error *error
     int result = trace_input_rewind(members->input, error);
     if (result < 0)
         return result;
-    crc_trail_clear(&members->trail); /* it knows what comes next, not what came before */
+    crc_trail_clear(&members->trail); /* the trail continues from the new offset */
     members->ordinal = 0;
     members->file_start = 0;
     members->closed = false;
@@ -490,7 +490,7 @@ int trace_members_seek(struct trace_members *members, uint64_t record, struct bt
     for (;;) {
         struct capture_member member;
         struct bt_error met;
-        /* look at headers only: a capture of any size is hopped through */
+        /* reads headers only: skips through a capture of any size */
         result = peek(members, &member, 0, &met);
         if (result == 0)
             return 0;

@@ -14,7 +14,7 @@ struct trace_reader {
     struct trace_input *input;
     struct trace_members *members; /* TRACE_CAPTURE */
     struct trace_records *records; /* the other kinds */
-    struct capture_info no_info;   /* what is known of a trace without a header: nothing */
+    struct capture_info no_info;   /* the empty description of a trace without a header */
 };
 
 /* A source is the first member of its reader. */
@@ -27,7 +27,7 @@ static int reader_next(struct source *source, struct batch *batch, int timeout_m
                        struct bt_error *error)
 {
     struct trace_reader *reader = reader_of(source);
-    (void)timeout_ms; /* a file has what it has */
+    (void)timeout_ms; /* a file never waits */
     if (reader->stopped) {
         batch_clear(batch);
         return 0;
@@ -74,7 +74,8 @@ static const struct source_operations operations = {.next = reader_next,
                                                     .stop = reader_stop,
                                                     .close = reader_close};
 
-/* What the input is, by its first bytes. A capture whose first block is damaged is still one. */
+/* The kind of the input, by its first bytes. A capture whose first block is corrupt is still a
+ * capture. */
 static enum trace_kind recognise(const struct trace_input *input)
 {
     const uint8_t *bytes = trace_input_bytes(input);
@@ -85,7 +86,7 @@ static enum trace_kind recognise(const struct trace_input *input)
                                                                               : TRACE_RAW;
 }
 
-/* What no records begin with, and people try all the same. */
+/* Reports compression formats that are not supported but common. */
 static int refuse_compressed(const struct trace_input *input, struct bt_error *error)
 {
     static const struct {

@@ -66,13 +66,13 @@ void trace_reader_watch_all(struct trace_reader *reader, trace_watcher *watcher,
 void trace_reader_keep_parts(struct trace_reader *reader);
 
 /*
- * Bytes of a capture's members that were checked, plus bytes of records that were decompressed, so
- * far: for any file at most a constant times the size of the file and of its valid members'
- * records.
+ * For tests: bytes of a capture's members that were checked, plus bytes of records that were
+ * decompressed, so far: for any file at most a constant times the size of the file and of its valid
+ * members' records.
  */
 uint64_t trace_reader_examined(const struct trace_reader *reader);
 
-/* Bytes of the file consumed so far, and its size (0 where it has none: a pipe). */
+/* Bytes of the file consumed so far, and its size (0 for a pipe). */
 uint64_t trace_reader_offset(const struct trace_reader *reader);
 uint64_t trace_reader_size(const struct trace_reader *reader);
 

@@ -16,27 +16,27 @@ struct trace_records {
     unsigned reading; /* enum trace_reading */
     size_t record_bytes;
     uint64_t ordinal; /* of the next record */
-    uint64_t tick;    /* of the last record handed out */
-    bool begun;       /* a record has been handed out */
+    uint64_t tick;    /* of the last record delivered */
+    bool begun;       /* a record has been delivered */
     bool tail_reported;
     uint64_t too_wide; /* LP64 records whose values need more than 32 bits, */
     uint64_t first_too_wide;
     bool too_wide_reported;
-    bool judging;              /* whether this is a trace is still open */
+    bool judging;              /* it is not yet decided whether this is a trace */
     struct record_judge judge; /* of the first records; */
-    size_t judged;             /* those at the front that it has seen, and nobody yet */
-    bool finished;             /* the end has been reached, */
-    bool empty;                /* and there is not a byte before it */
+    size_t judged;             /* leading records that are judged and not yet delivered */
+    bool finished;             /* the end is reached, */
+    bool empty;                /* and the input has no bytes */
     /* gzip only */
     bool gzip;
     z_stream zlib;
-    uint8_t *output; /* decompressed bytes: [begin, end) are there */
+    uint8_t *output; /* decompressed bytes: [begin, end) are available */
     size_t begin, end;
     bool gzip_ended;
-    struct bt_error pending; /* why, if it did not end well; code 0: nothing to tell */
+    struct bt_error pending; /* why the stream ended early; code 0: nothing to report */
 };
 
-/* Between two gzip members: starts the next one, or ends the stream and says what else is there. */
+/* Between two gzip members: starts the next one, or ends the stream and reports other data. */
 static int next_member(struct trace_records *records, struct bt_error *error)
 {
     struct trace_input *input = records->input;
@@ -57,7 +57,7 @@ static int next_member(struct trace_records *records, struct bt_error *error)
     return 0;
 }
 
-/* Decompresses once: from what the input has into what room the output has. */
+/* Decompresses once, from the input into the free part of the output. */
 static int gunzip_some(struct trace_records *records, struct bt_error *error)
 {
     struct trace_input *input = records->input;
@@ -84,7 +84,7 @@ static int gunzip_some(struct trace_records *records, struct bt_error *error)
     return 0;
 }
 
-/* Sees to it that wanted bytes are there, or all there still are; says what is there. */
+/* Reads until wanted bytes are available, or the input ends; returns the available bytes. */
 static int fetch(struct trace_records *records, size_t wanted, const uint8_t **bytes,
                  size_t *available, struct bt_error *error)
 {
@@ -112,7 +112,7 @@ static bool is_lp64(const struct trace_records *records)
     return records->record_bytes == RECORD_LP64_BYTES;
 }
 
-/* All there is has been judged. What is cut off before its first record is told as that. */
+/* All bytes are judged. Input truncated before its first record is reported as such. */
 static int judge_end(struct trace_records *records, const uint8_t *bytes, size_t available,
                      struct bt_error *error)
 {
@@ -129,9 +129,9 @@ static int judge_end(struct trace_records *records, const uint8_t *bytes, size_t
 }
 
 /*
- * Judges the first records, at least so many that some can be handed out: a pipe is not waited for
- * longer than that. wanted: bytes to have before the first verdict. 0, BT_IO where this is no
- * trace, or why it cannot be read.
+ * Judges the first records, at least enough to deliver some: a pipe is not waited for longer than
+ * that. wanted: bytes to read before the first verdict. 0, BT_IO if this is not a trace, or the
+ * read error.
  */
 static int judge(struct trace_records *records, size_t wanted, struct bt_error *error)
 {
@@ -161,8 +161,7 @@ static int judge(struct trace_records *records, size_t wanted, struct bt_error *
     return 0;
 }
 
-/* Sees to it that a whole record is there that may be handed out, if there is one; says what is
- * there. */
+/* Reads until a whole judged record is available, or none is left; returns the available bytes. */
 static int look(struct trace_records *records, const uint8_t **bytes, size_t *available,
                 struct bt_error *error)
 {
@@ -213,7 +212,7 @@ struct trace_records *trace_records_new(struct trace_input *input, bool gzip, un
         bt_fail(error, BT_MEMORY, "no memory to read %s", trace_input_name(input));
         return NULL;
     }
-    /* a file has what it has: the verdict is there before the first record */
+    /* a file is judged before its first record is delivered */
     if (trace_input_size(input) > 0 &&
         judge(records, RECORD_JUDGE_MAX * records->record_bytes, error) < 0) {
         trace_records_free(records);
@@ -222,7 +221,7 @@ struct trace_records *trace_records_new(struct trace_input *input, bool gzip, un
     return records;
 }
 
-/* No whole record is left: tells, one a call, what there is to tell; then 0. */
+/* No whole record is left: returns one pending report a call; then 0. */
 static int finish(struct trace_records *records, size_t stray, struct bt_error *error)
 {
     const char *name = trace_input_name(records->input);
@@ -258,7 +257,7 @@ static void get_lp64(struct record *out, const uint8_t *bytes, size_t count)
         (void)record_get_lp64(&out[i], bytes + i * RECORD_LP64_BYTES);
 }
 
-/* Counts the records, of those handed out now, that need more than 32 bits. */
+/* Counts the delivered records that need more than 32 bits. */
 static void count_too_wide(struct trace_records *records, const uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -293,7 +292,7 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
     if (records->record_bytes == RECORD_LP64_BYTES)
         count_too_wide(records, bytes, count);
     uint32_t first = batch->records[0].time;
-    /* A first time that is saturated says "unknown", as the first record of many traces does. */
+    /* A saturated first time means "unknown", as in many traces. */
     if (records->begun || first != UINT32_MAX)
         records->tick += first;
     batch->count = count;
@@ -307,7 +306,7 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
     return 1;
 }
 
-/* Reads past records, for what cannot be hopped over. */
+/* Skips records of streams by reading them. */
 static int read_past(struct trace_records *records, uint64_t count, struct bt_error *error)
 {
     while (count > 0) {

@@ -16,7 +16,7 @@
 struct deflate_encoder {
     enum deflate_engine engine; /* never DEFLATE_BEST */
     z_stream zlib;
-    struct deflate_records *records; /* both NULL: zlib or ISA-L, or nothing is compressed */
+    struct deflate_records *records; /* both NULL: zlib or ISA-L, or stored blocks */
     struct deflate_program *program;
     bool hurry;
 #ifdef HAVE_ISAL
@@ -205,14 +205,14 @@ static bool zlib_encode(struct deflate_encoder *encoder, const uint8_t *in, size
 static uint32_t gzip_crc(const uint8_t *in, size_t size)
 {
 #if defined(HAVE_ISAL) && defined(__x86_64__)
-    /* without that instruction ISA-L goes byte by byte, and zlib is twice as fast */
+    /* without that instruction ISA-L processes single bytes, and zlib is twice as fast */
     if (__builtin_cpu_supports("pclmul"))
         return crc32_gzip_refl(0, in, size);
 #endif
     return (uint32_t)crc32(0, in, (uInt)size);
 }
 
-/* Whether nothing is to be compressed. */
+/* Whether the encoder only stores. */
 static bool stores(const struct deflate_encoder *encoder)
 {
     return (encoder->engine == DEFLATE_RECORDS || encoder->engine == DEFLATE_PROGRAMS) &&

@@ -1,6 +1,6 @@
 /*
- * One-shot deflate, by one of four engines: our own two for 12-byte records and zlib always, ISA-L
- * where the build found it.
+ * One-shot deflate, by one of four engines: two for 12-byte records and zlib always, ISA-L if the
+ * build found it.
  */
 #ifndef FORMATS_DEFLATE_DEFLATE_H
 #define FORMATS_DEFLATE_DEFLATE_H
@@ -12,8 +12,7 @@
 #include <stdint.h>
 
 enum deflate_engine {
-    DEFLATE_BEST, /* the fastest there is: records, or ISA-L (else zlib) where a level above 0 is
-                     asked for */
+    DEFLATE_BEST, /* the fastest: records, or with a level above 0 ISA-L, else zlib */
     DEFLATE_ZLIB,
     DEFLATE_ISAL,
     DEFLATE_RECORDS,  /* formats/deflate/deflate_records.h */
@@ -30,17 +29,17 @@ bool deflate_has(enum deflate_engine engine);
 const char *deflate_engine_name(enum deflate_engine engine);
 
 /*
- * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); our own have -1, and
- * 0: not compressed, for processors that cannot keep up. NULL and *error on failure.
+ * level: 1 to 9 for zlib, 0 to 3 for ISA-L, -1 for the engine's default (1); the engines for
+ * records accept -1, and 0: stored blocks, for slow processors. NULL and *error on failure.
  */
 struct deflate_encoder *deflate_encoder_new(enum deflate_engine engine, int level,
                                             struct bt_error *error);
 void deflate_encoder_free(struct deflate_encoder *encoder);
 
-/* In a hurry (true) blocks are stored as they are, whatever the engine. */
+/* Whether to store blocks without compression, in any engine. */
 void deflate_encoder_hurry(struct deflate_encoder *encoder, bool hurry);
 
-/* The most bytes that size bytes can become. */
+/* The largest size of size bytes after compression. */
 size_t deflate_bound(size_t size);
 
 /*
@@ -54,7 +53,7 @@ struct deflate_decoder *deflate_decoder_new(struct bt_error *error);
 void deflate_decoder_free(struct deflate_decoder *decoder);
 
 /*
- * Decompresses one raw deflate stream that must become exactly out_size bytes and use all of size;
+ * Decompresses one raw deflate stream, which must yield exactly out_size bytes and use all of size;
  * *crc32 gets the CRC-32 of the output. 0 or BT_DATA.
  */
 int deflate_decode(struct deflate_decoder *decoder, const uint8_t *in, size_t size, uint8_t *out,

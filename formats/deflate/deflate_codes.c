@@ -7,7 +7,7 @@
 #define STORED_MAX     65535u
 #define SAMPLE_PIECES  4u
 
-/* Longest codes: short enough for what is sent together to fit one 64-bit word (see packed). */
+/* Longest codes: short enough that codes sent together fit a 64-bit word (see packed). */
 #define LITERAL_CODE_MAX  12u
 #define DISTANCE_CODE_MAX 10u
 
@@ -137,7 +137,7 @@ void deflate_codes_begin(struct deflate_codes *codes, struct deflate_counts *cou
     codes->end = pack(literals[END_OF_BLOCK].bits, literals[END_OF_BLOCK].length);
     pack_lengths(codes, literals);
     pack_distances(codes, distances);
-    bits_put(writer, 1 | 2 << 1, 3); /* the last block; type 2, codes of its own */
+    bits_put(writer, 1 | 2 << 1, 3); /* the last block; type 2, dynamic codes */
     put_code_lengths(writer, literals, distances);
 }
 

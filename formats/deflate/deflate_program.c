@@ -13,11 +13,11 @@
 
 static const struct deflate_sample sample = {.piece_records = 1300, .start_records = 500};
 
-/* As many records as are compared at a time: their bytes have a bit each in 64. */
+/* Records that are compared at a time: their bytes have one bit each in 64. */
 #define GROUP       5u
 #define GROUP_BYTES (GROUP * RECORD_BYTES)
-#define GROUP_READS 64u /* bytes: a little more */
-#define BEHIND      7u  /* records there must be from the first on, where groups begin */
+#define GROUP_READS 64u /* bytes: slightly more than a group */
+#define BEHIND      7u  /* records that must follow the first one of a group */
 
 _Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads stay in the block");
 
@@ -28,20 +28,20 @@ _Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads st
 #define KIND_TIME_BITS 0xff0u
 #define AT_TYPE        4u
 
-#define NO_ADDRESS 1u /* a guess that comes true harmlessly */
+#define NO_ADDRESS 1u /* an arbitrary guess: a hit is harmless */
 
-/* A match is not left to grow beyond: what a group sends is bounded. */
+/* A longer match is sent at once, which bounds the output of a group. */
 #define PENDING_MAX (2 * DEFLATE_MATCH_MAX)
 
-/* What is sent at most between two looks at the room: five times a match and four bytes, the end of
- * a pending match; and room for the word that the last bits are stored in. */
+/* Maximum output between two checks of the space: five times a match and four bytes, the end of a
+ * pending match; and space for the word that holds the last bits. */
 #define GROUP_OUT_MAX 160u
 #define HEAD_MAX      512u
 
 struct deflate_program {
-    bool wide; /* with AVX2 and BMI */
-    /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
-    uint16_t same_target[1u << TABLE_BITS]; /* of fetches that were jumped to */
+    bool wide; /* uses AVX2 and BMI */
+    /* the last record's number by hash, modulo 2^16: a guess, verified by comparing bytes */
+    uint16_t same_target[1u << TABLE_BITS]; /* of fetches that are jump targets */
     uint16_t same_but_low_byte[1u << TABLE_BITS];
     uint16_t same_kind_and_time[1u << KIND_BITS];
     struct deflate_codes codes;
@@ -80,18 +80,18 @@ static void forget(struct deflate_program *deflater)
 /* --- sending, or counting what would be sent --------------------------------------------------
  */
 
-/* A run through records. Constant but for the writer and `i`. */
+/* A pass over records. Constant except for the writer and `i`. */
 struct run {
     struct deflate_program *deflater;
     const uint8_t *in;
     uint32_t records;
-    bool counts; /* nothing is sent */
+    bool counts; /* counts symbols, and sends nothing */
     const uint8_t *limit;
-    uint32_t i; /* all before it has been sent */
+    uint32_t i; /* all records before it are sent */
     struct bit_writer writer;
 };
 
-/* Where matches are found: so many records back, and how that is sent. */
+/* The distance of matches, in records, and its code. */
 struct origin {
     uint32_t back;
     packed code;
@@ -102,7 +102,7 @@ DEFLATE_INLINE struct origin origin_of(const struct run *run, uint32_t back)
     return (struct origin){.back = back, .code = run->deflater->codes.distances[back]};
 }
 
-/* One to four bytes, of which four can be read. */
+/* One to four bytes; four must be readable. */
 DEFLATE_INLINE void put_literals(struct run *run, const uint8_t *bytes, unsigned count)
 {
     const packed *literals = run->deflater->codes.literals;
@@ -125,7 +125,7 @@ DEFLATE_INLINE void put_match(struct run *run, uint32_t length, struct origin or
         put_packed_pair(&run->writer, run->deflater->codes.lengths[length], origin.code);
 }
 
-/* Sends the beginning of a match that is too long. Returns the length that is left. */
+/* Sends the beginning of a match that is too long. Returns the remaining length. */
 DEFLATE_INLINE uint32_t shorten(struct run *run, uint32_t length, struct origin origin)
 {
     while (__builtin_expect(length > DEFLATE_MATCH_MAX, 0)) {
@@ -138,7 +138,7 @@ DEFLATE_INLINE uint32_t shorten(struct run *run, uint32_t length, struct origin 
     return length;
 }
 
-/* A match, then one to four bytes, of which four can be read. */
+/* A match, then one to four bytes; four must be readable. */
 DEFLATE_INLINE void put_match_literals(struct run *run, uint32_t length, struct origin origin,
                                        const uint8_t *bytes, unsigned count)
 {
@@ -168,13 +168,14 @@ DEFLATE_INLINE void put_match_literals(struct run *run, uint32_t length, struct 
 /* --- where the program was before -------------------------------------------------------------
  */
 
-/* Of a group's bytes, a bit each. */
+/* One bit for each byte of a group. */
 struct comparison {
-    uint64_t differ; /* from those so many bytes before */
+    uint64_t differ; /* from the bytes at the distance */
     uint64_t zero;
 };
 
-/* Of GROUP records with those so many bytes before; GROUP_READS bytes can be read. */
+/* Compares GROUP records with those at `distance` bytes before; GROUP_READS bytes must be
+ * readable. */
 typedef struct comparison compare_function(const uint8_t *bytes, size_t distance);
 
 #if defined(__x86_64__)
@@ -205,7 +206,7 @@ static inline struct comparison compare_any(const uint8_t *bytes, size_t distanc
 #endif
 
 #if defined(__x86_64__)
-/* Shifts by a variable number of bits, of which the code is full, cost a third with BMI2. */
+/* Variable shifts, of which the code is full, cost a third with BMI2. */
 #define ON_AVX2 __attribute__((target("avx2,bmi,bmi2")))
 
 ON_AVX2 static inline __m256i load256(const uint8_t *bytes)
@@ -230,20 +231,20 @@ ON_AVX2 static inline struct comparison compare_avx2(const uint8_t *bytes, size_
 }
 #endif
 
-/* What tells that the program goes another way: a kind, a time, or the address of a fetch, which is
- * type 0, differs. */
+/* Where the program takes another path: a kind, a time, or the address of a fetch (type 0)
+ * differs. */
 DEFLATE_INLINE uint64_t other_way(const struct comparison *compared)
 {
     const uint64_t fetches = compared->zero >> AT_TYPE & FIRST_BYTES;
     return compared->differ & (FIRST_BYTES * KIND_TIME_BITS | fetches * ADDRESS_BITS);
 }
 
-/* Sends a group's matches and what lies between them, which are parts of addresses. *from is where
- * what has not been sent begins, before the group or in it. */
+/* Sends a group's matches and the bytes between them, which are parts of addresses. *from: the
+ * first byte not yet sent, before the group or in it. */
 DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8_t *bytes,
                               uint64_t differ, struct origin origin)
 {
-    /* one or two bytes that are the same, between two that are not, are no match */
+    /* one or two equal bytes between two different ones are not a match */
     differ |=
         (differ << 1 & differ >> 1) | (differ << 1 & differ >> 2) | (differ << 2 & differ >> 1);
     while (differ) {
@@ -256,8 +257,8 @@ DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8
     }
 }
 
-/* Follows the way that the program went so many records ago, as long as it is the same; the first
- * record is. False: there is no more room. */
+/* Follows the path that the program took `back` records ago while it is the same; the first record
+ * is. False: no space left. */
 DEFLATE_INLINE bool follow(struct run *run, uint32_t back, compare_function *compare)
 {
     const size_t distance = (size_t)back * RECORD_BYTES;
@@ -287,7 +288,7 @@ DEFLATE_INLINE bool follow(struct run *run, uint32_t back, compare_function *com
 /* --- records of their own ---------------------------------------------------------------------
  */
 
-/* How many records back the last one with this hash may be; record i takes its place. */
+/* The distance to the last record that may have this hash; record i takes its slot. */
 DEFLATE_INLINE uint32_t replace(uint16_t *table, uint64_t key, unsigned bits, uint32_t i)
 {
     uint16_t *slot = &table[key * SPREAD >> (64 - bits)];
@@ -301,8 +302,8 @@ DEFLATE_INLINE const uint8_t *before(const uint8_t *bytes, uint32_t back)
     return bytes - (size_t)back * RECORD_BYTES;
 }
 
-/* How many records back the program was here: this record is the same, and the next but for its
- * address. 0: it was not. */
+/* The distance to the program's last execution of this address: this record is the same, and the
+ * next one except for its address. 0: none. */
 DEFLATE_INLINE uint32_t find_target(struct run *run, const uint8_t *bytes)
 {
     const uint64_t low = load64(bytes);
@@ -315,7 +316,8 @@ DEFLATE_INLINE uint32_t find_target(struct run *run, const uint8_t *bytes)
     return differ == 0 ? back : 0;
 }
 
-/* As another record but for the low byte of its address; else as one of the same kind. */
+/* Like another record except for the low byte of its address; otherwise like one of the same
+ * kind. */
 DEFLATE_INLINE void put_record(struct run *run, const uint8_t *bytes)
 {
     struct deflate_program *deflater = run->deflater;
@@ -343,11 +345,11 @@ DEFLATE_INLINE void put_record(struct run *run, const uint8_t *bytes)
     }
 }
 
-/* All records from i on. False: there is no more room. */
+/* All records from i on. False: no space left. */
 DEFLATE_INLINE bool put_all(struct run *given, bool counts, compare_function *compare)
 {
     struct run run = *given;
-    run.counts = counts;            /* known while compiling */
+    run.counts = counts;            /* a compile-time constant */
     uint32_t expected = NO_ADDRESS; /* of the next fetch, unless the program jumps */
     bool fits = true;
     while (run.i < run.records && fits) {

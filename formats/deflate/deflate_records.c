@@ -9,20 +9,20 @@
 
 static const struct deflate_sample sample = {.piece_records = 2400, .start_records = 600};
 
-#define NO_LITERAL 256u /* in place of an address's low byte: it is part of the match */
+#define NO_LITERAL 256u /* instead of an address's low byte: it is part of the match */
 
-/* What a record sends at the most, and room for the word that the last bits are stored in. */
+/* Maximum output of a record, with space for the word that holds the last bits. */
 #define RECORD_OUT_MAX 48u
 
 struct deflate_records {
-    /* the last record's number by hash, modulo 2^16: a guess, the bytes are compared */
+    /* the last record's number by hash, modulo 2^16: a guess, verified by comparing bytes */
     uint16_t same_but_low_byte[1u << TABLE_BITS];
     uint16_t same_block_and_kind[1u << TABLE_BITS];
     uint16_t same_kind_and_time[1u << TABLE_BITS];
     struct deflate_codes codes;
     /* low byte and length together: of a match to the end of the kind (0) or of the record (1) */
     packed heads[2][NO_LITERAL + 1];
-    struct deflate_counts counts; /* what the sample holds */
+    struct deflate_counts counts; /* of the sample */
 };
 
 struct deflate_records *deflate_records_new(void)
@@ -37,7 +37,7 @@ void deflate_records_free(struct deflate_records *deflater)
 
 /* --- finding matches ------------------------------------------------------------------------- */
 
-/* Odd numbers without a pattern, to spread keys over the tables. */
+/* Odd numbers without a pattern, to distribute keys over the tables. */
 #define SPREAD_BLOCK 0x9e3779b97f4a7c15u
 #define SPREAD_TIME  0xd6e8feb86659fd93u
 
@@ -46,7 +46,7 @@ DEFLATE_INLINE uint16_t *slot(uint16_t *table, uint64_t product)
     return &table[product >> (64 - TABLE_BITS)];
 }
 
-/* Puts record i into the slot; returns the number that was there. */
+/* Stores record i in the slot; returns the previous number. */
 DEFLATE_INLINE uint16_t exchange(uint16_t *entry, uint32_t i)
 {
     uint16_t before = *entry;
@@ -54,17 +54,16 @@ DEFLATE_INLINE uint16_t exchange(uint16_t *entry, uint32_t i)
     return before;
 }
 
-/* What is known of a record from those before it. */
+/* The match of a record with an earlier one. */
 struct found {
-    uint32_t back;  /* records; 0: neither of the first two questions has an answer */
-    uint32_t whole; /* all ones: the match goes to the record's end; 0: to that of its kind */
-    uint32_t
-        literal;    /* the low byte of the address, or NO_LITERAL where the match begins with it */
-    uint16_t timed; /* number of a record that may have the same kind and time */
+    uint32_t back;  /* distance in records; 0: the first two searches have no result */
+    uint32_t whole; /* all ones: the match extends to the record's end; 0: to the end of its kind */
+    uint32_t literal; /* the low byte of the address, or NO_LITERAL if the match begins with it */
+    uint16_t timed;   /* number of a record that may have the same kind and time */
 };
 
-/* Asks the first two questions, and puts record i into all tables. Without a branch: the answers
- * come as they will. */
+/* The first two searches, and stores record i in all tables. Without branches: the results are
+ * unpredictable. */
 DEFLATE_INLINE struct found find(struct deflate_records *deflater, const uint8_t *bytes, uint32_t i)
 {
     const uint64_t low = load64(bytes);      /* address and kind */
@@ -101,7 +100,7 @@ DEFLATE_INLINE bool same_record(const uint8_t *bytes, uint32_t back)
     return ((load64(before) ^ load64(bytes)) | (load64(before + 4) ^ load64(bytes + 4))) == 0;
 }
 
-/* How many records behind record i are the same as those at the same distance; they go into the
+/* Number of records after record i that equal those at the same distance; stores them in the
  * tables. */
 static uint32_t find_run(struct deflate_records *deflater, const uint8_t *in, uint32_t i,
                          uint32_t records, uint32_t back)
@@ -125,7 +124,7 @@ static void forget(struct deflate_records *deflater)
 
 /* --- codes from a sample --------------------------------------------------------------------- */
 
-/* Counts what record i, and the run behind it, would send. Returns the records it covers. */
+/* Counts the symbols of record i and the run after it. Returns the number of records. */
 static uint32_t count_record(struct deflate_records *deflater, const uint8_t *in, uint32_t i,
                              uint32_t records)
 {
@@ -230,7 +229,7 @@ DEFLATE_INLINE void put_found(const struct deflate_records *deflater, struct bit
     }
 }
 
-/* A record that neither of the first two questions found. */
+/* A record without a result of the first two searches. */
 static void put_other(const struct deflate_records *deflater, struct bit_writer *writer,
                       const uint8_t *bytes, uint32_t timed)
 {
@@ -243,7 +242,7 @@ static void put_other(const struct deflate_records *deflater, struct bit_writer 
     }
 }
 
-/* All records. False if that takes more room than there is before limit. */
+/* All records. False if they need more space than up to limit. */
 DEFLATE_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer *to,
                             const uint8_t *in, uint32_t records, const uint8_t *limit)
 {
@@ -256,7 +255,7 @@ DEFLATE_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer 
             put_other(deflater, &writer, bytes, records_back(i, found.timed));
             continue;
         }
-        /* one question to the branch predictor, not two: whether the match is whole is a toss-up */
+        /* one branch instead of two: whether the match is whole is unpredictable */
         if (i + 1 < records &&
             (found.whole & mask_if(same_record(bytes + RECORD_BYTES, found.back)))) {
             bool literal = found.literal != NO_LITERAL;
@@ -276,7 +275,7 @@ DEFLATE_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer 
 }
 
 #if defined(__x86_64__)
-/* Shifts by a variable number of bits, of which the loop is full, cost a third with BMI2. */
+/* Variable shifts, of which the loop is full, cost a third with BMI2. */
 __attribute__((target("bmi,bmi2"))) static bool put_all_bmi2(struct deflate_records *deflater,
                                                              struct bit_writer *to,
                                                              const uint8_t *in, uint32_t records,
@@ -302,7 +301,7 @@ size_t deflate_records_encode(struct deflate_records *deflater, const uint8_t *i
     const uint32_t records = (uint32_t)(size / RECORD_BYTES);
     const size_t whole = (size_t)records * RECORD_BYTES;
     const size_t most = size < capacity ? size : capacity;
-    /* the head of the block, a last record, a part record and the end of the block go beyond the
+    /* the block's header, the last record, a partial record and the block's end may exceed the
      * limit */
     const size_t reserve = 512 + 2 * RECORD_OUT_MAX;
     if (most <= reserve)

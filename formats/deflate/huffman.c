@@ -51,13 +51,13 @@ static void tree_depths(const struct leaf *leaves, size_t count, unsigned *depth
 }
 
 /*
- * How many codes of each length to use, at most max_length bits long. Depths beyond are cut to
- * max_length, which overfills the code; each repair lengthens a shorter code to make room.
+ * The number of codes of each length, at most max_length bits. Longer ones are cut to max_length,
+ * which overfills the code; each repair lengthens a shorter code to make room.
  */
 static void count_lengths(const unsigned *depths, size_t count, unsigned max_length,
                           uint32_t counts[LENGTH_MAX + 1])
 {
-    uint32_t used = 0; /* of 2^max_length leaves at the deepest level */
+    uint32_t used = 0; /* in units of leaves at depth max_length, of which there are 2^max_length */
     memset(counts, 0, (LENGTH_MAX + 1) * sizeof *counts);
     for (size_t i = 0; i < count; i++) {
         unsigned length = depths[i] < max_length ? depths[i] : max_length;

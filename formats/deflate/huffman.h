@@ -1,7 +1,4 @@
-/*
- * Huffman codes for deflate (RFC 1951, 3.2): code lengths from frequencies, and the codes they
- * stand for.
- */
+/* Huffman codes for deflate (RFC 1951, 3.2): code lengths from frequencies, and the codes. */
 #ifndef FORMATS_DEFLATE_HUFFMAN_H
 #define FORMATS_DEFLATE_HUFFMAN_H
 

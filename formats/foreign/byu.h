@@ -1,5 +1,5 @@
-/* BYU records without a container, 12 bytes each (formats/record/record.h), or 24 as programs write
- * them whose `unsigned long` has 8 bytes. Read by formats/capture/trace_reader.h. */
+/* BYU records without a container, 12 bytes each (formats/record/record.h), or 24 from programs
+ * whose `unsigned long` has 8 bytes. Read by formats/capture/trace_reader.h. */
 #ifndef FORMATS_FOREIGN_BYU_H
 #define FORMATS_FOREIGN_BYU_H
 

@@ -15,7 +15,7 @@
 #define REGISTER_INSTRUCTION_POINTER 26u
 
 #define SIZE_UNTOLD 4u
-#define AHEAD       8u /* records that are looked at for the size of an instruction */
+#define AHEAD       8u /* records examined for the size of an instruction */
 
 /* --- reading --- */
 
@@ -40,15 +40,16 @@ static bool is_full(const uint8_t *bytes)
            bytes_get64(bytes + DESTINATION_MEMORY + (DESTINATIONS - 1) * 8) != 0;
 }
 
-/* Whether the record behind this one is what did not fit into it. */
+/* Whether the next record continues this one, which is full. */
 static bool goes_on(const uint8_t *bytes)
 {
     return is_full(bytes) && !bytes[TAKEN_OFFSET] &&
            bytes_get64(bytes) == bytes_get64(bytes + CHAMPSIM_BYTES);
 }
 
-/* The size of an instruction of which count records are there, more than one of them its own only
- * if they go on. 0: it does not lead to the next one, and was no branch. */
+/* The size of an instruction from count records, of which the second and later ones belong to it
+ * only if they continue it. 0: the instruction is not a branch, and the next one is not its
+ * successor. */
 static uint64_t length_of(const uint8_t *bytes, size_t count)
 {
     uint64_t ip = bytes_get64(bytes);
@@ -57,13 +58,13 @@ static uint64_t length_of(const uint8_t *bytes, size_t count)
     if (count < 2)
         return SIZE_UNTOLD;
     uint64_t distance = bytes_get64(bytes + CHAMPSIM_BYTES) - ip;
-    if (bytes[TAKEN_OFFSET]) /* any that does not lead there */
+    if (bytes[TAKEN_OFFSET]) /* any size that does not lead to the target */
         return distance == SIZE_UNTOLD ? SIZE_UNTOLD / 2 : SIZE_UNTOLD;
     return distance <= UINT8_MAX ? distance : 0;
 }
 
 struct champsim_reader {
-    bool inside; /* the next record is what did not fit into the last one */
+    bool inside; /* the next record continues the last one */
 };
 
 static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
@@ -89,12 +90,12 @@ const struct foreign_decoder champsim_decoder = {.state_bytes = sizeof(struct ch
 /* --- writing --- */
 
 struct champsim_writer {
-    bool chosen; /* processor is known */
+    bool chosen; /* processor is set */
     uint8_t processor;
-    bool waiting;     /* there is an instruction that the next fetch completes */
-    uint32_t next_ip; /* where it leads if it does not branch; 0 bytes: nobody knows */
+    bool waiting;     /* an instruction is pending until the next fetch */
+    uint32_t next_ip; /* address after it, if its size is known */
     bool sized;
-    unsigned reads, writes; /* that it has */
+    unsigned reads, writes; /* its number of addresses */
     uint8_t instruction[CHAMPSIM_BYTES];
 };
 
@@ -111,7 +112,7 @@ static int begin(void *state, const struct foreign_options *options, struct text
     return 0;
 }
 
-/* Registers from which ChampSim makes a conditional branch. */
+/* Registers by which ChampSim recognises a conditional branch. */
 static void make_branch(uint8_t *instruction)
 {
     instruction[BRANCH_OFFSET] = 1;

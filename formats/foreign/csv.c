@@ -25,11 +25,11 @@ static const char *const names[COLUMNS] = {"",     "index",     "tick",      "ad
                                            "size", "attribute", "processor", "time"};
 
 struct csv_reader {
-    bool headed; /* the heading has been read */
+    bool headed; /* the heading is read */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
     bool has[COLUMNS];
-    uint8_t twice; /* a column that the heading has twice, or COLUMN_NONE */
+    uint8_t twice; /* a duplicate column, or COLUMN_NONE */
 };
 
 /* --- reading --- */
@@ -42,13 +42,13 @@ static uint8_t find_column(const struct foreign_line *field)
     return COLUMN_NONE;
 }
 
-/* False where address or type is missing. */
+/* False if address or type is missing. */
 static bool take_heading(struct csv_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
     csv->headed = true;
     if (line.end - line.at >= 3 && memcmp(line.at, BYTE_ORDER_MARK, 3) == 0)
-        line.at += 3; /* as spreadsheets put it there */
+        line.at += 3; /* a byte order mark, as spreadsheets write it */
     while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
         uint8_t column = find_column(&field);
         if (csv->has[column])
@@ -80,7 +80,7 @@ static bool take_type(struct foreign_line *field, uint8_t *type)
     return true;
 }
 
-/* Puts a number where its column says. */
+/* Stores a number in the column's field. */
 static bool take_number(struct foreign_item *item, enum column column, uint64_t number)
 {
     struct foreign_reference *reference = &item->references[0];
@@ -151,7 +151,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (size == 0)
         return 0;
     if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE] || csv->twice != COLUMN_NONE)
-        return 0; /* told with the heading */
+        return 0; /* reported with the heading */
     item->references[0] = (struct foreign_reference){.attribute = ATTRIBUTE_WRITE_BACK};
     for (unsigned i = 0; i < csv->count; i++) {
         if (!foreign_line_field(&line, ',', &field))

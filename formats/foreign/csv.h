@@ -1,7 +1,7 @@
 /*
- * Comma separated values: what `bustap dump --csv` prints. A heading names the columns: index,
- * tick, address, type, size, attribute, processor, time; a reader takes them in any order, skips
- * others, and needs address and type alone. Addresses and unknown types are 0x and hexadecimal.
+ * Comma separated values, as `bustap dump --csv` prints them. A heading names the columns: index,
+ * tick, address, type, size, attribute, processor, time; a reader accepts them in any order, skips
+ * others, and requires only address and type. Addresses and unknown types are 0x and hexadecimal.
  */
 #ifndef FORMATS_FOREIGN_CSV_H
 #define FORMATS_FOREIGN_CSV_H

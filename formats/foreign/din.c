@@ -6,12 +6,12 @@
 /* --- reading --- */
 
 #define SIZE_UNTOLD 4u
-#define WORD_BYTES  4u /* of plain din: Dinero makes a word of each address */
+#define WORD_BYTES  4u /* of plain din: Dinero treats each address as a word */
 
 #define LEFT_OUT 0xfeu
 #define NO_LABEL 0xffu
 
-/* Of a label, digit or letter; capitals are letters, too. */
+/* The type for a label, a digit or letter in either case. */
 static uint8_t type_of_label(uint8_t label)
 {
     switch (label >= 'A' && label <= 'Z' ? label - 'A' + 'a' : label) {
@@ -40,7 +40,7 @@ static bool at_space(const struct foreign_line *line)
     return line->at == line->end || *line->at == ' ' || *line->at == '\t';
 }
 
-/* A hexadecimal number, with 0x or without; false where there is something else. */
+/* A hexadecimal number, with or without 0x; false for other text. */
 static bool take_number(struct foreign_line *line, uint64_t *number)
 {
     foreign_line_skip_spaces(line);
@@ -50,8 +50,7 @@ static bool take_number(struct foreign_line *line, uint64_t *number)
     return foreign_line_hexadecimal(line, number) && at_space(line);
 }
 
-/* The size behind an address of extended din, which may be missing. False where there is something
- * else. */
+/* The optional size after an address of extended din. False for other text. */
 static bool take_size(struct foreign_line *line, uint64_t *size)
 {
     foreign_line_skip_spaces(line);
@@ -96,7 +95,7 @@ const struct foreign_decoder din_decoder = {
 
 /* --- writing --- */
 
-#define LINE_BYTES 20u /* "r 0012ab40 ff\n" and what digits spill */
+#define LINE_BYTES 20u /* "r 0012ab40 ff\n" and the bytes that digits.h overwrites */
 
 struct din_writer {
     bool sizes;
@@ -114,7 +113,7 @@ static int begin(void *state, const struct foreign_options *options, struct text
     return 0;
 }
 
-/* The label of each type, 0 for those that have none. */
+/* The label of each type, 0 for those without one. */
 static const char labels[] = {[REQUEST_FETCH] = '2',
                               [REQUEST_MEMREAD] = '0',
                               [REQUEST_MEMREADINV] = '0',
@@ -124,7 +123,7 @@ static const char extended_labels[] = {[REQUEST_FETCH] = 'i',
                                        [REQUEST_MEMREADINV] = 'r',
                                        [REQUEST_MEMWRITE] = 'w'};
 
-/* " 0" to " ff", ends of line behind them. */
+/* " 0" to " ff", with the end of the line. */
 static char *put_size(char *out, uint8_t size)
 {
     static const char digits[] = "0123456789abcdef";
@@ -135,7 +134,7 @@ static char *put_size(char *out, uint8_t size)
     return out;
 }
 
-/* Compiled for each form of its own. */
+/* Compiled separately for each form. */
 static inline char *encode_as(bool sizes, char *out, const struct foreign_run *run,
                               struct foreign_loss *loss)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What happened, and why; %s is the format. */
+/* A count's description, and the reason; %s is the format. */
 static const struct {
     const char *what, *why;
 } sentences[FOREIGN_REASONS] = {

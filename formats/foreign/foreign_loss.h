@@ -16,7 +16,7 @@ enum foreign_reason {
     FOREIGN_PROCESSOR,  /* of other processors than the one, */
     FOREIGN_NO_FETCH,   /* data before the first fetch, */
     FOREIGN_ADDRESS,    /* an address that means "none" */
-    FOREIGN_INVALIDATE, /* requests changed: reads with intent to write became reads, */
+    FOREIGN_INVALIDATE, /* requests changed: reads with intent to write turned into reads, */
     FOREIGN_BETWEEN,    /* times since the previous request saturated, */
     FOREIGN_TIME,       /* times changed, */
     FOREIGN_ATTRIBUTE,  /* attributes changed, */

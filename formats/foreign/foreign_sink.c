@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Records encoded at a time: their bytes stay in the processor's nearer caches. */
+/* Records encoded at a time: their bytes stay in the processor's first caches. */
 #define PIECE_RECORDS 2048u
 
 struct foreign_sink {
@@ -14,8 +14,8 @@ struct foreign_sink {
     struct foreign_loss *loss; /* the caller's, or own_loss */
     struct foreign_loss own_loss;
     char *buffer;
-    struct record *chosen; /* PIECE_RECORDS, where a processor is chosen */
-    uint64_t last_tick;    /* of the record put last, of those chosen */
+    struct record *chosen; /* PIECE_RECORDS, if a processor is selected */
+    uint64_t last_tick;    /* of the last written record, of the selected ones */
     uint64_t written;      /* records chosen */
     _Alignas(max_align_t) unsigned char state[];
 };
@@ -54,14 +54,14 @@ static int put_run(struct foreign_sink *foreign, const struct foreign_run *run,
     return 0;
 }
 
-/* Counts a time that the format cannot hold: passed ticks behind the last record put. */
+/* Counts a time that the format cannot hold: passed ticks since the last written record. */
 static void note_time(struct foreign_sink *foreign, uint64_t passed)
 {
     if (foreign->encoder->times_between && foreign->written > 0 && passed > UINT32_MAX)
         foreign->loss->count[FOREIGN_BETWEEN]++;
 }
 
-/* Puts what of the batch is the chosen processor's, with times since its own request before. */
+/* Writes the records of the selected processor, with times since its previous request. */
 static int put_processor(struct foreign_sink *foreign, const struct batch *batch,
                          struct bt_error *error)
 {
@@ -93,9 +93,9 @@ static int put_processor(struct foreign_sink *foreign, const struct batch *batch
 }
 
 /*
- * Puts a whole batch, which begins `since` ticks after the record put last. A format that has no
- * ticks takes that for the first record's time, which may be less: requests between the two were
- * lost, or left out by whoever wrote the trace.
+ * Writes a whole batch, which begins `since` ticks after the last written record. A format without
+ * ticks uses this as the first record's time, which may be less: requests between the two were
+ * lost, or left out by the program that wrote the trace.
  */
 static int put_batch(struct foreign_sink *foreign, const struct batch *batch, uint64_t since,
                      struct bt_error *error)

@@ -10,7 +10,7 @@
 
 #define BUFFER_BYTES (256u << 10)
 
-/* What is told at the end, one note each. */
+/* Notes that are reported at the end, once each. */
 enum note {
     NOTE_MORE,
     NOTE_LEFT_OUT,
@@ -22,7 +22,7 @@ enum note {
     NOTES
 };
 
-/* Places of damage of a file that are told one by one; the others are counted. */
+/* Number of corrupt places of a file that are reported one by one; the others are counted. */
 #define DAMAGES_TOLD 10u
 
 struct foreign_source {
@@ -30,22 +30,22 @@ struct foreign_source {
     const struct foreign_decoder *decoder;
     struct foreign_options options;
     struct text_reader *reader;
-    uint8_t *buffer; /* [begin, end) is there */
+    uint8_t *buffer; /* [begin, end) is available */
     size_t begin, end;
-    bool ended;     /* nothing comes behind buffer[end] */
-    bool skip_line; /* the line is too long: what is left of it goes */
-    bool cut;       /* because the file is damaged: its last line or piece is not whole */
+    bool ended;     /* no data follows buffer[end] */
+    bool skip_line; /* the line is too long: its rest is skipped */
+    bool cut;       /* because the file is corrupt: its last line or piece is incomplete */
     bool stopped;
-    bool finished;    /* the decoder knows that it is over */
+    bool finished;    /* the decoder has reached the end */
     uint64_t offset;  /* of buffer[begin] in the text */
-    uint64_t line;    /* lines that begin in front of it, plus 1 */
+    uint64_t line;    /* number of the line at buffer[begin], from 1 */
     uint64_t ordinal; /* of the next record */
-    uint64_t tick;    /* of the last one handed out */
-    bool begun;       /* one has been handed out, or waits in the batch */
-    unsigned taken;   /* references of item that have been handed out */
-    uint64_t passed;  /* ticks of records left out behind the last one handed out */
-    bool pending;     /* failure is to be told before anything else */
-    unsigned damages; /* that have been told */
+    uint64_t tick;    /* of the last record delivered */
+    bool begun;       /* a record is delivered, or is in the batch */
+    unsigned taken;   /* references of item that are delivered */
+    uint64_t passed;  /* ticks of records left out since the last one delivered */
+    bool pending;     /* failure is returned next */
+    unsigned damages; /* number of corrupt places reported */
     struct bt_error failure;
     uint64_t notes[NOTES];
     struct capture_info info;
@@ -56,7 +56,7 @@ struct foreign_source {
 
 /* --- bytes --- */
 
-/* Reads more behind what is there; *got is false where the batch should rather be handed out. */
+/* Reads more after the available bytes; *got is false if the batch should be delivered first. */
 static int refill(struct foreign_source *foreign, struct bt_error *error)
 {
     size_t kept = foreign->end - foreign->begin;
@@ -66,7 +66,7 @@ static int refill(struct foreign_source *foreign, struct bt_error *error)
     size_t got = 0;
     int result = text_reader_read(foreign->reader, (char *)foreign->buffer + kept,
                                   BUFFER_BYTES - kept, &got, error);
-    if (result == BT_DATA) { /* what came before is whole; nothing comes behind */
+    if (result == BT_DATA) { /* the data before is complete; none follows */
         foreign->failure = *error;
         foreign->pending = true;
         foreign->ended = foreign->cut = true;
@@ -87,7 +87,7 @@ static void consume(struct foreign_source *foreign, size_t size)
 
 /* --- items --- */
 
-/* Puts the place in front of what a decoder said. */
+/* Prefixes a decoder's message with the position. */
 static int damaged(struct foreign_source *foreign, struct bt_error *error)
 {
     const char *name = text_reader_name(foreign->reader);
@@ -105,7 +105,7 @@ static void clear_item(struct foreign_item *item)
     item->timed = FOREIGN_TIMELESS;
 }
 
-/* The next line as an item. 1; 0 where more bytes are needed; BT_DATA. */
+/* The next line as an item. 1; 0 if more bytes are needed; BT_DATA. */
 static int next_line(struct foreign_source *foreign, struct bt_error *error)
 {
     const uint8_t *line = foreign->buffer + foreign->begin;
@@ -149,7 +149,7 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
         result = bt_fail(error, BT_DATA, "the last %zu bytes are not a whole record", available);
     if (result < 0)
         result = damaged(foreign, error);
-    if (item->used == 0) /* nobody knows where the next one begins */
+    if (item->used == 0) /* the start of the next one is unknown */
         foreign->ended = true;
     consume(foreign, item->used > 0 && item->used < available ? item->used : available);
     return result < 0 ? result : 1;
@@ -157,11 +157,11 @@ static int next_piece(struct foreign_source *foreign, struct bt_error *error)
 
 /* --- records --- */
 
-/* Whether the next record must begin a batch of its own; *tick is when it is. */
+/* Whether the next record must begin a new batch; *tick is its tick. */
 static bool time_record(struct foreign_source *foreign, struct record *record, uint64_t *tick)
 {
     const struct foreign_item *item = &foreign->item;
-    bool first = foreign->taken == 0; /* the others are at the same time */
+    bool first = foreign->taken == 0; /* the others have the same time */
     bool apart = false;
     *tick = foreign->tick;
     if (item->timed == FOREIGN_TIMELESS || !first)
@@ -170,7 +170,7 @@ static bool time_record(struct foreign_source *foreign, struct record *record, u
         uint64_t since = saturating_add(foreign->passed, item->time);
         record->time = since < UINT32_MAX ? (uint32_t)since : UINT32_MAX;
         apart = record->time == UINT32_MAX;
-        /* a first time that is saturated says "unknown", as in BYU records */
+        /* a saturated first time means "unknown", as in BYU records */
         if (foreign->begun || since != UINT32_MAX)
             *tick = saturating_add(*tick, since);
     }
@@ -213,7 +213,7 @@ static bool left_out(struct foreign_source *foreign, const struct foreign_refere
     return true;
 }
 
-/* Counts what becomes something else in the record. */
+/* Counts fields that change in the record. */
 static void note_changes(struct foreign_source *foreign, const struct foreign_reference *reference)
 {
     const struct foreign_item *item = &foreign->item;
@@ -226,7 +226,7 @@ static void note_changes(struct foreign_source *foreign, const struct foreign_re
     foreign->notes[NOTE_TIMELESS] += foreign->decoder->timed && item->timed == FOREIGN_TIMELESS;
 }
 
-/* Moves what is left of the item into the batch. False: the batch must be handed out first. */
+/* Moves the rest of the item into the batch. False: the batch must be delivered first. */
 static bool take_item(struct foreign_source *foreign, struct batch *batch)
 {
     struct foreign_item *item = &foreign->item;
@@ -260,7 +260,7 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 
 /* --- the end --- */
 
-/* Tells a note, once. */
+/* Returns a note, once. */
 static int report_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
 {
     static const char *const sentences[NOTES] = {
@@ -313,8 +313,8 @@ static int report_failure(struct foreign_source *foreign, struct bt_error *error
 
 /* --- the source --- */
 
-/* Decodes until the batch is full, must end, or the bytes that are there are used up. 1: go on
- * reading; 0: hand the batch out; negative: failure of the file. */
+/* Decodes until the batch is full, must end, or the available bytes are used up. 1: read more; 0:
+ * deliver the batch; negative: failure of the file. */
 static int fill_batch(struct foreign_source *foreign, struct batch *batch)
 {
     struct foreign_item *item = &foreign->item;
@@ -343,8 +343,8 @@ static int fill_batch(struct foreign_source *foreign, struct batch *batch)
     }
 }
 
-/* Reads the first item, which may tell the clock. What is wrong is told by the first call of next.
- */
+/* Reads the first item, which may contain the clock. The first call of next returns an error in
+ * it. */
 static void read_ahead(struct foreign_source *foreign)
 {
     struct batch none = {.capacity = 0};
@@ -358,7 +358,7 @@ static int foreign_source_next(struct source *source, struct batch *batch, int t
 {
     struct foreign_source *foreign = (struct foreign_source *)source;
     struct bt_error unwanted;
-    (void)timeout_ms; /* files, and pipes that are waited for */
+    (void)timeout_ms; /* files, and pipes that may block */
     error = error ? error : &unwanted;
     batch_clear(batch);
     batch->last_tick = batch->first_tick = foreign->tick;
@@ -374,7 +374,7 @@ static int foreign_source_next(struct source *source, struct batch *batch, int t
         int result = refill(foreign, error);
         if (result < 0)
             return result;
-        if (foreign->pending) /* of a file that breaks off, what was there first */
+        if (foreign->pending) /* data before the failure is delivered first */
             fill_batch(foreign, batch);
     }
     return batch->count > 0 ? 1 : report_failure(foreign, error);

@@ -51,7 +51,7 @@ struct NAMED_FIELDS foreign_decoder {
     const char *left_out; /* description of left-out items: "escape and flush records" */
     size_t state_bytes;   /* size of the decoder's state, zeroed at first */
 
-    /* NULL, or readies the state. */
+    /* NULL, or initialises the state. */
     void (*begin)(void *state, const struct foreign_options *options);
 
     /*

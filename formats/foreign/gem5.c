@@ -14,9 +14,9 @@
 #define CLOCK_FORM       OBJECT ", %" PRIu64 " ticks/s"
 #define HEADER_BYTES_MAX 65536u
 #define PACKET_BYTES_MAX 1024u
-#define ARENA_BYTES      4096u /* for what a packet becomes */
+#define ARENA_BYTES      4096u /* for a decoded packet */
 
-enum command { /* of gem5's MemCmd: those that read or write */
+enum command { /* of gem5's MemCmd: the reads and writes */
                READ_REQ = 1,
                WRITE_REQ = 4,
                WRITEBACK_DIRTY = 7,
@@ -31,7 +31,7 @@ enum command { /* of gem5's MemCmd: those that read or write */
 
 /* --- reading --- */
 
-/* Memory for one packet at a time: no heap, and a bound on what hostile ones can have. */
+/* Memory for one packet at a time: avoids the heap, and bounds what hostile packets allocate. */
 struct arena {
     size_t fill;
     _Alignas(max_align_t) uint8_t bytes[ARENA_BYTES];
@@ -39,8 +39,8 @@ struct arena {
 
 struct gem5_reader {
     bool begun, headed;
-    uint64_t clock_hz; /* of ticks as they were; 0: unknown */
-    bool scaled;       /* they are to be made of picoseconds */
+    uint64_t clock_hz; /* of the original ticks; 0: unknown */
+    bool scaled;       /* convert picoseconds to ticks */
     struct arena arena;
 };
 
@@ -56,12 +56,11 @@ static void *arena_get(void *context, size_t size)
 
 static void arena_give(void *context, void *memory)
 {
-    (void)context; /* all goes at once */
+    (void)context; /* the arena is freed as a whole */
     (void)memory;
 }
 
-/* A length in front of a message. Returns its bytes, 0 where more are needed, -1 where it is none.
- */
+/* A length before a message. Returns its bytes, 0 if more are needed, -1 if it is invalid. */
 static int take_length(const uint8_t *bytes, size_t size, uint32_t *length)
 {
     uint32_t value = 0;
@@ -77,12 +76,12 @@ static int take_length(const uint8_t *bytes, size_t size, uint32_t *length)
     return -1;
 }
 
-/* What the header says of ticks. */
+/* Takes the clock from the header. */
 static void take_clock(struct gem5_reader *gem5, const Gem5__Header *header)
 {
     uint64_t clock_hz;
     if (strcmp(header->obj_id, OBJECT) == 0) {
-        gem5->clock_hz = 0; /* written without one: ticks are ticks */
+        gem5->clock_hz = 0; /* without obj_id, ticks stay as they are */
     } else if (sscanf(header->obj_id, CLOCK_FORM, &clock_hz) == 1 && clock_hz > 0 &&
                clock_hz < TICK_FREQUENCY && header->tick_freq == TICK_FREQUENCY) {
         gem5->clock_hz = clock_hz;
@@ -104,7 +103,7 @@ static int decode_header(struct gem5_reader *gem5, const uint8_t *bytes, size_t 
     return 0;
 }
 
-/* The type of a request; false for packets that are none. */
+/* The type of a request; false for other packets. */
 static bool take_command(const Gem5__Packet *packet, uint8_t *type)
 {
     switch (packet->cmd) {
@@ -199,11 +198,11 @@ const struct foreign_decoder gem5_decoder = {.left_out =
 
 /* --- writing --- */
 
-#define PACKET_BYTES 64u /* a length and all that a packet here has: 35 at most */
+#define PACKET_BYTES 64u /* a length and a whole packet: at most 35 */
 #define HEAD_BYTES   128u
 
 struct gem5_writer {
-    uint64_t clock_hz; /* 0: a tick is taken for a picosecond */
+    uint64_t clock_hz; /* 0: ticks are written as picoseconds */
 };
 
 static int begin(void *state, const struct foreign_options *options, struct text_writer *writer,

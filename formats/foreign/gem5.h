@@ -1,12 +1,11 @@
 /*
  * gem5's packet trace, as its CommMonitor writes it and its traffic generator plays it: the bytes
- * "gem5", then messages (gem5_packet.proto), each behind its length as a varint: a header, and a
+ * "gem5", then messages (gem5_packet.proto), each after its length as a varint: a header, and a
  * packet for each request. Commands are those of gem5's MemCmd: 1 ReadReq, 4 WriteReq, 22
  * ReadExReq; flags those of its Request: 0x100 instruction fetch, 0x400 uncacheable.
  *
- * Ticks are written as picoseconds, 10^12 a second, which is what gem5 has unless told otherwise.
- * The header's obj_id says how many ticks of ours a second had, so that reading gives the same
- * ticks again. pkt_id is the processor.
+ * Ticks are written as picoseconds, 10^12 a second, gem5's default. The header's obj_id holds the
+ * original clock, so that reading restores the original ticks. pkt_id is the processor.
  */
 #ifndef FORMATS_FOREIGN_GEM5_H
 #define FORMATS_FOREIGN_GEM5_H

@@ -7,7 +7,7 @@
 
 /* --- reading --- */
 
-/* Lines that valgrind or the program itself printed among the references. */
+/* Lines that valgrind or the program itself printed between the references. */
 static bool is_message(const struct foreign_line *line)
 {
     return line->end - line->at >= 2 &&
@@ -53,7 +53,7 @@ const struct foreign_decoder lackey_decoder = {
 
 /* --- writing --- */
 
-#define LINE_BYTES 24u /* " L 0012ab40,255\n" and what digits spill */
+#define LINE_BYTES 24u /* " L 0012ab40,255\n" and the bytes that digits.h overwrites */
 
 static const char kinds[][4] = {[REQUEST_FETCH] = "I  ",
                                 [REQUEST_MEMREAD] = " L ",

@@ -1,6 +1,6 @@
 /*
- * What valgrind's lackey prints with --trace-mem=yes: "I  ADDRESS,SIZE" for an instruction,
- * " L ADDRESS,SIZE" for a load, " S ..." for a store, " M ..." for a load and a store of one
+ * The output of valgrind's lackey with --trace-mem=yes: "I  ADDRESS,SIZE" for an instruction, " L
+ * ADDRESS,SIZE" for a load, " S ..." for a store, " M ..." for a load and a store of one
  * instruction; the address hexadecimal, the size decimal. Valgrind's own lines begin with "==".
  */
 #ifndef FORMATS_FOREIGN_LACKEY_H

@@ -13,8 +13,9 @@ enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERA
 struct libcachesim_reader {
     struct objects objects;
     bool headed;
-    bool unusable;  /* no column is an object's, or two are of one kind: told with the heading */
-    unsigned twice; /* the second of two columns of one kind, counted from 1; 0: there is none */
+    bool
+        unusable; /* no column has objects, or a column is a duplicate: reported with the heading */
+    unsigned twice; /* the duplicate column's number, from 1; 0: none */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
 };
@@ -31,7 +32,7 @@ static const struct {
     {"size", COLUMN_SIZE},           {"object_size", COLUMN_SIZE}, {"obj_size", COLUMN_SIZE},
     {"operation", COLUMN_OPERATION}, {"op", COLUMN_OPERATION}};
 
-/* False where no column is an object's. */
+/* False if no column has objects. */
 static bool take_heading(struct libcachesim_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
@@ -61,7 +62,7 @@ static void begin_reading(void *state, const struct foreign_options *options)
     objects_begin(&csv->objects, options);
 }
 
-/* Without a heading: time, object, size, operation; what follows these is ignored. */
+/* Without a heading: time, object, size, operation; further columns are ignored. */
 static void assume_heading(struct libcachesim_reader *csv, struct foreign_line line)
 {
     struct foreign_line field;
@@ -72,7 +73,7 @@ static void assume_heading(struct libcachesim_reader *csv, struct foreign_line l
     csv->unusable = csv->count < COLUMN_OBJECT;
 }
 
-/* What libCacheSim calls operations that write; others read. */
+/* libCacheSim's operations that write; others read. */
 static uint8_t type_of(const struct foreign_line *operation)
 {
     static const char *const writes[] = {"write",  "set",     "add",    "cas",  "replace",
@@ -83,7 +84,7 @@ static uint8_t type_of(const struct foreign_line *operation)
     return foreign_line_is(operation, "get") ? REQUEST_FETCH : REQUEST_MEMREAD;
 }
 
-/* A whole number; of a time, the digits after a point are dropped. */
+/* An integer; of a time, the digits after a point are dropped. */
 static bool take_number(struct foreign_line *field, bool fraction, uint64_t *number)
 {
     if (!foreign_line_number(field, number))

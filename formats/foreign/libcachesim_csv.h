@@ -1,8 +1,9 @@
 /*
  * Comma separated values as libCacheSim reads them: time, object, size, operation, with a heading.
- * Operations: "get" is a fetch, "read" a read, "write" a write. To libCacheSim: csv -t
- * "time-col=1,obj-id-col=2,obj-size-col=3,has-header=true,obj-id-is-num=true". Read are columns
- * named so, or clock_time, obj_id, obj_size and the like; without a heading the columns are these.
+ * Operations: "get" is a fetch, "read" a read, "write" a write. For libCacheSim: csv -t
+ * "time-col=1,obj-id-col=2,obj-size-col=3,has-header=true,obj-id-is-num=true". The reader accepts
+ * columns of these names, or of similar ones such as clock_time, obj_id, obj_size; without a
+ * heading it assumes these columns.
  */
 #ifndef FORMATS_FOREIGN_LIBCACHESIM_CSV_H
 #define FORMATS_FOREIGN_LIBCACHESIM_CSV_H

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD_BYTES     256u /* as written: a multiple of 64 */
-#define PREAMBLE_BYTES 10u  /* magic, version, length of what follows: version 1 */
+#define HEAD_BYTES     256u /* of a written file: a multiple of 64 */
+#define PREAMBLE_BYTES 10u  /* magic, version, length of the rest: version 1 */
 #define HEAD_BYTES_MAX 3000u
-#define ITEM_BYTES_MAX 1024u /* of an element that is read */
+#define ITEM_BYTES_MAX 1024u /* limit of an element's size when reading */
 
 enum field {
     FIELD_ADDRESS,
@@ -31,15 +31,15 @@ static const char *const names[FIELDS] = {"address",   "type",      "size",
 struct npy_reader {
     bool headed;
     size_t item_bytes;
-    uint64_t left; /* elements that the head promises and that have not come */
+    uint64_t left; /* elements that the header declares and that are not yet read */
     struct {
         uint16_t offset;
-        uint8_t bytes; /* 0: there is none */
+        uint8_t bytes; /* 0: missing */
         bool is_signed;
     } fields[FIELDS];
 };
 
-/* Goes past a word in quotes, which is *word. */
+/* Skips a word in quotes, which is *word. */
 static bool take_quoted(struct foreign_line *line, struct foreign_line *word)
 {
     foreign_line_skip_spaces(line);
@@ -60,7 +60,7 @@ static bool past(struct foreign_line *line, char character)
     return foreign_line_expect(line, character);
 }
 
-/* Finds what follows a key of the head; false where the key is missing, or there twice. */
+/* Finds the value of a key in the header; false if the key is missing or a duplicate. */
 static bool find_key(struct foreign_line head, const char *key, struct foreign_line *value)
 {
     struct foreign_line word;
@@ -82,7 +82,7 @@ static bool find_key(struct foreign_line head, const char *key, struct foreign_l
     return found;
 }
 
-/* One ('name', '<u4') of the type; *kind: 'u' or 'i' for a whole number that is read, else 0. */
+/* One ('name', '<u4') of the type; *kind: 'u' or 'i' for a supported integer, else 0. */
 static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uint64_t *bytes,
                        uint8_t *kind)
 {
@@ -101,7 +101,7 @@ static bool take_tuple(struct foreign_line *line, struct foreign_line *name, uin
         *bytes *= 4;
     if ((*kind != 'u' && *kind != 'i') || *bytes > 8 || (!little && *bytes != 1))
         *kind = 0;
-    past(line, ','); /* a tuple may end so; shapes of fields are not read */
+    past(line, ','); /* allowed at a tuple's end; shapes of fields are not supported */
     return past(line, ')');
 }
 
@@ -155,7 +155,7 @@ static int take_head(struct npy_reader *npy, struct foreign_line head, struct bt
     return 0;
 }
 
-/* Where the head's text begins and how long it is; 0 where more bytes are needed. */
+/* The offset and length of the header's text; 0 if more bytes are needed. */
 static size_t find_head(const uint8_t *bytes, size_t size, size_t *length)
 {
     if (size < PREAMBLE_BYTES + 2)
@@ -192,7 +192,7 @@ static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, en
     return value;
 }
 
-/* The first field of an element that is below zero; FIELDS: none. */
+/* The first negative field of an element; FIELDS: none. */
 static enum field negative_field(const struct npy_reader *npy, const uint8_t *bytes)
 {
     for (enum field field = 0; field < FIELDS; field++)
@@ -254,10 +254,10 @@ const struct foreign_decoder npy_decoder = {.timed = true,
 
 struct npy_writer {
     uint64_t count;
-    struct spool *spool; /* of all elements, where the head cannot be written anew at the end */
+    struct spool *spool; /* of all elements, if the header cannot be rewritten at the end */
 };
 
-/* HEAD_BYTES of a head for so many elements. */
+/* A header of HEAD_BYTES for this number of elements. */
 static void put_head(char *out, uint64_t count)
 {
     memset(out, ' ', HEAD_BYTES);
@@ -298,7 +298,7 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     return spool_put(npy->spool, out, size, error) == 0 ? out : NULL;
 }
 
-/* The head, and what was put aside. */
+/* The header, and the spooled elements. */
 static int unspool(const struct npy_writer *npy, struct text_writer *writer, const char *head,
                    struct bt_error *error)
 {

@@ -1,9 +1,9 @@
 /*
- * NumPy's .npy: a head that describes an array, then its bytes. Written is version 1.0, one
- * dimension, the record's fields as a structured type: address '<u4', type, size, attribute,
- * processor '|u1', time '<u4', which are the 12 bytes of a BYU record. Read are fields of these
- * names and, little-endian, of any whole width, in any order; others are skipped; address and type
- * must be there.
+ * NumPy's .npy: a header that describes an array, then its bytes. The writer uses version 1.0, one
+ * dimension, and the record's fields as a structured type: address '<u4', type, size, attribute,
+ * processor '|u1', time '<u4', which are the 12 bytes of a BYU record. The reader accepts fields of
+ * these names, little-endian, of any integer width, in any order; it skips others, and requires
+ * address and type.
  */
 #ifndef FORMATS_FOREIGN_NPY_H
 #define FORMATS_FOREIGN_NPY_H

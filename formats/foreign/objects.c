@@ -22,7 +22,7 @@ uint64_t objects_time(const struct objects *objects, uint64_t tick)
 void objects_reference(const struct objects *objects, struct foreign_item *item, uint64_t time,
                        uint64_t object, uint64_t size, uint8_t type)
 {
-    /* an id that is none of a 64-bit address stays above all that a record holds */
+    /* an id beyond 64-bit addresses stays above the addresses that a record holds */
     uint64_t address =
         object > UINT64_MAX >> objects->shift ? UINT64_MAX : object << objects->shift;
     item->references[0] = (struct foreign_reference){

@@ -31,9 +31,9 @@ const struct foreign_decoder oracle_decoder = {
 /* --- writing --- */
 
 /*
- * Accesses are put aside as they come, 8 bytes each: time and object. At the end they are read from
- * the last to the first, with a table of the access that comes next to each object; what that says
- * is put aside too, 8 bytes each, piece by piece. Then both are read from first to last.
+ * Accesses are spooled as they come, 8 bytes each: time and object. At the end they are read in
+ * reverse, with a table of the next access to each object; the numbers of these next accesses are
+ * spooled as well, 8 bytes each, piece by piece. Then both spools are read forward.
  */
 
 #define ACCESS_BYTES 8u
@@ -45,7 +45,7 @@ struct oracle_writer {
     struct objects objects;
     struct spool *accesses;
     struct spool *nexts;
-    uint64_t **pages; /* of the access next to each object, 0 for none so far */
+    uint64_t **pages; /* number of the next access to each object, 0 for none so far */
     uint8_t piece[PIECE * ACCESS_BYTES];
     size_t fill; /* accesses in piece */
 };
@@ -109,7 +109,7 @@ static char *encode(void *state, char *out, const struct foreign_run *run,
     return out;
 }
 
-/* Where the number of the next access to an object is kept; NULL without memory. */
+/* The table's entry of an object; NULL without memory. */
 static uint64_t *find_next(struct oracle_writer *oracle, uint32_t object)
 {
     uint64_t **page = &oracle->pages[object / PAGE_OBJECTS];
@@ -118,14 +118,14 @@ static uint64_t *find_next(struct oracle_writer *oracle, uint32_t object)
     return *page ? *page + object % PAGE_OBJECTS : NULL;
 }
 
-/* How many accesses a piece has. */
+/* Number of accesses in a piece. */
 static size_t piece_count(uint64_t piece, uint64_t accesses)
 {
     uint64_t left = accesses - piece * PIECE;
     return left < PIECE ? (size_t)left : PIECE;
 }
 
-/* Puts the next accesses of each piece aside, the last piece first. */
+/* Spools the next accesses of each piece, the last piece first. */
 static int look_back(struct oracle_writer *oracle, uint64_t accesses, struct bt_error *error)
 {
     uint8_t nexts[PIECE * sizeof(uint64_t)];
@@ -149,7 +149,7 @@ static int look_back(struct oracle_writer *oracle, uint64_t accesses, struct bt_
     return 0;
 }
 
-/* Puts accesses and what is next to each together. */
+/* Combines accesses and their next accesses. */
 static int write_out(struct oracle_writer *oracle, uint64_t accesses, struct text_writer *writer,
                      struct bt_error *error)
 {

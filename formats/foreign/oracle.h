@@ -6,8 +6,7 @@
  *   | time | object  | size | next access     |
  *   +------+---------+------+-----------------+
  *
- * The next access to the same object is told by its number, the first of the file being 1; -1 where
- * there is none.
+ * The next access to the same object is a number, 1 for the file's first access; -1 for none.
  */
 #ifndef FORMATS_FOREIGN_ORACLE_H
 #define FORMATS_FOREIGN_ORACLE_H
@@ -17,11 +16,11 @@
 
 #define ORACLE_BYTES 24u
 
-/* Accesses are reads: the format does not say. */
+/* Accesses are reads: the format has no types. */
 extern const struct foreign_decoder oracle_decoder;
 
-/* Knows the future from accesses that are put aside in a file ($TMPDIR, 16 bytes each): memory is 8
- * bytes an object. */
+/* Computes the next accesses from a temporary file ($TMPDIR, 16 bytes an access); memory is 8 bytes
+ * an object. */
 extern const struct foreign_encoder oracle_encoder;
 
 #endif

@@ -19,7 +19,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#define HEAD_BYTES 512u /* of a file, to tell its format */
+#define HEAD_BYTES 512u /* of a file, to detect its format */
 
 #define SUFFIXES(...)                                                                              \
     (const char *const[])                                                                          \
@@ -55,7 +55,7 @@ static const struct trace_format formats[] = {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-enum format { /* places in formats */
+enum format { /* indices in formats */
               FORMAT_BYU,
               FORMAT_BYU_LP64,
               FORMAT_CSV,
@@ -102,7 +102,7 @@ const struct trace_format *trace_format_of_path(const char *path)
             length -= strlen(packed[i]);
             break;
         }
-    const struct trace_format *found = NULL; /* by the longest suffix: .csv ends others, too */
+    const struct trace_format *found = NULL; /* the longest suffix: .csv ends others, too */
     size_t longest = 0;
     for (size_t i = 0; i < FORMATS; i++)
         for (const char *const *suffix = formats[i].suffixes; *suffix; suffix++)
@@ -113,7 +113,7 @@ const struct trace_format *trace_format_of_path(const char *path)
     return found;
 }
 
-/* Whether a decoder of lines takes the first line, which is whole and text, for a reference. */
+/* Whether a decoder of lines accepts the first line, which is complete and text, as a reference. */
 static bool takes_line(const struct foreign_decoder *decoder, const uint8_t *line, size_t size)
 {
     struct foreign_item item = {.used = 0};
@@ -163,7 +163,7 @@ const struct trace_format *trace_format_detect(const char *path, struct bt_error
     uint8_t head[HEAD_BYTES];
     size_t size = 0;
     size_t got = 1;
-    /* a file that breaks off is told of by whoever reads it */
+    /* the reader of the file reports read errors */
     while (size < sizeof head && got > 0 &&
            text_reader_read(reader, (char *)head + size, sizeof head - size, &got, NULL) == 0)
         size += got;

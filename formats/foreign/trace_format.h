@@ -14,7 +14,7 @@
 
 /* Members of struct foreign_options that only some formats use. */
 enum trace_format_choice {
-    TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then none of what the format is without */
+    TRACE_FORMAT_SIZES = 1,    /* sizes: "size" is then not missing in the format */
     TRACE_FORMAT_TIME_UNIT = 2 /* time_unit */
 };
 
@@ -24,9 +24,9 @@ struct trace_format {
     const char *const *suffixes; /* of file names, with the dot; terminated by NULL */
     const char *without;         /* the fields that the format lacks: "time"; NULL: none */
     const struct foreign_decoder
-        *decoder; /* NULL: one of ours, formats/capture/trace_reader.h reads it */
-    const struct foreign_encoder *encoder; /* NULL: it cannot be written */
-    unsigned choices;                      /* enum trace_format_choice: what it looks at */
+        *decoder; /* NULL: formats/capture/trace_reader.h reads the format */
+    const struct foreign_encoder *encoder; /* NULL: the format cannot be written */
+    unsigned choices;                      /* enum trace_format_choice: the options that it uses */
 };
 
 /* All formats in the order of doc/formats.md; NULL if index is past the last one. */
@@ -56,7 +56,7 @@ const struct trace_format *trace_format_detect(const char *path, struct bt_error
 int trace_format_open(struct source **source, const char *name, const char *path,
                       const struct foreign_options *options, struct bt_error *error);
 
-/* How far a source of trace_format_open has read its file, and the file's size (0 for a pipe), in
+/* The offset of a source of trace_format_open in its file, and the file's size (0 for a pipe), in
  * bytes as stored: for progress. */
 uint64_t trace_format_offset(struct source *source);
 uint64_t trace_format_size(struct source *source);

@@ -1,6 +1,7 @@
 #include "formats/dcfg/phrase_learner.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 
 #include <string.h>
 
@@ -12,17 +13,18 @@
 /* Two phrases next to each other. */
 struct pair {
     uint32_t first, second;
-    uint32_t count;  /* 0: the slot is free */
+    uint32_t count;
     uint32_t phrase; /* joined of them in this round; 0: not yet, NO_PAIR: not worth it */
 };
 
 struct phrase_learner {
     uint32_t *stream;
     size_t count, capacity;
-    uint32_t *slots; /* of the pair that begins at each phrase */
-    size_t slot_capacity;
-    struct pair *pairs; /* a hash table */
-    size_t pair_size, pair_capacity;
+    uint32_t *pair_at; /* by place in the stream: the pair that begins there, or NO_PAIR */
+    size_t pair_at_capacity;
+    struct pair *pairs;
+    size_t pair_count, pair_capacity;
+    struct hash_index by_parts; /* pairs */
     unsigned patience;
 };
 
@@ -36,8 +38,9 @@ void phrase_learner_free(struct phrase_learner *learner)
     if (!learner)
         return;
     free(learner->stream);
-    free(learner->slots);
+    free(learner->pair_at);
     free(learner->pairs);
+    hash_index_clear(&learner->by_parts);
     free(learner);
 }
 
@@ -68,53 +71,61 @@ static int take_stream(struct phrase_learner *learner, const uint32_t *stream, s
     if (!copy)
         return no_memory(error);
     learner->stream = copy;
-    uint32_t *slots = grow_array(learner->slots, &learner->slot_capacity, count + 1, sizeof *slots);
-    if (!slots)
+    uint32_t *pair_at =
+        grow_array(learner->pair_at, &learner->pair_at_capacity, count + 1, sizeof *pair_at);
+    if (!pair_at)
         return no_memory(error);
-    learner->slots = slots;
+    learner->pair_at = pair_at;
+    struct pair *pairs =
+        grow_array(learner->pairs, &learner->pair_capacity, count + 1, sizeof *pairs);
+    if (!pairs)
+        return no_memory(error);
+    learner->pairs = pairs;
     memcpy(copy, stream, count * sizeof *copy);
     learner->count = count;
     return 0;
 }
 
-static uint32_t count_pair(struct phrase_learner *learner, uint32_t first, uint32_t second)
+/* Counts the pair at a place in the stream. 0 or BT_MEMORY. */
+static int count_pair(struct phrase_learner *learner, size_t at)
 {
-    size_t mask = learner->pair_size - 1;
-    uint64_t hash = ((uint64_t)first << 32 | second) * 0x9e3779b97f4a7c15u;
-    size_t i = (hash ^ hash >> 29) & mask;
-    struct pair *pair = &learner->pairs[i];
-    while (pair->count != 0 && (pair->first != first || pair->second != second)) {
-        i = (i + 1) & mask;
-        pair = &learner->pairs[i];
+    const uint32_t first = learner->stream[at];
+    const uint32_t second = learner->stream[at + 1];
+    const uint32_t hash = hash_pair(first, second);
+    struct hash_search search = hash_search(&learner->by_parts, hash);
+    while (hash_search_next(&search)) {
+        struct pair *pair = &learner->pairs[search.number];
+        if (pair->first == first && pair->second == second) {
+            pair->count++;
+            learner->pair_at[at] = search.number;
+            return 0;
+        }
     }
-    *pair = (struct pair){.first = first, .second = second, .count = pair->count + 1, .phrase = 0};
-    return (uint32_t)i;
+    const uint32_t number = (uint32_t)learner->pair_count;
+    if (hash_index_add(&learner->by_parts, hash, number) != 0)
+        return BT_MEMORY;
+    learner->pairs[learner->pair_count++] =
+        (struct pair){.first = first, .second = second, .count = 1};
+    learner->pair_at[at] = number;
+    return 0;
 }
 
 static int count_pairs(struct phrase_learner *learner, const struct phrases *phrases,
                        struct bt_error *error)
 {
-    learner->pair_size = 1024;
-    while (learner->pair_size < learner->count * 2)
-        learner->pair_size *= 2;
-    struct pair *pairs =
-        grow_array(learner->pairs, &learner->pair_capacity, learner->pair_size, sizeof *pairs);
-    if (!pairs)
-        return no_memory(error);
-    learner->pairs = pairs;
-    memset(pairs, 0, learner->pair_size * sizeof *pairs);
+    hash_index_empty(&learner->by_parts);
+    learner->pair_count = 0;
     for (size_t i = 0; i < learner->count; i++)
-        learner->slots[i] = NO_PAIR;
-    for (size_t i = 0; i + 1 < learner->count; i++) {
-        uint32_t first = learner->stream[i];
-        uint32_t second = learner->stream[i + 1];
-        if (phrases->items[first].length + phrases->items[second].length <= PHRASE_EDGES_MAX)
-            learner->slots[i] = count_pair(learner, first, second);
-    }
-    for (size_t i = 0; i < learner->pair_size; i++) {
-        struct pair *pair = &pairs[i];
-        if (pair->count > 0 &&
-            !is_worth_it(learner, phrases,
+        learner->pair_at[i] = NO_PAIR;
+    for (size_t i = 0; i + 1 < learner->count; i++)
+        if (phrases->items[learner->stream[i]].length +
+                    phrases->items[learner->stream[i + 1]].length <=
+                PHRASE_EDGES_MAX &&
+            count_pair(learner, i) != 0)
+            return no_memory(error);
+    for (size_t i = 0; i < learner->pair_count; i++) {
+        struct pair *pair = &learner->pairs[i];
+        if (!is_worth_it(learner, phrases,
                          phrases->items[pair->first].length + phrases->items[pair->second].length,
                          pair->count))
             pair->phrase = NO_PAIR;
@@ -124,9 +135,9 @@ static int count_pairs(struct phrase_learner *learner, const struct phrases *phr
 
 static struct pair *candidate_at(const struct phrase_learner *learner, size_t i)
 {
-    if (i >= learner->count || learner->slots[i] == NO_PAIR)
+    if (i >= learner->count || learner->pair_at[i] == NO_PAIR)
         return NULL;
-    struct pair *pair = &learner->pairs[learner->slots[i]];
+    struct pair *pair = &learner->pairs[learner->pair_at[i]];
     return pair->phrase == NO_PAIR ? NULL : pair;
 }
 

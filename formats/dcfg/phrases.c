@@ -1,6 +1,7 @@
 #include "formats/dcfg/phrases.h"
 
 #include "formats/base/grow.h"
+#include "formats/base/hash_index.h"
 
 #include <string.h>
 
@@ -13,13 +14,13 @@ struct node {
     uint32_t edge; /* label of the first child */
     uint32_t child;
     uint32_t phrase; /* number of the phrase that ends here; 0: none */
-    uint32_t more;   /* whether the table of branches has more children */
+    uint32_t more;   /* whether there are branches: children other than the first */
 };
 
 /* A child other than the first. */
 struct branch {
     uint32_t node, edge;
-    uint32_t child; /* 0: the slot is free */
+    uint32_t child;
 };
 
 /* State of an edge. */
@@ -32,7 +33,8 @@ struct phrases_tree {
     struct node *nodes; /* number 0 is none */
     size_t node_count, node_capacity;
     struct branch *branches;
-    size_t branch_count, branch_size;
+    size_t branch_count, branch_capacity;
+    struct hash_index by_node; /* branches by node and edge */
     struct state *states;
 };
 
@@ -49,11 +51,9 @@ int phrases_begin(struct phrases *phrases, uint32_t edge_max, struct bt_error *e
     if (!phrases->tree)
         return no_memory(error);
     phrases->tree->states = calloc((size_t)edge_max + 1, sizeof *phrases->tree->states);
-    phrases->tree->branch_size = 1024;
-    phrases->tree->branches = calloc(phrases->tree->branch_size, sizeof *phrases->tree->branches);
     phrases->tree->node_count = 1;
     phrases->items = grow_array(NULL, &phrases->capacity, 1, sizeof *phrases->items);
-    if (!phrases->tree->states || !phrases->tree->branches || !phrases->items) {
+    if (!phrases->tree->states || !phrases->items) {
         phrases_free(phrases);
         return no_memory(error);
     }
@@ -66,6 +66,7 @@ void phrases_free(struct phrases *phrases)
     if (phrases->tree) {
         free(phrases->tree->nodes);
         free(phrases->tree->branches);
+        hash_index_clear(&phrases->tree->by_node);
         free(phrases->tree->states);
         free(phrases->tree);
     }
@@ -86,15 +87,16 @@ void phrases_observe(struct phrases *phrases, const uint32_t *edges, size_t coun
 
 /* --- the tree --------------------------------------------------------------------------------- */
 
-static size_t branch_slot(const struct phrases_tree *tree, uint32_t node, uint32_t edge)
+/* The child of a node along an edge, other than the first child; 0: none. */
+static uint32_t find_branch(const struct phrases_tree *tree, uint32_t node, uint32_t edge)
 {
-    size_t mask = tree->branch_size - 1;
-    uint64_t hash = ((uint64_t)node << 32 | edge) * 0x9e3779b97f4a7c15u;
-    size_t i = (hash ^ hash >> 29) & mask;
-    while (tree->branches[i].child != 0 &&
-           (tree->branches[i].node != node || tree->branches[i].edge != edge))
-        i = (i + 1) & mask;
-    return i;
+    struct hash_search search = hash_search(&tree->by_node, hash_pair(node, edge));
+    while (hash_search_next(&search)) {
+        const struct branch *branch = &tree->branches[search.number];
+        if (branch->node == node && branch->edge == edge)
+            return branch->child;
+    }
+    return 0;
 }
 
 /* The child of a node along an edge; 0: none. */
@@ -103,7 +105,7 @@ static inline uint32_t find_child(const struct phrases_tree *tree, uint32_t node
     const struct node *from = &tree->nodes[node];
     if (from->edge == edge)
         return from->child;
-    return from->more ? tree->branches[branch_slot(tree, node, edge)].child : 0;
+    return from->more ? find_branch(tree, node, edge) : 0;
 }
 
 /* A new node; 0: no memory. */
@@ -118,22 +120,17 @@ static uint32_t add_node(struct phrases_tree *tree)
     return (uint32_t)tree->node_count++;
 }
 
-static int grow_branches(struct phrases_tree *tree)
+static int add_branch(struct phrases_tree *tree, const struct branch *branch)
 {
-    if (tree->branch_count * 2 < tree->branch_size)
-        return 0;
-    struct branch *old = tree->branches;
-    size_t old_size = tree->branch_size;
-    tree->branches = calloc(old_size * 2, sizeof *tree->branches);
-    if (!tree->branches) {
-        tree->branches = old;
-        return -1;
-    }
-    tree->branch_size = old_size * 2;
-    for (size_t i = 0; i < old_size; i++)
-        if (old[i].child != 0)
-            tree->branches[branch_slot(tree, old[i].node, old[i].edge)] = old[i];
-    free(old);
+    struct branch *grown =
+        grow_array(tree->branches, &tree->branch_capacity, tree->branch_count + 1, sizeof *grown);
+    if (!grown)
+        return BT_MEMORY;
+    tree->branches = grown;
+    if (hash_index_add(&tree->by_node, hash_pair(branch->node, branch->edge),
+                       (uint32_t)tree->branch_count) != 0)
+        return BT_MEMORY;
+    grown[tree->branch_count++] = *branch;
     return 0;
 }
 
@@ -144,7 +141,7 @@ static uint32_t make_child(struct phrases_tree *tree, uint32_t node, uint32_t ed
     if (child != 0)
         return child;
     child = add_node(tree);
-    if (child == 0 || grow_branches(tree) < 0)
+    if (child == 0)
         return 0;
     struct node *from = &tree->nodes[node];
     if (from->child == 0) {
@@ -153,10 +150,9 @@ static uint32_t make_child(struct phrases_tree *tree, uint32_t node, uint32_t ed
         return child;
     }
     from->more = 1;
-    tree->branches[branch_slot(tree, node, edge)] =
-        (struct branch){.node = node, .edge = edge, .child = child};
-    tree->branch_count++;
-    return child;
+    return add_branch(tree, &(struct branch){.node = node, .edge = edge, .child = child}) == 0
+               ? child
+               : 0;
 }
 
 /* The node where a phrase of these edges ends, added if missing; 0: no memory. */

@@ -5,19 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNTS_STRIDE  8u  /* edges, from one place in the packed counts to the next */
+#define COUNTS_STRIDE  8u  /* edges from one offset into the packed counts to the next */
 #define NUMBER_BYTES   10u /* of 64 bits, packed */
 #define SPECIAL_MAX    256u
 #define EDGE_TYPES_MAX 4096u
 #define ITEMS_MAX      (DCFG_NONE - 1)
 #define TEXT_BYTES_MAX UINT32_MAX
 
-/* How many rows each array has room for. */
+/* Capacity of each array, in rows. */
 struct dcfg_room {
     size_t file_names, edge_types, special_nodes, processes, text;
     size_t images, symbols, lines, blocks, routines, nodes, loops, ids;
     size_t edge_ids, edge_sources, edge_targets, edge_types_of, counts, counts_at;
-    size_t edges; /* the least of these but counts, in edges */
+    size_t edges; /* the minimum of the edges' arrays except counts */
 };
 
 struct dcfg_limits dcfg_limits_default(void)
@@ -87,8 +87,8 @@ void dcfg_free(struct dcfg *graph)
 /* --- growing -----------------------------------------------------------------------------------
  */
 
-/* The array with room for wanted items more than the count it has, or NULL and *error (BT_MEMORY,
- * or BT_USAGE where nothing may be added any more). */
+/* Grows the array for wanted items more than count. NULL and *error (BT_MEMORY, or BT_USAGE if the
+ * graph is sealed) on failure. */
 static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t count,
                        size_t wanted, size_t item_bytes, struct bt_error *error)
 {
@@ -115,7 +115,7 @@ static void *with_room(struct dcfg *graph, void *array, size_t *capacity, size_t
     return grown;
 }
 
-/* As with_room, for one more row of a table, of which there are at most ITEMS_MAX. */
+/* As with_room, for one more row of a table of at most ITEMS_MAX rows. */
 static void *with_row(struct dcfg *graph, void *array, size_t *capacity, uint32_t count,
                       size_t item_bytes, struct bt_error *error)
 {
@@ -126,7 +126,7 @@ static void *with_row(struct dcfg *graph, void *array, size_t *capacity, uint32_
     return with_room(graph, array, capacity, count, 1, item_bytes, error);
 }
 
-/* What a failed with_room() or with_row() was. */
+/* The code of a failed with_room() or with_row(). */
 static int failure(const struct dcfg *graph)
 {
     return graph->sealed ? BT_USAGE : BT_MEMORY;
@@ -258,7 +258,7 @@ struct dcfg_process *dcfg_add_process(struct dcfg *graph, uint64_t id, struct bt
 /* --- a process's tables ------------------------------------------------------------------------
  */
 
-/* So many threads have instruction counts, told or not. */
+/* Extends the threads that have instruction counts, known or unknown. */
 static int set_threads(struct dcfg_process *process, uint32_t threads, struct bt_error *error)
 {
     if (threads > process->graph->limits.threads_max)
@@ -315,7 +315,7 @@ int dcfg_add_image(struct dcfg_process *process, const struct dcfg_image *image,
     return 0;
 }
 
-/* As with_row, for a row of the last image's. */
+/* As with_row, for a row of the last image. */
 static void *with_image_row(struct dcfg_process *process, void *array, size_t *capacity,
                             uint32_t count, size_t item_bytes, struct bt_error *error)
 {
@@ -379,7 +379,7 @@ int dcfg_add_block(struct dcfg_process *process, const struct dcfg_block *block,
     return 0;
 }
 
-/* The next row of an array is the next of the range. */
+/* Appends the array's next row to the range. */
 static int extend(struct dcfg_range *range, uint32_t count, struct bt_error *error)
 {
     if (range->count == 0)
@@ -445,10 +445,12 @@ int dcfg_add_routine(struct dcfg_process *process, const struct dcfg_routine *ro
     return 0;
 }
 
-/* --- edges and their counts: how many are not 0; for each, threads left out before it, and the
- * count; all as numbers of 7 bits an octet, the lowest first, the high bit set on all but the last
- * --- */
+/* --- edges and their counts --------------------------------------------------------------------
+ */
 
+/* Counts are packed: the number of counts above 0; for each, the number of threads skipped before
+ * it, and the count; all as numbers of 7 bits an octet, the lowest first, with the high bit set on
+ * all octets but the last. */
 static uint8_t *put_number(uint8_t *to, uint64_t number)
 {
     while (number >= 0x80) {
@@ -478,7 +480,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Room for another edge in all arrays, and for so many bytes of counts. */
+/* Makes room for another edge in all arrays, and for this number of bytes of counts. */
 static int more_edges(struct dcfg_process *process, size_t bytes, struct bt_error *error)
 {
     struct dcfg *graph = process->graph;
@@ -533,8 +535,8 @@ int dcfg_add_edge(struct dcfg_process *process, uint32_t id, uint32_t source, ui
                   struct bt_error *error)
 {
     struct dcfg_edges *edges = &process->edges;
-    uint32_t some = 0; /* counts that are not 0 */
-    uint32_t last = 0; /* up to here */
+    uint32_t some = 0; /* number of counts above 0 */
+    uint32_t last = 0; /* number of threads up to the last of them */
     for (uint32_t i = 0; i < threads; i++) {
         if (counts[i] == 0)
             continue;
@@ -592,7 +594,7 @@ bool dcfg_counts_next(struct dcfg_counts *counts)
         return false;
     counts->left--;
     uint32_t skipped = counts->sparse ? (uint32_t)get_number(&counts->at) : 0;
-    counts->thread += skipped + 1; /* from DCFG_NONE to 0 at first */
+    counts->thread += skipped + 1; /* DCFG_NONE + 1 is 0 */
     counts->count = get_number(&counts->at);
     return true;
 }

@@ -32,7 +32,7 @@ static const char *const type_names[DCFG_EDGE_TYPES] = {
     "UNKNOWN",
 };
 
-/* Names from before version 1.00 that its example still has. */
+/* Names from before version 1.00, which the specification's example still uses. */
 static const struct {
     const char *name;
     enum dcfg_edge_type type;

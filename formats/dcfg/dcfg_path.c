@@ -1,4 +1,4 @@
-/* Where rows of a graph stand in its file. */
+/* Paths of a graph's rows in its file. */
 #include "formats/dcfg/dcfg.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct dcfg_path dcfg_path_in_process(const struct dcfg_process *process, const 
     return path;
 }
 
-/* Which range of an image's is meant. */
+/* One of an image's ranges. */
 enum part { PART_SYMBOLS, PART_LINES, PART_BLOCKS, PART_ROUTINES };
 
 static const struct dcfg_range *part_of(const struct dcfg_image *image, enum part part)
@@ -31,8 +31,8 @@ static const struct dcfg_range *part_of(const struct dcfg_image *image, enum par
     return parts[part];
 }
 
-/* The last image whose part begins at or before the row: where images have none of it, others that
- * begin at the same row come before the one that has it. */
+/* The last image whose part begins at or before the row: images with an empty part that begins at
+ * the same row precede the one with the row. */
 static uint32_t image_of(const struct dcfg_process *process, enum part part, uint32_t row)
 {
     uint32_t low = 0;

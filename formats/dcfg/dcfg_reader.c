@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USED_TYPES_MAX 255u /* different edge types that edges may have */
+#define USED_TYPES_MAX 255u /* limit of different edge types in use */
 #define MAJOR_KNOWN    1u
 #define NUMBERS_MAX    6u /* integers in a row of any table */
 #define IDS_AT_ONCE    32u
@@ -13,15 +13,15 @@
 struct reader {
     struct json_pull *pull;
     struct dcfg *graph;
-    struct dcfg_process *process; /* that is being read */
-    struct bt_error error;        /* of the graph's functions, which do not know the place */
+    struct dcfg_process *process; /* the process being read */
+    struct bt_error error;        /* of the graph's functions, without the position */
     bool any_version, major_reported;
-    char *name; /* of the symbol that is being read */
+    char *name; /* of the symbol being read */
     size_t name_size, name_capacity;
     uint64_t *counts; /* per thread */
     uint32_t counts_capacity;
-    /* Edges come before or behind the table of their types: until the end their types are numbers
-     * of this table. */
+    /* Edges may precede or follow the table of their types: until the end their types are indices
+     * of this array. */
     uint32_t used_types[USED_TYPES_MAX]; /* ids */
     uint32_t used_type_count;
     uint8_t last_type;
@@ -33,7 +33,7 @@ struct dcfg_reader_settings dcfg_reader_settings_default(void)
         .json = json_pull_settings_default(), .graph = dcfg_limits_default(), .any_version = false};
 }
 
-/* A failure of one of the graph's functions, here. */
+/* Fails with reader->error, at the current position. */
 static int fail_here(struct reader *reader, int code)
 {
     return json_pull_fail(reader->pull, code, "%s", reader->error.message);
@@ -58,7 +58,7 @@ static int read_id(struct reader *reader, uint32_t *id)
 }
 
 /* The next cell that is not an integer: its column plus 1, 0 at the end of the row, or negative.
- * Those before it are in values. */
+ * The integers before it are in values. */
 static int read_integers(struct dcfg_table *table, const struct json_pull_bounds *const *bounds,
                          uint64_t *values)
 {
@@ -73,7 +73,7 @@ static int read_integers(struct dcfg_table *table, const struct json_pull_bounds
     }
 }
 
-/* An array of ids into a range of the process's. */
+/* An array of ids into a range of the process. */
 static int read_ids(struct reader *reader, struct dcfg_range *range)
 {
     uint64_t ids[IDS_AT_ONCE];
@@ -102,7 +102,7 @@ static int read_ids(struct reader *reader, struct dcfg_range *range)
 /* --- names -------------------------------------------------------------------------------------
  */
 
-/* A string that stays until the next one. */
+/* A string, valid until the next one. */
 static int read_name(struct reader *reader)
 {
     struct json_pull_text text;
@@ -415,7 +415,7 @@ static int read_counts(struct reader *reader, uint32_t *threads)
     return result;
 }
 
-/* The number in reader->used_types of an edge type's id. */
+/* The index in reader->used_types of an edge type's id. */
 static int use_type(struct reader *reader, uint32_t id, uint8_t *number)
 {
     uint8_t i = reader->last_type;
@@ -468,7 +468,7 @@ static int read_edges(struct reader *reader)
     return result;
 }
 
-/* Numbers become types, now that there are all that there will be. */
+/* Converts indices of used_types to types, once all are known. */
 static int resolve_types(struct reader *reader, struct bt_error *error)
 {
     const struct dcfg *graph = reader->graph;

@@ -1,10 +1,10 @@
-/* Indexes over a graph, and whether what its ids refer to is there. */
+/* Builds a graph's indexes, and checks its references. */
 #include "formats/dcfg/dcfg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An index over count things; *duplicate as id_index_build() has it. */
+/* Builds an index of count ids; *duplicate as id_index_build(). */
 static int build_index(struct dcfg *graph, struct id_index *index, const uint32_t *ids,
                        size_t stride, uint32_t count, uint32_t *duplicate, struct bt_error *error)
 {
@@ -110,7 +110,7 @@ static bool is_block(const struct dcfg_process *process, uint32_t id)
     return dcfg_find_block(process, id) != DCFG_NONE;
 }
 
-/* The first id of the range that is no block's, or 0. */
+/* The first id of the range that is not a block's, or 0. */
 static uint32_t stray_id(const struct dcfg_process *process, struct dcfg_range range)
 {
     for (uint32_t i = 0; i < range.count; i++) {
@@ -168,7 +168,7 @@ static int check_routine(const struct dcfg_process *process, uint32_t number,
     return result;
 }
 
-/* Counts of instructions for all threads, told or not. */
+/* Completes the instruction counts to all threads. */
 static int complete_threads(struct dcfg_process *process, struct bt_error *error)
 {
     size_t bytes = ((size_t)process->threads + 1) * sizeof *process->thread_instructions;

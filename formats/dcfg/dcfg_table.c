@@ -8,7 +8,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* The specification's own section 2.11 has a header with a space behind the name. */
+/* The header in the specification's section 2.11 has a space after the name. */
 static void trim(struct json_pull_text *text)
 {
     while (text->size > 0 && is_space(text->text[0])) {
@@ -122,7 +122,7 @@ int dcfg_table_cell(struct dcfg_table *table)
     }
 }
 
-/* How many cells from this one on are integers or unknown, and what they may be. */
+/* Number of cells from this one on that are integers or unknown, and their bounds. */
 static uint8_t find_run(const struct dcfg_table *table,
                         const struct json_pull_bounds *const *bounds, struct json_pull_bounds *run)
 {

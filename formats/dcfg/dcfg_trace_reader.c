@@ -8,7 +8,7 @@
 
 #define MAJOR_KNOWN 1u
 
-/* Where the reader is: each state is within the one before. */
+/* The reader's position: each state is nested in the previous one. */
 enum state { AT_BEGINNING, IN_DOCUMENT, IN_PROCESS, IN_THREAD, AT_END };
 
 enum { TAG_MAJOR = 1, TAG_MINOR, TAG_PROCESSES };
@@ -17,13 +17,13 @@ enum { THREAD_ID = 1, TRACE_DATA };
 enum { PRECEDING_INSTR_COUNT = 1, INSTR_COUNT, EDGE_COUNT, FIRST_EDGE_ID, EDGE_ID_SEQUENCE };
 enum { CURRENT_EDGE_ID = 1, TRANSITION_CODE, NEXT_EDGE_IDS };
 
-/* A string that is taken whole, in its own memory. */
+/* A string in separate memory. */
 struct text {
     char *text;
     size_t length, capacity;
 };
 
-/* Edge ids that are taken whole. */
+/* Edge ids in separate memory. */
 struct ids {
     uint32_t *ids;
     size_t count, capacity;
@@ -32,9 +32,9 @@ struct ids {
 struct dcfg_trace_reader {
     struct dcfg_trace_reader_settings settings;
     struct json_pull *pull;
-    struct bt_error inner; /* of functions that do not know the place */
+    struct bt_error inner; /* of functions that do not know the position */
     enum state state;
-    int failed; /* the code of the first failure: there is no going on after it */
+    int failed; /* code of the first failure, which is final */
     uint32_t tags_seen;
     struct dcfg_table processes, threads, chunks;
     struct edge_dictionary *dictionary;
@@ -97,7 +97,7 @@ void dcfg_trace_reader_free(struct dcfg_trace_reader *reader)
 
 static const struct json_pull_bounds any_id = {.minimum = 0, .maximum = UINT32_MAX};
 
-/* A failure of a function that does not know the place, here. */
+/* Fails with reader->inner, at the current position. */
 static int fail_here(struct dcfg_trace_reader *reader, int code)
 {
     return json_pull_fail(reader->pull, code, "%s", reader->inner.message);
@@ -108,7 +108,7 @@ void dcfg_trace_reader_path(const struct dcfg_trace_reader *reader, char *path, 
     json_pull_path(reader->pull, path, room);
 }
 
-/* Keeps a failure, so that it is told again. */
+/* Keeps a failure for later calls. */
 static int keep(struct dcfg_trace_reader *reader, int result)
 {
     if (result < 0)
@@ -121,8 +121,8 @@ static int no_memory(struct dcfg_trace_reader *reader)
     return json_pull_fail(reader->pull, BT_MEMORY, "no memory to read a trace");
 }
 
-/* As dcfg_table_begin; read strictly, all columns must be there, in the order that they are given
- * in: streaming readers need them so. */
+/* As dcfg_table_begin. In strict mode, all columns are required, in this order, for streaming
+ * readers. */
 static int begin_table(struct dcfg_trace_reader *reader, struct dcfg_table *table,
                        const struct dcfg_column *columns)
 {
@@ -143,7 +143,7 @@ static int begin_table(struct dcfg_trace_reader *reader, struct dcfg_table *tabl
     return 0;
 }
 
-/* As dcfg_table_row; at the end again and again. */
+/* As dcfg_table_row; may be repeated at the end. */
 static int next_row(struct dcfg_table *table)
 {
     int result = dcfg_table_row(table);
@@ -152,7 +152,7 @@ static int next_row(struct dcfg_table *table)
     return result;
 }
 
-/* Takes a string of at most maximum characters. */
+/* Reads a string of at most maximum characters. */
 static int read_text(struct dcfg_trace_reader *reader, struct text *text, size_t maximum)
 {
     struct json_pull_text piece;
@@ -174,7 +174,7 @@ static int read_text(struct dcfg_trace_reader *reader, struct text *text, size_t
 
 /* --- dictionary and table --------------------------------------------------------------------- */
 
-/* Whether the key is of the characters that section 3.4 has for keys. */
+/* Whether the key has only the characters that section 3.4 allows. */
 static bool good_key(const char *key, size_t size)
 {
     static const char characters[] =
@@ -250,7 +250,7 @@ static int read_code(struct dcfg_trace_reader *reader, char code[TRANSITION_BITS
     int result = json_pull_string(reader->pull, &text);
     if (result < 0)
         return result;
-    /* one character too many is enough to be told so */
+    /* one character too many suffices for the error */
     *length = text.size <= TRANSITION_BITS_MAX ? text.size : TRANSITION_BITS_MAX + 1;
     memcpy(code, text.text, *length);
     return 0;
@@ -344,7 +344,7 @@ static int next_chunk(struct dcfg_trace_reader *reader)
     return 1;
 }
 
-/* Compiles the chunk's text, which is left undone for chunks that are skipped. */
+/* Compiles the chunk's text, unless the chunk is skipped. */
 static int start_chunk(struct dcfg_trace_reader *reader)
 {
     int result = edge_sequence_start(reader->sequence, reader->dictionary,
@@ -397,7 +397,7 @@ static int begin_chunks(struct dcfg_trace_reader *reader, bool has_id)
     return 0;
 }
 
-/* Skips what is left of the thread, and of its row. */
+/* Skips the rest of the thread, and of its row. */
 static int leave_thread(struct dcfg_trace_reader *reader)
 {
     int result;
@@ -414,7 +414,7 @@ static int leave_thread(struct dcfg_trace_reader *reader)
     return result;
 }
 
-/* To the TRACE_DATA of the next thread. */
+/* Advances to the TRACE_DATA of the next thread. */
 static int next_thread(struct dcfg_trace_reader *reader, uint32_t *thread)
 {
     uint64_t id = 0;
@@ -438,7 +438,7 @@ static int next_thread(struct dcfg_trace_reader *reader, uint32_t *thread)
             return result;
         has_id = true;
     }
-    return result; /* a row without TRACE_DATA is told by dcfg_table_cell */
+    return result; /* dcfg_table_cell reports a row without TRACE_DATA */
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -473,7 +473,7 @@ static int read_process_cell(struct dcfg_trace_reader *reader, int column, uint6
     }
 }
 
-/* Skips what is left of the process, and of its row. */
+/* Skips the rest of the process, and of its row. */
 static int leave_process(struct dcfg_trace_reader *reader)
 {
     uint32_t thread;
@@ -504,7 +504,7 @@ static int read_version(struct dcfg_trace_reader *reader, int tag)
     return 0;
 }
 
-/* Read strictly, the tags before this one must have been there. */
+/* In strict mode, checks that the tags before this one have occurred. */
 static int check_order(struct dcfg_trace_reader *reader, int tag)
 {
     uint32_t before = (1u << (tag - 1)) - 1;
@@ -514,7 +514,7 @@ static int check_order(struct dcfg_trace_reader *reader, int tag)
     return 0;
 }
 
-/* To the next tag of the document that matters here: 1 within PROCESSES, 0 at the end. */
+/* Advances to the next relevant tag of the document: 1 within PROCESSES, 0 at the end. */
 static int next_section(struct dcfg_trace_reader *reader)
 {
     static const char *const tags[] = {"MAJOR_VERSION", "MINOR_VERSION", "PROCESSES", NULL};
@@ -546,7 +546,7 @@ static int next_section(struct dcfg_trace_reader *reader)
     return result;
 }
 
-/* To the THREAD_DATA of the next process. */
+/* Advances to the THREAD_DATA of the next process. */
 static int next_process(struct dcfg_trace_reader *reader, uint64_t *process_id)
 {
     int result = 0;

@@ -8,7 +8,7 @@
 struct dcfg_trace_writer {
     struct text_writer *text_writer;
     struct json_put *put;
-    struct edge_encoder *encoder; /* of the process that is open, NULL: none */
+    struct edge_encoder *encoder; /* of the open process; NULL: none */
     uint64_t process_id;
     struct edge_encoder_text text;
 };
@@ -114,7 +114,7 @@ static int put_chunk(struct dcfg_trace_writer *writer, size_t i, struct bt_error
     return 0;
 }
 
-/* The row of the thread that chunk number *i belongs to; *i goes behind its last chunk. */
+/* The row of the thread of chunk *i; advances *i past its last chunk. */
 static int put_thread(struct dcfg_trace_writer *writer, size_t *i, struct bt_error *error)
 {
     static const char *const columns[] = {"PRECEDING_INSTR_COUNT", "INSTR_COUNT",      "EDGE_COUNT",
@@ -147,7 +147,7 @@ static int put_threads(struct dcfg_trace_writer *writer, struct bt_error *error)
     return result;
 }
 
-/* Writes the process that is open. */
+/* Writes the open process. */
 static int end_process(struct dcfg_trace_writer *writer, struct bt_error *error)
 {
     if (!writer->encoder)

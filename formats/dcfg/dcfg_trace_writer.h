@@ -1,6 +1,6 @@
 /*
- * Writes DCFG-trace 1.00 (section 3), in the order that it prescribes. Edges are taken as they
- * come, threads in any mixture; a process is written when it is complete (see edge_encoder.h for
+ * Writes DCFG-trace 1.00 (section 3), in the order that it prescribes. The edges of threads may be
+ * interleaved in any way; a process is written when it is complete (edge_encoder.h describes
  * memory).
  */
 #ifndef FORMATS_DCFG_DCFG_TRACE_WRITER_H
@@ -11,7 +11,7 @@
 
 struct dcfg_trace_writer;
 
-/* Begins the document on writer, which stays the caller's, who finishes it. NULL: no memory. */
+/* Begins the document on writer, which the caller owns and finishes. NULL: no memory. */
 struct dcfg_trace_writer *dcfg_trace_writer_new(struct text_writer *writer, struct bt_error *error);
 void dcfg_trace_writer_free(struct dcfg_trace_writer *writer);
 
@@ -22,7 +22,7 @@ void dcfg_trace_writer_free(struct dcfg_trace_writer *writer);
 int dcfg_trace_writer_process(struct dcfg_trace_writer *writer, uint64_t process_id,
                               const struct edge_encoder_settings *settings, struct bt_error *error);
 
-/* The next edges of a thread of the process; thread: its index, from 0 on. As edge_encoder_put. */
+/* The next edges of a thread of the process; thread: its index, from 0. As edge_encoder_put. */
 int dcfg_trace_writer_put(struct dcfg_trace_writer *writer, uint32_t thread, const uint32_t *edges,
                           size_t count, struct bt_error *error);
 

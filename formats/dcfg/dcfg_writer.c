@@ -8,18 +8,18 @@
 
 #define FIRST_BLOCK_ID ((uint32_t)DCFG_SPECIALS)
 
-/* A process on its way. */
+/* A process being written. */
 struct writing {
     const struct dcfg *graph;
     const struct dcfg_process *process;
     struct json_put *put;
-    uint32_t unnamed;  /* the id of the file name that images without one get */
-    bool same;         /* nodes' ids are written as they are */
-    bool renumber;     /* blocks get new ids: their number from FIRST_BLOCK_ID on, */
-    uint32_t first;    /* but for the block with this number, which changes places with block 0 */
-    uint64_t *counts;  /* of blocks, where the graph does not tell all of them */
+    uint32_t unnamed;  /* id of the file name for images without one */
+    bool same;         /* node ids are kept */
+    bool renumber;     /* blocks get new ids: their number plus FIRST_BLOCK_ID, */
+    uint32_t first;    /* except that the block with this number and block 0 are swapped */
+    uint64_t *counts;  /* of blocks, if the graph lacks some */
     uint64_t *threads; /* instructions of each thread */
-    uint32_t *order;   /* numbers of an image's blocks, where they are not sorted */
+    uint32_t *order;   /* numbers of an image's blocks by address, if they are not sorted */
 };
 
 /* --- ids ---------------------------------------------------------------------------------------
@@ -47,8 +47,8 @@ static uint32_t node_id(const struct writing *writing, uint32_t id)
     return special == DCFG_OTHER ? DCFG_UNKNOWN : special;
 }
 
-/* The number of the first block executed: where the first thread that entered it did; DCFG_NONE if
- * there is no entry. */
+/* The number of the first block executed by the first thread that entered it; DCFG_NONE if there is
+ * no entry. */
 static uint32_t first_executed(const struct dcfg_process *process)
 {
     uint32_t first = DCFG_NONE;
@@ -138,8 +138,8 @@ static void merge(const struct dcfg_block *blocks, const uint32_t *from, uint32_
     }
 }
 
-/* The numbers of an image's blocks by address in writing->order: a merge sort, since qsort() gets
- * no argument. */
+/* Sorts the numbers of an image's blocks by address into writing->order. A merge sort, because
+ * qsort() passes no argument. */
 static int sort_blocks(struct writing *writing, struct dcfg_range range, struct bt_error *error)
 {
     const struct dcfg_block *blocks = writing->process->blocks;
@@ -212,8 +212,7 @@ static bool lacks_file_name(const struct dcfg_process *process)
     return false;
 }
 
-/* The id that images and lines without a file name refer to: one that is free, 0 where none needs
- * it. */
+/* A free id for images and lines without a file name; 0 if none needs it. */
 static uint32_t unnamed_id(const struct dcfg *graph)
 {
     bool needed = false;

@@ -10,7 +10,7 @@
 enum state { ADDED, WAITING, COMPILED };
 
 struct entry {
-    char *key; /* key_length octets and a 0, then the text; the text is gone once compiled */
+    char *key; /* key_length octets and a 0, then the text, which is dropped once compiled */
     size_t key_length;
     size_t text_length;
     struct edge_list list;
@@ -20,7 +20,7 @@ struct entry {
 /* Memory of an entry with its slots in the index, without its key and text. */
 #define ENTRY_BYTES (sizeof(struct entry) + 4 * sizeof(size_t))
 
-/* An entry that waits for those it refers to: where to look for the next reference. */
+/* An entry that waits for the entries it refers to, with the offset of its next reference. */
 struct visit {
     size_t entry;
     size_t at;
@@ -29,7 +29,7 @@ struct visit {
 struct edge_dictionary {
     struct entry *entries;
     size_t count, capacity;
-    size_t finished; /* entries before this one are from earlier processes */
+    size_t finished; /* entries before this one belong to earlier processes */
     struct hash_index by_key;
     uint64_t seed;
     size_t bytes, bytes_max;
@@ -85,7 +85,7 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for the STRING_DICTIONARY");
 }
 
-/* A key as messages show it. */
+/* A key as shown in messages. */
 static const char *show(char shown[40], const struct entry *entry)
 {
     snprintf(shown, 40, "%.36s", entry->key);
@@ -138,7 +138,7 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
     const uint32_t number = (uint32_t)dictionary->count++;
     grown[number] = entry;
     dictionary->bytes += ENTRY_BYTES + key_length + length;
-    if (present != 0) /* hides the earlier one */
+    if (present != 0) /* replaces the earlier one */
         hash_index_renumber(&dictionary->by_key, hash, (uint32_t)present - 1, number);
     else
         hash_index_add(&dictionary->by_key, hash, number);
@@ -173,7 +173,7 @@ static int push_visit(struct edge_dictionary *dictionary, size_t entry)
     return 0;
 }
 
-/* What a look through an entry's references found first that is not compiled. */
+/* The first uncompiled entry found in an entry's references. */
 struct look {
     const struct edge_dictionary *dictionary;
     size_t entry; /* 1 + the entry, 0: none */
@@ -186,7 +186,7 @@ static int look_at(void *context, const char *key, size_t key_length, size_t at)
     const struct edge_dictionary *dictionary = look->dictionary;
     size_t present = find(dictionary, hash_of(dictionary, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
-        return 0; /* a missing key is told where the entry is compiled */
+        return 0; /* a missing key is reported when the entry is compiled */
     look->entry = present;
     look->at = at;
     return 1;
@@ -208,7 +208,7 @@ static int compile(struct edge_dictionary *dictionary, struct entry *entry, stru
     return 0;
 }
 
-/* Compiles an entry after all that it refers to, depth first. */
+/* Compiles an entry after all entries that it refers to, depth first. */
 static int compile_with_references(struct edge_dictionary *dictionary, size_t first,
                                    struct bt_error *error)
 {

@@ -1,9 +1,10 @@
 /*
- * The string dictionary of a trace (DCFG-trace 1.00, section 3.4): texts of edge-id sequences under
- * keys, which may refer to each other but not in a circle.
+ * The string dictionary of a trace (DCFG-trace 1.00, section 3.4): texts of edge-id sequences by
+ * key, which may refer to each other, but not in a cycle.
  *
- * The specification says both that a dictionary is its process's and that following processes use
- * it. So the entries of earlier processes stay; a later entry hides an earlier one of the same key.
+ * The specification states both that a dictionary belongs to its process and that following
+ * processes use it. So the entries of earlier processes are kept; a later entry replaces an earlier
+ * one of the same key.
  */
 #ifndef FORMATS_DCFG_EDGE_DICTIONARY_H
 #define FORMATS_DCFG_EDGE_DICTIONARY_H
@@ -13,8 +14,8 @@
 struct edge_dictionary;
 
 /*
- * bytes_max: the most that keys, texts and some 100 bytes for each entry may take together; what
- * the texts are compiled to may take four times as much. NULL: no memory.
+ * bytes_max: memory limit of keys, texts and about 100 bytes for each entry; the compiled texts may
+ * take four times as much. NULL: no memory.
  */
 struct edge_dictionary *edge_dictionary_new(size_t bytes_max);
 void edge_dictionary_free(struct edge_dictionary *dictionary);
@@ -27,17 +28,18 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
                         const char *text, size_t length, struct bt_error *error);
 
 /*
- * Compiles what was added: needed before sequences are read. In time and memory proportional to the
- * texts. 0; BT_DATA: an entry is no sequence, or refers to itself or to what is not there; the
- * dictionary is then of no use any more; BT_MEMORY.
+ * Compiles the added entries, before sequences are read. Time and memory are proportional to the
+ * texts. 0; BT_DATA: an entry is invalid, or refers to itself or to a missing key, and the
+ * dictionary can then only be freed; BT_MEMORY.
  */
 int edge_dictionary_finish(struct edge_dictionary *dictionary, struct bt_error *error);
 
-/* What a key stands for, or NULL: for edge_text_compile. dictionary may be NULL: it has no key. */
+/* The compiled text of a key, or NULL: for edge_text_compile. dictionary may be NULL: it has no
+ * keys. */
 const struct edge_list *edge_dictionary_find(const struct edge_dictionary *dictionary,
                                              const char *key, size_t key_length);
 
-/* Where the lists that edge_dictionary_find returns have their nodes. NULL for NULL. */
+/* The nodes of the lists that edge_dictionary_find returns. NULL for NULL. */
 const struct edge_nodes *edge_dictionary_nodes(const struct edge_dictionary *dictionary);
 
 #endif

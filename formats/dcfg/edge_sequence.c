@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* A list that is being read. */
+/* A list being read. */
 struct frame {
     const struct edge_nodes *nodes;
     uint32_t first;     /* of the list */
-    uint32_t node;      /* to be read next */
+    uint32_t node;      /* the next one to read */
     uint64_t copies;    /* that follow this one */
-    uint64_t read_call; /* during which this copy began ... */
-    size_t began;       /* ... and where */
+    uint64_t read_call; /* call in which this copy began ... */
+    size_t began;       /* ... and its output position */
 };
 
 struct edge_sequence {
@@ -20,7 +20,7 @@ struct edge_sequence {
     struct edge_list list;
     struct frame *frames;
     size_t depth, capacity;
-    uint64_t literal_done; /* values of the current literal that were given */
+    uint64_t literal_done; /* values of the current literal already returned */
     uint64_t read_calls;
 };
 
@@ -76,7 +76,7 @@ uint64_t edge_sequence_length(const struct edge_sequence *sequence)
     return sequence->list.length;
 }
 
-/* Where values go during one call. */
+/* The output of one call. */
 struct output {
     uint8_t *values;
     size_t count, capacity;
@@ -93,8 +93,7 @@ static void push(struct edge_sequence *sequence, const struct edge_nodes *nodes,
                                                          .began = output->count};
 }
 
-/* Gives as much of a literal as there is room for; the frame goes on behind it once all is given.
- */
+/* Returns as much of a literal as fits; the frame advances after its last value. */
 static void read_literal(struct edge_sequence *sequence, struct frame *frame,
                          const struct edge_node *node, struct output *output)
 {
@@ -112,8 +111,8 @@ static void read_literal(struct edge_sequence *sequence, struct frame *frame,
 }
 
 /*
- * At the end of a list: the next copy of it, or back to the list around it. Where the copy that
- * ended lies in the output as a whole, further copies are made from there.
+ * At the end of a list: its next copy, or back to the enclosing list. If the completed copy is
+ * entirely in the output, further copies are made from there.
  */
 static void end_list(struct edge_sequence *sequence, struct frame *frame, struct output *output)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A list that is being made: the whole text, or what is between parentheses. */
+/* A list being built: the whole text, or a part in parentheses. */
 struct edge_group {
     uint64_t copies;
     size_t at; /* of its '(' */
@@ -21,7 +21,7 @@ struct compiler {
     const char *text;
     size_t length;
     size_t at;
-    size_t depth; /* of open groups; the text itself is group 0 */
+    size_t depth; /* number of open groups; the text itself is group 0 */
     struct bt_error *error;
 };
 
@@ -61,7 +61,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What a character stands for, or -1. */
+/* The value of a character, or -1. */
 static int value_of(char c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -80,8 +80,8 @@ static int no_memory(struct bt_error *error)
     return bt_fail(error, BT_MEMORY, "no memory for an edge-id sequence");
 }
 
-/* Whether there may be one more node. Sextets are no more than the characters that they are from:
- * it is enough to look at them here. */
+/* Checks the memory limit for one more node. There are at most as many sextets as characters, so
+ * that checking here suffices. */
 static int check_room(const struct compiler *compiler)
 {
     const struct edge_nodes *made = compiler->nodes;
@@ -93,7 +93,7 @@ static int check_room(const struct compiler *compiler)
                    made->bytes_max);
 }
 
-/* Hangs a node behind the innermost open list. */
+/* Appends a node to the innermost open list. */
 static int append(struct compiler *compiler, enum edge_node_kind kind, uint64_t count,
                   uint32_t first)
 {
@@ -201,7 +201,7 @@ static int compile_open(struct compiler *compiler)
     return open_group(compiler, copies, at);
 }
 
-/* ")": what repeats nothing, or no time, is dropped; what repeats once joins its surroundings. */
+/* ")": drops repeats of nothing, and of zero times; merges a single repeat into its list. */
 static int compile_close(struct compiler *compiler)
 {
     struct edge_nodes *nodes = compiler->nodes;
@@ -228,8 +228,8 @@ static int compile_close(struct compiler *compiler)
 }
 
 /*
- * The key of a reference whose '<' is at *at, without white space; *at goes behind its '>'. Its
- * length, or -1 if there is no '>', -2 if it is too long.
+ * The key of a reference whose '<' is at *at, without white space; advances *at past its '>'.
+ * Returns its length, or -1 if there is no '>', -2 if it is too long.
  */
 static int take_key(char key[EDGE_TEXT_KEY_MAX + 1], const char *text, size_t length, size_t *at)
 {
@@ -311,7 +311,7 @@ int edge_text_compile(struct edge_nodes *nodes, struct edge_list *list,
     if (list->depth > EDGE_TEXT_DEPTH_MAX)
         return bt_fail(error, BT_DATA, "repeats and references nested deeper than %u",
                        EDGE_TEXT_DEPTH_MAX);
-    /* a list that is nothing but a reference is what it refers to */
+    /* a list with a single reference is the entry referred to */
     if (list->first != EDGE_TEXT_NONE && nodes->nodes[list->first].kind == EDGE_REFERENCE &&
         nodes->nodes[list->first].next == EDGE_TEXT_NONE &&
         nodes == edge_dictionary_nodes(dictionary)) {

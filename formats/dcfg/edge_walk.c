@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define VALUES 4096u
-/* Short runs are copied as this many edges at once; the table has that many behind its last. */
+/* Short runs are copied as this many edges at once; the table is padded by as many. */
 #define SHORT_RUN 16u
 
 struct edge_walk {
@@ -14,14 +14,14 @@ struct edge_walk {
     const uint32_t *edges;
     struct edge_sequence *sequence;
     uint64_t count; /* of the chunk */
-    uint64_t left;  /* edges to be given, without those pending */
-    uint64_t bits;  /* from the sequence, the highest first, zeros behind */
+    uint64_t left;  /* edges to be returned, without those pending */
+    uint64_t bits;  /* from the sequence, the highest first, followed by zeros */
     unsigned bits_left;
     size_t value, value_count; /* in values: next, end */
-    uint64_t values_taken;     /* from the sequence, ever */
-    uint32_t pending;          /* of the edges that were found and not given */
+    uint64_t values_taken;     /* from the sequence, in total */
+    uint32_t pending;          /* edges found but not yet returned */
     uint64_t pending_count;
-    uint32_t at; /* where the transitions from the last edge found begin */
+    uint32_t at; /* start of the transitions from the last edge found */
     uint32_t first;
     uint8_t width;
     uint8_t values[VALUES];
@@ -56,7 +56,7 @@ void edge_walk_start(struct edge_walk *walk, const struct transition_table *tabl
     transition_table_from(table, first, &walk->at, &walk->width);
 }
 
-/* Makes bits_left at least 32, if the sequence has as many. */
+/* Refills bits_left to at least 32, if the sequence has as many. */
 static void refill(struct edge_walk *walk)
 {
     while (walk->bits_left <= 58) {
@@ -88,7 +88,7 @@ static int no_transition(const struct edge_walk *walk, struct transition found, 
                    (unsigned long long)edge);
 }
 
-/* Copies what is pending, as far as there is room. */
+/* Copies pending edges, up to capacity. */
 static size_t give_pending(struct edge_walk *walk, uint32_t *edges, size_t capacity)
 {
     size_t size = walk->pending_count < capacity ? (size_t)walk->pending_count : capacity;
@@ -101,8 +101,8 @@ static size_t give_pending(struct edge_walk *walk, uint32_t *edges, size_t capac
 }
 
 /*
- * Walks while whole runs fit, keeping what changes with each step in registers. Returns how many
- * edges it gave; *found is the transition that was not taken, because it does not fit, or is none.
+ * Walks while whole runs fit, with the state of each step in registers. Returns the number of
+ * edges; *found is the first transition not taken, because it does not fit, or is missing.
  */
 static size_t walk_runs(struct edge_walk *walk, uint32_t *edges, size_t capacity,
                         struct transition *found)
@@ -145,7 +145,7 @@ static size_t walk_runs(struct edge_walk *walk, uint32_t *edges, size_t capacity
     return given;
 }
 
-/* Takes the part that fits of a run that does not, and remembers the rest. */
+/* Takes the part of a run that fits, and keeps the rest pending. */
 static size_t split_run(struct edge_walk *walk, struct transition found, uint32_t *edges,
                         size_t capacity)
 {

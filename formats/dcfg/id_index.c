@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids up to this many times their number are dense. */
+/* Ids up to this multiple of their number are dense. */
 #define DENSE_FACTOR 4u
 #define DENSE_LEAST  4096u
 
@@ -35,7 +35,7 @@ static int build_direct(struct id_index *index, uint32_t size, uint32_t *duplica
     return 0;
 }
 
-/* One pass of a radix sort that keeps the order of equals. */
+/* One pass of a stable radix sort. */
 static void sort_by_digit(const struct id_index *index, const uint32_t *from, uint32_t *to,
                           unsigned shift)
 {
@@ -77,7 +77,7 @@ static int build_sorted(struct id_index *index, uint32_t *duplicate)
     return 0;
 }
 
-/* Whether the ids are in order without gaps. */
+/* Whether the ids are consecutive. */
 static bool is_consecutive(const struct id_index *index)
 {
     uint32_t first = id_at(index, 0);

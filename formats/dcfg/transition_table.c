@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define WIDTH_MAX 10u
-/* What edge_walk.c may read behind the last of the edges that follow. */
+/* Padding that edge_walk.c may read after the last of the following edges. */
 #define EDGES_BEHIND 16u
 
 /* An edge that has rows. */
@@ -21,9 +21,9 @@ struct transition_table {
     size_t row_count, row_capacity;
     uint32_t *edges;
     size_t edge_count, edge_capacity;
-    struct state *states; /* one more than there are: it tells where the last one's rows end */
+    struct state *states; /* one sentinel after the last, for the end of its rows */
     size_t state_count;
-    struct transition *transitions; /* the first is for edges that nothing follows */
+    struct transition *transitions; /* the first is for edges without successors */
     size_t transition_count;
     size_t bytes_max;
 };
@@ -147,7 +147,7 @@ static void code_text(char text[TRANSITION_BITS_MAX + 1], const struct transitio
     text[row->bits] = '\0';
 }
 
-/* In sorted rows, a code that begins others stands right before one of them. */
+/* In sorted rows, a code that is a prefix of others directly precedes one of them. */
 static int check_codes(const struct transition_table *table, struct bt_error *error)
 {
     for (size_t i = 1; i < table->row_count; i++) {
@@ -174,8 +174,8 @@ static size_t count_states(const struct transition_table *table)
 }
 
 /*
- * How many bits the index of a state's transitions has: enough for its longest code, but not many
- * more than its rows deserve; the rare codes beyond are searched for.
+ * Number of bits of the index of a state's transitions: as many as its longest code, but limited in
+ * proportion to its rows; longer codes, which are rare, are searched.
  */
 static uint8_t index_width(const struct transition_row *rows, size_t count)
 {
@@ -247,7 +247,7 @@ static struct transition transition_of(const struct transition_table *table,
                                .then_width = then ? then->width : 0};
 }
 
-/* Enters row number i of a state at every index that its code begins or is the beginning of. */
+/* Enters row i of a state at every index that its code is a prefix of or has as a prefix. */
 static void enter_row(struct transition_table *table, const struct state *state, uint32_t i)
 {
     const struct transition_row *row = &table->rows[i];

@@ -18,10 +18,4 @@ void smp_free(struct smp *smp);
 /* The next count phases on its bus; it never ends. Ticks are 3 apart at least. Returns count. */
 size_t smp_fill(struct smp *smp, struct bus_phase *phases, size_t count);
 
-/*
- * Whether what the processors computed together is right: the shared counters hold what was added
- * under their locks, nothing is lost between producers and consumers, no line is owned twice.
- */
-bool smp_consistent(const struct smp *smp);
-
 #endif

@@ -1,7 +1,4 @@
-#include "tools/mrc/stack.h"
-
-#include "tools/mrc/line_table.h"
-#include "tools/mrc/recency.h"
+#include "tools/mrc/stack_internal.h"
 
 #include <stdlib.h>
 
@@ -13,14 +10,6 @@ struct stack_batch {
     const uint32_t *lines;
     size_t count;
     uint32_t keys[BATCH];
-};
-
-struct stack {
-    struct line_table map;  /* from lines to the slot of their last reference */
-    struct recency recency; /* order of the slots */
-    void (*batch)(struct stack *stack, const struct stack_batch *now, struct stack_batch *next,
-                  uint32_t *distances);
-    void (*renumber)(struct stack *stack);
 };
 
 /* Assigns new slots to the lines of a batch; slots[] becomes the old ones, 0 for new lines. */
@@ -212,14 +201,4 @@ int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t
         next = other;
     }
     return 0;
-}
-
-uint32_t stack_lines(const struct stack *stack)
-{
-    return stack->recency.live;
-}
-
-size_t stack_bytes(const struct stack *stack)
-{
-    return sizeof *stack + line_table_bytes(&stack->map) + stack->recency.bytes;
 }

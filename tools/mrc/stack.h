@@ -26,10 +26,4 @@ void stack_free(struct stack *stack);
 int stack_run(struct stack *stack, const uint32_t *lines, size_t count, uint32_t *distances,
               struct bt_error *error);
 
-/* Number of distinct lines so far. */
-uint32_t stack_lines(const struct stack *stack);
-
-/* Memory of the stack, in bytes. */
-size_t stack_bytes(const struct stack *stack);
-
 #endif

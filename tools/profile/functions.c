@@ -2,7 +2,7 @@
 
 #include "formats/base/grow.h"
 #include "formats/base/hash_index.h"
-#include "tools/dcfg/graph/pieces.h"
+#include "tools/dcfg/graph/span_map.h"
 #include "tools/symbols/demangle.h"
 
 #include <inttypes.h>
@@ -18,13 +18,13 @@ struct source_file {
     const struct module *module;
     struct images *images;    /* holds this module only; NULL: unreadable */
     struct image_names names; /* symbols and lines */
-    struct pieces symbols;
+    struct span_map symbols;
     uint32_t *functions;   /* by symbol; FUNCTION_NONE: not seen yet */
     uint32_t number;       /* from 1 on */
     uint32_t first_source; /* number of its first source file */
     bool lines_read;
     struct image_names line_names;
-    struct pieces lines;
+    struct span_map lines;
 };
 
 struct functions {
@@ -46,8 +46,8 @@ static void file_free(struct source_file *file)
 {
     image_names_clear(&file->names);
     image_names_clear(&file->line_names);
-    pieces_clear(&file->symbols);
-    pieces_clear(&file->lines);
+    span_map_clear(&file->symbols);
+    span_map_clear(&file->lines);
     images_free(file->images);
     free(file->functions);
     free(file);
@@ -90,7 +90,7 @@ static int cut_symbols(struct source_file *file)
             .start = symbol->address, .end = symbol->address + symbol->size, .row = (uint32_t)i};
         file->functions[i] = FUNCTION_NONE;
     }
-    int result = pieces_make(&file->symbols, spans, (uint32_t)count);
+    int result = span_map_make(&file->symbols, spans, (uint32_t)count);
     free(spans);
     return result;
 }
@@ -210,7 +210,7 @@ uint32_t functions_at(struct functions *functions, uint64_t address, bool entere
     const struct module *module = file ? file->module : NULL;
     uint32_t row;
     uint64_t end;
-    if (file && file->images && pieces_find(&file->symbols, address, &row, &end)) {
+    if (file && file->images && span_map_find(&file->symbols, address, &row, &end)) {
         const struct image_symbol *symbol = &file->names.symbols[row];
         if (file->functions[row] == FUNCTION_NONE)
             file->functions[row] = add(functions, module, symbol->address, symbol->name);
@@ -296,7 +296,7 @@ static void read_lines(struct functions *functions, struct source_file *file)
             .start = line->address, .end = line->address + line->size, .row = (uint32_t)i};
     }
     if (spans)
-        pieces_make(&file->lines, spans, (uint32_t)count);
+        span_map_make(&file->lines, spans, (uint32_t)count);
     free(spans);
 }
 
@@ -308,7 +308,7 @@ struct function_line functions_line(struct functions *functions, const struct mo
     uint64_t end;
     if (file && !file->lines_read)
         read_lines(functions, file);
-    if (!file || !pieces_find(&file->lines, address, &row, &end))
+    if (!file || !span_map_find(&file->lines, address, &row, &end))
         return (struct function_line){.file = NULL, .line = 0, .number = 0};
     const struct image_line *line = &file->line_names.lines[row];
     return (struct function_line){.file = file->line_names.files[line->file],

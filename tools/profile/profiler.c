@@ -18,7 +18,7 @@ enum { ENDING_FLOW, ENDING_CALL, ENDING_RETURN, ENDING_STUB };
 #define SEARCH_STUBS 2u /* minimum length of a chain of stubs that leads to the dynamic loader */
 
 struct profiled_thread {
-    struct profile_thread told;
+    struct profile_thread counts;
     struct call_stack stack;
     struct call_table calls;
     struct profile_block *last, *tail;
@@ -59,7 +59,7 @@ static void thread_free(struct profiled_thread *thread)
 {
     if (!thread)
         return;
-    for (size_t i = 0; i < thread->told.block_count; i++) {
+    for (size_t i = 0; i < thread->counts.block_count; i++) {
         struct profile_block *block = thread->blocks[i];
         free(block->instructions);
         free(block->more);
@@ -67,7 +67,7 @@ static void thread_free(struct profiled_thread *thread)
     }
     call_stack_clear(&thread->stack);
     call_table_clear(&thread->calls);
-    free(thread->told.inclusive);
+    free(thread->counts.inclusive);
     free(thread->known);
     free(thread->blocks);
     hash_index_clear(&thread->by_address);
@@ -88,7 +88,7 @@ void profiler_free(struct profiler *profiler)
 static struct profiled_thread *thread_of(struct profiler *profiler, unsigned number)
 {
     for (size_t i = 0; i < profiler->count; i++)
-        if (profiler->threads[i]->told.number == number)
+        if (profiler->threads[i]->counts.number == number)
             return profiler->threads[i];
     struct profiled_thread **larger =
         grow_array(profiler->threads, &profiler->capacity, profiler->count + 1, sizeof *larger);
@@ -99,30 +99,30 @@ static struct profiled_thread *thread_of(struct profiler *profiler, unsigned num
         free(thread);
         return NULL;
     }
-    call_stack_init(&thread->stack, &thread->told);
-    thread->told.number = number;
+    call_stack_init(&thread->stack, &thread->counts);
+    thread->counts.number = number;
     return larger[profiler->count++] = thread;
 }
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
 /* A block as executed, before it is known whether it is new. */
-struct meeting {
+struct execution {
     const struct block *block;
     unsigned records, instructions; /* number of its records and instructions */
     uint8_t ending;
 };
 
 /* Whether a block has the same instructions; code may have changed. */
-static bool is_same(const struct profile_block *block, const struct meeting *meeting,
+static bool is_same(const struct profile_block *block, const struct execution *execution,
                     const struct module *module)
 {
     unsigned at = 0;
-    if (block->address != meeting->block->address || block->ending != meeting->ending ||
-        block->instruction_count != meeting->instructions || block->module != module)
+    if (block->address != execution->block->address || block->ending != execution->ending ||
+        block->instruction_count != execution->instructions || block->module != module)
         return false;
-    for (unsigned i = 0; i < meeting->records; i++) {
-        const struct record *record = &meeting->block->records[i];
+    for (unsigned i = 0; i < execution->records; i++) {
+        const struct record *record = &execution->block->records[i];
         if (record->type != REQUEST_FETCH)
             continue;
         if (record->address != block->instructions[at].address ||
@@ -134,11 +134,11 @@ static bool is_same(const struct profile_block *block, const struct meeting *mee
 }
 
 /* Fills in instructions and references from the records of one execution. */
-static void describe(struct profile_block *block, const struct meeting *meeting)
+static void describe(struct profile_block *block, const struct execution *execution)
 {
     struct profile_instruction *instruction = NULL;
-    for (unsigned i = 0; i < meeting->records; i++) {
-        const struct record *record = &meeting->block->records[i];
+    for (unsigned i = 0; i < execution->records; i++) {
+        const struct record *record = &execution->block->records[i];
         if (record->type == REQUEST_FETCH) {
             instruction = instruction ? instruction + 1 : block->instructions;
             *instruction = (struct profile_instruction){
@@ -156,37 +156,39 @@ static void describe(struct profile_block *block, const struct meeting *meeting)
 static bool reserve_block(struct profiled_thread *thread)
 {
     struct profile_block **larger = grow_array(thread->blocks, &thread->block_capacity,
-                                               thread->told.block_count + 1, sizeof *larger);
+                                               thread->counts.block_count + 1, sizeof *larger);
     if (larger)
         thread->blocks = larger;
     return larger && hash_index_reserve(&thread->by_address, 1) == 0;
 }
 
 static struct profile_block *make_block(struct profiler *profiler, struct profiled_thread *thread,
-                                        const struct meeting *meeting, const struct module *module)
+                                        const struct execution *execution,
+                                        const struct module *module)
 {
     /* members used at each execution share a cache line */
     struct profile_block *block = aligned_alloc(BLOCK_ALIGNMENT, BLOCK_BYTES);
     if (!block)
         return NULL;
     memset(block, 0, sizeof *block);
-    size_t count = meeting->instructions;
+    size_t count = execution->instructions;
     const struct profile_block *last = thread->last;
     block->instructions = calloc(count + 1, sizeof *block->instructions);
-    block->more = meeting->block->special_count ? calloc(count + 1, sizeof *block->more) : NULL;
-    block->address = meeting->block->address;
+    block->more = execution->block->special_count ? calloc(count + 1, sizeof *block->more) : NULL;
+    block->address = execution->block->address;
     block->instruction_count = (uint16_t)count;
     block->module = module;
-    block->ending = meeting->ending;
+    block->ending = execution->ending;
     block->slots =
-        (uint8_t)(meeting->block->slots <= UINT8_MAX && !block->more ? meeting->block->slots : 0);
+        (uint8_t)(execution->block->slots <= UINT8_MAX && !block->more ? execution->block->slots
+                                                                       : 0);
     block->function =
         functions_is_stub(profiler->functions, block->address)
             ? FUNCTION_NONE
             : functions_at(profiler->functions, block->address,
                            last && (last->ending == ENDING_CALL || last->ending == ENDING_STUB),
                            last ? last->function : FUNCTION_NONE);
-    if (!block->instructions || (meeting->block->special_count && !block->more)) {
+    if (!block->instructions || (execution->block->special_count && !block->more)) {
         free(block->instructions);
         free(block->more);
         free(block);
@@ -194,35 +196,35 @@ static struct profile_block *make_block(struct profiler *profiler, struct profil
     }
     if (block->function == FUNCTION_NONE)
         block->ending = ENDING_STUB;
-    describe(block, meeting);
+    describe(block, execution);
     return block;
 }
 
 /* The executed block, new if necessary. */
-static struct profile_block *meet(struct profiler *profiler, struct profiled_thread *thread,
-                                  struct meeting *meeting)
+static struct profile_block *find_block(struct profiler *profiler, struct profiled_thread *thread,
+                                        struct execution *execution)
 {
-    const struct module *module = functions_module(profiler->functions, meeting->block->address);
-    if (functions_is_stub(profiler->functions, meeting->block->address))
-        meeting->ending = ENDING_STUB;
-    const uint32_t hash = hash_number(meeting->block->address);
+    const struct module *module = functions_module(profiler->functions, execution->block->address);
+    if (functions_is_stub(profiler->functions, execution->block->address))
+        execution->ending = ENDING_STUB;
+    const uint32_t hash = hash_number(execution->block->address);
     struct hash_search search = hash_search(&thread->by_address, hash);
     while (hash_search_next(&search))
-        if (is_same(thread->blocks[search.number], meeting, module))
+        if (is_same(thread->blocks[search.number], execution, module))
             return thread->blocks[search.number];
     if (!reserve_block(thread))
         return NULL;
-    struct profile_block *block = make_block(profiler, thread, meeting, module);
+    struct profile_block *block = make_block(profiler, thread, execution, module);
     if (!block)
         return NULL;
-    hash_index_add(&thread->by_address, hash, (uint32_t)thread->told.block_count);
-    thread->blocks[thread->told.block_count] = block;
+    hash_index_add(&thread->by_address, hash, (uint32_t)thread->counts.block_count);
+    thread->blocks[thread->counts.block_count] = block;
     if (thread->tail)
         thread->tail->next = block;
     else
-        thread->told.blocks = block;
+        thread->counts.blocks = block;
     thread->tail = block;
-    thread->told.block_count++;
+    thread->counts.block_count++;
     return block;
 }
 
@@ -253,11 +255,11 @@ static struct profile_block *learn(struct profiler *profiler, struct profiled_th
         thread->known = larger;
         thread->known_count = count;
     }
-    struct meeting meeting = {.block = block,
-                              .records = block->record_count,
-                              .instructions = block->instructions,
-                              .ending = ending_of(block)};
-    return thread->known[number] = meet(profiler, thread, &meeting);
+    struct execution execution = {.block = block,
+                                  .records = block->record_count,
+                                  .instructions = block->instructions,
+                                  .ending = ending_of(block)};
+    return thread->known[number] = find_block(profiler, thread, &execution);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -266,7 +268,7 @@ static struct profile_block *learn(struct profiler *profiler, struct profiled_th
 static int enter(struct profiled_thread *thread, struct profile_block *site,
                  const struct profile_block *to, uint64_t return_address, bool search)
 {
-    struct call_frame frame = {.since = thread->told.instructions,
+    struct call_frame frame = {.since = thread->counts.instructions,
                                .return_address = return_address,
                                .function = to->function,
                                .search = search};
@@ -285,7 +287,7 @@ static int land(struct profiler *profiler, struct profiled_thread *thread,
 {
     struct call_stack *stack = &thread->stack;
     const struct call_frame top = stack->frames[stack->depth - 1];
-    uint64_t now = thread->told.instructions;
+    uint64_t now = thread->counts.instructions;
     bool entry = functions_get(profiler->functions, to->function)->start == to->address;
     if (top.search && top.function == thread->last->function) {
         call_stack_pop_to(stack, stack->depth - 1, now);
@@ -350,10 +352,10 @@ static int arrive(struct profiler *profiler, struct profiled_thread *thread,
             return enter(thread, thread->site, to, 0, true);
         return land(profiler, thread, to);
     case ENDING_RETURN:
-        if (call_stack_return(&thread->stack, to->address, thread->told.instructions) ||
+        if (call_stack_return(&thread->stack, to->address, thread->counts.instructions) ||
             to->function == last->function)
             return 0;
-        call_stack_end_jumps(&thread->stack, thread->told.instructions);
+        call_stack_end_jumps(&thread->stack, thread->counts.instructions);
         return land(profiler, thread, to);
     default:
         return land(profiler, thread, to);
@@ -406,14 +408,14 @@ static int execute(struct profiler *profiler, struct profiled_thread *thread,
             return result;
     }
     block->count++;
-    thread->told.instructions += block->instruction_count;
+    thread->counts.instructions += block->instruction_count;
     thread->last = block;
     return 0;
 }
 
 /* Expands a block with a variable number of entries: returns their number, or a negative code. */
-static int look_at_entries(struct profiler *profiler, struct trace_expander *expander,
-                           struct profile_block *known, const uint32_t *entries)
+static int expand_block(struct profiler *profiler, struct trace_expander *expander,
+                        struct profile_block *known, const uint32_t *entries)
 {
     const struct block *block = code_cache_block(expander->cache, *entries);
     if (known->more) {
@@ -446,7 +448,7 @@ static inline const uint32_t *run_on(struct profiled_thread *thread, const uint3
     struct profile_block *last = thread->last;
     struct profile_block *const *known = thread->known;
     const size_t known_count = thread->known_count;
-    uint64_t now = thread->told.instructions;
+    uint64_t now = thread->counts.instructions;
     while (last && entries < end && *entries < known_count) {
         struct profile_block *block = known[*entries];
         if (!block || (one ? block->slots != 1 : block->slots == 0))
@@ -459,7 +461,7 @@ static inline const uint32_t *run_on(struct profiled_thread *thread, const uint3
         entries += one ? 1 : block->slots;
         last = block;
     }
-    thread->told.instructions = now;
+    thread->counts.instructions = now;
     thread->last = last;
     return entries;
 }
@@ -478,7 +480,7 @@ static int take_whole(struct profiler *profiler, struct profiled_thread *thread,
         if (!block && !(block = learn(profiler, thread, expander->cache, *entries)))
             return BT_MEMORY;
         int slots = block->slots;
-        if (slots == 0 && (slots = look_at_entries(profiler, expander, block, entries)) < 0)
+        if (slots == 0 && (slots = expand_block(profiler, expander, block, entries)) < 0)
             return slots;
         int result = execute(profiler, thread, block);
         if (result < 0)
@@ -496,14 +498,14 @@ static int take_part(struct profiler *profiler, struct profiled_thread *thread,
         records = block->pc_map[instructions].records;
         specials = block->pc_map[instructions].specials;
     }
-    struct meeting meeting = {
+    struct execution execution = {
         .block = block,
         .records = records,
         .instructions = instructions < block->instructions ? instructions : block->instructions,
         .ending = instructions < block->pc_map_count ? (uint8_t)ENDING_FLOW : ending_of(block)};
-    if (meeting.instructions == 0)
+    if (execution.instructions == 0)
         return 0;
-    struct profile_block *known = meet(profiler, thread, &meeting);
+    struct profile_block *known = find_block(profiler, thread, &execution);
     if (!known)
         return BT_MEMORY;
     if (known->more) {
@@ -527,11 +529,11 @@ int profiler_take(struct profiler *profiler, struct trace_expander *expander,
         memset(thread->known, 0, thread->known_count * sizeof(struct profile_block *));
         thread->flushes = code_cache_flushes(expander->cache);
     }
-    uint64_t before = thread->told.instructions;
+    uint64_t before = thread->counts.instructions;
     int result = take_whole(profiler, thread, expander, entries, count);
     if (result == 0 && part)
         result = take_part(profiler, thread, expander, part, entries + count, instructions);
-    expander->instructions += thread->told.instructions - before;
+    expander->instructions += thread->counts.instructions - before;
     return result;
 }
 
@@ -544,7 +546,7 @@ void profiler_settle(struct profiler *profiler)
 {
     for (size_t i = 0; i < profiler->count; i++) {
         struct profiled_thread *thread = profiler->threads[i];
-        call_stack_settle(&thread->stack, thread->told.instructions);
+        call_stack_settle(&thread->stack, thread->counts.instructions);
     }
 }
 
@@ -555,5 +557,5 @@ unsigned profiler_threads(const struct profiler *profiler)
 
 const struct profile_thread *profiler_thread(const struct profiler *profiler, unsigned number)
 {
-    return &profiler->threads[number]->told;
+    return &profiler->threads[number]->counts;
 }

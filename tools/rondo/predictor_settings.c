@@ -24,12 +24,12 @@ struct parameter {
 #define FIELD(member)  offsetof(struct predictor_settings, member)
 #define MEGA           (1u << 20)
 
-struct kind {
+struct predictor_form {
     const char *name;
     struct parameter parameters[PARAMETERS_MAX + 1];
 };
 
-static const struct kind kinds[PREDICTOR_KINDS] = {
+static const struct predictor_form forms[PREDICTOR_KINDS] = {
     {"taken", {{NULL, 0, 0, 0, 0, false}}},
     {"not-taken", {{NULL, 0, 0, 0, 0, false}}},
     {"backward", {{NULL, 0, 0, 0, 0, false}}},
@@ -85,7 +85,7 @@ static bool is_range(const struct predictor_settings *settings, const struct par
 
 const char *predictor_kind_name(enum predictor_kind kind)
 {
-    return kinds[kind].name;
+    return forms[kind].name;
 }
 
 static int take_number(uint32_t *number, const struct parameter *parameter, const char *text,
@@ -118,12 +118,12 @@ static int take_range(struct predictor_settings *settings, const struct paramete
 
 static int take_word(struct predictor_settings *settings, char *word, struct bt_error *error)
 {
-    const struct kind *kind = &kinds[settings->kind];
+    const struct predictor_form *form = &forms[settings->kind];
     char *equals = strchr(word, '=');
     if (!equals)
         return bt_fail(error, BT_USAGE, "'%.40s' is no parameter=value", word);
     *equals = '\0';
-    const struct parameter *parameter = kind->parameters;
+    const struct parameter *parameter = form->parameters;
     while (parameter->name && strcmp(parameter->name, word) != 0)
         parameter++;
     if (parameter->name)
@@ -132,7 +132,7 @@ static int take_word(struct predictor_settings *settings, char *word, struct bt_
                    : take_number(field_of(settings, parameter), parameter, equals + 1, error);
     char list[120] = "it has none";
     size_t used = 0;
-    for (parameter = kind->parameters; parameter->name; parameter++)
+    for (parameter = form->parameters; parameter->name; parameter++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
                                  parameter->name);
     return bt_fail(error, BT_USAGE, "there is no parameter '%.40s': %s", word, list);
@@ -158,7 +158,7 @@ static int find_kind(struct predictor_settings *settings, const char *text, stru
 {
     size_t size = strcspn(text, ":");
     for (unsigned kind = 0; kind < PREDICTOR_KINDS; kind++)
-        if (strlen(kinds[kind].name) == size && strncmp(kinds[kind].name, text, size) == 0) {
+        if (strlen(forms[kind].name) == size && strncmp(forms[kind].name, text, size) == 0) {
             *settings = (struct predictor_settings){.kind = (enum predictor_kind)kind};
             return 0;
         }
@@ -193,8 +193,8 @@ int predictor_settings_read(struct predictor_settings *settings, const char *tex
     int result = find_kind(settings, text, error);
     if (result < 0)
         return result;
-    const struct kind *kind = &kinds[settings->kind];
-    for (const struct parameter *parameter = kind->parameters; parameter->name; parameter++)
+    const struct predictor_form *form = &forms[settings->kind];
+    for (const struct parameter *parameter = form->parameters; parameter->name; parameter++)
         *field_of(settings, parameter) = parameter->value;
     if (settings->kind == PREDICTOR_TAGE)
         settings->last_history = 130;
@@ -204,16 +204,16 @@ int predictor_settings_read(struct predictor_settings *settings, const char *tex
     result = colon ? take_words(settings, colon + 1, error) : 0;
     if (result == 0)
         result = complete(settings, error);
-    return result < 0 ? bt_fail_within(error, "%s", kind->name) : 0;
+    return result < 0 ? bt_fail_within(error, "%s", form->name) : 0;
 }
 
 char *predictor_settings_text(char *text, const struct predictor_settings *settings)
 {
-    const struct kind *kind = &kinds[settings->kind];
-    size_t used = (size_t)snprintf(text, PREDICTOR_TEXT_BYTES, "%s", kind->name);
-    for (const struct parameter *parameter = kind->parameters; parameter->name; parameter++) {
+    const struct predictor_form *form = &forms[settings->kind];
+    size_t used = (size_t)snprintf(text, PREDICTOR_TEXT_BYTES, "%s", form->name);
+    for (const struct parameter *parameter = form->parameters; parameter->name; parameter++) {
         used += (size_t)snprintf(text + used, PREDICTOR_TEXT_BYTES - used, "%c%s=%" PRIu32,
-                                 parameter == kind->parameters ? ':' : ',', parameter->name,
+                                 parameter == form->parameters ? ':' : ',', parameter->name,
                                  value_of(settings, parameter));
         if (is_range(settings, parameter) && settings->tables > 1)
             used += (size_t)snprintf(text + used, PREDICTOR_TEXT_BYTES - used, "..%" PRIu32,

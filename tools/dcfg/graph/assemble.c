@@ -12,7 +12,7 @@
 
 /* A range of memory that becomes an image of the DCFG: a given image, or the unknown code between
  * two of them. */
-struct assembled_piece {
+struct assembled_range {
     const struct image *image; /* NULL: no file */
     uint64_t load_address;
     uint64_t size;
@@ -28,9 +28,9 @@ struct assembly {
     struct dcfg_process *process;
     struct edge_types types;
     struct routines routines;
-    struct assembled_piece *pieces;
-    uint32_t piece_count;
-    uint32_t *piece_of; /* by block */
+    struct assembled_range *ranges;
+    uint32_t range_count;
+    uint32_t *range_of; /* by block */
     uint32_t *sources;  /* of all edges, bypasses last, as in routines_find */
     uint32_t *targets;
     uint8_t *edge_types;
@@ -53,7 +53,7 @@ static uint64_t block_size(const struct flow_block *block)
     return block->size + (block->last_offset >= block->size);
 }
 
-/* --- pieces --- */
+/* --- ranges --- */
 
 /* Start of a range without a file: rounded down to a page so that no block is at offset 0, which
  * readers take for none; but not inside the previous range. */
@@ -65,71 +65,71 @@ static uint64_t unknown_start(uint64_t address, uint64_t before)
     return start < before ? before : start;
 }
 
-static void add_piece(struct assembly *assembly, const struct image *image, uint32_t block)
+static void add_range(struct assembly *assembly, const struct image *image, uint32_t block)
 {
-    struct assembled_piece *piece = &assembly->pieces[assembly->piece_count];
-    uint64_t before = assembly->piece_count > 0 ? piece[-1].load_address + piece[-1].size : 0;
-    *piece = (struct assembled_piece){.image = image, .first_block = block};
+    struct assembled_range *range = &assembly->ranges[assembly->range_count];
+    uint64_t before = assembly->range_count > 0 ? range[-1].load_address + range[-1].size : 0;
+    *range = (struct assembled_range){.image = image, .first_block = block};
     if (image) {
-        piece->load_address = image->load_address;
-        piece->size = image->size;
+        range->load_address = image->load_address;
+        range->size = image->size;
     } else {
-        piece->load_address = unknown_start(assembly->graph->blocks[block].address, before);
+        range->load_address = unknown_start(assembly->graph->blocks[block].address, before);
     }
-    assembly->piece_count++;
+    assembly->range_count++;
 }
 
 /*
  * If the first block is at offset 0, the range begins up to a page lower, and may overlap the
  * previous one. Images may overlap (section 2.10), but readers take a block at offset 0 for none.
  */
-static int make_room(struct assembled_piece *piece, const struct flow_block *block,
+static int make_room(struct assembled_range *range, const struct flow_block *block,
                      struct bt_error *error)
 {
-    if (block->address != piece->load_address)
+    if (block->address != range->load_address)
         return 0;
     if (block->address == 0)
         return bt_fail(error, BT_DATA,
                        "the capture has a fetch at address 0x0, and no image can begin before it, "
                        "but readers of DCFG take a block at offset 0 for none");
     uint64_t room = block->address < PAGE ? block->address : PAGE;
-    piece->load_address -= room;
-    piece->size += room;
+    range->load_address -= room;
+    range->size += room;
     return 0;
 }
 
 /* Makes the images, and ranges around blocks outside of all images. Blocks are in order of
  * addresses. */
-static int find_pieces(struct assembly *assembly, struct bt_error *error)
+static int find_ranges(struct assembly *assembly, struct bt_error *error)
 {
     const struct flow_graph *graph = assembly->graph;
     uint32_t images = images_count(assembly->images);
     uint32_t next = 0; /* index of the next image */
-    assembly->pieces = calloc((size_t)images * 2 + 1, sizeof *assembly->pieces);
-    assembly->piece_of = malloc((graph->block_count + 1) * sizeof(uint32_t));
-    if (!assembly->pieces || !assembly->piece_of)
+    assembly->ranges = calloc((size_t)images * 2 + 1, sizeof *assembly->ranges);
+    assembly->range_of = malloc((graph->block_count + 1) * sizeof(uint32_t));
+    if (!assembly->ranges || !assembly->range_of)
         return bt_fail(error, BT_MEMORY, "no memory for the images of the graph");
     for (uint32_t b = 0; b < graph->block_count; b++) {
         const struct flow_block *block = &graph->blocks[b];
         uint32_t found = images_find(assembly->images, block->address);
         while (next < images && images_get(assembly->images, next)->load_address <= block->address)
-            add_piece(assembly, images_get(assembly->images, next++), b);
+            add_range(assembly, images_get(assembly->images, next++), b);
         bool unknown =
-            assembly->piece_count > 0 && !assembly->pieces[assembly->piece_count - 1].image;
+            assembly->range_count > 0 && !assembly->ranges[assembly->range_count - 1].image;
         if (found == IMAGE_NONE && !unknown)
-            add_piece(assembly, NULL, b);
-        struct assembled_piece *piece = &assembly->pieces[assembly->piece_count - 1];
-        int result = make_room(piece, block, error);
+            add_range(assembly, NULL, b);
+        struct assembled_range *range = &assembly->ranges[assembly->range_count - 1];
+        int result = make_room(range, block, error);
         if (result != 0)
             return result;
-        uint64_t end = block->address + block_size(block) - piece->load_address;
-        if (!piece->image && end > piece->size)
-            piece->size = end;
-        piece->block_count++;
-        assembly->piece_of[b] = assembly->piece_count - 1;
+        uint64_t end = block->address + block_size(block) - range->load_address;
+        if (!range->image && end > range->size)
+            range->size = end;
+        range->block_count++;
+        assembly->range_of[b] = assembly->range_count - 1;
     }
     while (next < images)
-        add_piece(assembly, images_get(assembly->images, next++), (uint32_t)graph->block_count);
+        add_range(assembly, images_get(assembly->images, next++), (uint32_t)graph->block_count);
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int find_routines(struct assembly *assembly, struct bt_error *error)
         .sources = assembly->sources,
         .targets = assembly->targets,
         .types = assembly->edge_types,
-        .images = assembly->piece_of,
+        .images = assembly->range_of,
     };
     return routines_find(&assembly->routines, &graph, error);
 }
@@ -203,11 +203,11 @@ static int add_file(struct assembly *assembly, const char *name, uint32_t *id,
     return dcfg_add_file_name(assembly->dcfg, *id, name, strlen(name), error);
 }
 
-static int add_names(struct assembly *assembly, const struct assembled_piece *piece,
+static int add_names(struct assembly *assembly, const struct assembled_range *range,
                      struct bt_error *error)
 {
     struct image_names names;
-    int result = image_names_read(&names, piece->image, error);
+    int result = image_names_read(&names, range->image, error);
     if (result != 0)
         return result;
     uint32_t first_file = assembly->files + 1;
@@ -215,13 +215,13 @@ static int add_names(struct assembly *assembly, const struct assembled_piece *pi
     for (size_t i = 0; i < names.file_count && result == 0; i++)
         result = add_file(assembly, names.files[i], &id, error);
     for (size_t i = 0; i < names.symbol_count && result == 0; i++)
-        result = dcfg_add_symbol(assembly->process, names.symbols[i].address - piece->load_address,
+        result = dcfg_add_symbol(assembly->process, names.symbols[i].address - range->load_address,
                                  names.symbols[i].size, names.symbols[i].name,
                                  strlen(names.symbols[i].name), error);
     for (size_t i = 0; i < names.line_count && result == 0; i++) {
         const struct image_line *line = &names.lines[i];
         const struct dcfg_line row = {
-            .offset = line->address - piece->load_address,
+            .offset = line->address - range->load_address,
             .size = line->size,
             .file_name_id = first_file + line->file,
             .line = line->line,
@@ -233,15 +233,15 @@ static int add_names(struct assembly *assembly, const struct assembled_piece *pi
     return result;
 }
 
-static int add_blocks(struct assembly *assembly, const struct assembled_piece *piece,
+static int add_blocks(struct assembly *assembly, const struct assembled_range *range,
                       struct bt_error *error)
 {
     int result = 0;
-    for (uint32_t i = 0; i < piece->block_count && result == 0; i++) {
-        uint32_t b = piece->first_block + i;
+    for (uint32_t i = 0; i < range->block_count && result == 0; i++) {
+        uint32_t b = range->first_block + i;
         const struct flow_block *block = &assembly->graph->blocks[b];
         const struct dcfg_block row = {
-            .offset = block->address - piece->load_address,
+            .offset = block->address - range->load_address,
             .count = block->count,
             .id = block_id(assembly, b),
             .size = (uint32_t)block_size(block),
@@ -307,26 +307,26 @@ static int add_routine(struct assembly *assembly, const struct routine *routine,
 static int add_image(struct assembly *assembly, uint32_t number, uint32_t *routine,
                      struct bt_error *error)
 {
-    const struct assembled_piece *piece = &assembly->pieces[number];
+    const struct assembled_range *range = &assembly->ranges[number];
     struct dcfg_image image = {
-        .id = number + 1, .load_address = piece->load_address, .size = piece->size};
+        .id = number + 1, .load_address = range->load_address, .size = range->size};
     int result = 0;
-    if (piece->image)
-        result = add_file(assembly, piece->image->path, &image.file_name_id, error);
+    if (range->image)
+        result = add_file(assembly, range->image->path, &image.file_name_id, error);
     else if (assembly->unknown == 0)
         result = add_file(assembly, assembly->settings->unknown, &assembly->unknown, error);
-    if (!piece->image)
+    if (!range->image)
         image.file_name_id = assembly->unknown;
     if (result == 0)
         result = dcfg_add_image(assembly->process, &image, error);
-    if (result == 0 && piece->image)
-        result = add_names(assembly, piece, error);
+    if (result == 0 && range->image)
+        result = add_names(assembly, range, error);
     if (result == 0)
-        result = add_blocks(assembly, piece, error);
+        result = add_blocks(assembly, range, error);
     /* routines are in order of entries, and so grouped by images */
     const struct routines *routines = &assembly->routines;
     while (result == 0 && *routine < routines->count &&
-           assembly->piece_of[routines->routines[*routine].entry] == number)
+           assembly->range_of[routines->routines[*routine].entry] == number)
         result = add_routine(assembly, &routines->routines[(*routine)++], error);
     return result;
 }
@@ -342,7 +342,7 @@ static int add_process(struct assembly *assembly, struct bt_error *error)
         return BT_MEMORY;
     result = dcfg_set_thread_instructions(assembly->process, assembly->graph->instructions,
                                           (uint32_t)assembly->graph->thread_count, error);
-    for (uint32_t i = 0; i < assembly->piece_count && result == 0; i++)
+    for (uint32_t i = 0; i < assembly->range_count && result == 0; i++)
         result = add_image(assembly, i, &routine, error);
     if (result == 0)
         result = add_edges(assembly, error);
@@ -353,8 +353,8 @@ static void assembly_clear(struct assembly *assembly)
 {
     edge_types_clear(&assembly->types);
     routines_clear(&assembly->routines);
-    free(assembly->pieces);
-    free(assembly->piece_of);
+    free(assembly->ranges);
+    free(assembly->range_of);
     free(assembly->sources);
     free(assembly->targets);
     free(assembly->edge_types);
@@ -373,7 +373,7 @@ int assemble_dcfg(struct dcfg **dcfg, const struct flow_graph *graph, const stru
     if (assembly.dcfg && !assembly.nothing)
         bt_fail(error, BT_MEMORY, "no memory for the graph");
     else if (assembly.dcfg)
-        result = find_pieces(&assembly, error);
+        result = find_ranges(&assembly, error);
     if (result == 0)
         result = edge_types_find(&assembly.types, graph, images, error);
     if (result == 0)

@@ -8,7 +8,7 @@
 #define NONE UINT32_MAX
 
 /* A row of a graph, with the key that identifies it in both graphs. */
-struct diff_entry {
+struct keyed_row {
     uint64_t high, low;
     uint32_t tie, row;
 };
@@ -19,16 +19,16 @@ struct graph_comparison {
     uint32_t *images[2];       /* by image: its number in the union of both graphs' images */
     uint32_t *nodes[2];        /* by block: its number in the union; then the special nodes */
     uint64_t *instructions[2]; /* by routine */
-    struct diff_entry *entries[2];
-    size_t entry_counts[2];
+    struct keyed_row *keys[2];
+    size_t key_counts[2];
     struct graph_diff *diff;
     uint32_t node_count;
 };
 
-static int compare_entries(const void *left, const void *right)
+static int compare_keys(const void *left, const void *right)
 {
-    const struct diff_entry *a = left;
-    const struct diff_entry *b = right;
+    const struct keyed_row *a = left;
+    const struct keyed_row *b = right;
     if (a->high != b->high)
         return a->high < b->high ? -1 : 1;
     if (a->low != b->low)
@@ -128,32 +128,32 @@ static uint64_t node_of(const struct graph_comparison *comparison, unsigned side
 static void collect(struct graph_comparison *comparison, unsigned side, enum graph_diff_kind kind)
 {
     const struct dcfg_process *process = comparison->processes[side];
-    struct diff_entry *entries = comparison->entries[side];
+    struct keyed_row *keys = comparison->keys[side];
     const uint32_t counts[GRAPH_DIFF_KINDS] = {process->block_count, process->edges.count,
                                                process->routine_count};
     for (uint32_t i = 0; i < counts[kind]; i++) {
         if (kind == GRAPH_DIFF_BLOCKS)
-            entries[i] = (struct diff_entry){
+            keys[i] = (struct keyed_row){
                 .high = comparison->images[side][dcfg_image_of_block(process, i)],
                 .low = process->blocks[i].offset,
                 .tie = process->blocks[i].size,
                 .row = i};
         else if (kind == GRAPH_DIFF_EDGES)
-            entries[i] =
-                (struct diff_entry){.high = node_of(comparison, side, process->edges.sources[i]),
-                                    .low = node_of(comparison, side, process->edges.targets[i]),
-                                    .tie = process->edges.types[i],
-                                    .row = i};
+            keys[i] =
+                (struct keyed_row){.high = node_of(comparison, side, process->edges.sources[i]),
+                                   .low = node_of(comparison, side, process->edges.targets[i]),
+                                   .tie = process->edges.types[i],
+                                   .row = i};
         else
-            entries[i] =
-                (struct diff_entry){.high = 0,
-                                    .low = node_of(comparison, side, process->routines[i].entry),
-                                    .tie = 0,
-                                    .row = i};
+            keys[i] =
+                (struct keyed_row){.high = 0,
+                                   .low = node_of(comparison, side, process->routines[i].entry),
+                                   .tie = 0,
+                                   .row = i};
     }
-    comparison->entry_counts[side] = counts[kind];
+    comparison->key_counts[side] = counts[kind];
     if (counts[kind] > 0)
-        qsort(entries, counts[kind], sizeof *entries, compare_entries);
+        qsort(keys, counts[kind], sizeof *keys, compare_keys);
 }
 
 /* --- differences ----------------------------------------------------------------------------- */
@@ -223,10 +223,10 @@ static void judge(struct graph_comparison *comparison, enum graph_diff_kind kind
 
 static void merge(struct graph_comparison *comparison, enum graph_diff_kind kind)
 {
-    const struct diff_entry *a = comparison->entries[0];
-    const struct diff_entry *b = comparison->entries[1];
-    const struct diff_entry *a_end = a + comparison->entry_counts[0];
-    const struct diff_entry *b_end = b + comparison->entry_counts[1];
+    const struct keyed_row *a = comparison->keys[0];
+    const struct keyed_row *b = comparison->keys[1];
+    const struct keyed_row *a_end = a + comparison->key_counts[0];
+    const struct keyed_row *b_end = b + comparison->key_counts[1];
     while (a < a_end || b < b_end) {
         int order = a == a_end ? 1 : b == b_end ? -1 : 0;
         if (order == 0 && a->high != b->high)
@@ -256,8 +256,8 @@ static int compare_kind(struct graph_comparison *comparison, enum graph_diff_kin
     struct graph_diff_list *list = &comparison->diff->lists[kind];
     for (unsigned side = 0; side < 2; side++)
         collect(comparison, side, kind);
-    list->rows = malloc((comparison->entry_counts[0] + comparison->entry_counts[1] + 1) *
-                        sizeof *list->rows);
+    list->rows =
+        malloc((comparison->key_counts[0] + comparison->key_counts[1] + 1) * sizeof *list->rows);
     if (!list->rows)
         return BT_MEMORY;
     merge(comparison, kind);
@@ -294,9 +294,9 @@ static bool allocate(struct graph_comparison *comparison)
         comparison->nodes[side] = calloc((size_t)process->block_count + 1, sizeof(uint32_t));
         comparison->instructions[side] =
             calloc((size_t)process->routine_count + 1, sizeof(uint64_t));
-        comparison->entries[side] = malloc((most + 1) * sizeof(struct diff_entry));
+        comparison->keys[side] = malloc((most + 1) * sizeof(struct keyed_row));
         good = good && comparison->images[side] && comparison->nodes[side] &&
-               comparison->instructions[side] && comparison->entries[side];
+               comparison->instructions[side] && comparison->keys[side];
     }
     return good;
 }
@@ -322,7 +322,7 @@ int graph_diff_make(struct graph_diff *diff, const struct graph_profile *const p
         free(comparison.images[side]);
         free(comparison.nodes[side]);
         free(comparison.instructions[side]);
-        free(comparison.entries[side]);
+        free(comparison.keys[side]);
     }
     if (result < 0) {
         graph_diff_clear(diff);

@@ -1,13 +1,13 @@
 #include "tools/dcfg/graph/names.h"
 
-#include "tools/dcfg/graph/pieces.h"
+#include "tools/dcfg/graph/span_map.h"
 
 #include <stdlib.h>
 
 struct names {
     const struct dcfg_process *process;
-    struct pieces *symbols; /* by image */
-    struct pieces *lines;
+    struct span_map *symbols; /* by image */
+    struct span_map *lines;
 };
 
 static struct span span_of(uint64_t start, uint64_t size, uint32_t row)
@@ -24,12 +24,12 @@ static int cut_image(struct names *names, uint32_t number, struct span *spans)
         uint32_t row = image->symbols.first + i;
         spans[i] = span_of(process->symbols[row].offset, process->symbols[row].size, row);
     }
-    int result = pieces_make(&names->symbols[number], spans, image->symbols.count);
+    int result = span_map_make(&names->symbols[number], spans, image->symbols.count);
     for (uint32_t i = 0; i < image->lines.count; i++) {
         uint32_t row = image->lines.first + i;
         spans[i] = span_of(process->lines[row].offset, process->lines[row].size, row);
     }
-    return result < 0 ? result : pieces_make(&names->lines[number], spans, image->lines.count);
+    return result < 0 ? result : span_map_make(&names->lines[number], spans, image->lines.count);
 }
 
 static int fill(struct names *names)
@@ -66,8 +66,8 @@ void names_free(struct names *names)
     if (!names)
         return;
     for (uint32_t i = 0; names->symbols && names->lines && i < names->process->image_count; i++) {
-        pieces_clear(&names->symbols[i]);
-        pieces_clear(&names->lines[i]);
+        span_map_clear(&names->symbols[i]);
+        span_map_clear(&names->lines[i]);
     }
     free(names->symbols);
     free(names->lines);
@@ -86,11 +86,11 @@ void names_at(const struct names *names, uint32_t image, uint64_t offset,
                                        .file_number = DCFG_NONE};
     uint64_t symbol_end;
     uint32_t found;
-    if (pieces_find(&names->symbols[image], offset, &found, &symbol_end)) {
+    if (span_map_find(&names->symbols[image], offset, &found, &symbol_end)) {
         location->symbol = dcfg_text(graph, process->symbols[found].name);
         location->symbol_offset = offset - process->symbols[found].offset;
     }
-    if (pieces_find(&names->lines[image], offset, &found, &location->line_end)) {
+    if (span_map_find(&names->lines[image], offset, &found, &location->line_end)) {
         const struct dcfg_line *row = &process->lines[found];
         location->file = dcfg_file_name(graph, row->file_name_id);
         location->file_number = id_index_find(&graph->file_name_index, row->file_name_id);

@@ -1,4 +1,4 @@
-#include "tools/dcfg/graph/pieces.h"
+#include "tools/dcfg/graph/span_map.h"
 
 #include "formats/base/error.h"
 
@@ -6,8 +6,8 @@
 
 #define NOTHING UINT32_MAX
 
-/* A range from start to the start of the next piece. */
-struct piece {
+/* Begins at start, ends at the start of the next range. */
+struct span_range {
     uint64_t start;
     uint32_t row; /* NOTHING: not covered */
 };
@@ -23,9 +23,7 @@ static int compare_spans(const void *left, const void *right)
         return open ? -1 : 1; /* a span with a size takes precedence */
     if (a->end != b->end)
         return a->end > b->end ? -1 : 1; /* inner spans after outer ones */
-    return a->row > b->row
-               ? -1
-               : 1; /* of two names for the same range, the first one in the file wins */
+    return a->row > b->row ? -1 : 1;     /* of two names for the same range, the first row wins */
 }
 
 /* Extends spans without a size to the next span that begins elsewhere. */
@@ -40,8 +38,9 @@ static void lengthen(struct span *spans, uint32_t count)
     }
 }
 
-/* Cuts sorted spans into pieces, at most twice as many. open has room for the spans' numbers. */
-static uint32_t cut(struct piece *pieces, const struct span *spans, uint32_t count, uint32_t *open)
+/* Cuts sorted spans into ranges, at most twice as many. open has room for the spans' numbers. */
+static uint32_t cut(struct span_range *ranges, const struct span *spans, uint32_t count,
+                    uint32_t *open)
 {
     uint32_t made = 0;
     uint32_t depth = 0;
@@ -52,52 +51,52 @@ static uint32_t cut(struct piece *pieces, const struct span *spans, uint32_t cou
         while (depth > 0 && at < next) {
             const struct span *top = &spans[open[depth - 1]];
             if (top->end > at) {
-                pieces[made++] = (struct piece){.start = at, .row = top->row};
+                ranges[made++] = (struct span_range){.start = at, .row = top->row};
                 at = top->end;
             }
             if (top->end <= next)
                 depth--;
         }
         if (at < next)
-            pieces[made++] = (struct piece){.start = at, .row = NOTHING};
+            ranges[made++] = (struct span_range){.start = at, .row = NOTHING};
     }
     return made;
 }
 
-int pieces_make(struct pieces *pieces, struct span *spans, uint32_t count)
+int span_map_make(struct span_map *map, struct span *spans, uint32_t count)
 {
-    *pieces = (struct pieces){0};
+    *map = (struct span_map){0};
     if (count == 0)
         return 0;
     uint32_t *open = malloc(count * sizeof *open);
-    pieces->pieces = malloc(((size_t)count * 2 + 1) * sizeof *pieces->pieces);
-    if (open && pieces->pieces) {
+    map->ranges = malloc(((size_t)count * 2 + 1) * sizeof *map->ranges);
+    if (open && map->ranges) {
         qsort(spans, count, sizeof *spans, compare_spans);
         lengthen(spans, count);
-        pieces->count = cut(pieces->pieces, spans, count, open);
+        map->count = cut(map->ranges, spans, count, open);
     }
     free(open);
-    return open && pieces->pieces ? 0 : BT_MEMORY;
+    return open && map->ranges ? 0 : BT_MEMORY;
 }
 
-void pieces_clear(struct pieces *pieces)
+void span_map_clear(struct span_map *map)
 {
-    free(pieces->pieces);
-    *pieces = (struct pieces){0};
+    free(map->ranges);
+    *map = (struct span_map){0};
 }
 
-bool pieces_find(const struct pieces *pieces, uint64_t address, uint32_t *row, uint64_t *end)
+bool span_map_find(const struct span_map *map, uint64_t address, uint32_t *row, uint64_t *end)
 {
     uint32_t low = 0;
-    uint32_t high = pieces->count;
+    uint32_t high = map->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (pieces->pieces[middle].start <= address)
+        if (map->ranges[middle].start <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    *end = low < pieces->count ? pieces->pieces[low].start : UINT64_MAX;
-    *row = low > 0 ? pieces->pieces[low - 1].row : NOTHING;
+    *end = low < map->count ? map->ranges[low].start : UINT64_MAX;
+    *row = low > 0 ? map->ranges[low - 1].row : NOTHING;
     return *row != NOTHING;
 }

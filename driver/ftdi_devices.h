@@ -13,7 +13,7 @@ struct ftdi_device {
     uint16_t vid, pid, release;
     uint8_t bus, address;
     bool private_ids;                               /* not FTDI's own */
-    char manufacturer[64], product[64], serial[64]; /* empty where they cannot be read */
+    char manufacturer[64], product[64], serial[64]; /* empty if they cannot be read */
     int speed;                                      /* a libusb_speed */
     unsigned packet_bytes;                          /* of the first endpoint; 0: not known */
     int open_error;                                 /* the libusb_error of opening it, or 0 */

@@ -15,8 +15,8 @@ struct ftdi_options {
     char channel;      /* 'A' or 'B' */
 };
 
-/* Parses "serial=S,description=D,vid=V,pid=P,channel=A|B", each once at most, in any order; ids are
- * hexadecimal and stand together. 0, or BT_USAGE with what is allowed. */
+/* Parses "serial=S,description=D,vid=V,pid=P,channel=A|B", each at most once, in any order; vid and
+ * pid are hexadecimal and must both be given. 0, or BT_USAGE with what is allowed. */
 int ftdi_options_parse(struct ftdi_options *options, const char *text, struct bt_error *error);
 
 /* Whether the options select a device with these ids and strings. */

@@ -27,7 +27,7 @@ int session_status(struct session *session, struct wire_counters *counters, stru
     return result;
 }
 
-/* Compares a frame with the pattern that its first index stands for. */
+/* Compares a frame with the pattern of its first index. */
 static void compare(const struct wire_frame *frame, struct session_test_result *result)
 {
     uint8_t expected[WIRE_PAYLOAD_MAX];

@@ -9,7 +9,7 @@
 #define STATUS_MS 700 /* three tries make about two seconds */
 #define TRIES     3
 
-/* What the board still knows of the session after the reconnect. */
+/* What the board has kept of the session after the reconnect. */
 enum session_state { STATE_KEPT, STATE_ENDED, STATE_FORGOTTEN };
 
 void session_rebase(const struct session *session, struct wire_frame *frame)

@@ -14,11 +14,11 @@
 struct stream;
 
 struct stream_operations {
-    bool backpressure; /* the bus waits for a host that does not read: nothing is lost */
+    bool backpressure; /* the bus waits for the host: nothing is lost */
     /*
-     * Reads what is there, at most capacity bytes, waiting up to timeout_ms (< 0: for ever) for the
-     * first. Returns the bytes (> 0), BT_TIMEOUT, BT_CLOSED (unplugged, or the other end is gone),
-     * or another negative code.
+     * Reads available bytes, at most capacity, waiting up to timeout_ms (< 0: for ever) for the
+     * first. Returns their number (> 0), BT_TIMEOUT, BT_CLOSED (unplugged, or the other end is
+     * closed), or another negative code.
      */
     long (*read)(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                  struct bt_error *error);
@@ -28,8 +28,8 @@ struct stream_operations {
                  struct bt_error *error);
     /* A name for messages: "virtual:smp=4", "FT232H serial BT0001". */
     const char *(*name)(struct stream *stream);
-    /* The specification (driver/boards.h) that finds exactly this board again after it went away;
-     * NULL, or NULL returned, where it cannot come back. Valid as long as the stream. */
+    /* The specification (driver/boards.h) that selects exactly this board when it returns; NULL, or
+     * NULL returned, if it cannot return. Valid as long as the stream. */
     const char *(*specification)(struct stream *stream);
     /* Why the far end misbehaved, if the stream knows more than the reader (a virtual bus that
      * failed): 0 or a code. */

@@ -18,8 +18,8 @@
 #define BUS_DEVICES 128u /* minor numbers a bus has */
 #define GROUPS_MAX  256
 
-/* The first line of a file, at most size - 1 bytes, made safe for a terminal; empty where it cannot
- * be read. */
+/* The first line of a file, at most size - 1 bytes, made safe for a terminal; empty if it cannot be
+ * read. */
 static void read_line(char *line, size_t size, const char *path)
 {
     FILE *file = fopen(path, "re");

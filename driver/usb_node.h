@@ -15,7 +15,7 @@
 /* A process that has the node open. */
 struct usb_node_holder {
     unsigned process;
-    char name[USB_NODE_NAME_BYTES]; /* empty where it cannot be read */
+    char name[USB_NODE_NAME_BYTES]; /* empty if it cannot be read */
 };
 
 struct usb_node {

@@ -30,7 +30,7 @@ static void flush_when_old(struct board *board)
         board_frames_close(board);
 }
 
-/* One that still waits in the queue says enough to a host that does not listen. */
+/* One heartbeat in the queue suffices for a host that does not read. */
 static void heartbeat_when_due(struct board *board)
 {
     uint64_t limit = board->configuration.heartbeat_ms * UINT64_C(1000);
@@ -42,7 +42,7 @@ static void heartbeat_when_due(struct board *board)
     }
 }
 
-/* END, as soon as the queue has room for it. */
+/* Queues END, as soon as the queue has space for it. */
 static bool end_session(struct board *board)
 {
     if (board->state != BOARD_DRAINING || board_queue_free(&board->queue) == 0)

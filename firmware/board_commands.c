@@ -3,7 +3,7 @@
 #include "firmware/board_frames.h"
 #include "firmware/board_records.h"
 
-/* A command queues two frames at most: its reply, and START or END. */
+/* A command queues at most two frames: its reply, and START or END. */
 #define FRAMES_PER_COMMAND 2u
 
 struct wire_configuration board_commands_default(void)
@@ -58,7 +58,7 @@ static uint8_t may_arm(const struct board *board, const struct wire_command *com
     return at_rest(board) ? WIRE_OK : WIRE_BAD_STATE;
 }
 
-/* The session begins behind the reply that grants it. */
+/* The session begins after the reply that grants it. */
 static void arm(struct board *board, uint32_t session)
 {
     board_records_reset(board);
@@ -72,7 +72,7 @@ static void arm(struct board *board, uint32_t session)
     board_frames_end(board, WIRE_START, WIRE_IDENTITY_BYTES);
 }
 
-/* Also ends a self-test; stopping what does not run is no error. */
+/* Also ends a self-test; without a session or a test it succeeds. */
 static void stop(struct board *board)
 {
     board->pattern_left = 0;
@@ -98,7 +98,7 @@ static size_t status(const struct board *board, uint8_t *body)
 static uint8_t judge(struct board *board, const struct wire_command *command)
 {
     if (command->code == WIRE_IDENTIFY)
-        return WIRE_OK; /* whatever the version: the reply says which one is spoken here */
+        return WIRE_OK; /* in any version: the reply contains the board's version */
     if (command->version != WIRE_VERSION)
         return WIRE_BAD_VERSION;
     switch (command->code) {
@@ -118,7 +118,7 @@ static uint8_t judge(struct board *board, const struct wire_command *command)
 
 static void obey(struct board *board, const struct wire_command *command)
 {
-    /* Records of before the command go before its reply, and are in what a status counts. */
+    /* Records from before the command precede its reply, and a status counts them. */
     uint8_t *payload = board_frames_begin(board);
     struct wire_reply reply = {.tag = command->tag, .code = command->code};
     size_t body_bytes = 0;
@@ -145,7 +145,7 @@ bool board_commands_step(struct board *board)
     size_t size = board->command_bytes + received, used = 0;
     struct wire_command command;
 
-    /* A command that ends the session waits for END to be queued before the next is looked at. */
+    /* After a command that ends the session, the next one waits until END is queued. */
     while (used < size && board->state != BOARD_DRAINING) {
         int length = wire_command_get(&command, bytes + used, size - used);
         if (length == 0 || (length > 0 && board_queue_free(&board->queue) < FRAMES_PER_COMMAND))

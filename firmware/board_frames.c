@@ -10,7 +10,7 @@ uint64_t board_frames_tick(const struct board *board)
     return now > board->seen_tick ? now : board->seen_tick;
 }
 
-/* Puts header and checksums around the payload that is in the slot, and queues the frame. */
+/* Writes header and checksums around the payload in the slot, and queues the frame. */
 static void queue_frame(struct board *board, struct wire_frame *frame)
 {
     struct board_frame *slot = board_queue_build(&board->queue);
@@ -96,8 +96,8 @@ void board_frames_end(struct board *board, enum wire_kind kind, uint32_t size)
         frame.sequence = board->pattern_frame++;
         frame.first_index = board->pattern_index;
     } else if (board->session) {
-        /* A loss is told in front of the records it precedes, or by END: until then the stream has
-         * come no further than where it began. */
+        /* A loss is reported before the next records, or by END: until then the stream's position
+         * is the start of the loss. */
         frame.first_index = board->counters.accepted - board->lost;
     }
     if (kind == WIRE_END) {

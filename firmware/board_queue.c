@@ -12,7 +12,7 @@ uint32_t board_queue_free(const struct board_queue *queue)
 
 struct board_frame *board_queue_build(struct board_queue *queue)
 {
-    /* No division: small processors have none. */
+    /* Avoids a division, which small processors lack. */
     uint32_t slot = queue->head + queue->waiting;
     if (slot >= queue->count)
         slot -= queue->count;

@@ -25,8 +25,8 @@ static void lose(struct board *board, uint64_t count, uint64_t first_tick, uint6
 }
 
 /*
- * A loss in the front end. Nobody can say what the requests were: they count as accepted, so that
- * accepted is never less than recorded and lost together.
+ * A loss in the front end. The requests are unknown and count as accepted, so that accepted is
+ * never less than recorded plus lost.
  */
 static void lose_missed(struct board *board, uint32_t missed, uint64_t tick)
 {
@@ -39,7 +39,7 @@ static void keep(struct board *board, struct record *record, uint64_t tick)
 {
     uint64_t time = tick - board->kept_tick;
     record->time = time < UINT32_MAX ? (uint32_t)time : UINT32_MAX;
-    /* A time that saturated hides how long it was; the tick of a new frame tells. */
+    /* A saturated time hides the interval; the tick of a new frame shows it. */
     if (record->time == UINT32_MAX)
         board_frames_close(board);
     if (!board->open && !board_frames_open(board, tick)) {
@@ -55,7 +55,7 @@ static void process(struct board *board, const struct bus_phase *phase)
 {
     struct record record;
     if (phase->tick < board->base_tick)
-        return; /* it was on its way when the board was armed */
+        return; /* it was in transit when the board was armed */
     uint64_t tick = phase->tick - board->base_tick;
     if (tick < board->seen_tick)
         tick = board->seen_tick;

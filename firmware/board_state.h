@@ -18,7 +18,7 @@ _Static_assert(BOARD_PAYLOAD_MAX >= WIRE_REPLY_HEADER + WIRE_IDENTITY_BYTES, "re
 enum board_state {
     BOARD_IDLE = 0,
     BOARD_ARMED = 1,
-    BOARD_DRAINING = 2 /* the session has ended, END waits for room in the queue */
+    BOARD_DRAINING = 2 /* the session has ended, END waits for space in the queue */
 };
 
 struct board {
@@ -28,7 +28,7 @@ struct board {
     struct board_queue queue;
     struct wire_configuration configuration;
     bool filtering;          /* some requests do not pass the filter */
-    uint32_t record_longest; /* bytes, as packed now */
+    uint32_t record_longest; /* bytes of the longest record in the current packing */
 
     enum board_state state;
     uint64_t microseconds; /* real time when the step began */
@@ -44,7 +44,7 @@ struct board {
     /* Dropped since the last frame of records. */
     uint64_t lost, lost_first_tick, lost_last_tick;
 
-    /* The frame of records that is being filled. */
+    /* A frame of records is open. */
     bool open;
     struct wire_frame frame;
     struct packing packing;

@@ -1,5 +1,5 @@
 /*
- * The bus front end: the one interface between a bus and the rest of the board. Another bus is
+ * The bus front end: the only interface between a bus and the rest of the board. Another bus needs
  * another implementation of struct bus_front and another decoder.
  */
 #ifndef FIRMWARE_BUS_H
@@ -16,12 +16,11 @@
  * first clock (Aa, REQa) and the second (Ab, REQb).
  */
 struct bus_phase {
-    uint64_t tick; /* board clock when the phase began; never less than that of the phase before */
-    uint64_t
-        address_a; /* Aa[35:0]; the front end fills Aa[2:0], which have no pins of their own, */
-                   /* with the offset of the first byte wanted */
+    uint64_t tick;      /* board clock at the start of the phase; never decreases */
+    uint64_t address_a; /* Aa[35:0]; the front end fills Aa[2:0], which have no pins, */
+                        /* with the offset of the first requested byte */
     uint32_t address_b; /* Ab[31:3]: ATTR, DID, BE, EXF */
-    uint32_t missed;    /* phases that the front end itself had to drop just before this one */
+    uint32_t missed;    /* phases that the front end dropped just before this one */
     uint8_t request_a;  /* REQa[4:0], or BUS_NO_REQUEST */
     uint8_t request_b;  /* REQb[4:0] */
 };

@@ -1,15 +1,15 @@
 #include "firmware/p6.h"
 
-#define SIZE_LONGEST_PART 8u /* LEN 00: so many bytes at most, told by byte enables */
+#define SIZE_LONGEST_PART 8u /* LEN 00: at most this many bytes, by byte enables */
 
-/* How the rest of a request phase is read, once REQa and LEN have said what it is. */
+/* How to decode the rest of a request phase, by REQa and LEN. */
 enum rule {
-    RULE_UNDECODED, /* reserved, or nothing this bus has: the zero of the table */
+    RULE_UNDECODED, /* reserved, or not on this bus; the table's default */
     RULE_SIZED,     /* size by LEN */
     RULE_SIZED_36,  /* as RULE_SIZED, with a 36-bit address */
-    RULE_NO_SIZE,   /* nothing is transferred */
-    RULE_DEFERRED,  /* as RULE_NO_SIZE; the agent is the one on the address pins */
-    RULE_SPECIAL    /* as RULE_NO_SIZE; the byte enables say which special transaction */
+    RULE_NO_SIZE,   /* transfers no data */
+    RULE_DEFERRED,  /* as RULE_NO_SIZE; the address contains the agent */
+    RULE_SPECIAL    /* as RULE_NO_SIZE; the byte enables select the special transaction */
 };
 
 struct row {
@@ -25,7 +25,7 @@ enum { LEN_PART, LEN_16, LEN_32, LEN_RESERVED };
     {                                                                                              \
         {rule, type}, {rule, type}, {rule, type}, {RULE_UNDECODED, 0},                             \
     }
-/* Requests whose second clock says nothing that matters here. */
+/* Requests whose second clock is irrelevant. */
 #define ANY_LEN(rule, type)                                                                        \
     {                                                                                              \
         {rule, type}, {rule, type}, {rule, type}, {rule, type},                                    \
@@ -105,12 +105,12 @@ struct encoding {
     uint8_t request_b;
 };
 
-/* One request phase for each type, by its ordinal: what p6_encode fills in. */
+/* A request phase for each type, by its ordinal, for p6_encode. */
 static const struct encoding encodings[REQUEST_TYPES] = {
     {RULE_SIZED, 004, 0},    /* FETCH */
     {RULE_SIZED, 006, 0},    /* MEMREAD */
     {RULE_SIZED, 002, 0},    /* MEMREADINV */
-    {RULE_SIZED, 007, 0},    /* MEMWRITE; whole lines become write backs, 005 */
+    {RULE_SIZED, 007, 0},    /* MEMWRITE; whole lines are encoded as write backs, 005 */
     {RULE_SIZED, 020, 0},    /* IOREAD */
     {RULE_SIZED, 021, 0},    /* IOWRITE */
     {RULE_DEFERRED, 000, 0}, /* DEFERREPLY */
@@ -125,7 +125,7 @@ static const struct encoding encodings[REQUEST_TYPES] = {
     {RULE_SPECIAL, 010, 1},  /* STOPCLKACK */
     {RULE_SPECIAL, 010, 1}}; /* SMIACK */
 
-/* Byte enables of size bytes (at most 8) from an address on, wrapping inside the 8 bytes. */
+/* Byte enables of size bytes (at most 8) from an address, wrapping within the 8 bytes. */
 static unsigned enables(uint32_t address, unsigned size)
 {
     unsigned offset = address & 7u;

@@ -11,16 +11,16 @@
 enum p6_result {
     P6_RECORD,     /* decoded */
     P6_ABOVE_4GIB, /* a request whose address needs more than 32 bits */
-    P6_UNDECODED   /* reserved, NOP, or unknown: never recorded as something else */
+    P6_UNDECODED   /* reserved, NOP, or unknown: never recorded as another type */
 };
 
-/* Decodes one request phase. Fills all of *record but the time. */
+/* Decodes one request phase. Fills all of *record except the time. */
 enum p6_result p6_decode(const struct bus_phase *phase, struct record *record);
 
 /*
- * Finds the request phase that p6_decode decodes to exactly this record; the record's time is
- * ignored and the phase's tick left unchanged. Returns NULL, or a static sentence that says why no
- * P6 request is such a record.
+ * Finds the request phase that p6_decode decodes to exactly this record; ignores the record's time
+ * and keeps the phase's tick. Returns NULL, or a static sentence that explains why the record is
+ * not a P6 request.
  */
 const char *p6_encode(const struct record *record, struct bus_phase *phase);
 

@@ -27,13 +27,13 @@
 #define CONFIGURATION_DEFAULT "/etc/bustap/bustapd.conf"
 #define CLIENT_TURN_MS        60000
 #define NOTICE_RETRY_MS       200
-#define LAST_WORDS_MS         500 /* for the reader of the log to take the last lines */
+#define LAST_WORDS_MS         500 /* time for the log's reader to take the last lines */
 
 struct arguments {
     const char *configuration;
     const char *socket; /* NULL: the configuration's, or the default */
     bool check;
-    bool done; /* --help, --version: nothing is left to do */
+    bool done; /* --help, --version: nothing else to do */
 };
 
 struct bustapd {
@@ -44,7 +44,7 @@ struct bustapd {
     struct signal_guard *signals;
     int wake;
     bool stopping;
-    int watchdog_ms; /* between notices to the supervisor; -1: it wants none */
+    int watchdog_ms; /* interval of notices to the supervisor; -1: none */
     int64_t next_notice_ms;
     char status_sent[160]; /* the last notice about captures */
     bool ready_sent, stopping_sent;
@@ -62,7 +62,7 @@ static void print_usage(FILE *stream)
           stream);
 }
 
-/* answer is getopt_long's, argument the one that it looked at last. */
+/* answer is getopt_long's result, argument the last one it read. */
 static int refuse_option(int answer, const char *argument)
 {
     const char letter[] = {'-', (char)optopt, '\0'};
@@ -84,7 +84,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
                                             {"version", no_argument, NULL, 'V'},
                                             {NULL, 0, NULL, 0}};
     *arguments = (struct arguments){.configuration = CONFIGURATION_DEFAULT};
-    opterr = 0; /* getopt prints arguments unescaped */
+    opterr = 0; /* getopt prints arguments without escaping them */
     for (int c; (c = getopt_long(argc, argv, ":c:fh", options, NULL)) != -1;) {
         switch (c) {
         case 'c':
@@ -118,7 +118,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
     return 0;
 }
 
-/* The guard's thread: what holds the rest up does not hold this up. */
+/* Runs in the guard's thread, so that a blocked main thread cannot delay it. */
 static void end_at_once(void *context, int number)
 {
     struct bustapd *daemon = context;
@@ -131,7 +131,7 @@ static void end_at_once(void *context, int number)
     _exit(bt_exit_status(BT_IO));
 }
 
-/* Set up before everything else: messages that never block, and signals. */
+/* Set up first: messages that never block, and signals. */
 static int begin_daemon(struct bustapd *daemon, struct bt_error *error)
 {
     int result = journal_open(&daemon->journal, error);
@@ -149,7 +149,7 @@ static int begin_daemon(struct bustapd *daemon, struct bt_error *error)
 static int open_daemon(struct bustapd *daemon, const char *socket, struct bt_error *error)
 {
     uint64_t watchdog_us;
-    /* the socket first: a second daemon must not touch the boards of the one that runs */
+    /* the socket first: a second daemon must not touch the boards of the running one */
     daemon->control = control_new(socket, CLIENT_TURN_MS, error);
     if (!daemon->control)
         return error->code;
@@ -170,7 +170,7 @@ static void close_daemon(struct bustapd *daemon)
     config_free(daemon->config);
 }
 
-/* Done last: until then the guard limits how long the end may take. */
+/* Called last: until then the guard limits the duration of the end. */
 static void end_daemon(struct bustapd *daemon)
 {
     signal_guard_free(daemon->signals);
@@ -208,8 +208,8 @@ static void answer_requests(struct bustapd *daemon)
     }
 }
 
-/* Tells the supervisor that the loop goes round, and how the captures are. *timeout_ms is lowered
- * to when there is something to tell next. */
+/* Reports to the supervisor that the loop is alive, and the state of the captures. *timeout_ms is
+ * lowered to the time of the next notice. */
 static void notify_supervisor(struct bustapd *daemon, int *timeout_ms)
 {
     char notice[sizeof daemon->status_sent];
@@ -234,7 +234,7 @@ static void notify_supervisor(struct bustapd *daemon, int *timeout_ms)
         *timeout_ms = NOTICE_RETRY_MS;
 }
 
-/* Until a signal says stop and every capture has. Nothing here waits but poll. */
+/* Runs until a signal requests the end and every capture has stopped. Only poll waits here. */
 static int serve(struct bustapd *daemon, struct bt_error *error)
 {
     while (!(daemon->stopping && service_is_quiet(daemon->service))) {
@@ -279,7 +279,7 @@ static int run(const struct arguments *arguments, struct bustapd *daemon, struct
         return result;
     signal_guard_limit(daemon->signals, daemon->config->stop_ms);
     if (signal_guard_stops(daemon->signals))
-        return 0; /* before anything was begun */
+        return 0; /* nothing is set up yet */
     if (!socket)
         socket = daemon->config->socket[0] ? daemon->config->socket : CONTROL_SOCKET_DEFAULT;
     result = open_daemon(daemon, socket, error);
@@ -290,7 +290,7 @@ static int run_daemon(const struct arguments *arguments)
 {
     struct bustapd daemon = {.wake = -1, .watchdog_ms = -1};
     struct bt_error error = {0};
-    /* a limit of files' sizes is reported by the write that meets it */
+    /* the failing write reports a limit of file sizes */
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     int result = begin_daemon(&daemon, &error);
@@ -313,7 +313,7 @@ int main(int argc, char **argv)
     struct bt_error error = {0};
     sigset_t before;
     sigprocmask(SIG_BLOCK, NULL, &before);
-    signal_guard_block(); /* those that come from now on are the daemon's to obey */
+    signal_guard_block(); /* later signals are handled by the daemon */
     if (standard_streams_keep() < 0)
         return bt_exit_status(BT_IO);
     int result = parse_arguments(argc, argv, &arguments);

@@ -16,7 +16,7 @@
 
 #define SECOND_NS 1000000000ll
 
-/* Sets what one key says; the text of an error need not name key or line. */
+/* Sets one key; the error's text need not contain key or line. */
 typedef int config_setter(struct config_capture *capture, const char *value,
                           struct bt_error *error);
 
@@ -111,7 +111,7 @@ static int set_filter(struct config_capture *capture, const char *value, struct 
     return result < 0 ? result : filter_parse(&capture->session.filter, value, error);
 }
 
-/* The place of value in a list of words that ends with NULL, or BT_USAGE. */
+/* The index of value in a list of words that ends with NULL, or BT_USAGE. */
 static int set_word(const char *value, const char *const *words, struct bt_error *error)
 {
     char allowed[80] = "";
@@ -194,14 +194,14 @@ static const struct config_key capture_keys[] = {
 };
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
-/* What is known while the lines go by. */
+/* State of the parser. */
 struct parser {
     struct config *config;
-    struct config_capture *capture; /* of the section the line is in */
+    struct config_capture *capture; /* of the current section */
     bool in_daemon;
     bool daemon_seen;
     uint32_t daemon_keys_seen; /* bit n: key n of set_daemon_key was set */
-    uint32_t keys_seen;        /* bit n: capture_keys[n] stood in this section */
+    uint32_t keys_seen;        /* bit n: capture_keys[n] is set in this section */
 };
 
 static int begin_capture(struct parser *parser, const struct ini_line *line, struct bt_error *error)
@@ -226,7 +226,7 @@ static int begin_capture(struct parser *parser, const struct ini_line *line, str
     capture->session = session_settings_default();
     capture->settings = capture_settings_default();
     capture->settings.wait_for_room = true; /* a service may have no operator to restart it */
-    capture->settings.append = true;        /* each start adds to what the one before has left */
+    capture->settings.append = true;        /* each start adds to the files of earlier ones */
     capture->settings.names = true;
     capture->automatic = true;
     capture->retry_ns = 5 * SECOND_NS;
@@ -304,7 +304,7 @@ static int set_capture_key(struct parser *parser, const struct ini_line *line,
                            parser->capture->name);
         parser->keys_seen |= 1u << i;
         int result = key->set(parser->capture, line->value, error);
-        /* many a sentence starts with the key already */
+        /* many messages already begin with the key */
         if (result < 0 && strncmp(error->message, key->name, strlen(key->name)) != 0)
             bt_fail_within(error, "%s", key->name);
         return result;
@@ -324,7 +324,7 @@ static int parse_line(struct parser *parser, const struct ini_line *line, struct
     return bt_fail(error, BT_USAGE, "\"%s\" precedes the first [section]", line->key);
 }
 
-/* The folder that a prefix's files are made in. False: it does not exist yet, or cannot be read. */
+/* The folder of a prefix's files. False: it does not exist yet, or cannot be read. */
 static bool find_folder(const char *prefix, struct stat *folder)
 {
     char path[FILE_SET_PREFIX_MAX + 2];
@@ -334,7 +334,7 @@ static bool find_folder(const char *prefix, struct stat *folder)
     return stat(path, folder) == 0;
 }
 
-/* Whether two prefixes name the same files, in whatever way their folder is written. */
+/* Whether two prefixes are the same files, however their folder is written. */
 static bool same_output(const char *a, const char *b)
 {
     const char *slash_a = strrchr(a, '/');
@@ -348,7 +348,7 @@ static bool same_output(const char *a, const char *b)
            folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
 }
 
-/* Checks that need the whole configuration. *line receives the line of a mistake. */
+/* Checks the configuration as a whole. *line receives the line of a mistake. */
 static int check(const struct config *config, unsigned *line, struct bt_error *error)
 {
     for (size_t i = 0; i < config->count; i++) {

@@ -11,8 +11,8 @@
 #define CONFIG_CAPTURES_MAX 64u
 #define CONFIG_NAME_BYTES   64u
 #define CONFIG_BOARD_BYTES  4352u
-#define CONFIG_SOCKET_BYTES 108u  /* a Unix socket's address has no room for more */
-#define CONFIG_STOP_MS      45000 /* less than systemd's patience in doc/bustapd.service */
+#define CONFIG_SOCKET_BYTES 108u  /* limit of a Unix socket's address */
+#define CONFIG_STOP_MS      45000 /* less than systemd's time-out in doc/bustapd.service */
 
 /* One [capture NAME] section. */
 struct config_capture {
@@ -23,12 +23,12 @@ struct config_capture {
     struct capture_settings settings;
     bool automatic;   /* starts with the daemon */
     int64_t retry_ns; /* retry interval while the board is missing; never 0 */
-    unsigned line;    /* where the section begins */
+    unsigned line;    /* of the section's heading */
 };
 
 struct config {
-    char socket[CONFIG_SOCKET_BYTES]; /* empty: not given */
-    int stop_ms; /* from the signal that stops the daemon to its end, whatever holds it up */
+    char socket[CONFIG_SOCKET_BYTES]; /* empty: missing */
+    int stop_ms;                      /* limit from the signal that stops the daemon to its end */
     size_t count;
     struct config_capture *captures;
 };
@@ -44,8 +44,9 @@ int config_parse(struct config **config, const char *name, const char *text, siz
 int config_read(struct config **config, const char *path, struct bt_error *error);
 
 /*
- * Whether every board specification makes sense (no board is opened): 0, or BT_USAGE with the first
- * that does not. Reading does not ask, since one board that cannot be is to take down no other.
+ * Whether every board specification is valid (no board is opened): 0, or BT_USAGE for the first
+ * that is not. config_read() does not check them, so that one invalid board does not stop other
+ * captures.
  */
 int config_check_boards(const struct config *config, const char *name, struct bt_error *error);
 

@@ -16,29 +16,29 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define NO_DESCRIPTOR_MS 100 /* before it is tried again */
+#define NO_DESCRIPTOR_MS 100 /* retry interval without a free descriptor */
 
 struct client {
-    int fd; /* -1: the place is free */
+    int fd; /* -1: the slot is free */
     char *in;
     size_t in_size;
-    size_t line_size; /* of the line that waits for its answer, newline not counted */
-    size_t line_end;  /* where the next one begins */
-    bool waits;       /* a line waits */
+    size_t line_size; /* of the line that awaits its answer, without its newline */
+    size_t line_end;  /* start of the next line */
+    bool waits;       /* a line is pending */
     bool begun;
-    bool ended; /* it will say nothing more */
-    char *out;  /* not sent yet */
+    bool ended; /* it will send nothing more */
+    char *out;  /* not yet sent */
     size_t out_size, out_sent;
-    int64_t since_ms; /* when its turn began: to ask a whole request, or to take a whole answer */
+    int64_t since_ms; /* start of its turn: to send a whole request, or to take a whole answer */
 };
 
 struct control {
     int fd;
     int lock;
-    bool bound;      /* the socket's file was made, */
+    bool bound;      /* the socket's file is made, */
     struct stat own; /* and is this one */
     int turn_ms;
-    int64_t accept_ms; /* no client is accepted before: there was no free descriptor */
+    int64_t accept_ms; /* no client is accepted before this: no descriptor was free */
     struct sockaddr_un address;
     struct client clients[CONTROL_CLIENTS];
 };
@@ -55,7 +55,7 @@ static bool is_live(const struct sockaddr_un *address)
     return !refused;
 }
 
-/* Removes the socket of a daemon that died, and nothing else. left_behind: its lock was there. */
+/* Removes the socket of a dead daemon, and nothing else. left_behind: its lock was stale. */
 static int clear_place(const struct sockaddr_un *address, bool left_behind, struct bt_error *error)
 {
     const char *path = address->sun_path;
@@ -82,7 +82,7 @@ static int listen_at(struct control *control, bool left_behind, struct bt_error 
     control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (control->fd < 0)
         return bt_fail_errno(error, "cannot make a socket");
-    /* the mode is right from the start, not a moment later */
+    /* the mode must be right from the start */
     mode_t mask = umask(0117);
     int result = bind(control->fd, (const struct sockaddr *)address, sizeof *address);
     umask(mask);
@@ -93,7 +93,7 @@ static int listen_at(struct control *control, bool left_behind, struct bt_error 
     return 0;
 }
 
-/* What has the socket's name at the end may be another's by then. */
+/* The socket's name may belong to another file by then. */
 static void remove_socket(const struct control *control)
 {
     struct stat there;
@@ -155,14 +155,14 @@ void control_free(struct control *control)
     free(control);
 }
 
-/* It has asked all it had to ask, and has its answers. */
+/* It has sent all requests, and has received all answers. */
 static bool is_done(const struct client *client)
 {
     return client->ended && !client->waits && !client->out;
 }
 
-/* Parts of a request or an answer do not renew its time: a client must not hold a place for ever by
- * a byte now and then. One that waits for us is not late. */
+/* Parts of a request or an answer do not renew the time limit: a client must not keep a slot with
+ * single bytes. A client that waits for an answer is not late. */
 static bool is_late(const struct control *control, const struct client *client, int64_t now)
 {
     return !client->waits && now - client->since_ms >= control->turn_ms;
@@ -185,7 +185,7 @@ size_t control_polls(struct control *control, struct pollfd *polls, int *timeout
             events = POLLOUT;
         else if (!client->waits && !client->ended)
             events = POLLIN;
-        /* without a wish of ours poll would still report a hang-up, again and again */
+        /* with a negative descriptor, since poll reports a hang-up even without events */
         polls[count++] = (struct pollfd){.fd = events ? client->fd : -1, .events = events};
         bool at_once = is_done(client) || (client->waits && !client->begun);
         int64_t left = at_once ? 0 : client->since_ms + control->turn_ms - now;
@@ -227,7 +227,7 @@ static void welcome(struct control *control, int fd)
     close(fd);
 }
 
-/* Blanks and blank lines are no request: they do not renew the client's time. */
+/* Blanks and blank lines are not requests: they do not renew the client's time limit. */
 static void skip_blanks(struct client *client)
 {
     size_t blank = 0;
@@ -237,7 +237,7 @@ static void skip_blanks(struct client *client)
     memmove(client->in, client->in + blank, client->in_size);
 }
 
-/* Sees whether a whole line has come. */
+/* Detects a complete line. */
 static void find_line(struct client *client)
 {
     static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\"}";
@@ -250,7 +250,7 @@ static void find_line(struct client *client)
         client->line_end = client->line_size + 1;
         client->waits = true;
     } else if (client->ended && client->in_size) {
-        /* a last line without its end is a line */
+        /* a last line without a newline is complete */
         client->line_size = client->line_end = client->in_size;
         client->waits = true;
     } else if (client->in_size == CONTROL_LINE_BYTES_MAX) {
@@ -262,7 +262,7 @@ static void find_line(struct client *client)
     client->begun = false;
 }
 
-/* False: the client is gone. */
+/* False: the client is disconnected. */
 static bool read_client(struct client *client)
 {
     if (client->ended || client->waits || client->out || client->in_size == CONTROL_LINE_BYTES_MAX)
@@ -297,7 +297,7 @@ static bool write_client(struct client *client, int64_t now)
 static void let_in(struct control *control)
 {
     for (unsigned i = 0; i < CONTROL_CLIENTS;
-         i++) { /* at most this many at once, so that others get a turn */
+         i++) { /* at most this many at once, so that other clients get a turn */
         int fd = accept4(control->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             /* the client keeps trying: without a pause poll would return at once */
@@ -349,7 +349,7 @@ void control_answer(struct control *control, size_t i, const char *text, size_t 
         hang_up(client);
         return;
     }
-    /* most answers go out at once; what does not waits for poll */
+    /* most answers are sent at once; the rest waits for poll */
     if (!write_client(client, client->since_ms)) {
         hang_up(client);
         return;

@@ -28,7 +28,7 @@ static int take_capture(struct command *command, const struct json_pull_text *te
 {
     if (text->size >= sizeof command->capture || memchr(text->text, '\0', text->size))
         return refuse(error, "there is no capture of that name");
-    if (text->size == 0) /* a variable that is not set must not stop every capture */
+    if (text->size == 0) /* an unset variable in a script must not stop every capture */
         return refuse(error, "the capture's name is empty; \"all\" means every one");
     if (!json_pull_text_is(text, "all"))
         memcpy(command->capture, text->text, text->size);

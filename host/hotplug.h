@@ -1,5 +1,4 @@
-/* One thread that has all captures that wait for their board try again when something is plugged
- * in. */
+/* A thread that makes all captures that wait for their board retry when a device is plugged in. */
 #ifndef HOST_HOTPLUG_H
 #define HOST_HOTPLUG_H
 

@@ -9,12 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Names of files are the longest part of a message. */
+/* File names are the longest part of a message. */
 #define LINE_BYTES 6000u
 
 int journal_open(struct journal *journal, struct bt_error *error)
 {
-    /* the journal says which stream is its own; a redirection in a shell script is not */
+    /* $JOURNAL_STREAM identifies the journal's stream; a redirection in a shell script is another
+     * one */
     const char *stream = getenv("JOURNAL_STREAM");
     struct stat status;
     char here[64] = "";

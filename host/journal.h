@@ -1,6 +1,6 @@
 /*
- * What the daemon reports to its operator, one line each; with the priorities of the system's
- * journal where that reads them (sd-daemon(3)). Any thread; never blocks on the reader.
+ * The daemon's messages to its operator, one line each, with priorities if they go to the system's
+ * journal (sd-daemon(3)). Any thread; never blocks on the reader.
  */
 #ifndef HOST_JOURNAL_H
 #define HOST_JOURNAL_H

@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* sd_notify() itself waits where the socket's queue is full. */
+/* sd_notify() blocks if the socket's queue is full. */
 bool notices_send(const char *text)
 {
     const char *path = getenv("NOTIFY_SOCKET");

@@ -1,4 +1,4 @@
-/* Notices to the supervisor (sd_notify(3)), without ever waiting for it to read them. */
+/* Notices to the supervisor (sd_notify(3)), without waiting for it to read them. */
 #ifndef HOST_NOTICES_H
 #define HOST_NOTICES_H
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define SECOND_NS    1000000000ll
-#define WATCH_MS     250 /* between looks at a capture: how soon the journal names a file */
+#define WATCH_MS     250              /* interval of checks of a capture */
 #define SETTLED_NS   (60 * SECOND_NS) /* a capture this long resets the retry interval */
 #define RETRY_MAX_NS (600 * SECOND_NS)
 
@@ -21,13 +21,13 @@ struct runner {
     pthread_mutex_t mutex; /* everything below */
     pthread_cond_t changed;
     bool quit;
-    bool wanted; /* the capture is to run */
-    bool again;  /* ... and does not want to wait for the next attempt */
+    bool wanted; /* the capture should run */
+    bool again;  /* and should not wait for the next attempt */
     enum runner_state state;
-    struct capture *capture; /* only while it runs */
+    struct capture *capture; /* NULL unless it runs */
     uint64_t starts;
-    unsigned failures;     /* captures that began and soon failed, one after the other */
-    int64_t down_since_ns; /* CLOCK_MONOTONIC; 0: not down, or not against anybody's wish */
+    unsigned failures;     /* consecutive captures that failed soon after their start */
+    int64_t down_since_ns; /* CLOCK_MONOTONIC; 0: not down, or as requested */
     int64_t gap_ns;
     struct bt_error error;
     bool has_status;
@@ -54,7 +54,7 @@ static int64_t retry_after(const struct runner *runner)
     return delay;
 }
 
-/* Waits for the next attempt, or until a command ends the wait. */
+/* Waits until the next attempt is due, or a command ends the wait. */
 static void wait_to_retry(struct runner *runner)
 {
     int64_t until = clock_monotonic_ns() + retry_after(runner);
@@ -67,7 +67,7 @@ static void wait_to_retry(struct runner *runner)
         set_state(runner, RUNNER_STOPPED);
 }
 
-/* The capture could not start, or failed. Says so once, not at every attempt. */
+/* Handles a capture that could not start, or failed. Reports it once, not at every attempt. */
 static void fail(struct runner *runner, const struct bt_error *error)
 {
     const char *name = runner->settings->name;
@@ -125,7 +125,7 @@ static void tell_started(struct runner *runner)
     runner->down_since_ns = 0;
 }
 
-/* Goes along with a capture to its end. */
+/* Watches a capture to its end. */
 static void watch(struct runner *runner, struct capture *capture)
 {
     runner->capture = capture;
@@ -164,7 +164,7 @@ static void tell_end(const struct runner *runner)
                   odd ? "; " : "", status->error.message);
 }
 
-/* What happens after a capture's end. */
+/* Determines the next state after a capture's end. */
 static void conclude(struct runner *runner)
 {
     const struct capture_status *status = &runner->status;
@@ -174,7 +174,7 @@ static void conclude(struct runner *runner)
         return;
     }
     runner->failures = 0;
-    runner->error = status->error; /* a simulated bus that ended in the middle of something */
+    runner->error = status->error; /* a simulated bus that ended early */
     tell_end(runner);
     if (status->end != CAPTURE_END_STOPPED) {
         runner->wanted = false;
@@ -214,7 +214,7 @@ static void *run(void *context)
     while (!runner->quit) {
         if (runner->wanted)
             attempt(runner);
-        else if (runner->state == RUNNER_STOPPING) /* before anything came of the start */
+        else if (runner->state == RUNNER_STOPPING) /* before the capture started */
             set_state(runner, RUNNER_STOPPED);
         else
             pthread_cond_wait(&runner->changed, &runner->mutex);
@@ -273,7 +273,7 @@ void runner_start(struct runner *runner)
     runner->wanted = true;
     switch (runner->state) {
     case RUNNER_WAITING:
-    case RUNNER_STOPPED: /* a moment ago, perhaps, and the thread has not yet stopped waiting */
+    case RUNNER_STOPPED: /* perhaps just now, and the thread still waits */
     case RUNNER_FINISHED:
         runner->again = true;
         runner->down_since_ns = runner->state == RUNNER_WAITING ? runner->down_since_ns : 0;
@@ -310,7 +310,7 @@ void runner_poke(struct runner *runner)
     pthread_mutex_lock(&runner->mutex);
     int code = runner->error.code;
     bool board = code != BT_FULL && code != BT_IO && code != BT_MEMORY;
-    /* a full disk is no better for it; an attempt under way may have looked too early */
+    /* a full disk is not retried for it; an attempt in progress may have been too early */
     if (runner->state == RUNNER_STARTING || (runner->state == RUNNER_WAITING && board)) {
         runner->again = true;
         pthread_cond_broadcast(&runner->changed);

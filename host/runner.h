@@ -1,7 +1,6 @@
 /*
  * One configured capture and its board's lifetime: a thread that opens the board, watches the
- * capture, and tries again when the board was missing or went away. Nothing here waits for it but
- * runner_free.
+ * capture, and retries if the board is missing or disconnects. Only runner_free waits for it.
  */
 #ifndef HOST_RUNNER_H
 #define HOST_RUNNER_H
@@ -26,10 +25,10 @@ enum runner_state {
 struct runner_report {
     enum runner_state state;
     uint64_t starts;       /* captures begun */
-    int64_t gap_ns;        /* without a capture between two of them, by no wish of the user's */
-    struct bt_error error; /* why it waits, does not start or failed; empty otherwise */
+    int64_t gap_ns;        /* time without a capture between two of them, unless requested */
+    struct bt_error error; /* why it waits, does not start or failed; else empty */
     bool has_status;
-    struct capture_status status; /* of the capture that runs, or ran last */
+    struct capture_status status; /* of the current or last capture */
 };
 
 /*
@@ -46,7 +45,7 @@ void runner_free(struct runner *runner);
 /* Any thread; they return at once. */
 void runner_start(struct runner *runner);
 void runner_stop(struct runner *runner);
-/* Something was plugged in: a capture that waits for its board tries again at once. */
+/* A device was plugged in: a capture that waits for its board retries at once. */
 void runner_poke(struct runner *runner);
 /* False if the capture does not run. */
 bool runner_rotate(struct runner *runner);

@@ -17,8 +17,8 @@ struct service {
     size_t count;
     struct runner **runners;
     struct hotplug *hotplug;
-    bool closing;                /* nothing starts any more */
-    struct runner_report report; /* room for one, too large for a stack */
+    bool closing;                /* nothing is started any more */
+    struct runner_report report; /* space for one, too large for a stack */
     int64_t started_ns;          /* monotonic */
     const struct journal *journal;
 };
@@ -57,7 +57,7 @@ void service_free(struct service *service)
     if (!service)
         return;
     hotplug_free(service->hotplug);
-    service_stop_all(service); /* all at once, then one after the other */
+    service_stop_all(service); /* all at once, then wait for each */
     for (size_t i = 0; i < service->count; i++)
         runner_free(service->runners[i]);
     free(service->runners);
@@ -149,7 +149,7 @@ static void put_captures(struct service *service, struct json_put *json,
     json_put_array_end(json);
 }
 
-/* command is NULL where there was none to obey. */
+/* command is NULL if the request was invalid. */
 static int make_answer(struct service *service, const struct command *command,
                        const struct bt_error *error, struct service_answer *answer)
 {
@@ -173,7 +173,7 @@ static int make_answer(struct service *service, const struct command *command,
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Executes a request; the runners do the rest. */
+/* Executes a request, without waiting for the runners. */
 static int obey(struct service *service, const struct command *command, struct bt_error *error)
 {
     size_t selected = 0;
@@ -197,8 +197,8 @@ static int obey(struct service *service, const struct command *command, struct b
     return 0;
 }
 
-/* Whether a command is still under way: a stop until the files are complete, a start until the
- * board answered. */
+/* Whether a command is in progress: a stop until the files are complete, a start until the board
+ * answered. */
 static bool is_under_way(struct service *service, const struct command *command)
 {
     for (size_t i = 0; i < service->count; i++) {
@@ -214,7 +214,7 @@ static bool is_under_way(struct service *service, const struct command *command)
     return false;
 }
 
-/* What came of a start. */
+/* Reports captures that failed to start. */
 static void look_for_failures(struct service *service, const struct command *command,
                               struct bt_error *error)
 {

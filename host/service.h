@@ -1,4 +1,4 @@
-/* All captures of a configuration, and what the control socket can ask of them. */
+/* All captures of a configuration, and the requests of the control socket. */
 #ifndef HOST_SERVICE_H
 #define HOST_SERVICE_H
 
@@ -14,8 +14,8 @@ struct service_answer {
 };
 
 /*
- * Starts the captures that start by themselves. config and journal must outlive the service; wake
- * is an eventfd that is written when a capture changed its state. NULL and *error on failure.
+ * Starts the captures with automatic start. config and journal must outlive the service; wake is an
+ * eventfd that is written at each change of a capture's state. NULL and *error on failure.
  */
 struct service *service_new(const struct config *config, const struct journal *journal, int wake,
                             struct bt_error *error);
@@ -24,8 +24,8 @@ struct service *service_new(const struct config *config, const struct journal *j
 void service_free(struct service *service);
 
 /*
- * Obeys a request (capture/control_protocol.h), size bytes without the newline. *begun is false the
- * first time. Returns 1 with an answer; 0 if the request is under way: call again after a
+ * Executes a request (capture/control_protocol.h), size bytes without the newline. *begun is false
+ * the first time. Returns 1 with an answer; 0 if the request is in progress: call again after a
  * wake; BT_MEMORY.
  */
 int service_answer(struct service *service, const char *line, size_t size, bool *begun,
@@ -33,10 +33,10 @@ int service_answer(struct service *service, const char *line, size_t size, bool 
 
 void service_rotate_all(struct service *service);
 
-/* For good: what a client asks to start from now on is refused. */
+/* Final: later requests to start a capture are refused. */
 void service_stop_all(struct service *service);
 
-/* Whether no capture runs or is about to. */
+/* Whether no capture runs or will run. */
 bool service_is_quiet(struct service *service);
 
 /* "2 captures: 1 running, 1 waiting" */

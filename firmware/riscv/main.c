@@ -1,4 +1,4 @@
-/* The board's main: the same board as on a host, between memory-mapped FIFOs. */
+/* The board's main: the same board as on a host, with memory-mapped FIFOs. */
 #include "firmware/board_state.h"
 #include "firmware/riscv/registers.h"
 
@@ -42,7 +42,7 @@ static uint64_t bus_now(void *context)
 static uint64_t bus_microseconds(void *context)
 {
     volatile struct bus_registers *bus = context;
-    (void)bus->tick_low; /* holds the others */
+    (void)bus->tick_low; /* latches the other three */
     uint32_t low = bus->microseconds_low;
     return wide(bus->microseconds_high, low);
 }
@@ -104,7 +104,7 @@ int main(void)
     for (bool busy = true;;) {
         bool was_busy = busy;
         busy = board_step(&board);
-        /* The last frame need not wait for the next to fill its packet. */
+        /* The last frame must not wait until the next one fills its packet. */
         if (was_busy && !busy)
             LINK_REGISTERS->flush = 1;
     }

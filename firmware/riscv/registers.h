@@ -1,5 +1,5 @@
 /*
- * What the logic around the processor offers: firmware/README.md, "Registers". All are 32 bits
+ * Registers of the logic around the processor: firmware/README.md, "Registers". All are 32 bits
  * wide.
  */
 #ifndef FIRMWARE_RISCV_REGISTERS_H
@@ -10,32 +10,32 @@
 /* The bus front end: a FIFO of request phases, and the clocks. */
 struct bus_registers {
     uint32_t status;            /* 0x00 BUS_PHASE_THERE */
-    uint32_t tick_low;          /* 0x04 the clock now; reading it holds the three below */
+    uint32_t tick_low;          /* 0x04 the clock; reading it latches the three below */
     uint32_t tick_high;         /* 0x08 */
     uint32_t microseconds_low;  /* 0x0c */
     uint32_t microseconds_high; /* 0x10 */
     uint32_t reserved[3];
     uint32_t phase_tick_low;  /* 0x20 the oldest phase in the FIFO */
     uint32_t phase_tick_high; /* 0x24 */
-    uint32_t phase_address_a; /* 0x28 Aa[31:3], and the offset of the first byte wanted */
+    uint32_t phase_address_a; /* 0x28 Aa[31:3], and the offset of the first requested byte */
     uint32_t phase_request;   /* 0x2c Aa[35:32], REQa at bit 8, REQb at bit 16, BUS_PHASE_NONE */
     uint32_t phase_address_b; /* 0x30 */
-    uint32_t phase_missed;    /* 0x34 phases that found the FIFO full just before this one */
-    uint32_t phase_next;      /* 0x38 written: the phase is taken */
+    uint32_t phase_missed;    /* 0x34 phases dropped by the full FIFO just before this one */
+    uint32_t phase_next;      /* 0x38 write: removes the phase */
 };
 #define BUS_PHASE_THERE 0x00000001u
 #define BUS_PHASE_NONE  0x80000000u /* no phase, only phase_missed */
 
 /* The link: an FT245-style FIFO each way. */
 struct link_registers {
-    uint32_t received; /* 0x00 bytes that can be read */
-    uint32_t room;     /* 0x04 bytes that can be written */
+    uint32_t received; /* 0x00 readable bytes */
+    uint32_t room;     /* 0x04 writable bytes */
     uint32_t data;     /* 0x08 the low 8 bits: one byte from or to the host */
-    uint32_t word;     /* 0x0c written: four bytes to the host, the lowest first */
-    uint32_t flush;    /* 0x10 written: SIWU#, send the packet that is not full */
+    uint32_t word;     /* 0x0c write: four bytes to the host, the lowest first */
+    uint32_t flush;    /* 0x10 write: SIWU#, send the partial packet */
 };
 
-/* What differs from board to board. */
+/* Properties of the board. */
 struct board_registers {
     uint32_t clock_hz;    /* 0x00 ticks a second */
     uint32_t serial_low;  /* 0x04 */

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-/* Words where both sides are aligned alike; the board copies frames, whose parts are. */
+/* Copies words if both sides have the same alignment, as the parts of frames do. */
 void *memcpy(void *restrict to, const void *restrict from, size_t size)
 {
     uint8_t *out = to;

@@ -1,4 +1,4 @@
-/* The part of <string.h> that freestanding code may use, and what the compiler itself calls. */
+/* The part of <string.h> that freestanding code may use and that compilers call. */
 #ifndef FIRMWARE_RISCV_STRING_H
 #define FIRMWARE_RISCV_STRING_H
 

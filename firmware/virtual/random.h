@@ -1,4 +1,4 @@
-/* Random numbers for simulated buses: the same on every machine. */
+/* Random numbers for simulated buses: reproducible on every machine. */
 #ifndef FIRMWARE_VIRTUAL_RANDOM_H
 #define FIRMWARE_VIRTUAL_RANDOM_H
 

@@ -9,25 +9,24 @@
 #include <string.h>
 
 #define BATCH_RECORDS 4096u
-#define PATIENCE_MS                                                                                \
-    5 /* with a source that has nothing just now: the board has a host to answer, too */
+#define PATIENCE_MS   5 /* for a source without records: the board must also answer a host */
 
 struct replay {
     char path[4096];
     bool loop;
-    bool live; /* the source is no file, and may keep us waiting */
+    bool live; /* the source is not a file, and may block */
     bool ended;
-    struct source *source; /* the trace; NULL once it is closed */
+    struct source *source; /* the trace; NULL once closed */
     uint64_t clock_hz;
     struct batch batch;
     size_t position;         /* in the batch */
-    uint64_t number;         /* of the record at position, in the trace */
-    uint64_t tick;           /* of the record before it */
-    uint64_t trace_tick;     /* the same, as the trace counts */
+    uint64_t number;         /* ordinal in the trace of the record at position */
+    uint64_t tick;           /* of the previous record */
+    uint64_t trace_tick;     /* the same, in the trace's ticks */
     struct bt_error failure; /* code 0: none */
 };
 
-/* Why a file cannot be opened, which error says; another program's trace can be converted. */
+/* Explains why a file cannot be opened; a trace in another format can be converted. */
 static int explain(const struct replay *replay, int code, struct bt_error *error)
 {
     const struct trace_format *format =
@@ -53,7 +52,7 @@ static int open_trace(struct replay *replay, struct bt_error *error)
     return 0;
 }
 
-/* At the end of the trace: starts it again if it should loop and has any records. */
+/* At the end of the trace: restarts it if it loops and has any records. */
 static bool start_again(struct replay *replay)
 {
     bool again = replay->loop && replay->number > 0;
@@ -62,7 +61,7 @@ static bool start_again(struct replay *replay)
     return again && open_trace(replay, &replay->failure) == 0;
 }
 
-/* Makes sure that there is a record at position. False at the end, or where there is none now. */
+/* Ensures that there is a record at position. False at the end, or if none is available now. */
 static bool have_record(struct replay *replay)
 {
     while (!replay->ended && replay->position == replay->batch.count) {
@@ -74,7 +73,7 @@ static bool have_record(struct replay *replay)
         if (code == 0)
             replay->ended = !start_again(replay);
         else if (code < 0 && code != BT_NOTE && code != BT_TIMEOUT) {
-            /* What is behind a damaged place would follow without the gap that belongs there. */
+            /* Records after corrupt data would lack the gap before them. */
             replay->failure = error;
             replay->batch.count = 0;
             replay->ended = true;
@@ -147,13 +146,13 @@ void replay_free(struct replay *replay)
     free(replay);
 }
 
-/* Ticks between the record at position and the one before. */
+/* Ticks between the record at position and the previous one. */
 static uint64_t gap(const struct replay *replay)
 {
     uint32_t time = replay->batch.records[replay->position].time;
     uint64_t whole = replay->batch.first_tick - replay->trace_tick;
     bool first = replay->position == 0 && replay->batch.first_tick >= replay->trace_tick;
-    /* A saturated time hides how long it was; a capture knows. */
+    /* A saturated time hides the interval, which a capture contains. */
     return first && replay->number > 0 && time == UINT32_MAX && whole > time ? whole : time;
 }
 

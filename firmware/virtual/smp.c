@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* A processor may run so many ticks ahead of the slowest: switching at each would cost more than it
- * tells. */
+/* Limit in ticks by which a processor may run ahead of the slowest: switching at each tick would
+ * cost more than the precision is worth. */
 #define AHEAD 8u
 
 /* One ring through all nodes, in random order: Sattolo's shuffle. */
@@ -46,7 +46,7 @@ struct smp *smp_new(unsigned processors, uint64_t seed)
     struct smp *smp = calloc(1, sizeof *smp);
     if (!smp)
         return NULL;
-    /* Never 0, which xorshift does not leave. */
+    /* Never 0, a fixed point of xorshift. */
     smp->random = seed * UINT64_C(0x9e3779b97f4a7c15) ^ UINT64_C(0x5851f42d4c957f2d);
     if (smp->random == 0)
         smp->random = 1;
@@ -62,7 +62,7 @@ void smp_free(struct smp *smp)
     free(smp);
 }
 
-/* Lets the processor whose time is earliest run until it has overtaken the next. */
+/* Runs the processor with the earliest time until it overtakes the next. */
 static void turn(struct smp *smp)
 {
     struct smp_processor *earliest = &smp->processors[0];

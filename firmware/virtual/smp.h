@@ -1,6 +1,6 @@
 /*
- * A shared-memory multiprocessor that really runs a program, for its bus requests: processors with
- * caches of their own, kept coherent by snooping (MESI), on one bus.
+ * A shared-memory multiprocessor that executes a program, for its bus requests: processors with
+ * private caches, kept coherent by snooping (MESI), on one bus.
  */
 #ifndef FIRMWARE_VIRTUAL_SMP_H
 #define FIRMWARE_VIRTUAL_SMP_H
@@ -15,7 +15,7 @@ struct smp;
 struct smp *smp_new(unsigned processors, uint64_t seed);
 void smp_free(struct smp *smp);
 
-/* The next count phases on its bus; it never ends. Ticks are 3 apart at least. Returns count. */
+/* The next count phases on its bus, which never ends. Ticks differ by at least 3. Returns count. */
 size_t smp_fill(struct smp *smp, struct bus_phase *phases, size_t count);
 
 #endif

@@ -29,7 +29,7 @@ smp_line *smp_cache_use_slow(struct smp_cache *cache, uint32_t address)
 smp_line smp_cache_put(struct smp_cache *cache, uint32_t address, enum smp_state state)
 {
     smp_line *set = set_of(cache, address);
-    /* An invalid way is free, whatever was used when. */
+    /* An invalid way is free, whatever its age. */
     if (smp_line_state(set[0]) == SMP_INVALID) {
         set[0] = smp_line_address(address) | state;
         return 0;

@@ -1,5 +1,4 @@
-/* A write-back cache's directory: which lines it holds and in which MESI state. Data lie elsewhere.
- */
+/* A write-back cache's directory: the lines it holds and their MESI states, without data. */
 #ifndef FIRMWARE_VIRTUAL_SMP_CACHE_H
 #define FIRMWARE_VIRTUAL_SMP_CACHE_H
 
@@ -17,7 +16,7 @@ enum smp_state { SMP_INVALID, SMP_SHARED, SMP_EXCLUSIVE, SMP_MODIFIED };
 typedef uint32_t smp_line;
 
 struct smp_cache {
-    smp_line lines[SMP_CACHE_SETS][SMP_CACHE_WAYS]; /* the way used last comes first */
+    smp_line lines[SMP_CACHE_SETS][SMP_CACHE_WAYS]; /* the most recently used way comes first */
 };
 
 static inline enum smp_state smp_line_state(smp_line line)
@@ -30,7 +29,7 @@ static inline uint32_t smp_line_address(smp_line line)
     return line & ~(SMP_LINE_BYTES - 1u);
 }
 
-/* Whether the line is there and holds address. */
+/* Whether the line is valid and holds address. */
 static inline bool smp_line_holds(smp_line line, uint32_t address)
 {
     return smp_line_address(line ^ address) == 0 && smp_line_state(line) != SMP_INVALID;
@@ -39,16 +38,16 @@ static inline bool smp_line_holds(smp_line line, uint32_t address)
 /* The line that holds address, or NULL; does not count as a use. */
 smp_line *smp_cache_find(struct smp_cache *cache, uint32_t address);
 
-/* As smp_cache_find, and makes the line the one used last in its set. */
+/* As smp_cache_find, and makes the line the most recently used of its set. */
 smp_line *smp_cache_use_slow(struct smp_cache *cache, uint32_t address);
 static inline smp_line *smp_cache_use(struct smp_cache *cache, uint32_t address)
 {
-    /* Most uses are of the line used last. */
+    /* Most uses are of the most recently used line. */
     smp_line *set = cache->lines[address / SMP_LINE_BYTES % SMP_CACHE_SETS];
     return smp_line_holds(set[0], address) ? &set[0] : smp_cache_use_slow(cache, address);
 }
 
-/* Puts a line in, over the one of its set that was not used for longest, which is returned. */
+/* Inserts a line, and returns the least recently used line of its set, which it replaces. */
 smp_line smp_cache_put(struct smp_cache *cache, uint32_t address, enum smp_state state);
 
 #endif

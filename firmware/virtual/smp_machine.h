@@ -7,23 +7,22 @@
 #include "firmware/virtual/smp_program.h"
 #include "formats/record/record.h"
 
-#define SMP_PENDING 1024u /* phases made and not yet asked for: a power of two */
-#define SMP_FILL_MAX                                                                               \
-    256u /* made at a time; one instruction may add a cache full of write backs                    \
-          */
+#define SMP_PENDING 1024u /* made phases that are not yet fetched: a power of two */
+/* Phases made at a time; one instruction may add a cache full of write backs. */
+#define SMP_FILL_MAX   256u
 #define SMP_CALL_DEPTH 4u
 
 struct smp_processor {
-    uint64_t time; /* when its next instruction begins, in ticks */
+    uint64_t time; /* tick of its next instruction */
     uint64_t next_interrupt;
     uint64_t next_event;
     uint32_t pc;           /* ordinal of the next instruction */
-    uint32_t fetched_line; /* the line of text it is in */
+    uint32_t fetched_line; /* the line of text that contains it */
     uint32_t registers[SMP_REGISTERS];
     uint32_t returns[SMP_CALL_DEPTH];
     uint32_t depth;
-    uint32_t traced_branches; /* branches to report yet */
-    uint32_t deferred_reply;  /* address of the reply it waits for; 0: none */
+    uint32_t traced_branches; /* branches still to report */
+    uint32_t deferred_reply;  /* address of the awaited reply; 0: none */
     uint8_t number;           /* agent id */
     uint8_t transaction;      /* of its last request, 4 bits */
     struct smp_cache data;
@@ -47,18 +46,18 @@ struct smp {
 uint64_t smp_request(struct smp *smp, struct smp_processor *processor, enum request_type type,
                      uint32_t address, uint8_t size, uint8_t attribute);
 
-/* Memory through the caches: the word, and whatever requests it takes. */
+/* Loads through the caches: returns the word, and makes the necessary requests. */
 uint32_t smp_load(struct smp *smp, struct smp_processor *processor, uint32_t address);
 void smp_store(struct smp *smp, struct smp_processor *processor, uint32_t address, uint32_t value);
 
-/* Makes sure that the line of text at address is in the instruction cache. */
+/* Ensures that the line of text at address is in the instruction cache. */
 void smp_fetch(struct smp *smp, struct smp_processor *processor, uint32_t address);
 
-/* Writes back what is modified and empties both caches. */
+/* Writes back modified lines and empties both caches. */
 void smp_write_back(struct smp *smp, struct smp_processor *processor);
 
-/* Runs a processor until its time is beyond limit, or SMP_FILL_MAX phases are pending, or it has to
- * wait for a deferred reply. */
+/* Runs a processor until its time exceeds limit, SMP_FILL_MAX phases are pending, or it must wait
+ * for a deferred reply. */
 void smp_run(struct smp *smp, struct smp_processor *processor, uint64_t limit);
 
 #endif

@@ -6,7 +6,7 @@
 /* All ATTR bits of write-back memory, as real traces hold them. */
 #define WRITE_BACK_MEMORY 7u
 
-/* Ticks until the first data are there. */
+/* Latency of the first data, in ticks. */
 #define FROM_OPEN_PAGE   9u
 #define FROM_CLOSED_PAGE 17u
 #define FROM_OTHER_CACHE 7u
@@ -21,12 +21,12 @@ uint64_t smp_request(struct smp *smp, struct smp_processor *processor, enum requ
                             .size = size,
                             .attribute = attribute,
                             .processor = processor->number};
-    /* Cannot fail: the machine only makes requests that a P6 can make (tests/firmware). */
+    /* Cannot fail: the machine makes only P6 requests (tests/firmware). */
     p6_encode(&record, phase);
     processor->transaction = (processor->transaction + 1u) & 15u;
     phase->address_b |= (uint32_t)processor->transaction << 16;
     phase->tick = processor->time > smp->bus_free ? processor->time : smp->bus_free;
-    /* A request phase has 3 clocks; four clocks of data hold up the next line. */
+    /* A request phase has 3 clocks; four clocks of data delay the next line. */
     smp->bus_free = phase->tick + (size == SMP_LINE_BYTES ? 4 : 3);
     return phase->tick;
 }
@@ -41,7 +41,7 @@ static uint32_t memory_latency(struct smp *smp, uint32_t address)
     return latency;
 }
 
-/* What the snoop phase finds in the other data caches: the highest state, before they change. */
+/* The snoop phase's result from the other data caches: the highest state, before they change. */
 static enum smp_state snoop(struct smp *smp, const struct smp_processor *asking, uint32_t address,
                             enum smp_state becomes)
 {
@@ -59,12 +59,12 @@ static enum smp_state snoop(struct smp *smp, const struct smp_processor *asking,
     return found;
 }
 
-/* Brings the line into the data cache. */
+/* Loads the line into the data cache. */
 static void fill(struct smp *smp, struct smp_processor *processor, uint32_t address,
                  enum request_type type)
 {
     bool own = type == REQUEST_MEMREADINV;
-    /* The part that is waited for comes first. */
+    /* The critical word comes first. */
     uint64_t tick =
         smp_request(smp, processor, type, address & ~7u, SMP_LINE_BYTES, WRITE_BACK_MEMORY);
     enum smp_state others = snoop(smp, processor, address, own ? SMP_INVALID : SMP_SHARED);
@@ -99,7 +99,7 @@ void smp_store(struct smp *smp, struct smp_processor *processor, uint32_t addres
         fill(smp, processor, address, REQUEST_MEMREADINV);
     } else {
         if (smp_line_state(*line) == SMP_SHARED) {
-            /* The data are here: only the other copies have to go. */
+            /* The data is present: only the other copies are invalidated. */
             processor->time =
                 WITHOUT_DATA + smp_request(smp, processor, REQUEST_MEMREADINV,
                                            smp_line_address(address), 0, WRITE_BACK_MEMORY);

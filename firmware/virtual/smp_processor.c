@@ -6,7 +6,7 @@
 /* In ticks. */
 #define INTERRUPT_PERIOD 20000u
 #define EVENT_PERIOD     30000u
-#define STOPPED          3000u /* clock stopped, or before it is started again */
+#define STOPPED          3000u /* clock stopped, or before a restart */
 #define DEVICE_LATENCY   60u
 #define TRACED_BRANCHES  100u
 
@@ -26,7 +26,7 @@ static void call(struct smp_processor *processor, uint32_t target)
     processor->pc = target;
 }
 
-/* What the world outside does to a processor now and then. */
+/* A random external event at a processor. */
 static void event(struct smp *smp, struct smp_processor *processor)
 {
     processor->next_event =
@@ -44,7 +44,7 @@ static void event(struct smp *smp, struct smp_processor *processor)
         smp_write_back(smp, processor);
         special(smp, processor, REQUEST_FLUSHACK);
         break;
-    case 3: /* it shuts down and is started again, with its caches invalidated */
+    case 3: /* it shuts down and restarts, with its caches invalidated */
         smp_write_back(smp, processor);
         special(smp, processor, REQUEST_SHUTDOWN);
         processor->time += STOPPED;
@@ -52,16 +52,16 @@ static void event(struct smp *smp, struct smp_processor *processor)
         processor->depth = 0;
         processor->pc = smp->program.start;
         break;
-    case 4: /* the chip set speaks up */
+    case 4: /* a transaction of the chip set */
         smp_request(smp, processor, REQUEST_CNTRLAGNTRES, 0, 0, UNCACHEABLE);
         break;
-    default: /* a debugger watches */
+    default: /* a debugger's branch trace */
         processor->traced_branches = TRACED_BRANCHES;
         break;
     }
 }
 
-/* At calls only, where no processor holds a lock. Returns true if the call has to wait. */
+/* Only at calls, where no processor holds a lock. Returns true if the call must wait. */
 static bool disturbed(struct smp *smp, struct smp_processor *processor)
 {
     if (processor->time >= processor->next_interrupt) {
@@ -94,7 +94,7 @@ static void device(struct smp *smp, struct smp_processor *processor, enum reques
              DEVICE_LATENCY);
 }
 
-/* A slow port: one read in four is answered later, by a transaction of the chip set's own. */
+/* A slow port: one read in four is answered later, by a transaction of the chip set. */
 static void port_in(struct smp *smp, struct smp_processor *processor, uint32_t port, uint8_t size)
 {
     device(smp, processor, REQUEST_IOREAD, port, size);
@@ -105,7 +105,7 @@ static void port_in(struct smp *smp, struct smp_processor *processor, uint32_t p
     }
 }
 
-/* Instructions that are seldom: devices and the machine itself. */
+/* Rare instructions: devices and the machine itself. */
 static void execute_seldom(struct smp *smp, struct smp_processor *processor,
                            const struct smp_instruction *instruction)
 {
@@ -143,7 +143,7 @@ static void execute_seldom(struct smp *smp, struct smp_processor *processor,
     }
 }
 
-/* The instructions that change where the program goes. */
+/* Instructions that change the flow of control. */
 static void execute_branch(struct smp *smp, struct smp_processor *processor,
                            const struct smp_instruction *instruction)
 {
@@ -216,7 +216,7 @@ static void execute(struct smp *smp, struct smp_processor *processor,
         smp_store(smp, processor, a + number, b);
         break;
     case SMP_SWAP:
-        /* Owned first, then read and written at once: nobody comes between. */
+        /* The line is owned first, then read and written atomically. */
         b = smp_load(smp, processor, a + number);
         smp_store(smp, processor, a + number, *d);
         *d = b;

@@ -3,7 +3,7 @@
 #include "firmware/virtual/random.h"
 #include "firmware/virtual/smp_cache.h"
 
-/* Registers that functions use as they like, and those of the interrupt handlers. */
+/* Scratch registers of functions, and those of the interrupt handlers. */
 enum { R_AT = 5, R_END, R_VALUE, R_SUM, R_FROM, R_LIMIT, R_LOCK, R_IRQ = 12, R_IRQ_COUNT = 13 };
 
 struct maker {
@@ -16,7 +16,7 @@ static uint32_t pick(struct maker *maker, uint32_t low, uint32_t high)
     return low + virtual_random_below(maker->random, high - low + 1);
 }
 
-/* Appends an instruction; returns where it stands. */
+/* Appends an instruction; returns its ordinal. */
 static uint32_t put(struct maker *maker, enum smp_operation operation, unsigned d, unsigned a,
                     unsigned b, uint32_t number)
 {
@@ -34,7 +34,7 @@ static uint32_t here(const struct maker *maker)
     return maker->program->count;
 }
 
-/* A jump that was put before its target was known goes to the next instruction. */
+/* Sets the target of an earlier jump to the next instruction. */
 static void aim(struct maker *maker, uint32_t jump)
 {
     maker->program->text[jump].number = here(maker);
@@ -47,7 +47,7 @@ static void point(struct maker *maker, unsigned at, uint32_t bytes)
     put(maker, SMP_ADDI, at, SMP_R_PRIVATE, 0, offset);
 }
 
-/* Ends a loop over R_AT: goes back to start until R_END. */
+/* Ends a loop over R_AT: returns to start until R_END. */
 static void loop(struct maker *maker, uint32_t start, uint32_t step)
 {
     put(maker, SMP_LOOP, R_AT, R_END, step, start);
@@ -87,7 +87,7 @@ static void make_update(struct maker *maker)
     loop(maker, start, step);
 }
 
-/* Follows the ring of nodes for a while: each load waits for the one before. */
+/* Follows the ring of nodes: each load depends on the previous one. */
 static void make_chain(struct maker *maker)
 {
     put(maker, SMP_SHIFT, R_AT, SMP_R_RANDOM, 0, 8);
@@ -100,7 +100,7 @@ static void make_chain(struct maker *maker)
     put(maker, SMP_LOOP, R_SUM, R_LIMIT, 1, start);
 }
 
-/* Counts in a table what a random number says, a number of times. */
+/* Increments random entries of a table, a number of times. */
 static void make_table(struct maker *maker)
 {
     uint32_t bytes = 256u << pick(maker, 1, 6);
@@ -131,7 +131,7 @@ static void make_straight(struct maker *maker)
             put(maker, SMP_ADD, R_SUM, R_SUM, R_VALUE, 0);
 }
 
-/* Takes the lock at R_LOCK: looks until it seems free, then tries. */
+/* Takes the lock at R_LOCK: spins until it seems free, then tries. */
 static void take_lock(struct maker *maker)
 {
     uint32_t look = put(maker, SMP_LOAD, R_VALUE, R_LOCK, 0, 0);
@@ -181,7 +181,7 @@ static void begin_queue(struct maker *maker)
     put(maker, SMP_LOAD, R_FROM, R_LOCK, 0, SMP_QUEUE_TAIL);
 }
 
-/* Puts items until the queue is full, a few at most. */
+/* Puts a few items, until the queue is full. */
 static void make_producer(struct maker *maker)
 {
     begin_queue(maker);
@@ -234,7 +234,7 @@ static void make_write_back(struct maker *maker)
     put(maker, SMP_WRITE_BACK, 0, 0, 0, 0);
 }
 
-/* How many functions there are of each kind: SMP_FUNCTIONS in all. */
+/* Number of functions of each kind: SMP_FUNCTIONS in all. */
 static const struct {
     void (*make)(struct maker *maker);
     unsigned count;

@@ -1,6 +1,6 @@
 /*
- * What the virtual multiprocessor runs: a small instruction set, and a program in it, made from a
- * seed. All processors run the same text, each on data of its own and some that they share.
+ * The program of the virtual multiprocessor: a small instruction set, and a program in it,
+ * generated from a seed. All processors execute the same text, each on private and on shared data.
  */
 #ifndef FIRMWARE_VIRTUAL_SMP_PROGRAM_H
 #define FIRMWARE_VIRTUAL_SMP_PROGRAM_H
@@ -26,7 +26,7 @@ enum smp_operation {
     SMP_EQUAL,      /* if a == b go to number */
     SMP_LOOP,       /* d = d + b itself; if d < a go to number */
     SMP_JUMP,       /* go to number */
-    SMP_CALL,       /* call the function whose ordinal is a, modulo how many there are */
+    SMP_CALL,       /* call the function whose ordinal is a, modulo their number */
     SMP_RETURN,     /* from a function or an interrupt */
     SMP_RESUME,     /* from system management */
     SMP_DEVICE_IN,  /* d = device register number, through memory; size b */
@@ -51,9 +51,9 @@ struct NAMED_FIELDS smp_instruction {
 /* Registers with a fixed meaning when a program starts. */
 enum {
     SMP_R_ZERO = 0,
-    SMP_R_PRIVATE = 1, /* where the processor's own data begin */
-    SMP_R_SHARED = 2,  /* where the shared data begin */
-    SMP_R_RANDOM = 3,  /* the program's own random numbers */
+    SMP_R_PRIVATE = 1, /* start of the processor's private data */
+    SMP_R_SHARED = 2,  /* start of the shared data */
+    SMP_R_RANDOM = 3,  /* the program's random numbers */
     SMP_R_SELF = 4     /* ordinal of the processor plus 1 */
 };
 
@@ -65,15 +65,15 @@ enum {
 #define SMP_PRIVATE_BYTES   0x00040000u /* each processor */
 #define SMP_DEVICE_ADDRESS  0xfee00000u
 
-/* Shared data, as offsets: each lock and what it guards have a line of their own. */
+/* Shared data, as offsets: each lock and the data it guards are in separate lines. */
 #define SMP_COUNTERS       8u
 #define SMP_COUNTER(n)     ((n)*64u) /* the lock; the counter is in the next line */
 #define SMP_COUNTER_VALUE  32u
 #define SMP_QUEUES         2u
 #define SMP_QUEUE(n)       (0x1000u + (n)*0x1000u) /* the lock */
-#define SMP_QUEUE_HEAD     32u                     /* items ever put; the sum of them; */
+#define SMP_QUEUE_HEAD     32u                     /* items put so far; their sum; */
 #define SMP_QUEUE_PUT_SUM  36u
-#define SMP_QUEUE_TAIL     64u /* items ever taken; the sum of them */
+#define SMP_QUEUE_TAIL     64u /* items taken so far; their sum */
 #define SMP_QUEUE_TAKE_SUM 68u
 #define SMP_QUEUE_ITEMS    128u
 #define SMP_QUEUE_LENGTH   256u /* items */
@@ -87,7 +87,7 @@ enum {
 struct smp_program {
     struct smp_instruction text[SMP_TEXT_MAX];
     uint32_t count;
-    uint32_t functions[SMP_FUNCTIONS]; /* where each begins */
+    uint32_t functions[SMP_FUNCTIONS]; /* start of each */
     uint32_t start;                    /* the main loop: calls functions at random, for ever */
     uint32_t interrupt;                /* handler; returns with SMP_RETURN */
     uint32_t management;               /* handler; returns with SMP_RESUME */

@@ -8,27 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD         256u                  /* phases made before they are asked for */
-#define CLOCK_HZ      UINT64_C(100000000)   /* of the workload, unless told otherwise */
+#define AHEAD         256u                  /* phases made in advance */
+#define CLOCK_HZ      UINT64_C(100000000)   /* default of the workload */
 #define FREQUENCY_MAX UINT64_C(10000000000) /* keeps nanoseconds times frequency in 64 bits */
 #define SECOND        UINT64_C(1000000000)  /* in ns */
-#define UNKNOWN_GAP   UINT64_C(0xffffffff)  /* a saturated time: nobody knows how long it was */
+#define UNKNOWN_GAP   UINT64_C(0xffffffff)  /* a saturated time: the interval is unknown */
 
 struct virtual_bus {
-    struct replay *replay; /* one of the two */
+    struct replay *replay; /* one of the two is set */
     struct smp *smp;
     const struct board *board;
     enum bus_pace pace;
-    uint64_t frequency; /* ticks or phases a second, as the pace counts; 0 for BUS_PACE_MAX */
+    uint64_t frequency; /* the pace, in ticks or phases per second; 0 for BUS_PACE_MAX */
     uint64_t clock_hz;
-    uint64_t left; /* phases to make yet; UINT64_MAX: no end */
+    uint64_t left; /* phases still to make; UINT64_MAX: no end */
     uint64_t sent;
-    uint64_t last_tick;  /* of the last phase handed to the board */
-    uint64_t start_ns;   /* when the bus began, or went on after an unknown gap */
-    uint64_t start;      /* the tick, or the phase, that belongs to it */
+    uint64_t last_tick;  /* of the last phase delivered to the board */
+    uint64_t start_ns;   /* when the bus began, or continued after an unknown gap */
+    uint64_t start;      /* the tick or phase number at start_ns */
     bool started;        /* a host has armed the board */
-    bool exhausted;      /* nothing more can be made */
-    size_t first, count; /* what is made: phases[first .. first + count) */
+    bool exhausted;      /* no more phases can be made */
+    size_t first, count; /* phases[first .. first + count) are made */
     struct bus_phase phases[AHEAD];
 };
 
@@ -111,7 +111,7 @@ void virtual_bus_free(struct virtual_bus *bus)
     free(bus);
 }
 
-/* Makes phases ahead. False if there will never be another. */
+/* Makes phases in advance. False if there will never be another. */
 static bool refill(struct virtual_bus *bus)
 {
     if (bus->count > 0)
@@ -127,15 +127,15 @@ static bool refill(struct virtual_bus *bus)
     return bus->count > 0;
 }
 
-/* How far the bus has come by now: a tick or a number of phases, as the pace counts. */
+/* The current position of the bus: a tick or a number of phases, by the pace. */
 static uint64_t progress(const struct virtual_bus *bus)
 {
     uint64_t ns = (uint64_t)clock_monotonic_ns() - bus->start_ns;
     return bus->start + ns / SECOND * bus->frequency + ns % SECOND * bus->frequency / SECOND;
 }
 
-/* Phases at the front of those made that follow each other by known times and lie close enough
- * for what board_room promises. */
+/* Number of leading phases separated by known times and close enough for the guarantee of
+ * board_room. */
 static size_t run_length(const struct virtual_bus *bus, size_t limit)
 {
     const struct bus_phase *phases = bus->phases + bus->first;
@@ -146,7 +146,7 @@ static size_t run_length(const struct virtual_bus *bus, size_t limit)
     return length;
 }
 
-/* Of those, the ones whose time has come. */
+/* The number of those that are due. */
 static size_t due(struct virtual_bus *bus, size_t limit)
 {
     const struct bus_phase *phases = bus->phases + bus->first;
@@ -156,7 +156,7 @@ static size_t due(struct virtual_bus *bus, size_t limit)
         return behind < limit ? (size_t)behind : limit;
     }
     if (phases[0].tick - bus->last_tick >= UNKNOWN_GAP) {
-        /* Nobody waits for a time that is only known to be long. */
+        /* An unknown time is not waited for. */
         bus->start_ns = (uint64_t)clock_monotonic_ns();
         bus->start = phases[0].tick;
         now = bus->start;
@@ -205,7 +205,7 @@ static uint64_t bus_now(void *context)
     const struct virtual_bus *bus = context;
     if (bus->pace != BUS_PACE_REAL || !bus->started || bus->count == 0)
         return bus->last_tick;
-    /* Time does not pass a phase that the board has not taken yet. */
+    /* Time stops at a phase that the board has not taken yet. */
     uint64_t now = progress(bus), next = bus->phases[bus->first].tick;
     now = now < next ? now : next;
     return now > bus->last_tick ? now : bus->last_tick;

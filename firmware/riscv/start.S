@@ -33,8 +33,8 @@ clear:
 run:
     call    main
 
-/* Nothing here can trap, so that a trap is a fault of the hardware: begin anew, disarmed, which a
-   host notices. */
+/* The code does not trap, so that a trap is a hardware fault: restart, disarmed, which a host
+   notices. */
     .balign 4
 trap:
     j       _start

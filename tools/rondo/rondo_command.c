@@ -48,7 +48,7 @@ static int take_predictor(void *settings, const char *argument, struct bt_error 
                        FRONT_END_PREDICTORS_MAX);
     for (size_t i = 0; i < count; i++)
         if (strcmp(rondo->names[i], argument) == 0)
-            return bt_fail(error, BT_USAGE, "'%.60s' is there already", argument);
+            return bt_fail(error, BT_USAGE, "'%.60s' is given twice", argument);
     int result = predictor_settings_read(&rondo->front_end.predictors[count], argument, error);
     if (result == 0)
         rondo->names[rondo->front_end.predictor_count++] = argument;

@@ -1,31 +1,31 @@
 /*
- * From the chunks of code that a bus transferred to the instructions that were executed, with the
- * images of the programs. The bus is that of a processor that fetches anew behind every branch it
- * takes, as one does without an instruction cache; what a cache had already is on no bus.
+ * Converts the chunks of code that a bus transferred to the instructions that were executed, with
+ * the images of the programs. The processor fetches again after every taken branch, as one without
+ * an instruction cache does; code that hits in a cache is not on the bus.
  *
- * The rule. Chunks at successive addresses are a run. A run begins with the chunk that a taken
- * branch goes to and has at least all that is executed up to the next taken branch; chunks behind
- * that were prefetched. So a run is explained by a walk from where it is entered, along successive
- * instructions, to an instruction that may go to the chunk that the next run begins with:
+ * The rule. Chunks at successive addresses are a run. A run begins with the chunk of a taken
+ * branch's target and has at least all code up to the next taken branch; later chunks were
+ * prefetched. A run is explained by a walk from its entry, along successive instructions, to an
+ * instruction that may lead to the first chunk of the next run:
  *
  *   - a conditional branch, jump or call with its target there; conditional branches with other
- *     targets are not taken; an unconditional one with its target in a later chunk of the run goes
- *     on there;
- *   - a return, if what called it is known, to behind that; else to anywhere there;
- *   - an indirect jump or call, to anywhere there; a system call likewise, or it goes on behind
- *     itself, as where the system is in no image;
- *   - a REP instruction is executed once: how often it repeats, no fetch tells.
+ *     targets are not taken; an unconditional one with its target in a later chunk of the run
+ *     continues there;
+ *   - a return, to the address after its call if the call is known; else to anywhere there;
+ *   - an indirect jump or call, to anywhere there; a system call likewise, or it continues at the
+ *     next instruction, as if the system is in no image;
+ *   - a REP instruction is executed once: fetches do not show the number of its repetitions.
  *
- * Of such instructions up to the first that must go elsewhere, the first is taken in the last chunk
- * that has one, not counting the chunks that are mostly prefetched in certain runs. If it is the
- * only one, no conditional branch before it could have gone on in a later chunk of the same run,
- * and there is one way to be where the run begins, then this is certain. All else is assumed, and
- * counted: what lies behind the first branch that may have left, runs entered at an unknown place
- * of their first chunk (where each place that explains the run is tried, one that is a multiple of
- * 16 preferred), and runs behind which no branch leads to the next one, as with an interrupt. Where
- * all places that a run may be entered at end in the same way, the next one is certain again.
+ * Of such instructions, up to the first that must lead elsewhere, the walk ends at the first one in
+ * the last chunk that has one, not counting the chunks that are mostly prefetched in certain runs.
+ * The end is certain if it is the only one, no conditional branch before it could have continued in
+ * a later chunk of the same run, and the run has one possible entry. All else is assumed, and
+ * counted: instructions after the first branch that may have left the run, runs with an unknown
+ * entry in their first chunk (each entry that explains the run is tried, multiples of 16 first),
+ * and runs without a branch to the next one, as with an interrupt. If all possible entries of a run
+ * lead to the same end, the next run is certain again.
  *
- * What is in no image stays as it is: a fetch is an instruction.
+ * A chunk in no image stays one instruction.
  */
 #ifndef TOOLS_DCFG_GRAPH_BUS_FETCH_H
 #define TOOLS_DCFG_GRAPH_BUS_FETCH_H
@@ -33,35 +33,35 @@
 #include "formats/record/sink.h"
 #include "tools/symbols/image.h"
 
-/* In the attribute of an instruction that is not certain. */
+/* Bit of the attribute of an instruction that is not certain. */
 #define BUS_FETCH_ASSUMED 0x80u
 
 struct bus_fetch_counts {
     uint64_t chunks;       /* fetches */
-    uint64_t instructions; /* made of them */
-    uint64_t assumed;      /* of those, not certain */
-    uint64_t runs;         /* of chunks */
-    uint64_t ambiguous;    /* of those, explained in more than one way, or in none */
-    uint64_t unused;       /* chunks of which nothing was executed: prefetched */
-    uint64_t undecided;    /* chunks in runs that nothing explains */
-    uint64_t outside;      /* chunks in no image, which are instructions themselves */
+    uint64_t instructions; /* instructions made of them */
+    uint64_t assumed;      /* instructions that are not certain */
+    uint64_t runs;         /* runs of chunks */
+    uint64_t ambiguous;    /* runs with several explanations, or none */
+    uint64_t unused;       /* chunks that were prefetched only */
+    uint64_t undecided;    /* chunks in runs without explanation */
+    uint64_t outside;      /* chunks in no image; each is one instruction */
 };
 
 struct bus_fetch;
 
-/* The images and the sink outlive it. NULL and *error without memory. */
+/* The images and the sink must outlive it. NULL and *error without memory. */
 struct bus_fetch *bus_fetch_new(const struct images *images, struct sink *to,
                                 struct bt_error *error);
 void bus_fetch_free(struct bus_fetch *bus);
 
 /*
- * Takes the fetches of a batch; other requests are passed over. The sink gets instructions as
- * fetches of their own, with the time field of the chunk that each begins in; holes are passed on.
- * 0, or what the sink says.
+ * Takes the fetches of a batch and ignores other requests. The sink gets one fetch for each
+ * instruction, with the time field of the chunk in which it begins; gaps are passed on. Returns 0
+ * or the sink's error.
  */
 int bus_fetch_put(struct bus_fetch *bus, const struct batch *batch, struct bt_error *error);
 
-/* Ends the stream: passes on what waited for the next run. 0, or what the sink says. */
+/* Ends the stream: passes on the last run. Returns 0 or the sink's error. */
 int bus_fetch_end(struct bus_fetch *bus, struct bt_error *error);
 
 struct bus_fetch_counts bus_fetch_counts(const struct bus_fetch *bus);

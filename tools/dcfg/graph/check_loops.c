@@ -69,7 +69,7 @@ static void compare_nodes(struct loop_comparison *comparison, uint32_t row, cons
             comparison->position[node] - loop->first_node >= loop->node_count) {
             fail_loop(comparison, CHECK_LOOP_NODES, row, id, "is not in it");
         } else if (comparison->mark[node] == number) {
-            fail_loop(comparison, CHECK_LOOP_NODES, row, id, "is there twice");
+            fail_loop(comparison, CHECK_LOOP_NODES, row, id, "is listed twice");
         } else {
             comparison->mark[node] = number;
             good++;
@@ -98,7 +98,7 @@ static void compare_back_edges(struct loop_comparison *comparison, uint32_t row,
             comparison->mark[node] = number;
             good++;
         } else if (node != LOOPS_NONE && comparison->mark[node] == number) {
-            fail_loop(comparison, CHECK_LOOP_BACK_EDGES, row, id, "is there twice");
+            fail_loop(comparison, CHECK_LOOP_BACK_EDGES, row, id, "is listed twice");
         } else {
             fail_loop(comparison, CHECK_LOOP_BACK_EDGES, row, id, "does not lead back to its head");
         }
@@ -119,7 +119,8 @@ static void compare_loop(struct loop_comparison *comparison, uint32_t row)
         return;
     }
     if (comparison->told[number])
-        fail_loop(comparison, CHECK_LOOP_HEADS, row, given->head, "is a head for the second time");
+        fail_loop(comparison, CHECK_LOOP_HEADS, row, given->head,
+                  "is the head of another loop already");
     comparison->told[number] = true;
     const struct loop *loop = &comparison->found.loops[number];
     uint32_t parent = loop->parent == LOOPS_NONE

@@ -154,7 +154,7 @@ static void check_exits(struct routine_check *routines, uint32_t r)
         uint32_t id = process->ids[routine->exits.first + i];
         uint32_t b = block_of(routines, id);
         const char *wrong = routines->owner[b] != r + 1    ? "is none of its nodes"
-                            : routines->listed[b] == r + 1 ? "is there twice"
+                            : routines->listed[b] == r + 1 ? "is listed twice"
                             : leaving_of(routines, b) == 0 ? "has no edge that leaves it"
                                                            : NULL;
         routines->listed[b] = r + 1;

@@ -2,24 +2,27 @@
 #include "tools/dcfg/graph/check.h"
 
 /*
- * Where the specification is open, the rule accepts every interpretation: a node that calls may or
- * may not be an exit; a bypass with a count stands for an unknown number of instructions outside of
- * the graph (2.16); images may overlap (2.10); edges of different types may have the same ends.
+ * Where the specification is ambiguous, the rule accepts every interpretation: a node that calls
+ * may or may not be an exit; a bypass with a count replaces an unknown number of instructions
+ * outside of the graph (2.16); images may overlap (2.10); edges of different types may have the
+ * same ends.
  */
 static const struct check_rule_row rules[CHECK_RULES] = {
-    [CHECK_FORMAT] = {"format", "1.1 to 2.16",
-                      "The text is JSON; tables have their columns, and rows what is not optional; "
-                      "known tags are there once; integers are in their ranges; ids of a kind are "
-                      "there once, and what they refer to is there."},
-    [CHECK_VERSION] = {"version", "2.3",
-                       "MAJOR_VERSION and MINOR_VERSION are there, the minor one of two digits."},
+    [CHECK_FORMAT] =
+        {"format", "1.1 to 2.16",
+         "The text is JSON; tables have their columns, and rows all cells that are not "
+         "optional; no known tag occurs twice; integers are in their ranges; no id of "
+         "a kind occurs twice, and each id refers to something present."},
+    [CHECK_VERSION] =
+        {"version", "2.3",
+         "MAJOR_VERSION and MINOR_VERSION are present, the minor one has two digits."},
     [CHECK_EDGE_TYPE_NAMES] = {"edge-type-names", "2.5",
                                "Edge types are those of the specification, each under one id."},
     [CHECK_SPECIAL_NAMES] = {"special-names", "2.6",
                              "Special nodes are START, END and UNKNOWN, and no edge has UNKNOWN."},
-    [CHECK_PROCESS_IDS] = {"process-ids", "2.7", "Each process is there once."},
+    [CHECK_PROCESS_IDS] = {"process-ids", "2.7", "No process occurs twice."},
     [CHECK_COUNTS_TOLD] = {"counts-told", "2.8",
-                           "INSTR_COUNT and INSTR_COUNT_PER_THREAD are there."},
+                           "INSTR_COUNT and INSTR_COUNT_PER_THREAD are present."},
     [CHECK_COUNTS_SUM] = {"counts-sum", "2.8", "INSTR_COUNT is the sum of INSTR_COUNT_PER_THREAD."},
     [CHECK_IMAGE_IDS] = {"image-ids", "2.9", "Images of a process have different ids."},
     [CHECK_IMAGE_RANGE] = {"image-range", "2.9", "Images end within 64 bits of addresses."},
@@ -28,40 +31,41 @@ static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_LINE_INSTRUCTIONS] = {"line-instructions", "2.12",
                                  "Source data has no more instructions than bytes."},
     [CHECK_BLOCK_RANGE] = {"block-range", "2.13", "Blocks are within their image."},
-    [CHECK_BLOCK_INSTRUCTIONS] = {"block-instructions", "2.13",
-                                  "A block has an instruction at least, the last one is in it, and "
-                                  "as many bytes as instructions are before it at least."},
+    [CHECK_BLOCK_INSTRUCTIONS] =
+        {"block-instructions", "2.13",
+         "A block has at least one instruction; the last one begins in it, "
+         "after at least one byte for each other instruction."},
     [CHECK_BLOCK_OVERLAP] = {"block-overlap", "2.13",
                              "A block has one entry and one exit: no instruction of an image is in "
                              "two blocks."},
     [CHECK_BLOCK_COUNT] =
         {"block-count", "2.13",
-         "COUNT, where it is told, is the sum of the counts of the edges into the "
-         "block."},
-    [CHECK_BLOCK_EXECUTED] = {"block-executed", "2.13", "Blocks that are there were executed."},
+         "COUNT, if present, is the sum of the counts of the edges into the block."},
+    [CHECK_BLOCK_EXECUTED] = {"block-executed", "2.13", "All blocks were executed."},
     [CHECK_ROUTINE_NODES] = {"routine-nodes", "2.14",
                              "Each node of an image with routines is in exactly one."},
     [CHECK_ROUTINE_IMAGE] = {"routine-image", "2.14", "A routine's nodes are in its image."},
-    [CHECK_ROUTINE_ENTRY] = {"routine-entry", "2.14",
-                             "A routine's entry is among its nodes, and it is entered nowhere else "
-                             "but by returns."},
+    [CHECK_ROUTINE_ENTRY] =
+        {"routine-entry", "2.14",
+         "A routine's entry is among its nodes; only returns enter it elsewhere."},
     [CHECK_ROUTINE_REACHED] = {"routine-reached", "2.14",
                                "Each node can be reached from its routine's entry, within it, by "
-                               "edges that are no calls, returns or changes of context."},
-    [CHECK_ROUTINE_EXITS] = {"routine-exits", "2.14",
-                             "EXIT_NODE_IDS are the nodes with edges that leave the routine, each "
-                             "once."},
+                               "edges that are not calls, returns or changes of context."},
+    [CHECK_ROUTINE_EXITS] =
+        {"routine-exits", "2.14",
+         "EXIT_NODE_IDS are the nodes with edges that leave the routine, without "
+         "duplicates."},
     [CHECK_DOMINATORS] = {"dominators", "2.14",
-                          "IDOM_NODE_ID is the immediate dominator, the entry's is itself."},
+                          "IDOM_NODE_ID is the immediate dominator; the entry's is the entry."},
     [CHECK_LOOP_HEADS] = {"loop-heads", "2.15",
-                          "Loops are the natural loops of the routine, each head once."},
+                          "Loops are the natural loops of the routine, one for each head."},
     [CHECK_LOOP_BACK_EDGES] = {"loop-back-edges", "2.15",
                                "LOOP_BACK_EDGE_SOURCE_NODE_IDS are the nodes of the loop that lead "
                                "back to its head."},
     [CHECK_LOOP_NODES] = {"loop-nodes", "2.15",
-                          "LOOP_NODE_IDS are the nodes of the natural loop, inner loops' too."},
+                          "LOOP_NODE_IDS are the nodes of the natural loop and its inner loops."},
     [CHECK_LOOP_PARENTS] = {"loop-parents", "2.15",
-                            "PARENT_LOOP_HEAD_NODE_ID is the head of the loop around it, or 0."},
+                            "PARENT_LOOP_HEAD_NODE_ID is the head of the enclosing loop, or 0."},
     [CHECK_EDGE_ENDS] = {"edge-ends", "2.5, 2.6",
                          "ENTRY edges, and no others, come from START; EXIT edges, and no others, "
                          "lead to END; nothing leads to START or comes from END."},
@@ -71,44 +75,46 @@ static const struct check_rule_row rules[CHECK_RULES] = {
     [CHECK_EDGE_TWICE] = {"edge-twice", "2.16",
                           "No two edges have the same source, target and type."},
     [CHECK_EDGE_TAKEN] = {"edge-taken", "1, 2.16",
-                          "Edges were taken; bypasses need not be, where a call is beside them."},
+                          "All edges were taken, except bypasses of a call."},
     [CHECK_EDGE_THREADS] = {"edge-threads", "2.8, 2.16",
                             "COUNT_PER_THREAD has as many counts as there are threads."},
     [CHECK_ENTRY_EXIT] = {"entry-exit", "2.5",
                           "A thread that took edges was entered once and left once."},
     [CHECK_FLOW] = {"flow", "2.13, 2.16", "Each thread leaves each node as often as it enters it."},
     [CHECK_CONNECTED] = {"connected", "1, 2.5",
-                         "All that a thread took is on one way from where it began."},
-    [CHECK_INSTRUCTIONS] = {"instructions", "2.8, 2.13",
-                            "INSTR_COUNT_PER_THREAD is what the blocks have that the thread "
-                            "executed; more only if it took bypasses."},
+                         "The edges that a thread took form one path from its start."},
+    [CHECK_INSTRUCTIONS] =
+        {"instructions", "2.8, 2.13",
+         "INSTR_COUNT_PER_THREAD is the number of instructions in the blocks that "
+         "the thread executed; it is higher only if the thread took bypasses."},
     [CHECK_TRACE_FORMAT] = {"trace-format", "3.1 to 3.7",
                             "The text is JSON with all tags and columns in their order; codes are "
-                            "unambiguous; sequences are what they should be, refer to what is "
-                            "there and not to themselves, and last for all edges."},
+                            "unambiguous; sequences are well-formed, refer only to existing keys "
+                            "and not to themselves, and have all edges."},
     [CHECK_TRACE_PROCESS] = {"trace-process", "3.3",
-                             "Each process of the trace is there once, and is in the graph."},
+                             "No process occurs twice in the trace, and each is in the graph."},
     [CHECK_TRACE_TABLE] = {"trace-table", "3.5",
                            "The edges of a transition are the graph's, and each begins where the "
-                           "one before it ends."},
+                           "previous one ends."},
     [CHECK_TRACE_THREAD] = {"trace-thread", "3.6",
-                            "Each thread of the trace is there once, and is in the graph."},
+                            "No thread occurs twice in the trace, and each is in the graph."},
     [CHECK_TRACE_ORDER] = {"trace-order", "3.7",
                            "Chunks are in the order of execution, and are not longer than their "
-                           "thread; the first one, if nothing precedes it, begins where the "
-                           "thread does."},
-    [CHECK_TRACE_EDGES] = {"trace-edges", "3.7",
-                           "The edges are the graph's, and each begins where the one before it "
-                           "ends, from chunk to chunk too where nothing is between them."},
+                           "thread; the first one, if nothing precedes it, begins at the "
+                           "thread's start."},
+    [CHECK_TRACE_EDGES] =
+        {"trace-edges", "3.7",
+         "The edges are the graph's, and each begins where the previous one ends, "
+         "also across chunks without a gap."},
     [CHECK_TRACE_INSTRUCTIONS] = {"trace-instructions", "3.7",
                                   "INSTR_COUNT is the sum of the instructions in the source nodes "
                                   "of the chunk's edges."},
     [CHECK_TRACE_SEQUENCE] = {"trace-sequence", "3.7.1",
-                              "No character of a sequence is behind its last edge."},
+                              "A sequence has no characters after its last edge."},
     [CHECK_TRACE_COUNTS] =
         {"trace-counts", "2.16, 3",
-         "A thread's trace takes each edge as often as the graph says, or, where "
-         "the trace has not all of the thread, no more often."},
+         "A thread's trace takes each edge as often as the graph says; an incomplete "
+         "trace takes none more often."},
 };
 
 const struct check_rule_row *check_rule_row(enum check_rule rule)

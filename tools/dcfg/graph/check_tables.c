@@ -35,8 +35,7 @@ static void check_edge_types(struct check *check, const struct dcfg *graph)
                        name);
         /* the specification's example lists renamed types beside the new names */
         else if (seen[row->type] && strcmp(name, dcfg_edge_type_name(row->type)) == 0)
-            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "%s is there for the second time",
-                       name);
+            check_fail(check, CHECK_EDGE_TYPE_NAMES, &location, "%s occurs twice", name);
         else if (strcmp(name, dcfg_edge_type_name(row->type)) == 0)
             seen[row->type] = true;
     }
@@ -71,8 +70,8 @@ static void check_process_ids(struct check *check, const struct dcfg *graph)
     const struct check_location location = {.kind = CHECK_AT_PATH, .text = "PROCESSES"};
     for (uint32_t i = 1; i < graph->process_count; i++)
         if (ids[i] == ids[i - 1])
-            check_fail(check, CHECK_PROCESS_IDS, &location,
-                       "the process %" PRIu64 " is there for the second time", ids[i]);
+            check_fail(check, CHECK_PROCESS_IDS, &location, "the process %" PRIu64 " occurs twice",
+                       ids[i]);
     free(ids);
 }
 
@@ -200,8 +199,8 @@ static int check_image_ids(struct check *check, const struct dcfg_process *proce
     qsort(ids, process->image_count, sizeof *ids, compare_image_ids);
     for (uint32_t i = 1; i < process->image_count; i++)
         if (ids[i] == ids[i - 1])
-            check_fail(check, CHECK_IMAGE_IDS, &location,
-                       "the image id %" PRIu32 " is there for the second time", ids[i]);
+            check_fail(check, CHECK_IMAGE_IDS, &location, "the image id %" PRIu32 " occurs twice",
+                       ids[i]);
     free(ids);
     return 0;
 }

@@ -95,7 +95,7 @@ static void check_row(struct trace_check *trace, const struct transition_row *ro
         if (wrong) {
             fail_here(trace, CHECK_TRACE_TABLE, 2,
                       "in the TRANSITION_TABLE, from edge %" PRIu32 ", edge %" PRIu32
-                      " behind edge %" PRIu32 " %s",
+                      " after edge %" PRIu32 " %s",
                       row->current, next[i], before, wrong);
             return;
         }
@@ -307,8 +307,7 @@ static int check_thread(struct trace_check *trace, uint32_t thread, struct bt_er
         return 0;
     }
     if (trace->threads_seen[thread]) {
-        fail_here(trace, CHECK_TRACE_THREAD, 2, "thread %" PRIu32 " is there for the second time",
-                  thread);
+        fail_here(trace, CHECK_TRACE_THREAD, 2, "thread %" PRIu32 " occurs twice", thread);
         return 0;
     }
     trace->threads_seen[thread] = true;
@@ -409,8 +408,7 @@ static const struct dcfg_process *find_process(struct trace_check *trace, uint64
             trace->processes_seen[i] = true;
             return trace->graph->processes[i];
         }
-        fail_here(trace, CHECK_TRACE_PROCESS, 2,
-                  "the process %" PRIu64 " is there for the second time", id);
+        fail_here(trace, CHECK_TRACE_PROCESS, 2, "the process %" PRIu64 " occurs twice", id);
         return NULL;
     }
     fail_here(trace, CHECK_TRACE_PROCESS, 2, "the graph has no process %" PRIu64, id);

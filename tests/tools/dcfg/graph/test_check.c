@@ -49,7 +49,7 @@ static void try_breaking(const struct breaking *breaking, bool in_trace)
         for (size_t i = 0; i < kept; i++)
             fprintf(stderr, "  %s: %s (%s)\n", failures[i].path, failures[i].message,
                     check_rule_row(failures[i].rule)->name);
-        CU_FAIL("a rule that is broken is told, and no other");
+        CU_FAIL("reports the broken rule and no other");
     }
     check_free(check);
     free(graph);
@@ -83,7 +83,7 @@ static const struct breaking graph_breakings[] = {
     {"'UNKNOWN']],\n 'SPECIAL", "'HOP']],\n 'SPECIAL", CHECK_EDGE_TYPE_NAMES, "EDGE_TYPES[9]",
      "HOP", false},
     {"'UNKNOWN']],\n 'SPECIAL", "'REP']],\n 'SPECIAL", CHECK_EDGE_TYPE_NAMES, "EDGE_TYPES[9]",
-     "second time", false},
+     "occurs twice", false},
     {"[3, 'UNKNOWN']", "[3, 'MIDDLE']", CHECK_SPECIAL_NAMES, "SPECIAL_NODES[3]", "MIDDLE", false},
     {"[77, {\n", "[77, {'INSTR_COUNT': 0, 'INSTR_COUNT_PER_THREAD': []}], [77, {\n",
      CHECK_PROCESS_IDS, "PROCESSES", "77", false},
@@ -147,7 +147,7 @@ static const struct breaking graph_breakings[] = {
     {"[9, [9], [9], 4]", "[5, [9], [9], 4]", CHECK_LOOP_HEADS, IMAGE ".ROUTINES[1][3][2]",
      "block 5", false},
     {"[9, [9], [9], 4]", "[9, [9], [9], 4], [9, [9], [9], 4]", CHECK_LOOP_HEADS,
-     IMAGE ".ROUTINES[1][3][3]", "second time", false},
+     IMAGE ".ROUTINES[1][3][3]", "of another loop already", false},
     {", [9, [9], [9], 4]", "", CHECK_LOOP_HEADS, IMAGE ".ROUTINES[1]", "block 9 is missing", false},
     {"[9, [9], [9], 4]", "[7, [9], [9], 4]", CHECK_LOOP_HEADS, IMAGE ".ROUTINES[1][3][2]",
      "not in this routine", false},
@@ -253,7 +253,7 @@ static const struct breaking trace_breakings[] = {
     {"[1, [['PRECEDING", "[2, [['PRECEDING", CHECK_TRACE_THREAD, "PROCESSES[1][3][2]", "thread 2",
      false},
     {"[1, [['PRECEDING", "[0, [['PRECEDING", CHECK_TRACE_THREAD, "PROCESSES[1][3][2]",
-     "second time", false},
+     "occurs twice", false},
     {"[9, 14, 10, 7, '<a>']", "[8, 14, 10, 7, '<a>']", CHECK_TRACE_ORDER,
      "PROCESSES[1][3][1][1][2]", "ends at 9", false},
     {"[9, 14, 10, 7, '<a>']", "[10, 14, 10, 7, '<a>']", CHECK_TRACE_ORDER,
@@ -365,11 +365,11 @@ static void test_right(void)
     free(trace);
 }
 
-static const struct test_case cases[] = {{"what is right", test_right},
+static const struct test_case cases[] = {{"valid graphs", test_right},
                                          {"each rule of graphs", test_graph_rules},
                                          {"each rule of traces", test_trace_rules},
-                                         {"what is allowed", test_allowed},
-                                         {"graphs that make no sense", test_anything},
-                                         {"a circle that nothing leads to", test_circle},
+                                         {"allowed by the specification", test_allowed},
+                                         {"nonsensical graphs", test_anything},
+                                         {"an unreachable cycle", test_circle},
                                          {NULL, NULL}};
 TEST_SUITE(check, cases)

@@ -4,26 +4,11 @@
 
 #include <stdlib.h>
 
-struct blocks_settings {
-    const char *sort;
-    const char *process;
-    uint64_t top;
-    bool csv, json;
-};
-
 static const struct option_row blocks_options[] = {
-    {OPTION_TEXT, 0, "sort", "BY", "sort key: count (the default), instructions or addr",
-     offsetof(struct blocks_settings, sort), NULL},
-    {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct blocks_settings, top),
-     NULL},
-    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
-     offsetof(struct blocks_settings, process), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct blocks_settings, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct blocks_settings, json), NULL},
+    VIEW_LIST_OPTIONS("sort key: count (the default), instructions or addr"),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-enum blocks_order { BY_COUNT, BY_INSTRUCTIONS, BY_ADDRESS };
+enum { BY_COUNT, BY_INSTRUCTIONS, BY_ADDRESS };
 static const char *const orders[] = {"count", "instructions", "addr", NULL};
 
 /* --- order ----------------------------------------------------------------------------------- */
@@ -46,7 +31,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* All blocks in that order; NULL without memory. */
-static struct block_row *sort_blocks(const struct view *view, enum blocks_order order)
+static struct block_row *sort_blocks(const struct view *view, unsigned order)
 {
     const struct dcfg_process *process = view->process;
     struct block_row *rows = malloc(((size_t)process->block_count + 1) * sizeof *rows);
@@ -91,16 +76,16 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     const struct block_listing *listing = argument;
     const struct graph_profile *profile = &listing->view->profile;
     uint32_t block = listing->rows[number].block;
-    const struct dcfg_block *told = &listing->view->process->blocks[block];
+    const struct dcfg_block *given = &listing->view->process->blocks[block];
     struct code_location location;
     names_of_block(listing->view->names, block, &location);
     cells[0].number = profile->executions[block];
     cells[1].number = profile->instructions[block];
     cells[2].real = graph_profile_share(profile->instructions[block], profile->total);
     cells[3].number = location.address;
-    cells[4].number = told->size;
-    cells[5].number = told->instructions;
-    cells[6].number = told->id;
+    cells[4].number = given->size;
+    cells[5].number = given->instructions;
+    cells[6].number = given->id;
     cells[7].text = location.image;
     cells[8].number = location.image_offset;
     cells[9] = cells[10] =
@@ -110,46 +95,26 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[14] = (struct table_cell){.number = location.line, .none = !location.file};
 }
 
-static int print_blocks(const struct view *view, enum blocks_order order, uint64_t top,
-                        enum view_form form)
+static int print_blocks(const struct view *view, const struct view_list *list,
+                        struct bt_error *error)
 {
-    struct block_row *rows = sort_blocks(view, order);
-    if (!rows)
-        return BT_MEMORY;
-    size_t count = view->process->block_count;
+    const size_t count = view->process->block_count;
+    struct block_row *rows = sort_blocks(view, list->order);
     struct block_listing listing = {view, rows};
     struct table table = {.columns = columns,
                           .column_count = sizeof columns / sizeof columns[0],
-                          .rows = top < count ? (size_t)top : count,
+                          .rows = list->top < count ? (size_t)list->top : count,
                           .row = fill_row,
                           .argument = &listing};
-    int result = view_print(view, form, &table, "blocks", "block_count", count);
+    int result =
+        rows ? view_print(view, list->form, &table, "blocks", "block_count", count) : BT_MEMORY;
     free(rows);
-    return result;
+    return result < 0 ? bt_fail(error, result, "no memory for a list of %zu blocks", count) : 0;
 }
 
 static int blocks_main(struct invocation *call)
 {
-    struct blocks_settings settings = {.sort = "count", .top = UINT64_MAX};
-    struct bt_error error = {0};
-    int status;
-    enum view_form form;
-    if (!command_options(call, &settings, &status))
-        return status;
-    if (call->count != 1)
-        return command_usage(call, "one graph is needed");
-    int order = view_choose("sort", settings.sort, orders, &error);
-    if (order < 0 || view_choose_form(&form, settings.csv, settings.json, &error) < 0)
-        return command_usage(call, "%s", error.message);
-    struct view view;
-    int result = view_open(&view, call->arguments[0], settings.process, &error);
-    if (result == 0) {
-        result = print_blocks(&view, (enum blocks_order)order, settings.top, form);
-        if (result < 0)
-            bt_fail(&error, result, "no memory for a list of %u blocks", view.process->block_count);
-    }
-    view_close(&view);
-    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+    return view_list_main(call, orders, print_blocks);
 }
 
 const struct command dcfg_blocks_command = {

@@ -15,7 +15,7 @@ struct callgrind_settings {
 };
 
 static const struct option_row callgrind_options[] = {
-    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
+    {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP,
      offsetof(struct callgrind_settings, process), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 

@@ -6,27 +6,11 @@
 
 #include <stdlib.h>
 
-struct loops_settings {
-    const char *sort;
-    const char *process;
-    uint64_t top;
-    bool csv, json;
-};
-
 static const struct option_row loops_options[] = {
-    {OPTION_TEXT, 0, "sort", "BY",
-     "sort key: instructions (the default), count of iterations, or addr",
-     offsetof(struct loops_settings, sort), NULL},
-    {OPTION_COUNT, 0, "top", "N", "print only the first N", offsetof(struct loops_settings, top),
-     NULL},
-    {OPTION_TEXT, 0, "process", "ID", "process to use, if the file has several",
-     offsetof(struct loops_settings, process), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct loops_settings, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct loops_settings, json), NULL},
+    VIEW_LIST_OPTIONS("sort key: instructions (the default), count of iterations, or addr"),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-enum loops_order { BY_INSTRUCTIONS, BY_COUNT, BY_ADDRESS };
+enum { BY_INSTRUCTIONS, BY_COUNT, BY_ADDRESS };
 static const char *const orders[] = {"instructions", "count", "addr", NULL};
 
 struct loop_row {
@@ -67,7 +51,7 @@ static int compare_rows(const void *left, const void *right)
     return a->loop < b->loop ? -1 : 1;
 }
 
-static void sort_loops(struct loop_listing *listing, enum loops_order order)
+static void sort_loops(struct loop_listing *listing, unsigned order)
 {
     const struct dcfg_process *process = listing->view->process;
     for (uint32_t i = 0; i < process->loop_count; i++) {
@@ -136,22 +120,22 @@ static void fill_row(void *argument, size_t number, struct table_cell *cells)
     cells[15] = (struct table_cell){.number = location.line, .none = !location.file};
 }
 
-static int print_loops(const struct view *view, enum loops_order order, uint64_t top,
-                       enum view_form form, struct bt_error *error)
+static int print_loops(const struct view *view, const struct view_list *list,
+                       struct bt_error *error)
 {
     size_t count = view->process->loop_count;
     struct loop_listing listing = {.view = view};
     struct table table = {.columns = columns,
                           .column_count = sizeof columns / sizeof columns[0],
-                          .rows = top < count ? (size_t)top : count,
+                          .rows = list->top < count ? (size_t)list->top : count,
                           .row = fill_row,
                           .argument = &listing};
     int result = BT_MEMORY;
     listing.counts = loop_counts_make(&view->profile, error);
     listing.rows = malloc((count + 1) * sizeof *listing.rows);
     if (listing.counts && listing.rows) {
-        sort_loops(&listing, order);
-        result = view_print(view, form, &table, "loops", "loop_count", count);
+        sort_loops(&listing, list->order);
+        result = view_print(view, list->form, &table, "loops", "loop_count", count);
     }
     free(listing.counts);
     free(listing.rows);
@@ -160,23 +144,7 @@ static int print_loops(const struct view *view, enum loops_order order, uint64_t
 
 static int loops_main(struct invocation *call)
 {
-    struct loops_settings settings = {.sort = "instructions", .top = UINT64_MAX};
-    struct bt_error error = {0};
-    int status;
-    enum view_form form;
-    if (!command_options(call, &settings, &status))
-        return status;
-    if (call->count != 1)
-        return command_usage(call, "one graph is needed");
-    int order = view_choose("sort", settings.sort, orders, &error);
-    if (order < 0 || view_choose_form(&form, settings.csv, settings.json, &error) < 0)
-        return command_usage(call, "%s", error.message);
-    struct view view;
-    int result = view_open(&view, call->arguments[0], settings.process, &error);
-    if (result == 0)
-        result = print_loops(&view, (enum loops_order)order, settings.top, form, &error);
-    view_close(&view);
-    return result < 0 ? command_failure(&error) : STATUS_GOOD;
+    return view_list_main(call, orders, print_loops);
 }
 
 const struct command dcfg_loops_command = {

@@ -36,12 +36,12 @@ int view_choose_form(enum view_form *form, bool csv, bool json, struct bt_error 
     return 0;
 }
 
-int view_choose(const char *option, const char *text, const char *const *list,
-                struct bt_error *error)
+/* Index of the sort key in the list, which ends with NULL; or BT_USAGE. */
+static int choose_order(const char *sort, const char *const *list, struct bt_error *error)
 {
     char known[120] = "";
     for (int i = 0; list[i]; i++) {
-        if (strcmp(text, list[i]) == 0)
+        if (strcmp(sort, list[i]) == 0)
             return i;
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s",
@@ -50,7 +50,7 @@ int view_choose(const char *option, const char *text, const char *const *list,
                                : " or ",
                  list[i]);
     }
-    return bt_fail(error, BT_USAGE, "--%s: '%.40s' is not %s", option, text, known);
+    return bt_fail(error, BT_USAGE, "--sort: '%.40s' is not %s", sort, known);
 }
 
 static int print_json(const struct view *view, const struct table *table, const char *key,
@@ -77,4 +77,27 @@ int view_print(const struct view *view, enum view_form form, const struct table 
     else
         table_print(table, stdout);
     return 0;
+}
+
+int view_list_main(struct invocation *call, const char *const *orders,
+                   int (*print)(const struct view *view, const struct view_list *list,
+                                struct bt_error *error))
+{
+    struct view_list list = {.sort = orders[0], .top = UINT64_MAX};
+    struct bt_error error = {0};
+    int status;
+    if (!command_options(call, &list, &status))
+        return status;
+    if (call->count != 1)
+        return command_usage(call, "one graph is needed");
+    int order = choose_order(list.sort, orders, &error);
+    if (order < 0 || view_choose_form(&list.form, list.csv, list.json, &error) < 0)
+        return command_usage(call, "%s", error.message);
+    list.order = (unsigned)order;
+    struct view view;
+    int result = view_open(&view, call->arguments[0], list.process, &error);
+    if (result == 0)
+        result = print(&view, &list, &error);
+    view_close(&view);
+    return result < 0 ? command_failure(&error) : STATUS_GOOD;
 }

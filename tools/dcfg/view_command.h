@@ -31,8 +31,33 @@ int view_choose_form(enum view_form *form, bool csv, bool json, struct bt_error 
 int view_print(const struct view *view, enum view_form form, const struct table *table,
                const char *key, const char *count_key, size_t count);
 
-/* Index of a text in a list terminated by NULL, or BT_USAGE, which names the option. */
-int view_choose(const char *option, const char *text, const char *const *list,
-                struct bt_error *error);
+#define VIEW_PROCESS_HELP "process to use, if the file has several"
+#define VIEW_CSV_HELP     "comma separated values, with a heading"
+
+/* Settings of a command that lists parts of a graph. */
+struct view_list {
+    const char *sort;
+    const char *process; /* NULL: the only one */
+    uint64_t top;        /* maximum number of rows */
+    bool csv, json;
+    unsigned order; /* index of sort in the command's orders */
+    enum view_form form;
+};
+
+#define VIEW_LIST_(member) offsetof(struct view_list, member)
+#define VIEW_LIST_OPTIONS(sort_help)                                                               \
+    {OPTION_TEXT, 0, "sort", "BY", sort_help, VIEW_LIST_(sort), NULL},                             \
+        {OPTION_COUNT, 0, "top", "N", "print only the first N", VIEW_LIST_(top), NULL},            \
+        {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, VIEW_LIST_(process), NULL},           \
+        {OPTION_FLAG, 0, "csv", NULL, VIEW_CSV_HELP, VIEW_LIST_(csv), NULL},                       \
+    {                                                                                              \
+        OPTION_FLAG, 0, "json", NULL, "one JSON object", VIEW_LIST_(json), NULL                    \
+    }
+
+/* Runs such a command. orders ends with NULL, the first is the default; print returns 0 or a
+ * negative code and fills in the error. Returns the exit status. */
+int view_list_main(struct invocation *call, const char *const *orders,
+                   int (*print)(const struct view *view, const struct view_list *list,
+                                struct bt_error *error));
 
 #endif

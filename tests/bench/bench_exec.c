@@ -114,11 +114,11 @@ static int run_translated(const struct way *way, unsigned sample, uint64_t *memo
                           double *seconds, struct consumer *consumer, uint64_t *result,
                           struct bt_error *error)
 {
+    static const struct executor_operations operations = {.readable = readable, .put = put};
     struct executor_settings settings = {.trace = way->trace,
                                          .stepping = way->stepping,
-                                         .readable = readable,
-                                         .put = put,
-                                         .put_context = consumer};
+                                         .operations = &operations,
+                                         .context = consumer};
     struct exec_thread *thread = exec_thread_new(error);
     struct executor *executor = executor_new(&settings, error);
     struct measure measure;

@@ -130,13 +130,10 @@ static int64_t do_system_call(struct program *program)
 static int prepare(struct program *program, const char *const *arguments, enum exec_trace trace,
                    struct bt_error *error)
 {
-    struct executor_settings settings = {.trace = trace,
-                                         .readable = readable,
-                                         .readable_context = program,
-                                         .put = take,
-                                         .put_context = program,
-                                         .fix_fault = fix_fault,
-                                         .fix_fault_context = program};
+    static const struct executor_operations operations = {
+        .readable = readable, .put = take, .fix_fault = fix_fault};
+    struct executor_settings settings = {
+        .trace = trace, .operations = &operations, .context = program};
     struct initial_stack_options options = {.environment = (const char *const *)environ};
     program->space = space_new(&layout, SPACE_TRANSLATED, error);
     if (!program->space ||

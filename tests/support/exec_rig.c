@@ -51,15 +51,14 @@ bool exec_rig_begin(struct exec_rig *rig, enum exec_trace trace, bool stepping, 
                     size_t cache_bytes)
 {
     struct bt_error error = {.message = ""};
+    static const struct executor_operations operations = {
+        .readable = readable, .put = keep, .note = note};
     struct executor_settings settings = {.trace = trace,
                                          .stepping = stepping,
                                          .cache_bytes = cache_bytes,
                                          .buffer_bytes = buffer_bytes,
-                                         .readable = readable,
-                                         .put = keep,
-                                         .put_context = rig,
-                                         .note = note,
-                                         .note_context = rig};
+                                         .operations = &operations,
+                                         .context = rig};
     *rig = (struct exec_rig){
         .code = map_at(EXEC_RIG_CODE, EXEC_RIG_CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC),
         .data = map_at(EXEC_RIG_DATA, EXEC_RIG_DATA_BYTES, PROT_READ | PROT_WRITE),

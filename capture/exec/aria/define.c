@@ -304,9 +304,8 @@ void definitions_do(struct definitions *definitions, enum aria_version version,
                     struct definitions_done *done)
 {
     struct exec_thread *thread = definitions->aria->process->thread;
-    const struct executor_settings *code = &definitions->aria->process->executor->settings;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)thread->rip;
-    size_t readable = code->readable(code->readable_context, thread->rip);
+    size_t readable = executor_readable(definitions->aria->process->executor, thread->rip);
     const struct definition *definition = find(definitions, bytes, readable);
     *done = (struct definitions_done){.signal = SIGILL, .fault_address = thread->rip};
     if (!definition)

@@ -10,19 +10,19 @@
 
 struct not_taken *not_taken_new(struct aria *aria, struct bt_error *error)
 {
+    struct not_taken *not_taken = calloc(1, sizeof *not_taken);
     const struct executor_settings *taken = &aria->process->executor->settings;
     const struct executor_settings settings = {
         .trace = EXEC_TRACE_NONE,
         .cache_bytes = aria->settings.cache_bytes ? aria->settings.cache_bytes : CACHE_BYTES,
-        .readable = taken->readable,
-        .readable_context = taken->readable_context,
-        .note = taken->note,
-        .note_context = taken->note_context};
-    struct not_taken *not_taken = calloc(1, sizeof *not_taken);
+        .operations = &not_taken->operations,
+        .context = taken->context};
     if (!not_taken) {
         bt_fail(error, BT_MEMORY, "no memory for not-taken paths");
         return NULL;
     }
+    not_taken->operations.readable = taken->operations->readable;
+    not_taken->operations.note = taken->operations->note;
     not_taken->aria = aria;
     not_taken->executor = executor_new(&settings, error);
     if (!not_taken->executor) {
@@ -209,7 +209,6 @@ static enum not_taken_result execute_block(struct not_taken *not_taken,
 static enum not_taken_result execute(struct not_taken *not_taken, uint64_t limit,
                                      struct aria_step *step)
 {
-    const struct executor_settings *code = &not_taken->executor->settings;
     enum not_taken_result result = NOT_TAKEN_WENT_ON;
     while (result == NOT_TAKEN_WENT_ON && not_taken->done < limit) {
         uint64_t rip = not_taken->thread->rip;
@@ -217,7 +216,7 @@ static enum not_taken_result execute(struct not_taken *not_taken, uint64_t limit
             not_taken_block(not_taken, rip, limit - not_taken->done);
         if (block)
             result = execute_block(not_taken, block, step);
-        else if (code->readable(code->readable_context, rip) != 0)
+        else if (executor_readable(not_taken->executor, rip) != 0)
             return NOT_TAKEN_NO_MEMORY;
         else {
             step->reason = ARIA_SIGNAL;

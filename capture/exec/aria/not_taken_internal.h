@@ -66,6 +66,7 @@ struct not_taken {
     struct aria *aria;
     struct exec_thread *thread;
     struct executor *executor; /* for its cache and its fault handler */
+    struct executor_operations operations;
     struct not_taken_block *blocks[NOT_TAKEN_HASH];
     struct not_taken_reference references[NOT_TAKEN_REFERENCES];
     unsigned reference_count;

@@ -371,13 +371,13 @@ static void decode_any(const struct not_taken *not_taken, struct not_taken_instr
 
 static void gather(struct not_taken *not_taken, struct work *work, uint64_t address, uint64_t limit)
 {
-    const struct executor_settings *code = &not_taken->aria->process->executor->settings;
+    const struct executor *taken = not_taken->aria->process->executor;
     size_t readable = 0;
     work->count = 0;
     while (work->count < CODE_CACHE_INSTRUCTIONS && work->count < limit) {
         struct not_taken_instruction *instruction = &work->instructions[work->count];
         if (readable < DECODE_BYTES_MAX)
-            readable = code->readable(code->readable_context, address);
+            readable = executor_readable(taken, address);
         if (readable == 0)
             break;
         decode_any(not_taken, instruction, &work->raw[work->count++], address, readable);
@@ -460,8 +460,9 @@ static bool is_as_it_was(const struct not_taken_block *block)
 static bool may_change_unseen(const struct not_taken *not_taken, const struct block *block)
 {
     const struct executor_settings *code = &not_taken->aria->process->executor->settings;
-    return code->unseen && (code->unseen(code->readable_context, block->address) ||
-                            code->unseen(code->readable_context, block->address + block->size - 1));
+    exec_unseen_function *unseen = code->operations->unseen;
+    return unseen && (unseen(code->context, block->address) ||
+                      unseen(code->context, block->address + block->size - 1));
 }
 
 static unsigned hash_of(uint64_t address)

@@ -58,10 +58,10 @@ static int make_side(struct executor *executor, unsigned number, struct bt_error
                                           number == 0   ? settings->trace
                                           : number == 1 ? EXEC_TRACE_NONE
                                                         : EXEC_TRACE_COUNT,
-                                          settings->readable, settings->readable_context, error);
+                                          settings->operations->readable, settings->context, error);
     if (!side->translator)
         return BT_MEMORY;
-    translator_verify_code(side->translator, settings->unseen);
+    translator_verify_code(side->translator, settings->operations->unseen);
     translator_set_side(side->translator, number);
     if (settings->markers)
         translator_find_breakpoints(side->translator, is_breakpoint, executor);
@@ -175,6 +175,18 @@ static void forget_all(struct executor *executor)
     forget_targets(executor, executor->side);
 }
 
+size_t executor_readable(const struct executor *executor, uint64_t address)
+{
+    return executor->settings.operations->readable(executor->settings.context, address);
+}
+
+bool executor_fix_fault(const struct executor *executor, uint64_t address, uint32_t access)
+{
+    const struct executor_operations *operations = executor->settings.operations;
+    return operations->fix_fault &&
+           operations->fix_fault(executor->settings.context, address, access);
+}
+
 /* translate(), again with an empty cache if the cache is full. */
 static struct block *translate_anyway(struct executor *executor, uint64_t address, unsigned limit,
                                       const struct block *before)
@@ -184,8 +196,8 @@ static struct block *translate_anyway(struct executor *executor, uint64_t addres
         forget_all(executor);
         block = translate(executor->translator, address, limit, NULL);
     }
-    if (block && executor->settings.translated)
-        executor->settings.translated(executor->settings.translated_context, block);
+    if (block && executor->settings.operations->translated)
+        executor->settings.operations->translated(executor->settings.context, block);
     return block;
 }
 
@@ -338,13 +350,12 @@ static bool is_over(struct executor *executor)
 /* Whether the run ends before the next block; NULL: not translated yet, or no code. */
 static bool stops_before(struct executor *executor, const struct block *block, uint64_t left)
 {
-    const struct executor_settings *settings = &executor->settings;
     const uint64_t rip = executor->thread->rip;
     if (left == 0) {
         stop_with(executor, EXECUTOR_LIMIT);
     } else if (turn_left(executor) == 0) {
         stop_with(executor, executor_turn_is_limit(executor) ? EXECUTOR_LIMIT : EXECUTOR_TURN);
-    } else if (!block && settings->readable(settings->readable_context, rip) == 0) {
+    } else if (!block && executor_readable(executor, rip) == 0) {
         executor->stop = trap_page_fault(rip, TRAP_USER_FETCH);
     } else if (is_at_breakpoint(executor) && executor->reported_at != rip) {
         executor->reported_at = rip;

@@ -34,6 +34,18 @@ typedef bool executor_note_function(void *context, int number, void *information
  * call. */
 typedef void executor_translated_function(void *context, const struct block *block);
 
+/* Callbacks of an executor to its owner. All of them are called with executor_settings.context;
+ * note() with the thread's note_context instead, if that is set. */
+struct executor_operations {
+    exec_readable_function *readable;
+    exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
+    executor_put_function *put;   /* may be NULL without a trace */
+    trace_take_function *take;    /* called instead of put(); NULL: put() */
+    executor_fix_fault_function *fix_fault;   /* NULL: no fault is fixed */
+    executor_note_function *note;             /* NULL: such signals have their default action */
+    executor_translated_function *translated; /* NULL: translations are not reported */
+};
+
 struct executor_settings {
     enum exec_trace trace;
     bool stepping;       /* stops after each branch: executor_set_stepping() */
@@ -42,19 +54,8 @@ struct executor_settings {
     size_t buffer_bytes; /* of the trace, a multiple of 4096; 0: 256 KiB */
     bool keeps;          /* keeps translated code when the trace changes: executor_set_trace() */
     bool markers;        /* markers of mark.h are breakpoints */
-    exec_readable_function *readable;
-    exec_unseen_function *unseen; /* NULL: executor_invalidate() is called whenever code changes */
-    void *readable_context;       /* of both */
-    executor_put_function *put;   /* may be NULL without a trace */
-    void *put_context;
-    trace_take_function *take; /* called instead of put(); NULL: put() */
-    void *take_context;
-    executor_fix_fault_function *fix_fault; /* NULL: no fault is fixed */
-    void *fix_fault_context;
-    executor_note_function *note; /* NULL: such signals have their default action */
-    void *note_context;
-    executor_translated_function *translated; /* NULL: translations are not reported */
-    void *translated_context;
+    const struct executor_operations *operations; /* owned by the caller */
+    void *context;                                /* passed to all operations */
 };
 
 enum executor_reason {
@@ -79,8 +80,8 @@ struct executor_stop {
     const struct exit *exit; /* of branches: the exit taken; valid until the next run */
 };
 
-/* The settings are copied; what they point to is owned by the caller. NULL with *error if memory is
- * short. Free with executor_free(), which accepts NULL. */
+/* The settings are copied; the caller owns what they point to and frees it after the executor. NULL
+ * with *error if memory is short. Free with executor_free(), which accepts NULL. */
 struct executor *executor_new(const struct executor_settings *settings, struct bt_error *error);
 void executor_free(struct executor *executor);
 

@@ -79,7 +79,7 @@ static bool load_segment(struct executor *executor, const struct exit *exit, uin
 static void decode_at(struct executor *executor, uint64_t address,
                       struct decode_instruction *instruction)
 {
-    size_t readable = executor->settings.readable(executor->settings.readable_context, address);
+    size_t readable = executor_readable(executor, address);
     decode(instruction, (const uint8_t *)(uintptr_t)address, readable, address);
 }
 
@@ -107,13 +107,11 @@ static uint64_t address_of(const struct exec_thread *thread, const struct decode
 static bool move(struct executor *executor, const struct exit *exit, void *to, const void *from,
                  unsigned size, bool writes)
 {
-    const struct executor_settings *settings = &executor->settings;
     uint64_t program = (uint64_t)(uintptr_t)(writes ? to : from);
     for (int times = 0; times < 2; times++)
         if (exec_copy(to, from, size) == 0)
             return true;
-        else if (!settings->fix_fault || !settings->fix_fault(settings->fix_fault_context, program,
-                                                              writes ? PROT_WRITE : PROT_READ))
+        else if (!executor_fix_fault(executor, program, writes ? PROT_WRITE : PROT_READ))
             break;
     undo(executor, exit, trap_page_fault(program, TRAP_PAGE_USER | (writes ? TRAP_PAGE_WRITE : 0)));
     return false;

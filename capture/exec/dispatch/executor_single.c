@@ -40,7 +40,7 @@ void executor_single_begin(struct executor *executor, struct executor_single *si
     *single = (struct executor_single){.on = thread->flags & TRAP_FLAG, .address = thread->rip};
     if (!single->on)
         return;
-    size_t readable = executor->settings.readable(executor->settings.readable_context, thread->rip);
+    size_t readable = executor_readable(executor, thread->rip);
     decode(&instruction, (const uint8_t *)(uintptr_t)thread->rip, readable, thread->rip);
     single->pushes = instruction.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
                      instruction.mnemonic == ZYDIS_MNEMONIC_PUSHFQ;

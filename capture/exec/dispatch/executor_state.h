@@ -65,6 +65,10 @@ void executor_signals_end(struct executor *executor);
  * it had. */
 bool exec_signal(int number, void *information, void *context);
 
+/* The executor's operation of that name. executor_fix_fault: false without the operation. */
+size_t executor_readable(const struct executor *executor, uint64_t address);
+bool executor_fix_fault(const struct executor *executor, uint64_t address, uint32_t access);
+
 /* Whether blocks write a trace, and spill a register for its pointer. */
 bool executor_has_pointer(const struct executor *executor);
 

@@ -31,10 +31,9 @@ int executor_trace_new(struct executor *executor, struct bt_error *error)
     expander->capacity = RECORDS;
     expander->records = malloc(RECORDS * sizeof *expander->records);
     expander->code = trace_code_new(settings->cache_bytes, executor->cache);
-    expander->put = settings->put;
-    expander->context = settings->put_context;
-    expander->take = settings->take;
-    expander->take_context = settings->take_context;
+    expander->put = settings->operations->put;
+    expander->context = settings->context;
+    expander->take = settings->operations->take;
     trace_expander_init(expander);
     executor->buffer = map_buffer(settings->buffer_bytes);
     if (!expander->records || !executor->buffer)

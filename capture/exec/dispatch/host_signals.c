@@ -152,10 +152,8 @@ static bool fix_fault(struct executor *executor, const siginfo_t *info, uint64_t
     uint32_t access = failure & TRAP_PAGE_FETCH   ? PROT_EXEC
                       : failure & TRAP_PAGE_WRITE ? PROT_WRITE
                                                   : PROT_READ;
-    return executor->settings.fix_fault &&
-           (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
-           executor->settings.fix_fault(executor->settings.fix_fault_context,
-                                        (uint64_t)(uintptr_t)info->si_addr, access);
+    return (info->si_code == SEGV_ACCERR || info->si_code == SEGV_MAPERR) &&
+           executor_fix_fault(executor, (uint64_t)(uintptr_t)info->si_addr, access);
 }
 
 static bool is_fault(int number, const siginfo_t *info)
@@ -168,13 +166,14 @@ static bool is_fault(int number, const siginfo_t *info)
 static bool note(struct exec_thread *thread, int number, siginfo_t *info, ucontext_t *context)
 {
     const struct executor *executor = thread->executor;
-    if (!executor || !executor->settings.note) {
+    executor_note_function *noted = executor ? executor->settings.operations->note : NULL;
+    if (!noted) {
         signal(number, SIG_DFL);
         raise(number);
         return true;
     }
-    void *whose = thread->note_context ? thread->note_context : executor->settings.note_context;
-    if (!executor->settings.note(whose, number, info, context))
+    void *whose = thread->note_context ? thread->note_context : executor->settings.context;
+    if (!noted(whose, number, info, context))
         return true;
     thread->interrupt = 1;
     return executor_step_out(thread, context);

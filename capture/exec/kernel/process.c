@@ -121,19 +121,16 @@ static int make_parts(struct process *process, const struct initial_stack *start
         .markers = process->settings.regions.markers,
         .cache_bytes = process->settings.cache_bytes,
         .buffer_bytes = process->settings.buffer_bytes,
+        .operations = &process->executor_operations,
+        .context = process};
+    process->executor_operations = (struct executor_operations){
         .readable = process_readable,
         .unseen = is_shared,
-        .readable_context = process,
         .put = process->operations->put ? put : NULL,
-        .put_context = process,
         .take = process->operations->take ? take : NULL,
-        .take_context = process,
         .fix_fault = fix_fault,
-        .fix_fault_context = process,
         .note = signals_note,
-        .note_context = process->signals,
-        .translated = process->operations->translated ? report_translated : NULL,
-        .translated_context = process};
+        .translated = process->operations->translated ? report_translated : NULL};
     process->executor = executor_new(&settings, error);
     if (!process->executor)
         return BT_MEMORY;
@@ -167,6 +164,7 @@ static int load(struct process *process, const char *path, const char *const *ar
     process->signals = process->thread ? signals_new(process->space, process->thread, error) : NULL;
     if (!process->signals)
         return BT_MEMORY;
+    process->thread->note_context = process->signals;
     process->thread->rip = start.rip;
     process->thread->registers[DECODE_RSP] = start.rsp;
     return make_parts(process, &start, error);

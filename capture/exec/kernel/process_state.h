@@ -29,6 +29,7 @@ struct process {
     struct system_calls *calls;
     struct exec_thread *thread;
     struct executor *executor;
+    struct executor_operations executor_operations;
     struct signals *signals; /* like executor, of the thread whose turn it is */
     struct process_threads *threads;
     struct bt_error *error;                /* argument of process_run() */

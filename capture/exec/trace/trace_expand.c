@@ -100,7 +100,7 @@ static const uint32_t *run_code(struct trace_expander *expander, const uint32_t 
 int trace_expand(struct trace_expander *expander, const uint32_t *entries, size_t count)
 {
     if (expander->take)
-        return expander->take(expander->take_context, expander, entries, count, NULL, 0);
+        return expander->take(expander->context, expander, entries, count, NULL, 0);
     const uint32_t *end = entries + count;
     int result = 0;
     while (entries < end && result == 0) {
@@ -121,7 +121,7 @@ int trace_expand_part(struct trace_expander *expander, const struct block *block
                       const uint32_t *entries, unsigned instructions)
 {
     if (expander->take)
-        return expander->take(expander->take_context, expander, entries, 0, block, instructions);
+        return expander->take(expander->context, expander, entries, 0, block, instructions);
     expander->instructions += instructions;
     if (instructions >= block->pc_map_count)
         return expand(expander, block, entries, block->record_count, block->special_count);

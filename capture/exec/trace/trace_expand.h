@@ -44,7 +44,6 @@ struct trace_expander {
     void *context;
 
     trace_take_function *take; /* NULL: entries are expanded, and records put */
-    void *take_context;
 
     /* XSAVE's state components: size, offset in the standard form, alignment in the compact one */
     struct {

@@ -103,14 +103,10 @@ static void run_program(const char *const *arguments, enum exec_trace trace, boo
 {
     struct program program = {0};
     struct bt_error error = {.message = ""};
-    struct executor_settings settings = {.trace = trace,
-                                         .stepping = stepping,
-                                         .readable = readable,
-                                         .readable_context = &program,
-                                         .put = take,
-                                         .put_context = &program,
-                                         .fix_fault = fix_fault,
-                                         .fix_fault_context = &program};
+    static const struct executor_operations operations = {
+        .readable = readable, .put = take, .fix_fault = fix_fault};
+    struct executor_settings settings = {
+        .trace = trace, .stepping = stepping, .operations = &operations, .context = &program};
     struct initial_stack_options options = {.environment = environment};
     struct initial_stack start;
     struct executor_stop stop = {.reason = EXECUTOR_REFUSED};

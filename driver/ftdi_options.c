@@ -10,12 +10,12 @@
 enum key { KEY_SERIAL, KEY_DESCRIPTION, KEY_VID, KEY_PID, KEY_CHANNEL, KEYS };
 
 /* One key=value; the value is length bytes at text. */
-struct part {
+struct option_text {
     const char *text;
     size_t length;
 };
 
-static int copy_text(char text[64], const struct part *value, const char *key,
+static int copy_text(char text[64], const struct option_text *value, const char *key,
                      struct bt_error *error)
 {
     if (value->length == 0 || value->length > 63)
@@ -25,7 +25,8 @@ static int copy_text(char text[64], const struct part *value, const char *key,
     return 0;
 }
 
-static int parse_id(uint16_t *id, const struct part *value, const char *key, struct bt_error *error)
+static int parse_id(uint16_t *id, const struct option_text *value, const char *key,
+                    struct bt_error *error)
 {
     char text[64];
     char *end;
@@ -41,7 +42,7 @@ static int parse_id(uint16_t *id, const struct part *value, const char *key, str
     return 0;
 }
 
-static int parse_channel(char *channel, const struct part *value, struct bt_error *error)
+static int parse_channel(char *channel, const struct option_text *value, struct bt_error *error)
 {
     char letter = value->length == 1 ? value->text[0] : '\0';
     if (letter == 'a' || letter == 'b')
@@ -52,7 +53,7 @@ static int parse_channel(char *channel, const struct part *value, struct bt_erro
     return 0;
 }
 
-static int parse_part(struct ftdi_options *options, const struct part *part, unsigned *seen,
+static int parse_part(struct ftdi_options *options, const struct option_text *part, unsigned *seen,
                       struct bt_error *error)
 {
     static const char *const names[KEYS] = {"serial", "description", "vid", "pid", "channel"};
@@ -70,7 +71,7 @@ static int parse_part(struct ftdi_options *options, const struct part *part, uns
     if (*seen >> key & 1u)
         return bt_fail(error, BT_USAGE, "board option %s= is given twice", names[key]);
     *seen |= 1u << key;
-    const struct part value = {equals + 1, part->length - name_length - 1};
+    const struct option_text value = {equals + 1, part->length - name_length - 1};
     switch ((enum key)key) {
     case KEY_SERIAL:
         return copy_text(options->serial, &value, names[key], error);
@@ -90,7 +91,7 @@ int ftdi_options_parse(struct ftdi_options *options, const char *text, struct bt
     unsigned seen = 0;
     *options = (struct ftdi_options){.channel = 'A'};
     while (*text) {
-        struct part part = {text, strcspn(text, ",")};
+        struct option_text part = {text, strcspn(text, ",")};
         int result = parse_part(options, &part, &seen, error);
         if (result < 0)
             return result;

@@ -35,7 +35,7 @@ struct buffer_list {
     struct buffer *first, *last;
 };
 
-struct slot {
+struct transfer_slot {
     struct ftdi_ring *ring;
     struct libusb_transfer *transfer;
     struct buffer *buffer; /* written by the transfer; NULL while it is not queued */
@@ -49,7 +49,7 @@ struct ftdi_ring {
     size_t packet_bytes;
     char name[160];
     unsigned limit_mib;
-    struct slot *slots;
+    struct transfer_slot *slots;
     size_t slot_count;
     struct buffer *buffers;
     size_t buffer_count;
@@ -120,7 +120,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *transfer);
 
 /* Queues a slot's transfer if the ring is running and an empty buffer is available. The caller
  * holds the lock. Returns a libusb_error. */
-static int queue(struct ftdi_ring *ring, struct slot *slot)
+static int queue(struct ftdi_ring *ring, struct transfer_slot *slot)
 {
     if (slot->queued || ring->stopping || ring->gone || ring->errors > ERRORS_MAX ||
         ring->queued >= ring->queue_wanted)
@@ -157,7 +157,7 @@ static void note_submit(struct ftdi_ring *ring, int result)
 /* Hands the buffer over and queues the transfer again. Delays here lose requests on the bus. */
 static void LIBUSB_CALL completed(struct libusb_transfer *transfer)
 {
-    struct slot *slot = transfer->user_data;
+    struct transfer_slot *slot = transfer->user_data;
     struct ftdi_ring *ring = slot->ring;
     pthread_mutex_lock(&ring->mutex);
     struct buffer *buffer = slot->buffer;

@@ -43,7 +43,8 @@ struct ftdi_ring *ftdi_ring_new(libusb_context *context, libusb_device_handle *h
                                 uint8_t endpoint, size_t packet_bytes, const char *name,
                                 struct bt_error *error);
 
-/* Longest silence of the chip while transfers are queued: 3 s by default. Set it before the start.
+/* For tests: longest silence of the chip while transfers are queued, 3 s by default. Set it before
+ * the start.
  */
 void ftdi_ring_set_silence(struct ftdi_ring *ring, int milliseconds);
 

@@ -9,7 +9,6 @@
 #define IDENTIFY_MS 650 /* three tries make about two seconds */
 #define START_MS    1000
 #define TRIES       3
-#define BUS_P6      1u
 
 struct session_settings session_settings_default(void)
 {
@@ -61,7 +60,7 @@ static void describe(struct session *session)
     info->clock_hz = identity->clock_hz;
     snprintf(info->board, sizeof info->board, "%s%s%s", identity->name,
              identity->name[0] && identity->serial[0] ? " " : "", identity->serial);
-    if (identity->bus == BUS_P6)
+    if (identity->bus == WIRE_BUS_P6)
         snprintf(info->bus, sizeof info->bus, "p6");
     else
         snprintf(info->bus, sizeof info->bus, "bus %u", identity->bus);

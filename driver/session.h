@@ -52,7 +52,7 @@ const struct wire_identity *session_identity(const struct session *session);
 /* Stores settings for source_start, which configures and arms the board with them. */
 void session_prepare(struct session *session, const struct session_settings *settings);
 
-/* session_prepare and source_start in one: waits for the board's START. 0 or a negative code. */
+/* For tests: session_prepare and source_start in one. 0 or a negative code. */
 int session_arm(struct session *session, const struct session_settings *settings,
                 struct bt_error *error);
 
@@ -73,12 +73,12 @@ int session_resume(struct session *session, struct stream *stream, struct bt_err
 
 /*
  * The session as a source of batches; it owns the session (source_close frees both). Start it with
- * session_arm, or with session_prepare and source_start.
- * source_stop sends STOP to the board; source_next then continues to the END frame.
+ * session_prepare and source_start. source_stop sends STOP to the board; source_next then continues
+ * to the END frame.
  */
 struct source *session_source(struct session *session);
 
-/* Reads the counters. Only while not armed: an armed board sends them in heartbeats. */
+/* For tests: reads the counters. Only while not armed: an armed board sends them in heartbeats. */
 int session_status(struct session *session, struct wire_counters *counters, struct bt_error *error);
 
 struct session_test_result {
@@ -90,6 +90,7 @@ struct session_test_result {
 int session_self_test(struct session *session, uint32_t frames, struct session_test_result *result,
                       struct bt_error *error);
 
+/* For tests: the session's counts so far. */
 void session_statistics(const struct session *session, struct session_statistics *statistics);
 
 #endif

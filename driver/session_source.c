@@ -4,7 +4,7 @@
 #define STOP_CHECK_MS 100 /* interval of checks while stopping */
 
 /* One call of source_next. */
-struct call {
+struct source_call {
     struct batch *batch;
     int64_t deadline_ms; /* INT64_MAX: none */
     bool has_read;
@@ -15,7 +15,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int pause_ms(const struct session *session, const struct call *call, int64_t now)
+static int pause_ms(const struct session *session, const struct source_call *call, int64_t now)
 {
     int64_t wait = call->deadline_ms - now;
     if (call->deadline_ms == INT64_MAX && call->batch->count > 0)
@@ -54,7 +54,7 @@ static void extend_limits(struct session *session, int64_t until_ms)
 
 /* Waits for bytes. 0: check again; 1: return the batch; BT_TIMEOUT. A failure breaks the session,
  * which the next check reports. */
-static int wait_for_bytes(struct session *session, struct call *call, struct bt_error *error)
+static int wait_for_bytes(struct session *session, struct source_call *call, struct bt_error *error)
 {
     if (session->phase == SESSION_STOPPING && session_check_stop(session) < 0)
         return 0;
@@ -111,7 +111,7 @@ static bool next_frame(struct session *session)
     return true;
 }
 
-static int next_batch(struct session *session, struct call *call, struct bt_error *error)
+static int next_batch(struct session *session, struct source_call *call, struct bt_error *error)
 {
     for (;;) {
         int result;
@@ -146,8 +146,8 @@ static int source_next_batch(struct source *source, struct batch *batch, int tim
     session->heard_ms += now - session->returned_ms;
     session->stop_ms += now - session->returned_ms;
     session->asked_ms += now - session->returned_ms;
-    struct call call = {.batch = batch,
-                        .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
+    struct source_call call = {.batch = batch,
+                               .deadline_ms = timeout_ms < 0 ? INT64_MAX : now + timeout_ms};
     int result = next_batch(session, &call, error);
     session->returned_ms = clock_monotonic_ms();
     return result;

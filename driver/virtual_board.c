@@ -249,7 +249,7 @@ static const struct stream_operations operations = {.backpressure = true,
 
 static void init_board(struct virtual_board *virtual, uint32_t frames)
 {
-    struct wire_identity identity = {.bus = 1,
+    struct wire_identity identity = {.bus = WIRE_BUS_P6,
                                      .firmware = 0x00010000,
                                      .clock_hz = virtual_bus_clock_hz(virtual->bus),
                                      .name = "virtual",

@@ -3,7 +3,7 @@
 #define SIZE_LONGEST_PART 8u /* LEN 00: at most this many bytes, by byte enables */
 
 /* How to decode the rest of a request phase, by REQa and LEN. */
-enum rule {
+enum decoding_rule {
     RULE_UNDECODED, /* reserved, or not on this bus; the table's default */
     RULE_SIZED,     /* size by LEN */
     RULE_SIZED_36,  /* as RULE_SIZED, with a 36-bit address */
@@ -12,7 +12,7 @@ enum rule {
     RULE_SPECIAL    /* as RULE_NO_SIZE; the byte enables select the special transaction */
 };
 
-struct row {
+struct request_decoding {
     uint8_t rule;
     uint8_t type;
 };
@@ -32,7 +32,7 @@ enum { LEN_PART, LEN_16, LEN_32, LEN_RESERVED };
     }
 
 /* By REQa[4:0] and LEN (REQb[1:0]): doc/p6-decoding.md, "The table". */
-static const struct row rows[32][LEN_COUNT] = {
+static const struct request_decoding rows[32][LEN_COUNT] = {
     [000] = ANY_LEN(RULE_DEFERRED, REQUEST_DEFERREPLY),
     [002] = SIZED(RULE_SIZED, REQUEST_MEMREADINV),
     [004] = SIZED(RULE_SIZED, REQUEST_FETCH),
@@ -75,7 +75,7 @@ enum p6_result p6_decode(const struct bus_phase *phase, struct record *record)
 {
     unsigned len = phase->request_b & 3u;
     unsigned byte_enables = phase->address_b >> 8 & 0xffu;
-    struct row row = rows[phase->request_a & 31u][len];
+    struct request_decoding row = rows[phase->request_a & 31u][len];
 
     record->address = (uint32_t)phase->address_a;
     record->type = row.type;

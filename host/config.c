@@ -195,7 +195,7 @@ static const struct config_key capture_keys[] = {
 #define CAPTURE_KEYS (sizeof capture_keys / sizeof *capture_keys)
 
 /* State of the parser. */
-struct parser {
+struct config_parser {
     struct config *config;
     struct config_capture *capture; /* of the current section */
     bool in_daemon;
@@ -204,7 +204,8 @@ struct parser {
     uint32_t keys_seen;        /* bit n: capture_keys[n] is set in this section */
 };
 
-static int begin_capture(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+static int begin_capture(struct config_parser *parser, const struct ini_line *line,
+                         struct bt_error *error)
 {
     struct config *config = parser->config;
     if (line->name[0] == '\0' || strcmp(line->name, "all") == 0)
@@ -236,7 +237,8 @@ static int begin_capture(struct parser *parser, const struct ini_line *line, str
     return 0;
 }
 
-static int begin_section(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+static int begin_section(struct config_parser *parser, const struct ini_line *line,
+                         struct bt_error *error)
 {
     parser->in_daemon = strcmp(line->section, "daemon") == 0;
     parser->capture = NULL;
@@ -269,7 +271,7 @@ static int set_stop_timeout(struct config *config, const char *value, struct bt_
     return result;
 }
 
-static int set_daemon_key(struct parser *parser, const struct ini_line *line,
+static int set_daemon_key(struct config_parser *parser, const struct ini_line *line,
                           struct bt_error *error)
 {
     static const struct {
@@ -289,7 +291,7 @@ static int set_daemon_key(struct parser *parser, const struct ini_line *line,
                    "unknown key \"%s\" in [daemon]; there are socket, stop-timeout", line->key);
 }
 
-static int set_capture_key(struct parser *parser, const struct ini_line *line,
+static int set_capture_key(struct config_parser *parser, const struct ini_line *line,
                            struct bt_error *error)
 {
     char known[160] = "";
@@ -313,7 +315,8 @@ static int set_capture_key(struct parser *parser, const struct ini_line *line,
                    parser->capture->name, known);
 }
 
-static int parse_line(struct parser *parser, const struct ini_line *line, struct bt_error *error)
+static int parse_line(struct config_parser *parser, const struct ini_line *line,
+                      struct bt_error *error)
 {
     if (line->section[0])
         return begin_section(parser, line, error);
@@ -372,7 +375,7 @@ static int check(const struct config *config, unsigned *line, struct bt_error *e
 int config_parse(struct config **config, const char *name, const char *text, size_t size,
                  struct bt_error *error)
 {
-    struct parser parser = {.config = calloc(1, sizeof *parser.config)};
+    struct config_parser parser = {.config = calloc(1, sizeof *parser.config)};
     struct ini_line *line = malloc(sizeof *line);
     struct ini ini;
     unsigned number = 0;

@@ -11,7 +11,7 @@ static int refuse(struct bt_error *error, const char *sentence)
     return bt_fail(error, BT_USAGE, "%s", sentence);
 }
 
-static int take_code(struct command *command, const struct json_pull_text *text,
+static int take_code(struct control_command *command, const struct json_pull_text *text,
                      struct bt_error *error)
 {
     static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
@@ -23,7 +23,7 @@ static int take_code(struct command *command, const struct json_pull_text *text,
     return refuse(error, "the commands are status, start, stop and rotate");
 }
 
-static int take_capture(struct command *command, const struct json_pull_text *text,
+static int take_capture(struct control_command *command, const struct json_pull_text *text,
                         struct bt_error *error)
 {
     if (text->size >= sizeof command->capture || memchr(text->text, '\0', text->size))
@@ -48,7 +48,8 @@ static int take_kind(struct json_pull *pull, enum json_pull_kind kind, struct js
     return kind == JSON_PULL_OBJECT ? json_pull_object(pull) : json_pull_string(pull, text);
 }
 
-static int read_request(struct json_pull *pull, struct command *command, struct bt_error *error)
+static int read_request(struct json_pull *pull, struct control_command *command,
+                        struct bt_error *error)
 {
     struct json_pull_text text;
     bool has_command = false;
@@ -68,11 +69,12 @@ static int read_request(struct json_pull *pull, struct command *command, struct 
     return result < 0 || has_command ? result : refuse(error, "a request has a \"command\"");
 }
 
-int command_parse(struct command *command, const char *line, size_t size, struct bt_error *error)
+int control_command_parse(struct control_command *command, const char *line, size_t size,
+                          struct bt_error *error)
 {
     struct json_pull_settings settings = json_pull_settings_default();
     settings.strict = true;
-    *command = (struct command){.code = COMMAND_STATUS};
+    *command = (struct control_command){.code = COMMAND_STATUS};
     struct bt_error problem = {0};
     struct text_reader *reader = text_reader_from_memory(line, size, "the request", &problem);
     struct json_pull *pull = reader ? json_pull_new(reader, &settings, &problem) : NULL;

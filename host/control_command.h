@@ -10,12 +10,13 @@
 
 enum command_code { COMMAND_STATUS, COMMAND_START, COMMAND_STOP, COMMAND_ROTATE, COMMANDS };
 
-struct command {
+struct control_command {
     enum command_code code;
     char capture[COMMAND_CAPTURE_BYTES]; /* empty: every capture */
 };
 
 /* Parses a line of JSON, without its newline. 0, or BT_USAGE with the mistake. */
-int command_parse(struct command *command, const char *line, size_t size, struct bt_error *error);
+int control_command_parse(struct control_command *command, const char *line, size_t size,
+                          struct bt_error *error);
 
 #endif

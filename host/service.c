@@ -125,14 +125,14 @@ static void put_capture(struct json_put *json, const struct config_capture *sett
     json_put_object_end(json);
 }
 
-static bool is_selected(const struct runner *runner, const struct command *command)
+static bool is_selected(const struct runner *runner, const struct control_command *command)
 {
     return command->capture[0] == '\0' ||
            strcmp(command->capture, runner_settings(runner)->name) == 0;
 }
 
 static void put_captures(struct service *service, struct json_put *json,
-                         const struct command *command)
+                         const struct control_command *command)
 {
     json_text(json, "version", BUSTAP_VERSION);
     json_count(json, "pid", (uint64_t)getpid());
@@ -150,7 +150,7 @@ static void put_captures(struct service *service, struct json_put *json,
 }
 
 /* command is NULL if the request was invalid. */
-static int make_answer(struct service *service, const struct command *command,
+static int make_answer(struct service *service, const struct control_command *command,
                        const struct bt_error *error, struct service_answer *answer)
 {
     struct json_put *json = json_put_new_memory();
@@ -174,7 +174,8 @@ static int make_answer(struct service *service, const struct command *command,
 /* --- requests --------------------------------------------------------------------------------- */
 
 /* Executes a request, without waiting for the runners. */
-static int obey(struct service *service, const struct command *command, struct bt_error *error)
+static int obey(struct service *service, const struct control_command *command,
+                struct bt_error *error)
 {
     size_t selected = 0;
     if (service->closing && command->code == COMMAND_START)
@@ -199,7 +200,7 @@ static int obey(struct service *service, const struct command *command, struct b
 
 /* Whether a command is in progress: a stop until the files are complete, a start until the board
  * answered. */
-static bool is_under_way(struct service *service, const struct command *command)
+static bool is_under_way(struct service *service, const struct control_command *command)
 {
     for (size_t i = 0; i < service->count; i++) {
         if (!is_selected(service->runners[i], command))
@@ -215,7 +216,7 @@ static bool is_under_way(struct service *service, const struct command *command)
 }
 
 /* Reports captures that failed to start. */
-static void look_for_failures(struct service *service, const struct command *command,
+static void look_for_failures(struct service *service, const struct control_command *command,
                               struct bt_error *error)
 {
     for (size_t i = 0; i < service->count && error->code == 0; i++) {
@@ -232,9 +233,9 @@ static void look_for_failures(struct service *service, const struct command *com
 int service_answer(struct service *service, const char *line, size_t size, bool *begun,
                    struct service_answer *answer)
 {
-    struct command command;
+    struct control_command command;
     struct bt_error error = {0};
-    if (command_parse(&command, line, size, &error) < 0)
+    if (control_command_parse(&command, line, size, &error) < 0)
         return make_answer(service, NULL, &error, answer);
     if (!*begun && obey(service, &command, &error) < 0)
         return make_answer(service, NULL, &error, answer);

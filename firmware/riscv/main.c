@@ -7,7 +7,6 @@
 #endif
 
 #define FIRMWARE_VERSION 0x00010000u
-#define BUS_P6           1u
 
 static uint64_t wide(uint32_t high, uint32_t low)
 {
@@ -87,7 +86,7 @@ int main(void)
 {
     static struct board board;
     static struct board_frame frames[BOARD_QUEUE_FRAMES];
-    struct wire_identity identity = {.bus = BUS_P6,
+    struct wire_identity identity = {.bus = WIRE_BUS_P6,
                                      .firmware = FIRMWARE_VERSION,
                                      .clock_hz = BOARD_REGISTERS->clock_hz,
                                      .name = "bustap-p6"};

@@ -15,7 +15,7 @@
 #define WORDS "bustap lock, process "
 
 /* The kind of file under a lock's name. */
-enum kind {
+enum lock_kind {
     KIND_LOCK,  /* a lock, held or stale */
     KIND_EMPTY, /* if held: a lock that is being made; otherwise unknown */
     KIND_OTHER
@@ -30,7 +30,7 @@ bool file_lock_name(char *name, size_t size, const char *path)
 }
 
 /* The kind of the file; *holder is a lock's process, else 0. */
-static enum kind look(int file, long *holder)
+static enum lock_kind look(int file, long *holder)
 {
     struct stat status;
     char text[FILE_LOCK_BYTES + 1] = "";

@@ -6,7 +6,11 @@
 #define SIZE_COMMON_MAX 64u
 #define ATTRIBUTE_MAX   7u
 
-bool record_is_plausible(const struct record *record)
+/*
+ * Whether the record is plausible: a type of byutr.h, an attribute of 3 bits, and a size of 0 to
+ * 64, 128 or 255 (or more). A record of zeros is not plausible: it is a hole in a file.
+ */
+static bool is_plausible(const struct record *record)
 {
     bool zero = record->address == 0 && record->time == 0 && record->type == 0 &&
                 record->size == 0 && record->attribute == 0 && record->processor == 0;
@@ -24,7 +28,7 @@ void record_judge_add(struct record_judge *judge, const uint8_t *bytes, size_t c
             whole = record_get_lp64(&record, bytes + i * RECORD_LP64_BYTES) == 0;
         else
             record = record_get(bytes + i * RECORD_BYTES);
-        judge->odd += !whole || !record_is_plausible(&record);
+        judge->odd += !whole || !is_plausible(&record);
         judge->judged++;
     }
 }

@@ -16,12 +16,6 @@ struct record_judge {
     unsigned odd;    /* of those: not plausible */
 };
 
-/*
- * Whether the record is plausible: a type of byutr.h, an attribute of 3 bits, and a size of 0 to
- * 64, 128 or 255 (or more). A record of zeros is not plausible: it is a hole in a file.
- */
-bool record_is_plausible(const struct record *record);
-
 /* Judges count more records at bytes, of RECORD_BYTES or, with lp64, of RECORD_LP64_BYTES each. */
 void record_judge_add(struct record_judge *judge, const uint8_t *bytes, size_t count, bool lp64);
 

@@ -22,9 +22,9 @@ struct dcfg_path dcfg_path_in_process(const struct dcfg_process *process, const 
 }
 
 /* One of an image's ranges. */
-enum part { PART_SYMBOLS, PART_LINES, PART_BLOCKS, PART_ROUTINES };
+enum image_part { PART_SYMBOLS, PART_LINES, PART_BLOCKS, PART_ROUTINES };
 
-static const struct dcfg_range *part_of(const struct dcfg_image *image, enum part part)
+static const struct dcfg_range *part_of(const struct dcfg_image *image, enum image_part part)
 {
     const struct dcfg_range *const parts[] = {&image->symbols, &image->lines, &image->blocks,
                                               &image->routines};
@@ -33,7 +33,7 @@ static const struct dcfg_range *part_of(const struct dcfg_image *image, enum par
 
 /* The last image whose part begins at or before the row: images with an empty part that begins at
  * the same row precede the one with the row. */
-static uint32_t image_of(const struct dcfg_process *process, enum part part, uint32_t row)
+static uint32_t image_of(const struct dcfg_process *process, enum image_part part, uint32_t row)
 {
     uint32_t low = 0;
     uint32_t high = process->image_count;
@@ -58,7 +58,7 @@ static void append(struct dcfg_path *path, const char *what, uint32_t column, ui
     snprintf(path->text + used, sizeof path->text - used, "[%u]%s[%u]", column, what, row + 1);
 }
 
-static struct dcfg_path path_in_image(const struct dcfg_process *process, enum part part,
+static struct dcfg_path path_in_image(const struct dcfg_process *process, enum image_part part,
                                       const char *table, uint32_t row)
 {
     uint32_t image = image_of(process, part, row);

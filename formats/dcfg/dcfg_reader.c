@@ -10,7 +10,7 @@
 #define NUMBERS_MAX    6u /* integers in a row of any table */
 #define IDS_AT_ONCE    32u
 
-struct reader {
+struct graph_reader {
     struct json_pull *pull;
     struct dcfg *graph;
     struct dcfg_process *process; /* the process being read */
@@ -34,7 +34,7 @@ struct dcfg_reader_settings dcfg_reader_settings_default(void)
 }
 
 /* Fails with reader->error, at the current position. */
-static int fail_here(struct reader *reader, int code)
+static int fail_here(struct graph_reader *reader, int code)
 {
     return json_pull_fail(reader->pull, code, "%s", reader->error.message);
 }
@@ -49,7 +49,7 @@ static const struct json_pull_bounds wide_bounds = {.minimum = 0, .maximum = UIN
 static const struct json_pull_bounds count_bounds = {.minimum = 0,
                                                      .maximum = DCFG_COUNT_UNKNOWN - 1};
 
-static int read_id(struct reader *reader, uint32_t *id)
+static int read_id(struct graph_reader *reader, uint32_t *id)
 {
     uint64_t value = 0;
     int result = json_pull_integer_within(reader->pull, &id_bounds, &value);
@@ -74,7 +74,7 @@ static int read_integers(struct dcfg_table *table, const struct json_pull_bounds
 }
 
 /* An array of ids into a range of the process. */
-static int read_ids(struct reader *reader, struct dcfg_range *range)
+static int read_ids(struct graph_reader *reader, struct dcfg_range *range)
 {
     uint64_t ids[IDS_AT_ONCE];
     int result = json_pull_array(reader->pull);
@@ -103,7 +103,7 @@ static int read_ids(struct reader *reader, struct dcfg_range *range)
  */
 
 /* A string, valid until the next one. */
-static int read_name(struct reader *reader)
+static int read_name(struct graph_reader *reader)
 {
     struct json_pull_text text;
     int result = json_pull_string(reader->pull, &text);
@@ -123,7 +123,7 @@ static int read_name(struct reader *reader)
 }
 
 /* FILE_NAMES, EDGE_TYPES and SPECIAL_NODES: ids with names. */
-static int read_named_ids(struct reader *reader, const struct dcfg_column *columns,
+static int read_named_ids(struct graph_reader *reader, const struct dcfg_column *columns,
                           int (*add)(struct dcfg *graph, uint32_t id, const char *name, size_t size,
                                      struct bt_error *error))
 {
@@ -145,7 +145,7 @@ static int read_named_ids(struct reader *reader, const struct dcfg_column *colum
 /* --- images ------------------------------------------------------------------------------------
  */
 
-static int read_symbols(struct reader *reader)
+static int read_symbols(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {
         {"NAME", false}, {"ADDR_OFFSET", false}, {"SIZE", false}, {NULL, false}};
@@ -166,7 +166,7 @@ static int read_symbols(struct reader *reader)
     return result;
 }
 
-static int read_source_data(struct reader *reader)
+static int read_source_data(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {{"FILE_NAME_ID", false}, {"LINE_NUM", false},
                                                  {"ADDR_OFFSET", false},  {"SIZE", false},
@@ -192,7 +192,7 @@ static int read_source_data(struct reader *reader)
     return result;
 }
 
-static int read_basic_blocks(struct reader *reader)
+static int read_basic_blocks(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {
         {"NODE_ID", false},    {"ADDR_OFFSET", false},       {"SIZE", false},
@@ -220,7 +220,7 @@ static int read_basic_blocks(struct reader *reader)
     return result;
 }
 
-static int read_nodes(struct reader *reader, struct dcfg_range *nodes)
+static int read_nodes(struct graph_reader *reader, struct dcfg_range *nodes)
 {
     static const struct dcfg_column columns[] = {
         {"NODE_ID", false}, {"IDOM_NODE_ID", false}, {NULL, false}};
@@ -241,7 +241,7 @@ static int read_nodes(struct reader *reader, struct dcfg_range *nodes)
 }
 
 /* One loop's row. */
-static int read_loop(struct reader *reader, struct dcfg_table *table, struct dcfg_loop *loop)
+static int read_loop(struct graph_reader *reader, struct dcfg_table *table, struct dcfg_loop *loop)
 {
     uint64_t parent = 0;
     int column;
@@ -259,7 +259,7 @@ static int read_loop(struct reader *reader, struct dcfg_table *table, struct dcf
     return column;
 }
 
-static int read_loops(struct reader *reader, struct dcfg_range *loops)
+static int read_loops(struct graph_reader *reader, struct dcfg_range *loops)
 {
     static const struct dcfg_column columns[] = {{"LOOP_HEAD_NODE_ID", false},
                                                  {"LOOP_BACK_EDGE_SOURCE_NODE_IDS", false},
@@ -280,7 +280,7 @@ static int read_loops(struct reader *reader, struct dcfg_range *loops)
     return result;
 }
 
-static int read_routine_cell(struct reader *reader, int column, struct dcfg_routine *routine)
+static int read_routine_cell(struct graph_reader *reader, int column, struct dcfg_routine *routine)
 {
     switch (column) {
     case 1:
@@ -294,7 +294,7 @@ static int read_routine_cell(struct reader *reader, int column, struct dcfg_rout
     }
 }
 
-static int read_routines(struct reader *reader)
+static int read_routines(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {{"ENTRY_NODE_ID", false},
                                                  {"EXIT_NODE_IDS", false},
@@ -318,7 +318,7 @@ static int read_routines(struct reader *reader)
     return result;
 }
 
-static int read_image_data(struct reader *reader)
+static int read_image_data(struct graph_reader *reader)
 {
     static const char *const tags[] = {"FILE_NAME_ID", "SYMBOLS",  "SOURCE_DATA",
                                        "BASIC_BLOCKS", "ROUTINES", NULL};
@@ -337,7 +337,7 @@ static int read_image_data(struct reader *reader)
     return tag;
 }
 
-static int read_image(struct reader *reader, struct dcfg_table *table)
+static int read_image(struct graph_reader *reader, struct dcfg_table *table)
 {
     static const struct json_pull_bounds *const bounds[] = {&id_or_none_bounds, &wide_bounds,
                                                             &wide_bounds};
@@ -360,7 +360,7 @@ static int read_image(struct reader *reader, struct dcfg_table *table)
     return column;
 }
 
-static int read_images(struct reader *reader)
+static int read_images(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {{"IMAGE_ID", false},
                                                  {"LOAD_ADDR", false},
@@ -378,7 +378,7 @@ static int read_images(struct reader *reader)
 /* --- counts and edges --------------------------------------------------------------------------
  */
 
-static int more_counts(struct reader *reader)
+static int more_counts(struct graph_reader *reader)
 {
     uint32_t maximum = reader->graph->limits.threads_max;
     if (reader->counts_capacity >= maximum)
@@ -395,7 +395,7 @@ static int more_counts(struct reader *reader)
 }
 
 /* An array of counts, one a thread, into reader->counts. */
-static int read_counts(struct reader *reader, uint32_t *threads)
+static int read_counts(struct graph_reader *reader, uint32_t *threads)
 {
     *threads = 0;
     int result = json_pull_array(reader->pull);
@@ -416,7 +416,7 @@ static int read_counts(struct reader *reader, uint32_t *threads)
 }
 
 /* The index in reader->used_types of an edge type's id. */
-static int use_type(struct reader *reader, uint32_t id, uint8_t *number)
+static int use_type(struct graph_reader *reader, uint32_t id, uint8_t *number)
 {
     uint8_t i = reader->last_type;
     if (i >= reader->used_type_count || reader->used_types[i] != id) {
@@ -433,7 +433,7 @@ static int use_type(struct reader *reader, uint32_t id, uint8_t *number)
     return 0;
 }
 
-static int read_edge(struct reader *reader, struct dcfg_table *table)
+static int read_edge(struct graph_reader *reader, struct dcfg_table *table)
 {
     static const struct json_pull_bounds *const bounds[] = {&id_bounds, &id_bounds, &id_bounds,
                                                             &id_bounds, NULL};
@@ -456,7 +456,7 @@ static int read_edge(struct reader *reader, struct dcfg_table *table)
     return result < 0 ? fail_here(reader, result) : 0;
 }
 
-static int read_edges(struct reader *reader)
+static int read_edges(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {
         {"EDGE_ID", false},      {"SOURCE_NODE_ID", false},   {"TARGET_NODE_ID", false},
@@ -469,7 +469,7 @@ static int read_edges(struct reader *reader)
 }
 
 /* Converts indices of used_types to types, once all are known. */
-static int resolve_types(struct reader *reader, struct bt_error *error)
+static int resolve_types(struct graph_reader *reader, struct bt_error *error)
 {
     const struct dcfg *graph = reader->graph;
     uint8_t types[256] = {0};
@@ -492,7 +492,7 @@ static int resolve_types(struct reader *reader, struct bt_error *error)
 /* --- processes ---------------------------------------------------------------------------------
  */
 
-static int read_thread_instructions(struct reader *reader)
+static int read_thread_instructions(struct graph_reader *reader)
 {
     uint32_t threads = 0;
     int result = read_counts(reader, &threads);
@@ -502,7 +502,7 @@ static int read_thread_instructions(struct reader *reader)
     return result < 0 ? fail_here(reader, result) : 0;
 }
 
-static int read_process_data(struct reader *reader)
+static int read_process_data(struct graph_reader *reader)
 {
     static const char *const tags[] = {"INSTR_COUNT", "INSTR_COUNT_PER_THREAD", "IMAGES", "EDGES",
                                        NULL};
@@ -521,7 +521,7 @@ static int read_process_data(struct reader *reader)
     return tag;
 }
 
-static int read_processes(struct reader *reader)
+static int read_processes(struct graph_reader *reader)
 {
     static const struct dcfg_column columns[] = {
         {"PROCESS_ID", false}, {"PROCESS_DATA", false}, {NULL, false}};
@@ -544,7 +544,7 @@ static int read_processes(struct reader *reader)
 
 enum { TAG_MAJOR = 1, TAG_MINOR, TAG_FILE_NAMES, TAG_EDGE_TYPES, TAG_SPECIAL_NODES, TAG_PROCESSES };
 
-static int read_version(struct reader *reader, int tag)
+static int read_version(struct graph_reader *reader, int tag)
 {
     uint64_t value = 0;
     int result = json_pull_integer_within(reader->pull, &size_bounds, &value);
@@ -563,7 +563,7 @@ static int read_version(struct reader *reader, int tag)
     return 0;
 }
 
-static int read_section(struct reader *reader, int tag)
+static int read_section(struct graph_reader *reader, int tag)
 {
     static const struct dcfg_column file_names[] = {
         {"FILE_NAME_ID", false}, {"FILE_NAME", false}, {NULL, false}};
@@ -585,7 +585,7 @@ static int read_section(struct reader *reader, int tag)
     }
 }
 
-static int read_document(struct reader *reader)
+static int read_document(struct graph_reader *reader)
 {
     static const char *const tags[] = {"MAJOR_VERSION", "MINOR_VERSION", "FILE_NAMES", "EDGE_TYPES",
                                        "SPECIAL_NODES", "PROCESSES",     NULL};
@@ -602,13 +602,13 @@ static int read_document(struct reader *reader)
     return result;
 }
 
-struct dcfg *dcfg_read_text(struct text_reader *text, const struct dcfg_reader_settings *settings,
-                            struct bt_error *error)
+struct dcfg *dcfg_read(struct text_reader *text, const struct dcfg_reader_settings *settings,
+                       struct bt_error *error)
 {
     struct dcfg_reader_settings standard = dcfg_reader_settings_default();
     if (!settings)
         settings = &standard;
-    struct reader reader = {.any_version = settings->any_version};
+    struct graph_reader reader = {.any_version = settings->any_version};
     int result = BT_MEMORY;
     reader.graph = dcfg_new(&settings->graph, error);
     if (reader.graph)
@@ -630,15 +630,4 @@ struct dcfg *dcfg_read_text(struct text_reader *text, const struct dcfg_reader_s
         return NULL;
     }
     return reader.graph;
-}
-
-struct dcfg *dcfg_read(const char *path, const struct dcfg_reader_settings *settings,
-                       struct bt_error *error)
-{
-    struct text_reader *reader = text_reader_open(path, error);
-    if (!reader)
-        return NULL;
-    struct dcfg *graph = dcfg_read_text(reader, settings, error);
-    text_reader_close(reader);
-    return graph;
 }

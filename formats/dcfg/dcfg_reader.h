@@ -19,15 +19,11 @@ struct dcfg_reader_settings {
 struct dcfg_reader_settings dcfg_reader_settings_default(void);
 
 /*
- * Reads the graph in the file path ("-": standard input), plain or compressed, and seals it. NULL
- * and *error on failure: BT_DATA with the path in the document, BT_IO, or BT_MEMORY (none, or a
- * limit). settings may be NULL.
+ * Reads a graph from reader, which the caller owns, and seals it. NULL and *error on failure:
+ * BT_DATA with the path in the document, BT_IO, or BT_MEMORY (none, or a limit). settings may be
+ * NULL.
  */
-struct dcfg *dcfg_read(const char *path, const struct dcfg_reader_settings *settings,
+struct dcfg *dcfg_read(struct text_reader *reader, const struct dcfg_reader_settings *settings,
                        struct bt_error *error);
-
-/* The same from a reader, which the caller owns: text from memory, or with progress. */
-struct dcfg *dcfg_read_text(struct text_reader *reader, const struct dcfg_reader_settings *settings,
-                            struct bt_error *error);
 
 #endif

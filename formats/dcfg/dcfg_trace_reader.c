@@ -9,7 +9,7 @@
 #define MAJOR_KNOWN 1u
 
 /* The reader's position: each state is nested in the previous one. */
-enum state { AT_BEGINNING, IN_DOCUMENT, IN_PROCESS, IN_THREAD, AT_END };
+enum reader_state { AT_BEGINNING, IN_DOCUMENT, IN_PROCESS, IN_THREAD, AT_END };
 
 enum { TAG_MAJOR = 1, TAG_MINOR, TAG_PROCESSES };
 enum { PROCESS_ID = 1, STRING_DICTIONARY, TRANSITION_TABLE, THREAD_DATA };
@@ -18,13 +18,13 @@ enum { PRECEDING_INSTR_COUNT = 1, INSTR_COUNT, EDGE_COUNT, FIRST_EDGE_ID, EDGE_I
 enum { CURRENT_EDGE_ID = 1, TRANSITION_CODE, NEXT_EDGE_IDS };
 
 /* A string in separate memory. */
-struct text {
+struct text_buffer {
     char *text;
     size_t length, capacity;
 };
 
 /* Edge ids in separate memory. */
-struct ids {
+struct id_buffer {
     uint32_t *ids;
     size_t count, capacity;
 };
@@ -33,7 +33,7 @@ struct dcfg_trace_reader {
     struct dcfg_trace_reader_settings settings;
     struct json_pull *pull;
     struct bt_error inner; /* of functions that do not know the position */
-    enum state state;
+    enum reader_state state;
     int failed; /* code of the first failure, which is final */
     uint32_t tags_seen;
     struct dcfg_table processes, threads, chunks;
@@ -41,8 +41,8 @@ struct dcfg_trace_reader {
     struct transition_table *table;
     struct edge_sequence *sequence;
     struct edge_walk *walk;
-    struct text text; /* of the chunk */
-    struct ids ids;
+    struct text_buffer text; /* of the chunk */
+    struct id_buffer ids;
     struct dcfg_trace_chunk chunk;
     bool chunk_started;
 };
@@ -153,7 +153,7 @@ static int next_row(struct dcfg_table *table)
 }
 
 /* Reads a string of at most maximum characters. */
-static int read_text(struct dcfg_trace_reader *reader, struct text *text, size_t maximum)
+static int read_text(struct dcfg_trace_reader *reader, struct text_buffer *text, size_t maximum)
 {
     struct json_pull_text piece;
     text->length = 0;
@@ -188,7 +188,7 @@ static bool good_key(const char *key, size_t size)
 static int read_dictionary(struct dcfg_trace_reader *reader)
 {
     struct json_pull_text key;
-    struct text name = {.text = NULL, .length = 0, .capacity = 0};
+    struct text_buffer name = {.text = NULL, .length = 0, .capacity = 0};
     int result = json_pull_object(reader->pull);
     while (result >= 0 && (result = json_pull_key(reader->pull, &key)) > 0) {
         char *grown = grow_array(name.text, &name.capacity, key.size + 1, 1);
@@ -222,7 +222,7 @@ static int read_dictionary(struct dcfg_trace_reader *reader)
 
 static int read_ids(struct dcfg_trace_reader *reader)
 {
-    struct ids *ids = &reader->ids;
+    struct id_buffer *ids = &reader->ids;
     ids->count = 0;
     int result = json_pull_array(reader->pull);
     while (result >= 0 && (result = json_pull_element(reader->pull)) > 0) {

@@ -10,7 +10,7 @@
 #define PASSES 3
 
 /* A phrase that gets a code. */
-struct leaf {
+struct phrase_leaf {
     uint64_t uses;
     uint32_t before;
     uint32_t phrase;
@@ -25,8 +25,8 @@ struct tree {
 
 static int compare_leaves(const void *left, const void *right)
 {
-    const struct leaf *a = left;
-    const struct leaf *b = right;
+    const struct phrase_leaf *a = left;
+    const struct phrase_leaf *b = right;
     if (a->before != b->before)
         return a->before < b->before ? -1 : 1;
     if (a->uses != b->uses)
@@ -35,7 +35,7 @@ static int compare_leaves(const void *left, const void *right)
 }
 
 /* The depth of each leaf, rarest leaf first, less than 256: two queues, as in huffman.c. */
-static void tree_depths(struct tree *tree, const struct leaf *leaves, size_t count)
+static void tree_depths(struct tree *tree, const struct phrase_leaf *leaves, size_t count)
 {
     size_t next_leaf = 0;
     size_t next_inner = count;
@@ -80,7 +80,7 @@ static void count_lengths(const uint8_t *depths, size_t count, size_t lengths[BI
 }
 
 /* Assigns codes to the phrases that follow one edge: the most used get the shortest. */
-static void assign(struct edge_code *codes, struct tree *tree, const struct leaf *leaves,
+static void assign(struct edge_code *codes, struct tree *tree, const struct phrase_leaf *leaves,
                    size_t count)
 {
     size_t lengths[BITS_MAX + 1];
@@ -97,15 +97,15 @@ static void assign(struct edge_code *codes, struct tree *tree, const struct leaf
 }
 
 /* Assigns codes to all phrases that are used. */
-static void assign_all(struct edge_code *codes, const struct phrases *phrases, struct leaf *leaves,
-                       struct tree *tree)
+static void assign_all(struct edge_code *codes, const struct phrases *phrases,
+                       struct phrase_leaf *leaves, struct tree *tree)
 {
     size_t count = 0;
     memset(codes, 0, phrases->count * sizeof *codes);
     for (size_t i = 1; i < phrases->count; i++) {
         const struct phrase *phrase = &phrases->items[i];
         if (phrase->uses > 0)
-            leaves[count++] = (struct leaf){
+            leaves[count++] = (struct phrase_leaf){
                 .uses = phrase->uses, .before = phrase->before, .phrase = (uint32_t)i};
     }
     qsort(leaves, count, sizeof *leaves, compare_leaves);
@@ -170,7 +170,7 @@ static bool dissolve(const struct edge_code *codes, struct phrases *phrases)
 int edge_codes_assign(struct edge_code *codes, struct phrases *phrases, struct bt_error *error)
 {
     size_t count = phrases->count;
-    struct leaf *leaves = malloc(count * sizeof *leaves);
+    struct phrase_leaf *leaves = malloc(count * sizeof *leaves);
     struct tree tree = {malloc(2 * count * sizeof *tree.weights),
                         malloc(2 * count * sizeof *tree.parents),
                         malloc(2 * count * sizeof *tree.depths)};

@@ -7,18 +7,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum state { ADDED, WAITING, COMPILED };
+enum entry_state { ADDED, WAITING, COMPILED };
 
-struct entry {
+struct dictionary_entry {
     char *key; /* key_length octets and a 0, then the text, which is dropped once compiled */
     size_t key_length;
     size_t text_length;
     struct edge_list list;
-    enum state state;
+    enum entry_state state;
 };
 
 /* Memory of an entry with its slots in the index, without its key and text. */
-#define ENTRY_BYTES (sizeof(struct entry) + 4 * sizeof(size_t))
+#define ENTRY_BYTES (sizeof(struct dictionary_entry) + 4 * sizeof(size_t))
 
 /* An entry that waits for the entries it refers to, with the offset of its next reference. */
 struct visit {
@@ -27,7 +27,7 @@ struct visit {
 };
 
 struct edge_dictionary {
-    struct entry *entries;
+    struct dictionary_entry *entries;
     size_t count, capacity;
     size_t finished; /* entries before this one belong to earlier processes */
     struct hash_index by_key;
@@ -73,7 +73,7 @@ static size_t find(const struct edge_dictionary *dictionary, uint32_t hash, cons
 {
     struct hash_search search = hash_search(&dictionary->by_key, hash);
     while (hash_search_next(&search)) {
-        const struct entry *entry = &dictionary->entries[search.number];
+        const struct dictionary_entry *entry = &dictionary->entries[search.number];
         if (entry->key_length == length && memcmp(entry->key, key, length) == 0)
             return (size_t)search.number + 1;
     }
@@ -86,7 +86,7 @@ static int no_memory(struct bt_error *error)
 }
 
 /* A key as shown in messages. */
-static const char *show(char shown[40], const struct entry *entry)
+static const char *show(char shown[40], const struct dictionary_entry *entry)
 {
     snprintf(shown, 40, "%.36s", entry->key);
     for (char *c = shown; *c; c++)
@@ -95,8 +95,9 @@ static const char *show(char shown[40], const struct entry *entry)
     return shown;
 }
 
-static int check_addition(const struct edge_dictionary *dictionary, const struct entry *entry,
-                          size_t present, struct bt_error *error)
+static int check_addition(const struct edge_dictionary *dictionary,
+                          const struct dictionary_entry *entry, size_t present,
+                          struct bt_error *error)
 {
     char shown[40];
     if (present > dictionary->finished)
@@ -116,7 +117,8 @@ static int check_addition(const struct edge_dictionary *dictionary, const struct
 int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, size_t key_length,
                         const char *text, size_t length, struct bt_error *error)
 {
-    struct entry entry = {.key_length = key_length, .text_length = length, .state = ADDED};
+    struct dictionary_entry entry = {
+        .key_length = key_length, .text_length = length, .state = ADDED};
     const uint32_t hash = hash_of(dictionary, key, key_length);
     const size_t present = find(dictionary, hash, key, key_length);
     int result = check_addition(dictionary, &entry, present, error);
@@ -124,8 +126,8 @@ int edge_dictionary_add(struct edge_dictionary *dictionary, const char *key, siz
         return result;
     if (dictionary->count >= HASH_INDEX_NUMBER_MAX || hash_index_reserve(&dictionary->by_key, 1))
         return no_memory(error);
-    struct entry *grown = grow_array(dictionary->entries, &dictionary->capacity,
-                                     dictionary->count + 1, sizeof *grown);
+    struct dictionary_entry *grown = grow_array(dictionary->entries, &dictionary->capacity,
+                                                dictionary->count + 1, sizeof *grown);
     if (!grown)
         return no_memory(error);
     dictionary->entries = grown;
@@ -174,7 +176,7 @@ static int push_visit(struct edge_dictionary *dictionary, size_t entry)
 }
 
 /* The first uncompiled entry found in an entry's references. */
-struct look {
+struct reference_search {
     const struct edge_dictionary *dictionary;
     size_t entry; /* 1 + the entry, 0: none */
     size_t at;
@@ -182,7 +184,7 @@ struct look {
 
 static int look_at(void *context, const char *key, size_t key_length, size_t at)
 {
-    struct look *look = context;
+    struct reference_search *look = context;
     const struct edge_dictionary *dictionary = look->dictionary;
     size_t present = find(dictionary, hash_of(dictionary, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
@@ -192,7 +194,8 @@ static int look_at(void *context, const char *key, size_t key_length, size_t at)
     return 1;
 }
 
-static int compile(struct edge_dictionary *dictionary, struct entry *entry, struct bt_error *error)
+static int compile(struct edge_dictionary *dictionary, struct dictionary_entry *entry,
+                   struct bt_error *error)
 {
     char shown[40];
     int result = edge_text_compile(&dictionary->nodes, &entry->list, dictionary,
@@ -217,8 +220,8 @@ static int compile_with_references(struct edge_dictionary *dictionary, size_t fi
         return no_memory(error);
     while (dictionary->visit_count > 0) {
         struct visit *visit = &dictionary->visits[dictionary->visit_count - 1];
-        struct entry *entry = &dictionary->entries[visit->entry];
-        struct look look = {.dictionary = dictionary};
+        struct dictionary_entry *entry = &dictionary->entries[visit->entry];
+        struct reference_search look = {.dictionary = dictionary};
         edge_text_references(entry->key + entry->key_length + 1 + visit->at,
                              entry->text_length - visit->at, look_at, &look);
         if (look.entry == 0) {

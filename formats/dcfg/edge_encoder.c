@@ -268,13 +268,14 @@ int edge_encoder_gap(struct edge_encoder *encoder, uint32_t thread, uint64_t ins
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* Bits, written as characters of six bits. */
-struct bits {
+struct sextet_writer {
     uint64_t bits; /* not yet written, the next to write highest */
     unsigned count;
     char *to;
 };
 
-static void put_phrase(struct bits *bits, const struct edge_encoder *encoder, uint32_t phrase)
+static void put_phrase(struct sextet_writer *bits, const struct edge_encoder *encoder,
+                       uint32_t phrase)
 {
     while (!encoder->codes[phrase].used) {
         const struct phrase *joined = &encoder->phrases.items[phrase];
@@ -358,7 +359,7 @@ int edge_encoder_sequence(struct edge_encoder *encoder, size_t i, struct edge_en
                             chunk->phrase_count * sizeof *encoder->stream, error);
     if (result < 0)
         return result;
-    struct bits bits = {.to = grown + text->length};
+    struct sextet_writer bits = {.to = grown + text->length};
     for (size_t phrase = 0; phrase < chunk->phrase_count; phrase++)
         put_phrase(&bits, encoder, encoder->stream[phrase]);
     if (bits.count > 0)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A list being read. */
-struct frame {
+struct list_frame {
     const struct edge_nodes *nodes;
     uint32_t first;     /* of the list */
     uint32_t node;      /* the next one to read */
@@ -18,7 +18,7 @@ struct edge_sequence {
     struct edge_nodes nodes;
     const struct edge_nodes *dictionary;
     struct edge_list list;
-    struct frame *frames;
+    struct list_frame *frames;
     size_t depth, capacity;
     uint64_t literal_done; /* values of the current literal already returned */
     uint64_t read_calls;
@@ -55,19 +55,19 @@ int edge_sequence_start(struct edge_sequence *sequence, const struct edge_dictio
     int result = edge_text_compile(&sequence->nodes, &list, dictionary, text, length, error);
     if (result < 0)
         return result;
-    struct frame *grown =
+    struct list_frame *grown =
         grow_array(sequence->frames, &sequence->capacity, (size_t)list.depth + 1, sizeof *grown);
     if (!grown)
         return bt_fail(error, BT_MEMORY, "no memory for an edge-id sequence");
     sequence->frames = grown;
     sequence->list = list;
     if (list.first != EDGE_TEXT_NONE)
-        grown[sequence->depth++] = (struct frame){.nodes = &sequence->nodes,
-                                                  .first = list.first,
-                                                  .node = list.first,
-                                                  .copies = 0,
-                                                  .read_call = 0,
-                                                  .began = 0};
+        grown[sequence->depth++] = (struct list_frame){.nodes = &sequence->nodes,
+                                                       .first = list.first,
+                                                       .node = list.first,
+                                                       .copies = 0,
+                                                       .read_call = 0,
+                                                       .began = 0};
     return 0;
 }
 
@@ -77,25 +77,25 @@ uint64_t edge_sequence_length(const struct edge_sequence *sequence)
 }
 
 /* The output of one call. */
-struct output {
+struct value_output {
     uint8_t *values;
     size_t count, capacity;
 };
 
 static void push(struct edge_sequence *sequence, const struct edge_nodes *nodes, uint32_t first,
-                 uint64_t copies, const struct output *output)
+                 uint64_t copies, const struct value_output *output)
 {
-    sequence->frames[sequence->depth++] = (struct frame){.nodes = nodes,
-                                                         .first = first,
-                                                         .node = first,
-                                                         .copies = copies - 1,
-                                                         .read_call = sequence->read_calls,
-                                                         .began = output->count};
+    sequence->frames[sequence->depth++] = (struct list_frame){.nodes = nodes,
+                                                              .first = first,
+                                                              .node = first,
+                                                              .copies = copies - 1,
+                                                              .read_call = sequence->read_calls,
+                                                              .began = output->count};
 }
 
 /* Returns as much of a literal as fits; the frame advances after its last value. */
-static void read_literal(struct edge_sequence *sequence, struct frame *frame,
-                         const struct edge_node *node, struct output *output)
+static void read_literal(struct edge_sequence *sequence, struct list_frame *frame,
+                         const struct edge_node *node, struct value_output *output)
 {
     uint64_t left = node->count - sequence->literal_done;
     size_t room = output->capacity - output->count;
@@ -114,7 +114,8 @@ static void read_literal(struct edge_sequence *sequence, struct frame *frame,
  * At the end of a list: its next copy, or back to the enclosing list. If the completed copy is
  * entirely in the output, further copies are made from there.
  */
-static void end_list(struct edge_sequence *sequence, struct frame *frame, struct output *output)
+static void end_list(struct edge_sequence *sequence, struct list_frame *frame,
+                     struct value_output *output)
 {
     if (frame->copies > 0 && frame->read_call == sequence->read_calls) {
         size_t length = output->count - frame->began;
@@ -142,10 +143,10 @@ static void end_list(struct edge_sequence *sequence, struct frame *frame, struct
 
 size_t edge_sequence_read(struct edge_sequence *sequence, uint8_t *values, size_t capacity)
 {
-    struct output output = {.values = values, .count = 0, .capacity = capacity};
+    struct value_output output = {.values = values, .count = 0, .capacity = capacity};
     sequence->read_calls++;
     while (sequence->depth > 0 && output.count < capacity) {
-        struct frame *frame = &sequence->frames[sequence->depth - 1];
+        struct list_frame *frame = &sequence->frames[sequence->depth - 1];
         if (frame->node == EDGE_TEXT_NONE) {
             end_list(sequence, frame, &output);
             continue;

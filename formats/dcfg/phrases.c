@@ -10,7 +10,7 @@
 #define SEVERAL   UINT32_MAX
 
 /* A node of the prefix tree: the edges on the path to it are a prefix of phrases. */
-struct node {
+struct tree_node {
     uint32_t edge; /* label of the first child */
     uint32_t child;
     uint32_t phrase; /* number of the phrase that ends here; 0: none */
@@ -18,24 +18,24 @@ struct node {
 };
 
 /* A child other than the first. */
-struct branch {
+struct tree_branch {
     uint32_t node, edge;
     uint32_t child;
 };
 
 /* State of an edge. */
-struct state {
+struct edge_state {
     uint32_t root;      /* node: root of the phrases that follow it; 0: none */
     uint32_t successor; /* the only edge that has followed it; 0: none yet; or SEVERAL */
 };
 
 struct phrases_tree {
-    struct node *nodes; /* number 0 is none */
+    struct tree_node *nodes; /* number 0 is none */
     size_t node_count, node_capacity;
-    struct branch *branches;
+    struct tree_branch *branches;
     size_t branch_count, branch_capacity;
     struct hash_index by_node; /* branches by node and edge */
-    struct state *states;
+    struct edge_state *states;
 };
 
 static int no_memory(struct bt_error *error)
@@ -77,7 +77,7 @@ void phrases_free(struct phrases *phrases)
 
 void phrases_observe(struct phrases *phrases, const uint32_t *edges, size_t count)
 {
-    struct state *states = phrases->tree->states;
+    struct edge_state *states = phrases->tree->states;
     for (size_t i = 0; i + 1 < count; i++) {
         uint32_t *successor = &states[edges[i]].successor;
         if (*successor != edges[i + 1])
@@ -92,7 +92,7 @@ static uint32_t find_branch(const struct phrases_tree *tree, uint32_t node, uint
 {
     struct hash_search search = hash_search(&tree->by_node, hash_pair(node, edge));
     while (hash_search_next(&search)) {
-        const struct branch *branch = &tree->branches[search.number];
+        const struct tree_branch *branch = &tree->branches[search.number];
         if (branch->node == node && branch->edge == edge)
             return branch->child;
     }
@@ -102,7 +102,7 @@ static uint32_t find_branch(const struct phrases_tree *tree, uint32_t node, uint
 /* The child of a node along an edge; 0: none. */
 static inline uint32_t find_child(const struct phrases_tree *tree, uint32_t node, uint32_t edge)
 {
-    const struct node *from = &tree->nodes[node];
+    const struct tree_node *from = &tree->nodes[node];
     if (from->edge == edge)
         return from->child;
     return from->more ? find_branch(tree, node, edge) : 0;
@@ -111,18 +111,18 @@ static inline uint32_t find_child(const struct phrases_tree *tree, uint32_t node
 /* A new node; 0: no memory. */
 static uint32_t add_node(struct phrases_tree *tree)
 {
-    struct node *grown =
+    struct tree_node *grown =
         grow_array(tree->nodes, &tree->node_capacity, tree->node_count + 1, sizeof *grown);
     if (!grown || tree->node_count >= UINT32_MAX)
         return 0;
     tree->nodes = grown;
-    grown[tree->node_count] = (struct node){.edge = 0, .child = 0, .phrase = 0, .more = 0};
+    grown[tree->node_count] = (struct tree_node){.edge = 0, .child = 0, .phrase = 0, .more = 0};
     return (uint32_t)tree->node_count++;
 }
 
-static int add_branch(struct phrases_tree *tree, const struct branch *branch)
+static int add_branch(struct phrases_tree *tree, const struct tree_branch *branch)
 {
-    struct branch *grown =
+    struct tree_branch *grown =
         grow_array(tree->branches, &tree->branch_capacity, tree->branch_count + 1, sizeof *grown);
     if (!grown)
         return BT_MEMORY;
@@ -143,14 +143,14 @@ static uint32_t make_child(struct phrases_tree *tree, uint32_t node, uint32_t ed
     child = add_node(tree);
     if (child == 0)
         return 0;
-    struct node *from = &tree->nodes[node];
+    struct tree_node *from = &tree->nodes[node];
     if (from->child == 0) {
         from->edge = edge;
         from->child = child;
         return child;
     }
     from->more = 1;
-    return add_branch(tree, &(struct branch){.node = node, .edge = edge, .child = child}) == 0
+    return add_branch(tree, &(struct tree_branch){.node = node, .edge = edge, .child = child}) == 0
                ? child
                : 0;
 }
@@ -160,7 +160,7 @@ static uint32_t make_path(struct phrases *phrases, uint32_t before, const uint32
                           size_t length)
 {
     struct phrases_tree *tree = phrases->tree;
-    struct state *state = &tree->states[before];
+    struct edge_state *state = &tree->states[before];
     if (state->root == 0)
         state->root = add_node(tree);
     uint32_t node = state->root;

@@ -9,7 +9,7 @@
 #define EDGES_BEHIND 16u
 
 /* An edge that has rows. */
-struct state {
+struct edge_rows {
     uint32_t edge;
     uint32_t row; /* its first */
     uint32_t first;
@@ -21,7 +21,7 @@ struct transition_table {
     size_t row_count, row_capacity;
     uint32_t *edges;
     size_t edge_count, edge_capacity;
-    struct state *states; /* one sentinel after the last, for the end of its rows */
+    struct edge_rows *states; /* one sentinel after the last, for the end of its rows */
     size_t state_count;
     struct transition *transitions; /* the first is for edges without successors */
     size_t transition_count;
@@ -200,10 +200,10 @@ static int make_states(struct transition_table *table, struct bt_error *error)
     table->states = calloc(count + 1, sizeof *table->states);
     if (!table->states)
         return no_memory(error);
-    struct state *state = table->states;
+    struct edge_rows *state = table->states;
     for (size_t i = 0; i < table->row_count; i++)
         if (i == 0 || table->rows[i].current != table->rows[i - 1].current)
-            *state++ = (struct state){.edge = table->rows[i].current, .row = (uint32_t)i};
+            *state++ = (struct edge_rows){.edge = table->rows[i].current, .row = (uint32_t)i};
     state->row = (uint32_t)table->row_count;
     table->state_count = count;
     table->transition_count = 1;
@@ -219,7 +219,7 @@ static int make_states(struct transition_table *table, struct bt_error *error)
     return 0;
 }
 
-static const struct state *find_state(const struct transition_table *table, uint32_t edge)
+static const struct edge_rows *find_state(const struct transition_table *table, uint32_t edge)
 {
     size_t low = 0;
     size_t high = table->state_count;
@@ -238,7 +238,7 @@ static const struct state *find_state(const struct transition_table *table, uint
 static struct transition transition_of(const struct transition_table *table,
                                        const struct transition_row *row)
 {
-    const struct state *then = find_state(table, table->edges[row->next + row->count - 1]);
+    const struct edge_rows *then = find_state(table, table->edges[row->next + row->count - 1]);
     return (struct transition){.next = row->next,
                                .count = row->count,
                                .then_first = then ? then->first : 0,
@@ -248,7 +248,7 @@ static struct transition transition_of(const struct transition_table *table,
 }
 
 /* Enters row i of a state at every index that its code is a prefix of or has as a prefix. */
-static void enter_row(struct transition_table *table, const struct state *state, uint32_t i)
+static void enter_row(struct transition_table *table, const struct edge_rows *state, uint32_t i)
 {
     const struct transition_row *row = &table->rows[i];
     uint64_t spread = (uint64_t)1 << 32;
@@ -301,7 +301,7 @@ const uint32_t *transition_table_edges(const struct transition_table *table)
 bool transition_table_from(const struct transition_table *table, uint32_t edge, uint32_t *first,
                            uint8_t *width)
 {
-    const struct state *state = find_state(table, edge);
+    const struct edge_rows *state = find_state(table, edge);
     *first = state ? state->first : 0;
     *width = state ? state->width : 0;
     return state != NULL;

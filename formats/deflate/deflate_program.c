@@ -81,7 +81,7 @@ static void forget(struct deflate_program *deflater)
  */
 
 /* A pass over records. Constant except for the writer and `i`. */
-struct run {
+struct record_pass {
     struct deflate_program *deflater;
     const uint8_t *in;
     uint32_t records;
@@ -97,56 +97,56 @@ struct origin {
     packed code;
 };
 
-DEFLATE_INLINE struct origin origin_of(const struct run *run, uint32_t back)
+DEFLATE_INLINE struct origin origin_of(const struct record_pass *pass, uint32_t back)
 {
-    return (struct origin){.back = back, .code = run->deflater->codes.distances[back]};
+    return (struct origin){.back = back, .code = pass->deflater->codes.distances[back]};
 }
 
 /* One to four bytes; four must be readable. */
-DEFLATE_INLINE void put_literals(struct run *run, const uint8_t *bytes, unsigned count)
+DEFLATE_INLINE void put_literals(struct record_pass *pass, const uint8_t *bytes, unsigned count)
 {
-    const packed *literals = run->deflater->codes.literals;
-    if (run->counts) {
-        deflate_count_literals(&run->deflater->counts, bytes, count);
+    const packed *literals = pass->deflater->codes.literals;
+    if (pass->counts) {
+        deflate_count_literals(&pass->deflater->counts, bytes, count);
         return;
     }
-    put_packed_pair(&run->writer, literals[bytes[0]],
+    put_packed_pair(&pass->writer, literals[bytes[0]],
                     literals[bytes[1] + (count < 2) * DEFLATE_NO_LITERAL]);
     if (count > 2)
-        put_packed_pair(&run->writer, literals[bytes[2]],
+        put_packed_pair(&pass->writer, literals[bytes[2]],
                         literals[bytes[3] + (count < 4) * DEFLATE_NO_LITERAL]);
 }
 
-DEFLATE_INLINE void put_match(struct run *run, uint32_t length, struct origin origin)
+DEFLATE_INLINE void put_match(struct record_pass *pass, uint32_t length, struct origin origin)
 {
-    if (run->counts)
-        deflate_count_match(&run->deflater->counts, length, origin.back);
+    if (pass->counts)
+        deflate_count_match(&pass->deflater->counts, length, origin.back);
     else
-        put_packed_pair(&run->writer, run->deflater->codes.lengths[length], origin.code);
+        put_packed_pair(&pass->writer, pass->deflater->codes.lengths[length], origin.code);
 }
 
 /* Sends the beginning of a match that is too long. Returns the remaining length. */
-DEFLATE_INLINE uint32_t shorten(struct run *run, uint32_t length, struct origin origin)
+DEFLATE_INLINE uint32_t shorten(struct record_pass *pass, uint32_t length, struct origin origin)
 {
     while (__builtin_expect(length > DEFLATE_MATCH_MAX, 0)) {
         const uint32_t part = length < DEFLATE_MATCH_MAX + DEFLATE_MATCH_MIN
                                   ? DEFLATE_MATCH_MAX - DEFLATE_MATCH_MIN
                                   : DEFLATE_MATCH_MAX;
-        put_match(run, part, origin);
+        put_match(pass, part, origin);
         length -= part;
     }
     return length;
 }
 
 /* A match, then one to four bytes; four must be readable. */
-DEFLATE_INLINE void put_match_literals(struct run *run, uint32_t length, struct origin origin,
-                                       const uint8_t *bytes, unsigned count)
+DEFLATE_INLINE void put_match_literals(struct record_pass *pass, uint32_t length,
+                                       struct origin origin, const uint8_t *bytes, unsigned count)
 {
-    const struct deflate_codes *codes = &run->deflater->codes;
-    length = shorten(run, length, origin);
-    if (run->counts || count > 2) {
-        put_match(run, length, origin);
-        put_literals(run, bytes, count);
+    const struct deflate_codes *codes = &pass->deflater->codes;
+    length = shorten(pass, length, origin);
+    if (pass->counts || count > 2) {
+        put_match(pass, length, origin);
+        put_literals(pass, bytes, count);
         return;
     }
     const packed first = codes->lengths[length];
@@ -158,10 +158,10 @@ DEFLATE_INLINE void put_match_literals(struct run *run, uint32_t length, struct 
     const uint64_t match = packed_bits(first) | packed_bits(second) << packed_count(first);
     const uint64_t literals = packed_bits(third) | packed_bits(fourth) << packed_count(third);
     if (__builtin_expect(match_count + literal_count <= BITS_PUT_MAX, 1)) {
-        bits_put(&run->writer, match | literals << match_count, match_count + literal_count);
+        bits_put(&pass->writer, match | literals << match_count, match_count + literal_count);
     } else {
-        bits_put(&run->writer, match, match_count);
-        bits_put(&run->writer, literals, literal_count);
+        bits_put(&pass->writer, match, match_count);
+        bits_put(&pass->writer, literals, literal_count);
     }
 }
 
@@ -241,7 +241,7 @@ DEFLATE_INLINE uint64_t other_way(const struct comparison *compared)
 
 /* Sends a group's matches and the bytes between them, which are parts of addresses. *from: the
  * first byte not yet sent, before the group or in it. */
-DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8_t *bytes,
+DEFLATE_INLINE void put_group(struct record_pass *pass, const uint8_t **from, const uint8_t *bytes,
                               uint64_t differ, struct origin origin)
 {
     /* one or two equal bytes between two different ones are not a match */
@@ -251,7 +251,7 @@ DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8
         const unsigned first = (unsigned)__builtin_ctzll(differ);
         const unsigned count = (unsigned)__builtin_ctzll(~(differ >> first));
         const uint8_t *other = bytes + first;
-        put_match_literals(run, (uint32_t)(other - *from), origin, other, count);
+        put_match_literals(pass, (uint32_t)(other - *from), origin, other, count);
         *from = other + count;
         differ &= UINT64_MAX << (first + count);
     }
@@ -259,29 +259,29 @@ DEFLATE_INLINE void put_group(struct run *run, const uint8_t **from, const uint8
 
 /* Follows the path that the program took `back` records ago while it is the same; the first record
  * is. False: no space left. */
-DEFLATE_INLINE bool follow(struct run *run, uint32_t back, compare_function *compare)
+DEFLATE_INLINE bool follow(struct record_pass *pass, uint32_t back, compare_function *compare)
 {
     const size_t distance = (size_t)back * RECORD_BYTES;
-    const struct origin origin = origin_of(run, back);
-    const uint8_t *bytes = run->in + (size_t)run->i * RECORD_BYTES;
+    const struct origin origin = origin_of(pass, back);
+    const uint8_t *bytes = pass->in + (size_t)pass->i * RECORD_BYTES;
     const uint8_t *from = bytes;
     uint32_t same = GROUP;
-    while (same == GROUP && run->records - run->i > GROUP) {
+    while (same == GROUP && pass->records - pass->i > GROUP) {
         struct comparison compared = compare(bytes, distance);
         const uint64_t other = other_way(&compared);
         if (other) {
             same = (uint32_t)__builtin_ctzll(other) / RECORD_BYTES;
             compared.differ &= (UINT64_C(1) << same * RECORD_BYTES) - 1;
         }
-        put_group(run, &from, bytes, compared.differ, origin);
+        put_group(pass, &from, bytes, compared.differ, origin);
         bytes += (size_t)same * RECORD_BYTES;
-        run->i += same;
+        pass->i += same;
         for (; bytes - from > PENDING_MAX; from += DEFLATE_MATCH_MAX)
-            put_match(run, DEFLATE_MATCH_MAX, origin);
-        if (!run->counts && run->writer.out >= run->limit)
+            put_match(pass, DEFLATE_MATCH_MAX, origin);
+        if (!pass->counts && pass->writer.out >= pass->limit)
             return false;
     }
-    put_match(run, shorten(run, (uint32_t)(bytes - from), origin), origin);
+    put_match(pass, shorten(pass, (uint32_t)(bytes - from), origin), origin);
     return true;
 }
 
@@ -304,11 +304,11 @@ DEFLATE_INLINE const uint8_t *before(const uint8_t *bytes, uint32_t back)
 
 /* The distance to the program's last execution of this address: this record is the same, and the
  * next one except for its address. 0: none. */
-DEFLATE_INLINE uint32_t find_target(struct run *run, const uint8_t *bytes)
+DEFLATE_INLINE uint32_t find_target(struct record_pass *pass, const uint8_t *bytes)
 {
     const uint64_t low = load64(bytes);
-    const uint32_t back = replace(run->deflater->same_target, low, TABLE_BITS, run->i);
-    if (back == 0 || run->records - run->i < BEHIND)
+    const uint32_t back = replace(pass->deflater->same_target, low, TABLE_BITS, pass->i);
+    if (back == 0 || pass->records - pass->i < BEHIND)
         return 0;
     const uint8_t *then = before(bytes, back);
     const uint64_t differ = (load64(then) ^ low) | (load64(then + 4) ^ load64(bytes + 4)) |
@@ -318,112 +318,112 @@ DEFLATE_INLINE uint32_t find_target(struct run *run, const uint8_t *bytes)
 
 /* Like another record except for the low byte of its address; otherwise like one of the same
  * kind. */
-DEFLATE_INLINE void put_record(struct run *run, const uint8_t *bytes)
+DEFLATE_INLINE void put_record(struct record_pass *pass, const uint8_t *bytes)
 {
-    struct deflate_program *deflater = run->deflater;
+    struct deflate_program *deflater = pass->deflater;
     const uint64_t low = load64(bytes); /* address and kind */
     const uint64_t high = load64(bytes + 4);
-    uint32_t back = replace(deflater->same_but_low_byte, low >> 8, TABLE_BITS, run->i);
+    uint32_t back = replace(deflater->same_but_low_byte, low >> 8, TABLE_BITS, pass->i);
     const uint8_t *then = before(bytes, back);
     if (back && ((load64(then) ^ low) >> 8 | (load64(then + 4) ^ high)) == 0) {
-        if (run->counts) {
+        if (pass->counts) {
             deflate_count_literals(&deflater->counts, bytes, 1);
             deflate_count_match(&deflater->counts, RECORD_BYTES - 1, back);
         } else {
-            put_packed_pair(&run->writer, deflater->heads[bytes[0]],
+            put_packed_pair(&pass->writer, deflater->heads[bytes[0]],
                             deflater->codes.distances[back]);
         }
         return;
     }
-    back = replace(deflater->same_kind_and_time, high, KIND_BITS, run->i);
-    put_literals(run, bytes, 4);
+    back = replace(deflater->same_kind_and_time, high, KIND_BITS, pass->i);
+    put_literals(pass, bytes, 4);
     if (back && load64(before(bytes, back) + 4) == high) {
-        put_match(run, 8, origin_of(run, back));
+        put_match(pass, 8, origin_of(pass, back));
     } else {
-        put_literals(run, bytes + 4, 4);
-        put_literals(run, bytes + 8, 4);
+        put_literals(pass, bytes + 4, 4);
+        put_literals(pass, bytes + 8, 4);
     }
 }
 
 /* All records from i on. False: no space left. */
-DEFLATE_INLINE bool put_all(struct run *given, bool counts, compare_function *compare)
+DEFLATE_INLINE bool put_all(struct record_pass *given, bool counts, compare_function *compare)
 {
-    struct run run = *given;
-    run.counts = counts;            /* a compile-time constant */
+    struct record_pass pass = *given;
+    pass.counts = counts;           /* a compile-time constant */
     uint32_t expected = NO_ADDRESS; /* of the next fetch, unless the program jumps */
     bool fits = true;
-    while (run.i < run.records && fits) {
-        const uint8_t *bytes = run.in + (size_t)run.i * RECORD_BYTES;
+    while (pass.i < pass.records && fits) {
+        const uint8_t *bytes = pass.in + (size_t)pass.i * RECORD_BYTES;
         const uint64_t low = load64(bytes);
         const uint32_t address = (uint32_t)low;
         const uint32_t next = address + (uint8_t)(low >> 40);
         const bool fetch = (uint8_t)(low >> 32) == REQUEST_FETCH;
-        const uint32_t back = fetch && address != expected ? find_target(&run, bytes) : 0;
+        const uint32_t back = fetch && address != expected ? find_target(&pass, bytes) : 0;
         if (back) {
-            fits = follow(&run, back, compare);
+            fits = follow(&pass, back, compare);
             expected = NO_ADDRESS;
             continue;
         }
         expected = fetch ? next : expected;
-        put_record(&run, bytes);
-        run.i++;
-        fits = run.counts || run.writer.out < run.limit;
+        put_record(&pass, bytes);
+        pass.i++;
+        fits = pass.counts || pass.writer.out < pass.limit;
     }
-    *given = run;
+    *given = pass;
     return fits;
 }
 
 #if defined(__x86_64__)
-ON_AVX2 static bool put_avx2(struct run *run)
+ON_AVX2 static bool put_avx2(struct record_pass *pass)
 {
-    return put_all(run, false, compare_avx2);
+    return put_all(pass, false, compare_avx2);
 }
 
-ON_AVX2 static bool count_avx2(struct run *run)
+ON_AVX2 static bool count_avx2(struct record_pass *pass)
 {
-    return put_all(run, true, compare_avx2);
+    return put_all(pass, true, compare_avx2);
 }
 #endif
 
-static bool put_any(struct run *run)
+static bool put_any(struct record_pass *pass)
 {
-    return put_all(run, false, compare_any);
+    return put_all(pass, false, compare_any);
 }
 
-static bool count_any(struct run *run)
+static bool count_any(struct record_pass *pass)
 {
-    return put_all(run, true, compare_any);
+    return put_all(pass, true, compare_any);
 }
 
-static bool put_records(struct run *run, bool counts)
+static bool put_records(struct record_pass *pass, bool counts)
 {
 #if defined(__x86_64__)
-    if (run->deflater->wide)
-        return counts ? count_avx2(run) : put_avx2(run);
+    if (pass->deflater->wide)
+        return counts ? count_avx2(pass) : put_avx2(pass);
 #endif
-    return counts ? count_any(run) : put_any(run);
+    return counts ? count_any(pass) : put_any(pass);
 }
 
 /* --- a block ---------------------------------------------------------------------------------- */
 
 static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end)
 {
-    struct run *run = context;
-    const struct deflate_counts counts = run->deflater->counts;
-    run->i = first;
-    run->records = counted;
-    put_records(run, true);
-    run->deflater->counts = counts;
-    run->records = end;
-    put_records(run, true);
+    struct record_pass *pass = context;
+    const struct deflate_counts counts = pass->deflater->counts;
+    pass->i = first;
+    pass->records = counted;
+    put_records(pass, true);
+    pass->deflater->counts = counts;
+    pass->records = end;
+    put_records(pass, true);
 }
 
 static void take_sample(struct deflate_program *deflater, const uint8_t *in, uint32_t records)
 {
-    struct run run = {.deflater = deflater, .in = in};
+    struct record_pass pass = {.deflater = deflater, .in = in};
     deflate_counts_clear(&deflater->counts);
     forget(deflater);
-    deflate_sample(&sample, records, count_piece, &run);
+    deflate_sample(&sample, records, count_piece, &pass);
     forget(deflater);
 }
 
@@ -437,18 +437,18 @@ size_t deflate_program_encode(struct deflate_program *deflater, const uint8_t *i
     if (most <= reserve)
         return deflate_store(in, size, out);
     take_sample(deflater, in, records);
-    struct run run = {.deflater = deflater,
-                      .in = in,
-                      .records = records,
-                      .limit = out + most - reserve,
-                      .writer = {.out = out}};
-    deflate_codes_begin(&deflater->codes, &deflater->counts, &run.writer);
+    struct record_pass pass = {.deflater = deflater,
+                               .in = in,
+                               .records = records,
+                               .limit = out + most - reserve,
+                               .writer = {.out = out}};
+    deflate_codes_begin(&deflater->codes, &deflater->counts, &pass.writer);
     for (unsigned byte = 0; byte < 256; byte++)
         deflater->heads[byte] =
             packed_pair(deflater->codes.literals[byte], deflater->codes.lengths[RECORD_BYTES - 1]);
     forget(deflater);
-    if (!put_records(&run, false))
+    if (!put_records(&pass, false))
         return deflate_store(in, size, out);
-    deflate_codes_end(&deflater->codes, &run.writer, in + whole, size - whole);
-    return bits_end(&run.writer, out);
+    deflate_codes_end(&deflater->codes, &pass.writer, in + whole, size - whole);
+    return bits_end(&pass.writer, out);
 }

@@ -55,7 +55,7 @@ DEFLATE_INLINE uint16_t exchange(uint16_t *entry, uint32_t i)
 }
 
 /* The match of a record with an earlier one. */
-struct found {
+struct record_match {
     uint32_t back;  /* distance in records; 0: the first two searches have no result */
     uint32_t whole; /* all ones: the match extends to the record's end; 0: to the end of its kind */
     uint32_t literal; /* the low byte of the address, or NO_LITERAL if the match begins with it */
@@ -64,7 +64,8 @@ struct found {
 
 /* The first two searches, and stores record i in all tables. Without branches: the results are
  * unpredictable. */
-DEFLATE_INLINE struct found find(struct deflate_records *deflater, const uint8_t *bytes, uint32_t i)
+DEFLATE_INLINE struct record_match find(struct deflate_records *deflater, const uint8_t *bytes,
+                                        uint32_t i)
 {
     const uint64_t low = load64(bytes);      /* address and kind */
     const uint64_t high = load64(bytes + 4); /* kind and time */
@@ -83,10 +84,10 @@ DEFLATE_INLINE struct found find(struct deflate_records *deflater, const uint8_t
     const uint32_t placed = mask_if(low_b >> 8 == 0) & ~whole;
     const uint32_t differs = ((uint32_t)low_a & whole) | ((uint32_t)low_b & placed);
     const uint32_t equal = mask_if((differs & 0xff) == 0);
-    return (struct found){.back = (back_a & whole) | (back_b & placed),
-                          .whole = whole,
-                          .literal = (NO_LITERAL & equal) | (bytes[0] & ~equal),
-                          .timed = timed};
+    return (struct record_match){.back = (back_a & whole) | (back_b & placed),
+                                 .whole = whole,
+                                 .literal = (NO_LITERAL & equal) | (bytes[0] & ~equal),
+                                 .timed = timed};
 }
 
 DEFLATE_INLINE bool same_kind_and_time(const uint8_t *bytes, uint32_t back)
@@ -129,7 +130,7 @@ static uint32_t count_record(struct deflate_records *deflater, const uint8_t *in
                              uint32_t records)
 {
     const uint8_t *bytes = in + (size_t)i * RECORD_BYTES;
-    struct found found = find(deflater, bytes, i);
+    struct record_match found = find(deflater, bytes, i);
     if (found.back) {
         bool literal = found.literal != NO_LITERAL;
         uint32_t run = found.whole ? find_run(deflater, in, i, records, found.back) : 0;
@@ -147,14 +148,14 @@ static uint32_t count_record(struct deflate_records *deflater, const uint8_t *in
     return 1;
 }
 
-struct block {
+struct sampled_block {
     struct deflate_records *deflater;
     const uint8_t *in;
 };
 
 static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_t end)
 {
-    const struct block *block = context;
+    const struct sampled_block *block = context;
     for (uint32_t i = first; i < counted; i++)
         find(block->deflater, block->in + (size_t)i * RECORD_BYTES, i);
     for (uint32_t i = counted; i < end;)
@@ -163,7 +164,7 @@ static void count_piece(void *context, uint32_t first, uint32_t counted, uint32_
 
 static void take_sample(struct deflate_records *deflater, const uint8_t *in, uint32_t records)
 {
-    struct block block = {deflater, in};
+    struct sampled_block block = {deflater, in};
     forget(deflater);
     deflate_counts_clear(&deflater->counts);
     deflate_sample(&sample, records, count_piece, &block);
@@ -183,14 +184,14 @@ static void pack_heads(struct deflate_records *deflater)
 
 /* --- bits ------------------------------------------------------------------------------------ */
 
-struct bits {
+struct literal_bits {
     uint64_t bits;
     unsigned count;
 };
 
 /* Four literals: at most 48 bits. */
-DEFLATE_INLINE struct bits four_literals(const struct deflate_records *deflater,
-                                         const uint8_t *bytes)
+DEFLATE_INLINE struct literal_bits four_literals(const struct deflate_records *deflater,
+                                                 const uint8_t *bytes)
 {
     const packed a = deflater->codes.literals[bytes[0]];
     const packed b = deflater->codes.literals[bytes[1]];
@@ -199,26 +200,26 @@ DEFLATE_INLINE struct bits four_literals(const struct deflate_records *deflater,
     const uint64_t first = packed_bits(a) | packed_bits(b) << packed_count(a);
     const uint64_t second = packed_bits(c) | packed_bits(d) << packed_count(c);
     const unsigned half = packed_count(a) + packed_count(b);
-    return (struct bits){.bits = first | second << half,
-                         .count = half + packed_count(c) + packed_count(d)};
+    return (struct literal_bits){.bits = first | second << half,
+                                 .count = half + packed_count(c) + packed_count(d)};
 }
 
 DEFLATE_INLINE void put_literals(const struct deflate_records *deflater, struct bit_writer *writer,
                                  const uint8_t *bytes)
 {
-    const struct bits four = four_literals(deflater, bytes);
+    const struct literal_bits four = four_literals(deflater, bytes);
     bits_put(writer, four.bits, four.count);
 }
 
 /* The low byte, if it is not in the match, the match, and the time, if it is not. */
 DEFLATE_INLINE void put_found(const struct deflate_records *deflater, struct bit_writer *writer,
-                              const uint8_t *bytes, const struct found *found)
+                              const uint8_t *bytes, const struct record_match *found)
 {
     const packed head = deflater->heads[found->whole & 1][found->literal];
     const packed distance = deflater->codes.distances[found->back];
     const uint64_t match = packed_bits(head) | packed_bits(distance) << packed_count(head);
     const unsigned match_count = packed_count(head) + packed_count(distance);
-    const struct bits time = four_literals(deflater, bytes + 8);
+    const struct literal_bits time = four_literals(deflater, bytes + 8);
     const unsigned time_count = time.count & ~found->whole;
     const uint64_t time_bits = time.bits & ~(uint64_t)(int64_t)(int32_t)found->whole;
     if (match_count + time_count <= BITS_PUT_MAX) {
@@ -250,7 +251,7 @@ DEFLATE_INLINE bool put_all(struct deflate_records *deflater, struct bit_writer 
     uint32_t i = 0;
     for (; i < records && writer.out < limit; i++) {
         const uint8_t *bytes = in + (size_t)i * RECORD_BYTES;
-        const struct found found = find(deflater, bytes, i);
+        const struct record_match found = find(deflater, bytes, i);
         if (!found.back) {
             put_other(deflater, &writer, bytes, records_back(i, found.timed));
             continue;

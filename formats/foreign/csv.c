@@ -8,7 +8,7 @@
 #define COLUMNS_MAX     (FOREIGN_ITEM_BYTES_MAX + 1) /* of the longest heading */
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
-enum column {
+enum csv_column {
     COLUMN_NONE,
     COLUMN_INDEX,
     COLUMN_TICK,
@@ -81,7 +81,7 @@ static bool take_type(struct foreign_line *field, uint8_t *type)
 }
 
 /* Stores a number in the column's field. */
-static bool take_number(struct foreign_item *item, enum column column, uint64_t number)
+static bool take_number(struct foreign_item *item, enum csv_column column, uint64_t number)
 {
     struct foreign_reference *reference = &item->references[0];
     switch (column) {
@@ -109,7 +109,8 @@ static bool take_number(struct foreign_item *item, enum column column, uint64_t 
     }
 }
 
-static bool take_field(struct foreign_item *item, enum column column, struct foreign_line *field)
+static bool take_field(struct foreign_item *item, enum csv_column column,
+                       struct foreign_line *field)
 {
     uint64_t number;
     if (column == COLUMN_NONE)
@@ -156,7 +157,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     for (unsigned i = 0; i < csv->count; i++) {
         if (!foreign_line_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields, the heading has %u", i, csv->count);
-        if (!take_field(item, (enum column)csv->columns[i], &field))
+        if (!take_field(item, (enum csv_column)csv->columns[i], &field))
             return bt_fail(error, BT_DATA, "field %u is not a valid %s", i + 1,
                            names[csv->columns[i]]);
     }

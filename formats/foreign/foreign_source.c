@@ -11,7 +11,7 @@
 #define BUFFER_BYTES (256u << 10)
 
 /* Notes that are reported at the end, once each. */
-enum note {
+enum source_note {
     NOTE_MORE,
     NOTE_LEFT_OUT,
     NOTE_ABOVE,
@@ -261,7 +261,8 @@ static bool take_item(struct foreign_source *foreign, struct batch *batch)
 /* --- the end --- */
 
 /* Returns a note, once. */
-static int report_note(struct foreign_source *foreign, enum note note, struct bt_error *error)
+static int report_note(struct foreign_source *foreign, enum source_note note,
+                       struct bt_error *error)
 {
     static const char *const sentences[NOTES] = {
         [NOTE_MORE] = "more damaged places",
@@ -298,7 +299,7 @@ static int report_notes(struct foreign_source *foreign, struct bt_error *error)
     if (!finished && foreign->decoder->finish &&
         foreign->decoder->finish(foreign->state, error) < 0)
         return bt_fail_within(error, "%.300s", name);
-    for (enum note note = 0; note < NOTES; note++)
+    for (enum source_note note = 0; note < NOTES; note++)
         if (foreign->notes[note] > 0)
             return report_note(foreign, note, error);
     return 0;

@@ -72,7 +72,7 @@ int foreign_source_open(struct source **source, const struct foreign_decoder *de
                         const char *path, const struct foreign_options *options,
                         struct bt_error *error);
 
-/* Reads bytes that the caller owns and that must outlive the source. */
+/* For tests: reads bytes that the caller owns and that must outlive the source. */
 int foreign_source_open_memory(struct source **source, const struct foreign_decoder *decoder,
                                const void *bytes, size_t size,
                                const struct foreign_options *options, struct bt_error *error);

@@ -16,17 +16,17 @@
 #define PACKET_BYTES_MAX 1024u
 #define ARENA_BYTES      4096u /* for a decoded packet */
 
-enum command { /* of gem5's MemCmd: the reads and writes */
-               READ_REQ = 1,
-               WRITE_REQ = 4,
-               WRITEBACK_DIRTY = 7,
-               WRITE_CLEAN = 9,
-               WRITE_LINE_REQ = 16,
-               READ_EX_REQ = 22,
-               READ_CLEAN_REQ = 24,
-               READ_SHARED_REQ = 25,
-               LOAD_LOCKED_REQ = 26,
-               STORE_COND_REQ = 27
+enum gem5_command { /* of gem5's MemCmd: the reads and writes */
+                    READ_REQ = 1,
+                    WRITE_REQ = 4,
+                    WRITEBACK_DIRTY = 7,
+                    WRITE_CLEAN = 9,
+                    WRITE_LINE_REQ = 16,
+                    READ_EX_REQ = 22,
+                    READ_CLEAN_REQ = 24,
+                    READ_SHARED_REQ = 25,
+                    LOAD_LOCKED_REQ = 26,
+                    STORE_COND_REQ = 27
 };
 
 /* --- reading --- */

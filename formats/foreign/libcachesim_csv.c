@@ -8,7 +8,14 @@
 
 #define COLUMNS_MAX (FOREIGN_ITEM_BYTES_MAX + 1) /* of the longest heading */
 
-enum column { COLUMN_NONE, COLUMN_TIME, COLUMN_OBJECT, COLUMN_SIZE, COLUMN_OPERATION, COLUMNS };
+enum object_column {
+    COLUMN_NONE,
+    COLUMN_TIME,
+    COLUMN_OBJECT,
+    COLUMN_SIZE,
+    COLUMN_OPERATION,
+    COLUMNS
+};
 
 struct libcachesim_reader {
     struct objects objects;
@@ -24,7 +31,7 @@ struct libcachesim_reader {
 
 static const struct {
     const char *name;
-    enum column column;
+    enum object_column column;
 } headings[] = {
     {"time", COLUMN_TIME},           {"clock_time", COLUMN_TIME},  {"real_time", COLUMN_TIME},
     {"timestamp", COLUMN_TIME},      {"object", COLUMN_OBJECT},    {"object_id", COLUMN_OBJECT},
@@ -38,7 +45,7 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
     struct foreign_line field;
     bool has[COLUMNS] = {false};
     while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
-        enum column column = COLUMN_NONE;
+        enum object_column column = COLUMN_NONE;
         for (size_t i = 0; i < sizeof headings / sizeof *headings && !column; i++)
             if (foreign_line_is(&field, headings[i].name))
                 column = headings[i].column;
@@ -126,7 +133,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     bool timed = false;
     values[COLUMN_SIZE] = objects_size(&csv->objects);
     for (unsigned i = 0; i < csv->count; i++) {
-        enum column column = (enum column)csv->columns[i];
+        enum object_column column = (enum object_column)csv->columns[i];
         if (!foreign_line_field(&line, ',', &field))
             return bt_fail(error, BT_DATA, "it has %u fields; %u are required", i, csv->count);
         timed = timed || column == COLUMN_TIME;

@@ -13,7 +13,7 @@
 #define HEAD_BYTES_MAX 3000u
 #define ITEM_BYTES_MAX 1024u /* limit of an element's size when reading */
 
-enum field {
+enum npy_field {
     FIELD_ADDRESS,
     FIELD_TYPE,
     FIELD_SIZE,
@@ -184,7 +184,7 @@ static int decode_head(struct npy_reader *npy, const uint8_t *bytes, size_t size
     return result;
 }
 
-static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, enum field field)
+static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, enum npy_field field)
 {
     uint64_t value = 0;
     for (unsigned i = npy->fields[field].bytes; i-- > 0;)
@@ -193,9 +193,9 @@ static uint64_t get_field(const struct npy_reader *npy, const uint8_t *bytes, en
 }
 
 /* The first negative field of an element; FIELDS: none. */
-static enum field negative_field(const struct npy_reader *npy, const uint8_t *bytes)
+static enum npy_field negative_field(const struct npy_reader *npy, const uint8_t *bytes)
 {
-    for (enum field field = 0; field < FIELDS; field++)
+    for (enum npy_field field = 0; field < FIELDS; field++)
         if (npy->fields[field].is_signed &&
             bytes[npy->fields[field].offset + npy->fields[field].bytes - 1u] & 0x80)
             return field;
@@ -217,7 +217,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     uint64_t type = get_field(npy, bytes, FIELD_TYPE);
     uint64_t attribute = npy->fields[FIELD_ATTRIBUTE].bytes ? get_field(npy, bytes, FIELD_ATTRIBUTE)
                                                             : ATTRIBUTE_WRITE_BACK;
-    enum field negative = negative_field(npy, bytes);
+    enum npy_field negative = negative_field(npy, bytes);
     item->used = npy->item_bytes;
     npy->left--;
     if (negative < FIELDS)

@@ -29,7 +29,7 @@ struct trace_format {
     unsigned choices;                      /* enum trace_format_choice: the options that it uses */
 };
 
-/* All formats in the order of doc/formats.md; NULL if index is past the last one. */
+/* For tests: all formats in the order of doc/formats.md; NULL if index is past the last one. */
 const struct trace_format *trace_format_at(size_t index);
 
 /* The format of that name; NULL and *error, which lists the names, if there is none. */

@@ -6,28 +6,28 @@
 
 #define PROCESSORS 8u
 
-enum field { FIELD_TYPE, FIELD_PROCESSOR, FIELD_ADDRESS };
+enum filter_field { FIELD_TYPE, FIELD_PROCESSOR, FIELD_ADDRESS };
 
-struct parser {
+struct filter_parser {
     const char *text;
     const char *at;
     struct filter *filter;
     struct bt_error *error;
-    unsigned fields_seen; /* bit n: enum field n */
+    unsigned fields_seen; /* bit n: enum filter_field n */
 };
 
 /* One value, or a range of them. */
-struct value {
+struct value_range {
     uint32_t low, high;
 };
 
-static void skip_space(struct parser *parser)
+static void skip_space(struct filter_parser *parser)
 {
     while (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\n' || *parser->at == '\r')
         parser->at++;
 }
 
-static int expected(const struct parser *parser, const char *what)
+static int expected(const struct filter_parser *parser, const char *what)
 {
     return bt_fail(parser->error, BT_USAGE, "filter, column %zu: expected %s",
                    (size_t)(parser->at - parser->text) + 1, what);
@@ -53,7 +53,7 @@ static size_t word_length(const char *at)
     return length;
 }
 
-static bool take_word(struct parser *parser, const char *word)
+static bool take_word(struct filter_parser *parser, const char *word)
 {
     size_t length = word_length(parser->at);
     if (length != strlen(word) || strncasecmp(parser->at, word, length) != 0)
@@ -62,7 +62,7 @@ static bool take_word(struct parser *parser, const char *word)
     return true;
 }
 
-static bool take(struct parser *parser, const char *token)
+static bool take(struct filter_parser *parser, const char *token)
 {
     size_t length = strlen(token);
     if (strncmp(parser->at, token, length) != 0)
@@ -80,7 +80,7 @@ static int digit_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
-static int parse_number(struct parser *parser, uint32_t *number, const char *what)
+static int parse_number(struct filter_parser *parser, uint32_t *number, const char *what)
 {
     const char *start = parser->at;
     int base = 10;
@@ -104,7 +104,8 @@ static int parse_number(struct parser *parser, uint32_t *number, const char *wha
 }
 
 /* number [ "-" number ], none above limit. */
-static int parse_range(struct parser *parser, struct value *value, uint32_t limit, const char *what)
+static int parse_range(struct filter_parser *parser, struct value_range *value, uint32_t limit,
+                       const char *what)
 {
     const char *start = parser->at;
     int result = parse_number(parser, &value->low, what);
@@ -129,7 +130,7 @@ static int parse_range(struct parser *parser, struct value *value, uint32_t limi
 }
 
 /* Adds the types that a name or a range of numbers stands for. */
-static int parse_type(struct parser *parser, uint32_t *types)
+static int parse_type(struct filter_parser *parser, uint32_t *types)
 {
     static const char what[] = "a request type: FETCH, MEMREAD, MEMREADINV, MEMWRITE, IOREAD, "
                                "IOWRITE, DEFERREPLY, INTA, CNTRLAGNTRES, BRTRACEREC, SHUTDOWN, "
@@ -140,7 +141,7 @@ static int parse_type(struct parser *parser, uint32_t *types)
             return 0;
         }
     const char *start = parser->at;
-    struct value value;
+    struct value_range value;
     int result = parse_range(parser, &value, 0xff, what);
     if (result < 0)
         return result;
@@ -156,21 +157,21 @@ static int parse_type(struct parser *parser, uint32_t *types)
     return 0;
 }
 
-static int parse_processor(struct parser *parser, uint32_t *processors)
+static int parse_processor(struct filter_parser *parser, uint32_t *processors)
 {
-    struct value value;
+    struct value_range value;
     int result = parse_range(parser, &value, PROCESSORS - 1, "a processor, 0 to 7");
     for (uint32_t i = value.low; result == 0 && i <= value.high; i++)
         *processors |= 1u << i;
     return result;
 }
 
-static int parse_address(struct parser *parser)
+static int parse_address(struct filter_parser *parser)
 {
     struct filter *filter = parser->filter;
     if (filter->range_count == FILTER_RANGES)
         return expected(parser, "no more than 8 address ranges");
-    struct value value;
+    struct value_range value;
     int result = parse_range(parser, &value, UINT32_MAX, "an address, such as 0xfee00000");
     if (result == 0)
         filter->ranges[filter->range_count++] =
@@ -179,7 +180,7 @@ static int parse_address(struct parser *parser)
 }
 
 /* value { "|" value } of one field, with what "!=" makes of it. */
-static int parse_values(struct parser *parser, enum field field, bool negated)
+static int parse_values(struct filter_parser *parser, enum filter_field field, bool negated)
 {
     struct filter *filter = parser->filter;
     const struct filter all = filter_all();
@@ -201,12 +202,12 @@ static int parse_values(struct parser *parser, enum field field, bool negated)
     return result;
 }
 
-/* Returns the enum field that stands here, or a negative code. */
-static int parse_field(struct parser *parser)
+/* Returns the enum filter_field that stands here, or a negative code. */
+static int parse_field(struct filter_parser *parser)
 {
     static const struct {
         const char *name;
-        enum field field;
+        enum filter_field field;
     } names[] = {{"type", FIELD_TYPE},
                  {"processor", FIELD_PROCESSOR},
                  {"proc", FIELD_PROCESSOR},
@@ -225,7 +226,7 @@ static int parse_field(struct parser *parser)
     return expected(parser, "type, processor or address");
 }
 
-static int parse_clause(struct parser *parser)
+static int parse_clause(struct filter_parser *parser)
 {
     skip_space(parser);
     int field = parse_field(parser);
@@ -235,13 +236,13 @@ static int parse_clause(struct parser *parser)
     bool negated = take(parser, "!=");
     if (!negated && !take(parser, "="))
         return expected(parser, "= or !=");
-    return parse_values(parser, (enum field)field, negated);
+    return parse_values(parser, (enum filter_field)field, negated);
 }
 
 int filter_parse(struct filter *filter, const char *text, struct bt_error *error)
 {
     struct filter parsed = filter_all();
-    struct parser parser = {.text = text, .at = text, .filter = &parsed, .error = error};
+    struct filter_parser parser = {.text = text, .at = text, .filter = &parsed, .error = error};
     skip_space(&parser);
     while (*parser.at) {
         int result = parse_clause(&parser);

@@ -17,7 +17,7 @@
 #define EXPANSION_FREE   ((uint64_t)64 << 20) /* text allowed from any number of bytes */
 
 /* An open array or object. */
-struct frame {
+struct json_level {
     uint64_t index; /* of the element; in an object, the number of members so far */
     bool object;
     bool fresh; /* no element or member has been requested yet */
@@ -26,7 +26,7 @@ struct frame {
 };
 
 /* A growing buffer, for strings that cannot be returned in place. */
-struct octets {
+struct octet_buffer {
     char *data;
     size_t size, capacity;
 };
@@ -43,11 +43,11 @@ struct json_pull {
     struct text_reader *reader;
     struct bt_error *error;
     struct json_pull_settings settings;
-    struct octets key, string;
+    struct octet_buffer key, string;
     struct json_keys keys;
     char escape[4]; /* a character decoded from an escape */
     uint32_t depth;
-    struct frame *frames;
+    struct json_level *frames;
 };
 
 struct json_pull_settings json_pull_settings_default(void)
@@ -109,7 +109,7 @@ void json_pull_path(const struct json_pull *pull, char *path, size_t room)
     if (room > 0)
         path[0] = '\0';
     for (uint32_t i = 0; i < pull->depth && used < room; i++) {
-        const struct frame *frame = &pull->frames[i];
+        const struct json_level *frame = &pull->frames[i];
         int size;
         if (frame->object && frame->key_size == 0)
             size = 0;
@@ -120,11 +120,6 @@ void json_pull_path(const struct json_pull *pull, char *path, size_t room)
             size = snprintf(path + used, room - used, "[%llu]", (unsigned long long)frame->index);
         used += (size_t)size;
     }
-}
-
-uint64_t json_pull_index(const struct json_pull *pull)
-{
-    return pull->depth > 0 ? pull->frames[pull->depth - 1].index : 0;
 }
 
 bool json_pull_is_strict(const struct json_pull *pull)
@@ -260,7 +255,7 @@ static int enter(struct json_pull *pull, bool object)
     if (pull->depth >= pull->settings.depth_max)
         return json_pull_fail(pull, BT_DATA, "more than %u levels of arrays and objects",
                               (unsigned)pull->settings.depth_max);
-    struct frame *frame = &pull->frames[pull->depth++];
+    struct json_level *frame = &pull->frames[pull->depth++];
     frame->index = 0;
     frame->object = object;
     frame->fresh = true;
@@ -280,7 +275,7 @@ int json_pull_object(struct json_pull *pull)
 }
 
 /* Before an element or member: 1 if there is one, 0 after the closing bracket. */
-static inline int go_on(struct json_pull *pull, struct frame *frame, char close)
+static inline int go_on(struct json_pull *pull, struct json_level *frame, char close)
 {
     char c = next_token(pull);
     if (frame->fresh) {
@@ -310,7 +305,8 @@ int json_pull_element(struct json_pull *pull)
     return go_on(pull, &pull->frames[pull->depth - 1], ']');
 }
 
-static int append(struct json_pull *pull, struct octets *octets, const char *data, size_t size)
+static int append(struct json_pull *pull, struct octet_buffer *octets, const char *data,
+                  size_t size)
 {
     if (size > pull->settings.string_max - octets->size)
         return json_pull_fail(pull, BT_DATA, "a string of more than %zu bytes: the limit",
@@ -350,7 +346,7 @@ int json_pull_key(struct json_pull *pull, struct json_pull_text *key)
 {
     if (pull->failed < 0)
         return pull->failed;
-    struct frame *frame = &pull->frames[pull->depth - 1];
+    struct json_level *frame = &pull->frames[pull->depth - 1];
     int result = go_on(pull, frame, '}');
     if (result <= 0)
         return result;
@@ -624,7 +620,7 @@ static inline const char *plain_integer(const char *at, uint64_t *value)
 size_t json_pull_integers(struct json_pull *pull, const struct json_pull_bounds *bounds, bool same,
                           uint64_t *values, size_t room)
 {
-    struct frame *frame = &pull->frames[pull->depth - 1];
+    struct json_level *frame = &pull->frames[pull->depth - 1];
     const char *at = pull->at;
     bool fresh = frame->fresh;
     size_t count = 0;
@@ -675,15 +671,6 @@ static int word(struct json_pull *pull, const char *text)
         return unexpected(pull, "a value");
     pull->at += size;
     return 0;
-}
-
-int json_pull_boolean(struct json_pull *pull, bool *value)
-{
-    char c = next_token(pull);
-    if (c != 't' && c != 'f')
-        return unexpected(pull, "true or false");
-    *value = c == 't';
-    return word(pull, c == 't' ? "true" : "false");
 }
 
 int json_pull_kind(struct json_pull *pull)

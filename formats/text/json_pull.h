@@ -117,8 +117,6 @@ size_t json_pull_integers(struct json_pull *pull, const struct json_pull_bounds 
 /* Any number, as the nearest double. */
 int json_pull_number(struct json_pull *pull, double *value);
 
-int json_pull_boolean(struct json_pull *pull, bool *value);
-
 /* A string, whole. */
 int json_pull_string(struct json_pull *pull, struct json_pull_text *text);
 
@@ -139,9 +137,6 @@ int json_pull_fail(struct json_pull *pull, int code, const char *format, ...)
 
 /* The path, as text, of the value read last or the next one; truncated to room. */
 void json_pull_path(const struct json_pull *pull, char *path, size_t room);
-
-/* The index of the current element of the innermost array, from 0. */
-uint64_t json_pull_index(const struct json_pull *pull);
 
 /* Whether the reader is strict. */
 bool json_pull_is_strict(const struct json_pull *pull);

@@ -277,19 +277,6 @@ void json_put_hex(struct json_put *put, uint64_t value)
     put->comma = true;
 }
 
-void json_put_string(struct json_put *put, const char *text, size_t size)
-{
-    json_put_string_begin(put);
-    json_put_string_more(put, text, size);
-    json_put_string_end(put);
-}
-
-void json_put_string_begin(struct json_put *put)
-{
-    begin(put);
-    *put->at++ = '"';
-}
-
 /* An octet that must be escaped in a string. */
 static void put_escaped(struct json_put *put, unsigned char octet)
 {
@@ -319,9 +306,11 @@ static const char *find_control(const char *text, const char *end)
     return end;
 }
 
-void json_put_string_more(struct json_put *put, const char *text, size_t size)
+void json_put_string(struct json_put *put, const char *text, size_t size)
 {
     const char *end = text + size;
+    begin(put);
+    *put->at++ = '"';
     while (text < end) {
         const char *plain = json_scan_string(text, end);
         const char *stop = find_control(text, plain);
@@ -339,10 +328,6 @@ void json_put_string_more(struct json_put *put, const char *text, size_t size)
             put_escaped(put, (unsigned char)*text++);
         }
     }
-}
-
-void json_put_string_end(struct json_put *put)
-{
     if (put->at >= put->end)
         flush(put);
     *put->at++ = '"';

@@ -64,11 +64,6 @@ void json_put_hex(struct json_put *put, uint64_t value);
 /* Octets that are not UTF-8 become U+FFFD one by one. */
 void json_put_string(struct json_put *put, const char *text, size_t size);
 
-/* A string in parts: begin, more, end. A character must not be divided between two parts. */
-void json_put_string_begin(struct json_put *put);
-void json_put_string_more(struct json_put *put, const char *text, size_t size);
-void json_put_string_end(struct json_put *put);
-
 /* Begins a new line before what comes next; before json_put_take(), ends the last line. */
 void json_put_line(struct json_put *put);
 

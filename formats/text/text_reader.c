@@ -18,7 +18,7 @@
 #define MAGIC_BYTES    6u
 #define XZ_MEMORY_MAX  (256u << 20) /* four times what xz -9 needs */
 
-enum container {
+enum input_container {
     CONTAINER_UNKNOWN,
     CONTAINER_PLAIN,
     CONTAINER_GZIP,
@@ -31,7 +31,7 @@ struct text_reader {
     bool own;       /* close it */
     bool ended;     /* no data follows raw[end] */
     bool in_member; /* a compressed member has begun and not ended */
-    enum container container;
+    enum input_container container;
     uint64_t size;
     uint64_t offset; /* of raw[begin] in the file */
     const uint8_t *raw;
@@ -158,7 +158,7 @@ static void consume(struct text_reader *reader, size_t size)
 }
 
 /* The container that raw begins with. */
-static enum container container_at(const struct text_reader *reader)
+static enum input_container container_at(const struct text_reader *reader)
 {
     const uint8_t *at = reader->raw + reader->begin;
     size_t size = reader->end - reader->begin;

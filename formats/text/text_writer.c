@@ -21,11 +21,11 @@
 #define STEP_BYTES  (1u << 30) /* zlib and bzip2 count in unsigned int */
 #define BZIP2_BLOCK 9          /* in units of 100 kB: bzip2's default */
 
-enum container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
+enum output_container { CONTAINER_PLAIN, CONTAINER_GZIP, CONTAINER_BZIP2, CONTAINER_MEMORY };
 
 struct text_writer {
     int file;
-    enum container container;
+    enum output_container container;
     bool own;                /* the descriptor is to be closed */
     bool encoder_ready;      /* gzip or bzip2 is initialized */
     struct bt_error failure; /* the first one; nothing is written after it */

@@ -123,14 +123,15 @@ struct wire_reply {
     size_t body_bytes;
 };
 void wire_reply_put_header(uint8_t out[WIRE_REPLY_HEADER], const struct wire_reply *reply);
-/* 0, or -1 where the payload is too short. */
+/* 0, or -1 if the payload is too short. */
 int wire_reply_get(struct wire_reply *reply, const uint8_t *payload, size_t size);
 
 /* "Identity": body of the identify reply and payload of START. */
 #define WIRE_IDENTITY_BYTES 96u
+#define WIRE_BUS_P6         1u /* the only bus so far */
 struct wire_identity {
     uint8_t protocol;      /* WIRE_VERSION the board speaks */
-    uint8_t bus;           /* 1: P6 */
+    uint8_t bus;           /* WIRE_BUS_P6 */
     uint16_t queue_frames; /* frames the board can hold */
     uint16_t payload_max;  /* of its record frames, bytes */
     uint32_t firmware;     /* version, 0x00010000 for 1.0 */
@@ -153,7 +154,7 @@ struct wire_configuration {
 };
 void wire_configuration_put(uint8_t out[WIRE_CONFIGURATION_BYTES],
                             const struct wire_configuration *configuration);
-/* 0, or -1 where the size is wrong or a value is out of range. */
+/* 0, or -1 if the size is wrong or a value is out of range. */
 int wire_configuration_get(struct wire_configuration *configuration, const uint8_t *bytes,
                            size_t size);
 

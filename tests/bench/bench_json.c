@@ -136,7 +136,10 @@ static int measure_memory(const char *path, size_t size)
 {
     struct bt_error error;
     size_t before = measure_resident_bytes();
-    struct dcfg *graph = dcfg_read(path, NULL, &error);
+    struct text_reader *reader = text_reader_open(path, &error);
+    must(reader ? 0 : -1, &error);
+    struct dcfg *graph = dcfg_read(reader, NULL, &error);
+    text_reader_close(reader);
     size_t after = measure_resident_bytes();
     must(graph ? 0 : -1, &error);
     printf("%-42s %6.1f MB, %.2f a byte of text\n", "the graph in memory",
@@ -164,7 +167,7 @@ static uint64_t run_read(const char *text, size_t size)
 {
     struct bt_error error;
     struct text_reader *reader = text_reader_from_memory(text, size, "text", &error);
-    struct dcfg *graph = dcfg_read_text(reader, NULL, &error);
+    struct dcfg *graph = dcfg_read(reader, NULL, &error);
     must(graph ? 0 : -1, &error);
     uint64_t edges = graph->processes[0]->edges.count;
     dcfg_free(graph);

@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct command command;
+    struct control_command command;
     struct bt_error error = {0};
-    int result = command_parse(&command, (const char *)data, size, &error);
+    int result = control_command_parse(&command, (const char *)data, size, &error);
     if (result == 0 &&
         (command.code >= COMMANDS || memchr(command.capture, '\0', sizeof command.capture) == NULL))
         abort();

@@ -22,7 +22,7 @@ static struct dcfg *read_graph(const void *text, size_t size, bool strict)
     settings.graph.memory_max = MEMORY;
     settings.graph.threads_max = 4096;
     struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
-    struct dcfg *graph = dcfg_read_text(reader, &settings, &error);
+    struct dcfg *graph = dcfg_read(reader, &settings, &error);
     text_reader_close(reader);
     return graph;
 }

@@ -19,7 +19,7 @@ static struct dcfg *read_graph(const void *text, size_t size, bool strict)
     settings.graph.memory_max = 1 << 24;
     settings.graph.threads_max = 64; /* each edge is written with all of them */
     struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
-    struct dcfg *graph = dcfg_read_text(reader, &settings, &error);
+    struct dcfg *graph = dcfg_read(reader, &settings, &error);
     if (!graph && strlen(error.message) == 0)
         abort();
     text_reader_close(reader);

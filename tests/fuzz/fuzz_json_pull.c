@@ -43,7 +43,6 @@ static int copy_value(struct json_pull *pull, struct json_put *put)
 {
     struct json_pull_text text;
     uint64_t number = 0;
-    bool yes;
     int result = json_pull_kind(pull);
     switch (result) {
     case JSON_PULL_ARRAY:
@@ -60,9 +59,8 @@ static int copy_value(struct json_pull *pull, struct json_put *put)
         return result;
     case JSON_PULL_TRUE:
     case JSON_PULL_FALSE:
-        result = json_pull_boolean(pull, &yes);
-        json_put_integer(put, yes);
-        return result;
+        json_put_integer(put, result == JSON_PULL_TRUE);
+        return json_pull_skip(pull);
     case JSON_PULL_NULL:
         json_put_integer(put, 0);
         return json_pull_skip(pull);

@@ -5,16 +5,16 @@
 
 static struct bt_error error;
 
-static int parse(struct command *command, const char *line)
+static int parse(struct control_command *command, const char *line)
 {
     memset(&error, 0, sizeof error);
-    return command_parse(command, line, strlen(line), &error);
+    return control_command_parse(command, line, strlen(line), &error);
 }
 
 static void test_good(void)
 {
     static const char *const names[COMMANDS] = {"status", "start", "stop", "rotate"};
-    struct command command;
+    struct control_command command;
     for (int i = 0; i < COMMANDS; i++) {
         char line[100] = "{\"command\":\"";
         strcat(strcat(line, names[i]), "\"}");
@@ -31,7 +31,7 @@ static void test_good(void)
 
 static void refused(const char *line, const char *sentence)
 {
-    struct command command;
+    struct control_command command;
     CU_ASSERT_EQUAL(parse(&command, line), BT_USAGE);
     CU_ASSERT_STRING_EQUAL(error.message, sentence);
 }
@@ -71,9 +71,9 @@ static void test_bad(void)
 /* Octets of any number, of which none are a request. */
 static void refused_octets(const char *octets, size_t size)
 {
-    struct command command;
+    struct control_command command;
     memset(&error, 0, sizeof error);
-    CU_ASSERT_EQUAL(command_parse(&command, octets, size, &error), BT_USAGE);
+    CU_ASSERT_EQUAL(control_command_parse(&command, octets, size, &error), BT_USAGE);
     CU_ASSERT(error.code == BT_USAGE && error.message[0] != '\0');
 }
 

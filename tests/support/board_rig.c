@@ -68,7 +68,8 @@ struct board_rig *board_rig_new(uint32_t frame_count)
     if (!rig || !(rig->reader = wire_reader_new()))
         abort();
     rig->link_room = SIZE_MAX;
-    struct wire_identity identity = {.bus = 1, .clock_hz = 100000000, .name = "rig", .serial = "1"};
+    struct wire_identity identity = {
+        .bus = WIRE_BUS_P6, .clock_hz = 100000000, .name = "rig", .serial = "1"};
     struct bus_front bus = {.take = bus_take,
                             .now = bus_now,
                             .microseconds = bus_microseconds,

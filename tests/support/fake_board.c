@@ -390,7 +390,7 @@ struct fake_board *fake_board_new(void)
     board->stream.operations = &operations;
     board->version = WIRE_VERSION;
     board->identity = (struct wire_identity){.protocol = WIRE_VERSION,
-                                             .bus = 1,
+                                             .bus = WIRE_BUS_P6,
                                              .queue_frames = 64,
                                              .payload_max = 4080,
                                              .firmware = 0x00010000,

@@ -79,7 +79,7 @@ static void put_end(struct memory_board *board)
 static void obey(struct memory_board *board, const struct wire_command *command)
 {
     const struct wire_identity identity = {.protocol = WIRE_VERSION,
-                                           .bus = 1,
+                                           .bus = WIRE_BUS_P6,
                                            .queue_frames = 4,
                                            .payload_max = WIRE_PAYLOAD_MAX,
                                            .firmware = 0x00010000,

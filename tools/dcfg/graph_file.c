@@ -31,7 +31,7 @@ struct dcfg *graph_file_read_with(const char *path, const struct dcfg_reader_set
     struct graph_reading reading = {.name = text_reader_name(reader)};
     progress_begin(&reading.progress, true);
     text_reader_set_progress(reader, show, &reading);
-    struct dcfg *graph = dcfg_read_text(reader, settings, error);
+    struct dcfg *graph = dcfg_read(reader, settings, error);
     progress_clear(&reading.progress);
     text_reader_close(reader);
     return graph;

@@ -7,7 +7,6 @@
 #define MEGABYTE        1000000.0
 #define FRAME_BYTES_MIN 512u /* a board that says less is not believed */
 #define GOOD_MB_PER_S   30.0 /* high speed brings 40; less will not do for a busy bus */
-#define BUS_P6          1
 
 static void check_identity(struct findings *findings, const struct wire_identity *identity)
 {
@@ -17,7 +16,7 @@ static void check_identity(struct findings *findings, const struct wire_identity
                  "%s serial %s: version %u.%u, %s bus, clock %g MHz, a queue of %u frames",
                  identity->name, identity->serial[0] ? identity->serial : "none",
                  identity->firmware >> 16, identity->firmware & 0xffffu,
-                 identity->bus == BUS_P6 ? "P6" : "unknown", (double)identity->clock_hz / 1e6,
+                 identity->bus == WIRE_BUS_P6 ? "P6" : "unknown", (double)identity->clock_hz / 1e6,
                  identity->queue_frames);
 }
 

@@ -25,7 +25,7 @@ static struct dcfg *read_size(const char *text, size_t size,
 {
     struct text_reader *reader = text_reader_from_memory(text, size, "x.json", error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
-    struct dcfg *graph = dcfg_read_text(reader, settings, error);
+    struct dcfg *graph = dcfg_read(reader, settings, error);
     text_reader_close(reader);
     return graph;
 }

@@ -30,7 +30,7 @@ static struct dcfg *read_strictly(const struct text_writer *writer)
     const char *text = text_writer_memory(writer, &size);
     struct text_reader *reader = text_reader_from_memory(text, size, "x", &error);
     settings.json.strict = true;
-    struct dcfg *graph = dcfg_read_text(reader, &settings, &error);
+    struct dcfg *graph = dcfg_read(reader, &settings, &error);
     if (!graph)
         puts(error.message);
     CU_ASSERT_PTR_NOT_NULL_FATAL(graph);
@@ -109,7 +109,7 @@ static void test_letters(void)
 {
     struct bt_error error = {0};
     struct text_reader *reader = text_reader_from_memory(unusual, sizeof unusual - 1, "x", &error);
-    struct dcfg *graph = dcfg_read_text(reader, NULL, &error);
+    struct dcfg *graph = dcfg_read(reader, NULL, &error);
     if (!graph)
         puts(error.message);
     CU_ASSERT_PTR_NOT_NULL_FATAL(graph);
@@ -179,7 +179,10 @@ static void test_file(void)
         struct bt_error error = {0};
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         CU_ASSERT_EQUAL(dcfg_write(graph, path, NULL, &error), 0);
-        struct dcfg *again = dcfg_read(path, NULL, &error);
+        struct text_reader *reader = text_reader_open(path, &error);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
+        struct dcfg *again = dcfg_read(reader, NULL, &error);
+        text_reader_close(reader);
         CU_ASSERT_PTR_NOT_NULL_FATAL(again);
         CU_ASSERT(random_dcfg_same(graph, again));
         dcfg_free(again);

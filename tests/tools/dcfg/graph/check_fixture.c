@@ -115,7 +115,7 @@ struct check *check_fixture_run_sized(const char *graph, size_t graph_size, cons
     struct text_reader *text = text_reader_from_memory(graph, graph_size, "graph", &error);
     if (!check || !text)
         abort();
-    struct dcfg *read = dcfg_read_text(text, &settings, &error);
+    struct dcfg *read = dcfg_read(text, &settings, &error);
     text_reader_close(text);
     if (!read) {
         check_add(check, CHECK_FORMAT, error.message);

@@ -26,7 +26,7 @@ int settings_text_set(struct settings_text *text, unsigned level, enum settings_
                       const char *key, const char *value, struct bt_error *error);
 
 /* Sets a level from an option: "SIZE,key=value,...". "shared", "private", "split", "unified",
- * "inclusive" and "exclusive" may stand alone; the size is optional. 0 or BT_USAGE. */
+ * "inclusive" and "exclusive" need no value; the size is optional. 0 or BT_USAGE. */
 int settings_text_take(struct settings_text *text, unsigned level, enum settings_sides sides,
                        const char *words, struct bt_error *error);
 

@@ -156,7 +156,7 @@ bool coherence_miss(struct cache *agent, uint32_t address, bool *dirty);
 struct victim_buffer *victim_new(uint32_t lines);
 void victim_free(struct victim_buffer *victim);
 
-/* Moves the line with that address out of the buffer to *line. Returns false if it is not there. */
+/* Moves the line with that address out of the buffer to *line. Returns false if it is absent. */
 bool victim_take(struct victim_buffer *victim, uint32_t address, struct cache_line *line);
 
 /* Inserts a line. *dropped is the evicted line; valid is 0 if none was evicted. */

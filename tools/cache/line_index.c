@@ -8,10 +8,10 @@ struct line_index {
     unsigned bucket_shift; /* shift of a 32-bit hash */
     uint32_t *buckets;     /* first slot of each chain */
     uint32_t *chain;       /* by slot: next slot of its bucket */
-    uint32_t *before;      /* by slot: neighbour that is evicted later */
-    uint32_t *behind;      /* by slot: neighbour that is evicted earlier */
-    uint32_t *first;       /* by set: the line evicted last */
-    uint32_t *last;        /* by set: the next victim */
+    uint32_t *newer;       /* by slot: neighbour that is evicted later */
+    uint32_t *older;       /* by slot: neighbour that is evicted earlier */
+    uint32_t *newest;      /* by set: the line that is evicted last */
+    uint32_t *oldest;      /* by set: the next victim */
     uint32_t *empty;       /* by set: all ways below this one are occupied */
 };
 
@@ -31,11 +31,11 @@ struct line_index *line_index_new(uint32_t sets, uint32_t ways, bool ordered)
     index->empty = calloc(sets, sizeof *index->empty);
     bool good = index->buckets && index->chain && index->empty;
     if (ordered) {
-        index->before = calloc(slots, sizeof *index->before);
-        index->behind = calloc(slots, sizeof *index->behind);
-        index->first = calloc(sets, sizeof *index->first);
-        index->last = calloc(sets, sizeof *index->last);
-        good = good && index->before && index->behind && index->first && index->last;
+        index->newer = calloc(slots, sizeof *index->newer);
+        index->older = calloc(slots, sizeof *index->older);
+        index->newest = calloc(sets, sizeof *index->newest);
+        index->oldest = calloc(sets, sizeof *index->oldest);
+        good = good && index->newer && index->older && index->newest && index->oldest;
     }
     if (!good) {
         line_index_free(index);
@@ -50,10 +50,10 @@ void line_index_free(struct line_index *index)
         return;
     free(index->buckets);
     free(index->chain);
-    free(index->before);
-    free(index->behind);
-    free(index->first);
-    free(index->last);
+    free(index->newer);
+    free(index->older);
+    free(index->newest);
+    free(index->oldest);
     free(index->empty);
     free(index);
 }
@@ -74,30 +74,30 @@ size_t line_index_find(const struct line_index *index, uint32_t address, const u
 /* Removes a slot from the order. */
 static void unlink_slot(struct line_index *index, size_t slot)
 {
-    uint32_t before = index->before[slot];
-    uint32_t behind = index->behind[slot];
+    uint32_t newer = index->newer[slot];
+    uint32_t older = index->older[slot];
     size_t set = slot / index->ways;
-    if (before)
-        index->behind[before - 1] = behind;
+    if (newer)
+        index->older[newer - 1] = older;
     else
-        index->first[set] = behind;
-    if (behind)
-        index->before[behind - 1] = before;
+        index->newest[set] = older;
+    if (older)
+        index->newer[older - 1] = newer;
     else
-        index->last[set] = before;
+        index->oldest[set] = newer;
 }
 
 static void link_first(struct line_index *index, size_t slot)
 {
     size_t set = slot / index->ways;
-    uint32_t old = index->first[set];
-    index->before[slot] = 0;
-    index->behind[slot] = old;
-    index->first[set] = (uint32_t)slot + 1;
+    uint32_t old = index->newest[set];
+    index->newer[slot] = 0;
+    index->older[slot] = old;
+    index->newest[set] = (uint32_t)slot + 1;
     if (old)
-        index->before[old - 1] = (uint32_t)slot + 1;
+        index->newer[old - 1] = (uint32_t)slot + 1;
     else
-        index->last[set] = (uint32_t)slot + 1;
+        index->oldest[set] = (uint32_t)slot + 1;
 }
 
 void line_index_add(struct line_index *index, size_t slot, uint32_t address)
@@ -105,7 +105,7 @@ void line_index_add(struct line_index *index, size_t slot, uint32_t address)
     uint32_t *bucket = bucket_of(index, address);
     index->chain[slot] = *bucket;
     *bucket = (uint32_t)slot + 1;
-    if (index->before)
+    if (index->newer)
         link_first(index, slot);
 }
 
@@ -115,7 +115,7 @@ void line_index_remove(struct line_index *index, size_t slot, uint32_t address)
     while (*link != slot + 1)
         link = &index->chain[*link - 1];
     *link = index->chain[slot];
-    if (index->before)
+    if (index->newer)
         unlink_slot(index, slot);
 }
 
@@ -129,7 +129,7 @@ void line_index_emptied(struct line_index *index, size_t slot)
 
 void line_index_first(struct line_index *index, size_t slot)
 {
-    if (index->before[slot] == 0)
+    if (index->newer[slot] == 0)
         return;
     unlink_slot(index, slot);
     link_first(index, slot);
@@ -137,12 +137,12 @@ void line_index_first(struct line_index *index, size_t slot)
 
 size_t line_index_last(const struct line_index *index, uint32_t set)
 {
-    return index->last[set] ? index->last[set] - 1 : SIZE_MAX;
+    return index->oldest[set] ? index->oldest[set] - 1 : SIZE_MAX;
 }
 
 size_t line_index_before(const struct line_index *index, size_t slot)
 {
-    return index->before[slot] ? index->before[slot] - 1 : SIZE_MAX;
+    return index->newer[slot] ? index->newer[slot] - 1 : SIZE_MAX;
 }
 
 size_t line_index_empty(struct line_index *index, uint32_t set, const uint64_t *entries)

@@ -24,9 +24,9 @@ struct callgrind_writer {
     const struct view *view;
     const struct dcfg_process *process;
     struct call_graph calls;
-    bool *image_told;    /* by image: the name is written */
-    bool *file_told;     /* by number of the file name in the graph: the name is written */
-    bool *function_told; /* by function: the name is written */
+    bool *image_named;    /* by image: the name is written */
+    bool *file_named;     /* by number of the file name in the graph: the name is written */
+    bool *function_named; /* by function: the name is written */
     FILE *out;
 };
 
@@ -35,7 +35,7 @@ struct callgrind_writer {
 static void put_image(struct callgrind_writer *file, const char *key, uint32_t image)
 {
     const char *name = dcfg_file_name(file->view->graph, file->process->images[image].file_name_id);
-    callgrind_put_name(key, image + 1, name ? name : "???", &file->image_told[image], file->out);
+    callgrind_put_name(key, image + 1, name ? name : "???", &file->image_named[image], file->out);
 }
 
 /* Unknown sources are file 1. */
@@ -49,7 +49,7 @@ static void put_source(struct callgrind_writer *file, const char *key,
 {
     uint32_t number = source_number(location);
     callgrind_put_name(key, number, location->file ? location->file : "???",
-                       &file->file_told[number], file->out);
+                       &file->file_named[number], file->out);
 }
 
 static void put_function(struct callgrind_writer *file, const char *key, uint32_t function)
@@ -59,7 +59,7 @@ static void put_function(struct callgrind_writer *file, const char *key, uint32_
     names_of_block(file->view->names, file->calls.functions[function].entry, &location);
     snprintf(address, sizeof address, "0x%" PRIx64, location.address);
     callgrind_put_name(key, function + 1, location.symbol ? location.symbol : address,
-                       &file->function_told[function], file->out);
+                       &file->function_named[function], file->out);
 }
 
 /* --- costs ----------------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *s
     uint64_t left = file->view->profile.instructions[block];
     uint64_t end = row->offset + row->size;
     uint64_t at = row->offset;
-    uint64_t told = 0; /* instructions of the lines before */
+    uint64_t charged = 0; /* instructions of the previous lines */
     unsigned lines = 0;
     do {
         struct code_location location;
@@ -91,8 +91,8 @@ static void put_block(struct callgrind_writer *file, uint32_t block, uint32_t *s
             location.line_end < end && ++lines < BLOCK_LINES_MAX ? location.line_end : end;
         uint64_t passed = next > row->offset ? next - row->offset : 0;
         uint64_t up_to = row->size > 0 ? row->instructions * passed / row->size : 0;
-        uint64_t cost = next < end ? (up_to - told) * count : left;
-        told = up_to;
+        uint64_t cost = next < end ? (up_to - charged) * count : left;
+        charged = up_to;
         if (cost > left)
             cost = left;
         left -= cost;
@@ -162,18 +162,18 @@ static int print_profile(const struct view *view, struct bt_error *error)
     struct callgrind_writer file = {.view = view, .process = view->process, .out = stdout};
     if (call_graph_make(&file.calls, &view->profile, view->names, error) < 0)
         return error->code;
-    file.image_told = calloc((size_t)view->process->image_count + 1, sizeof(bool));
-    file.file_told = calloc((size_t)view->graph->file_name_count + 2, sizeof(bool));
-    file.function_told = calloc((size_t)file.calls.function_count + 1, sizeof(bool));
-    int result = file.image_told && file.file_told && file.function_told
+    file.image_named = calloc((size_t)view->process->image_count + 1, sizeof(bool));
+    file.file_named = calloc((size_t)view->graph->file_name_count + 2, sizeof(bool));
+    file.function_named = calloc((size_t)file.calls.function_count + 1, sizeof(bool));
+    int result = file.image_named && file.file_named && file.function_named
                      ? 0
                      : bt_fail(error, BT_MEMORY, "no memory for the names of %" PRIu32 " functions",
                                file.calls.function_count);
     if (result == 0)
         put_profile(&file);
-    free(file.image_told);
-    free(file.file_told);
-    free(file.function_told);
+    free(file.image_named);
+    free(file.file_named);
+    free(file.function_named);
     call_graph_clear(&file.calls);
     return result;
 }

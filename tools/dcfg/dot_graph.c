@@ -34,7 +34,7 @@ struct drawing {
     bool *drawn;             /* by routine: its node is drawn */
 };
 
-/* --- what is drawn --------------------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------------------------- */
 
 static bool has_block(const struct drawing *drawing, uint32_t block)
 {

@@ -261,7 +261,7 @@ static int put_together(struct mrc_job *job, struct job_part *parts, unsigned co
     return gather_clocks(job, error);
 }
 
-/* --- who does how much --- */
+/* --- division of the work --- */
 
 /* Whether the traces are seekable files whose records can be counted. */
 static bool are_files(const struct mrc_job *job)

@@ -247,7 +247,7 @@ static int lengthen(struct picture *picture, struct bt_error *error)
     return result;
 }
 
-/* --- what is written around it --- */
+/* --- title and axes --- */
 
 static void name_axes(const struct mrc_report *report, struct figure_panel *panel)
 {

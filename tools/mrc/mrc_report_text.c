@@ -22,7 +22,7 @@ static void put_totals(const struct mrc_report *report)
     if (totals->lost > 0)
         printf("; %" PRIu64 " more were lost in the capture", totals->lost);
     if (totals->gaps > 0)
-        printf("; %" PRIu64 " %s, chosen: reuse goes on across them", totals->gaps,
+        printf("; %" PRIu64 " %s, chosen: reuse continues across them", totals->gaps,
                totals->gaps == 1 ? "gap" : "gaps");
     puts("");
     if (report->window.unit != WINDOW_NONE)

@@ -32,16 +32,16 @@ void series_free(struct series *series)
 }
 
 /* Makes room for more windows before or after the existing ones. 0 or a negative code. */
-static int add_windows(struct series *series, uint64_t front, uint64_t behind, size_t size,
+static int add_windows(struct series *series, uint64_t front, uint64_t back, size_t size,
                        struct bt_error *error)
 {
     const size_t most = SERIES_WINDOW_COUNTS_MAX / size;
     const size_t old = series->window_count;
-    if (front > most || behind > most || old + front + behind > most)
+    if (front > most || back > most || old + front + back > most)
         return bt_fail(error, BT_USAGE,
                        "more than %zu windows of time: they must be longer for so long a trace",
                        most);
-    const size_t count = old + (size_t)front + (size_t)behind;
+    const size_t count = old + (size_t)front + (size_t)back;
     if (count > series->window_capacity) {
         const size_t capacity =
             count < old + old / 2 && old + old / 2 < most ? old + old / 2 : count;
@@ -54,7 +54,7 @@ static int add_windows(struct series *series, uint64_t front, uint64_t behind, s
     uint64_t *windows = series->windows;
     memmove(windows + front * size, windows, old * size * sizeof *windows);
     memset(windows, 0, front * size * sizeof *windows);
-    memset(windows + (front + old) * size, 0, behind * size * sizeof *windows);
+    memset(windows + (front + old) * size, 0, back * size * sizeof *windows);
     series->window_count = count;
     series->first_window -= front;
     return 0;
@@ -68,8 +68,8 @@ uint64_t *series_window(struct series *series, uint64_t window, unsigned buckets
         series->first_window = window;
     const uint64_t front = window < series->first_window ? series->first_window - window : 0;
     const uint64_t end = series->first_window + series->window_count;
-    const uint64_t behind = window >= end ? window - end + 1 : 0;
-    if ((front > 0 || behind > 0) && add_windows(series, front, behind, size, error) < 0)
+    const uint64_t back = window >= end ? window - end + 1 : 0;
+    if ((front > 0 || back > 0) && add_windows(series, front, back, size, error) < 0)
         return NULL;
     return series->windows + (window - series->first_window) * size;
 }

@@ -76,14 +76,14 @@ static void put_label(char *label, enum figure_unit unit, const struct prefix *p
 static int digits_needed(double value, int digits)
 {
     double size = fabs(value);
-    int behind = size < 1 ? digits : digits - 1 - (int)floor(log10(size));
-    while (behind > 0) {
-        double shorter = value * pow(10, behind - 1);
+    int decimals = size < 1 ? digits : digits - 1 - (int)floor(log10(size));
+    while (decimals > 0) {
+        double shorter = value * pow(10, decimals - 1);
         if (fabs(shorter - round(shorter)) > 1e-6 * fmax(1, fabs(shorter)))
             break;
-        behind--;
+        decimals--;
     }
-    return behind < 0 ? 0 : behind;
+    return decimals < 0 ? 0 : decimals;
 }
 
 /* The value with 3 digits, so that 999.9 k is printed as 1 M. */

@@ -159,7 +159,7 @@ static int run(const struct plot_study *study, const struct plot_settings *setti
     void *state = study->begin(&settings->study, &error);
     int result = state ? 0 : error.code;
     struct record_input_settings reading = settings->input;
-    reading.gap_note = "what was left out takes no time in the picture";
+    reading.gap_note = "the omitted records take no time in the picture";
     if (result == 0)
         result = record_input_open(&input, call->count, call->arguments, &reading, &error);
     if (result == 0)

@@ -362,7 +362,7 @@ static int arrive(struct profiler *profiler, struct profiled_thread *thread,
     }
 }
 
-/* --- what is executed ------------------------------------------------------------------------- */
+/* --- execution -------------------------------------------------------------------------------- */
 
 static int count_references(void *context, struct record *records, size_t count)
 {
@@ -374,7 +374,7 @@ static int count_references(void *context, struct record *records, size_t count)
     return 0;
 }
 
-/* Counts the references of a block whose number only the entries tell. */
+/* Counts the references of a block whose number depends on the entries. */
 static int count_more(struct profiler *profiler, const struct trace_expander *expander,
                       struct profile_block *known, const struct block *block,
                       const uint32_t *entries, unsigned specials)

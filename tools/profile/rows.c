@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what there is to sum up ------------------------------------------------------------------ */
+/* --- totals ----------------------------------------------------------------------------------- */
 
 static struct profile_row *add(struct profile_rows *rows, const struct profile_row *row)
 {

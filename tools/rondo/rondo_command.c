@@ -34,7 +34,7 @@ struct rondo {
     struct wrong_path *wrong_path;
     struct rondo_results results;
     bool is_child; /* a child that the program forked, which is not reported */
-    bool told;     /* a report has been written already */
+    bool reported; /* a report has been written already */
 };
 
 /* --- options --------------------------------------------------------------------------------- */
@@ -138,7 +138,7 @@ static const struct option_row rondo_options[] = {
      OPTION(output), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};
 
-/* --- what is said is checked and completed --------------------------------------------------- */
+/* --- check and completion of the settings ---------------------------------------------------- */
 
 /* By the text given; without parameters, by the name of the kind. */
 static int find_followed(struct rondo *rondo, struct bt_error *error)
@@ -260,9 +260,10 @@ static int print_report(struct rondo *rondo, struct bt_error *error)
                                   .top = rondo->top};
     if (!rondo->report)
         return bt_fail(error, BT_IO, "there is no standard error for the report");
-    if (rondo->told && rondo->output && own_stream_empty(rondo->report, rondo->output, error) < 0)
+    if (rondo->reported && rondo->output &&
+        own_stream_empty(rondo->report, rondo->output, error) < 0)
         return error->code;
-    rondo->told = true;
+    rondo->reported = true;
     if (report.branches) {
         report.functions = functions_new();
         if (!report.functions)

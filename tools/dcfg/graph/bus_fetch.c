@@ -62,7 +62,7 @@ struct bus_fetch_counts bus_fetch_counts(const struct bus_fetch *bus)
     return bus->counts;
 }
 
-/* --- what goes out --- */
+/* --- output --- */
 
 static int flush(struct bus_fetch *bus, struct bt_error *error)
 {

@@ -72,8 +72,8 @@ static bool in_next(const struct way *way, uint64_t address)
 /* Whether an address is in a chunk of the run after the one that holds the byte before `end`. */
 static bool later_in_run(const struct way *way, uint64_t address, uint64_t end)
 {
-    uint64_t behind = (end - 1) / way->run->chunk * way->run->chunk + way->run->chunk;
-    return address >= behind && (address < way->run->end || way->next->follows);
+    uint64_t later = (end - 1) / way->run->chunk * way->run->chunk + way->run->chunk;
+    return address >= later && (address < way->run->end || way->next->follows);
 }
 
 static bool run_goes_on(const struct way *way, uint64_t end)

@@ -124,7 +124,7 @@ static void make_calls(struct call_graph *graph, const struct dcfg_process *proc
             graph->calls[--first[call.caller]] = call;
 }
 
-/* --- what calls cost ------------------------------------------------------------------------- */
+/* --- costs of calls -------------------------------------------------------------------------- */
 
 /* A strongly connected component of functions: a cycle of calls, or a single function. */
 struct circle {

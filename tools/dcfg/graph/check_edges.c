@@ -120,7 +120,7 @@ static void check_twice(struct check *check, const struct check_process *view, u
                             view->process->edges.ids[ends[i - 1].edge]);
 }
 
-/* --- edges that nobody took ------------------------------------------------------------------ */
+/* --- edges without executions ---------------------------------------------------------------- */
 
 /* Whether an edge leaves a block in a way that returns over a bypass of that type. */
 static bool leaves(uint8_t bypass, uint8_t type)

@@ -122,12 +122,12 @@ static void check_instructions(struct flow_check *flow, uint32_t thread)
     flow->check->summary.instructions = saturating_add(flow->check->summary.instructions, executed);
     if (thread >= process->threads_counted)
         return;
-    uint64_t told = process->thread_instructions[thread];
-    if (told == executed ? executed == UINT64_MAX : !(bypassed && told > executed))
+    uint64_t given = process->thread_instructions[thread];
+    if (given == executed ? executed == UINT64_MAX : !(bypassed && given > executed))
         check_fail(flow->check, CHECK_INSTRUCTIONS, &location,
                    "%" PRIu64 " instructions, and the blocks that thread %" PRIu32
                    " executed have %" PRIu64,
-                   told, thread, executed);
+                   given, thread, executed);
 }
 
 static void check_thread(struct flow_check *flow, uint32_t thread)

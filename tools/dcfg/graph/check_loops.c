@@ -11,7 +11,7 @@ struct loop_comparison {
     uint32_t *loop_of;  /* by node: the computed loop that it is the head of, or LOOPS_NONE */
     uint32_t *mark;     /* by node: number of the last list that contains it */
     uint32_t lists;     /* number of lists so far */
-    bool *told;         /* by computed loop: the file has a row for it */
+    bool *listed;       /* by computed loop: the file has a row for it */
 };
 
 static const struct dcfg_process *process_of(const struct loop_comparison *comparison)
@@ -118,10 +118,10 @@ static void compare_loop(struct loop_comparison *comparison, uint32_t row)
                                      : "is no head: no edge leads back to it that it dominates");
         return;
     }
-    if (comparison->told[number])
+    if (comparison->listed[number])
         fail_loop(comparison, CHECK_LOOP_HEADS, row, given->head,
                   "is the head of another loop already");
-    comparison->told[number] = true;
+    comparison->listed[number] = true;
     const struct loop *loop = &comparison->found.loops[number];
     uint32_t parent = loop->parent == LOOPS_NONE
                           ? 0
@@ -152,7 +152,7 @@ static void compare(struct loop_comparison *comparison)
     for (uint32_t row = rows->first; row < rows->first + rows->count; row++)
         compare_loop(comparison, row);
     for (uint32_t i = 0; i < comparison->found.count; i++)
-        if (!comparison->told[i])
+        if (!comparison->listed[i])
             check_fail(given->check, CHECK_LOOP_HEADS, &location,
                        "the loop of block %" PRIu32 " is missing",
                        id_of(comparison, comparison->found.loops[i].head));
@@ -167,8 +167,8 @@ int check_loops(const struct check_loops *loops, const struct digraph *graph,
     if (result < 0)
         return result;
     comparison.position = malloc((nodes * 3 + 1) * sizeof(uint32_t));
-    comparison.told = calloc((size_t)comparison.found.count + 1, sizeof(bool));
-    if (comparison.position && comparison.told) {
+    comparison.listed = calloc((size_t)comparison.found.count + 1, sizeof(bool));
+    if (comparison.position && comparison.listed) {
         comparison.loop_of = comparison.position + nodes;
         comparison.mark = comparison.loop_of + nodes;
         memset(comparison.position, 0xff, nodes * 2 * sizeof(uint32_t));
@@ -178,7 +178,7 @@ int check_loops(const struct check_loops *loops, const struct digraph *graph,
         result = bt_fail(error, BT_MEMORY, "no memory for %zu nodes", nodes);
     }
     free(comparison.position);
-    free(comparison.told);
+    free(comparison.listed);
     loops_clear(&comparison.found);
     return result;
 }

@@ -36,7 +36,7 @@ void edge_types_end_blocks(struct flow *flow, const struct images *images,
     }
 }
 
-/* --- what edges are --- */
+/* --- types of edges --- */
 
 struct edge_typing {
     struct edge_types *types;

@@ -36,7 +36,7 @@ static enum fit fit(const struct code_location *location, const char *name, uint
     return is_offset(name + length, location->symbol_offset) ? FIT_EXACT : FIT_NONE;
 }
 
-/* --- what there is instead ------------------------------------------------------------------- */
+/* --- suggestions ----------------------------------------------------------------------------- */
 
 struct near {
     uint32_t routine;

@@ -116,7 +116,7 @@ static int number_images(struct graph_comparison *comparison)
     return result;
 }
 
-/* --- what things are the same by ------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------ */
 
 static uint64_t node_of(const struct graph_comparison *comparison, unsigned side, uint32_t id)
 {

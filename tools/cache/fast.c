@@ -102,7 +102,7 @@ static inline uint64_t raise_line(uint64_t *set, uint32_t ways, uint64_t tag, ui
     return 0;
 }
 
-/* The requests of a plain cache to the next level on a miss. whole: the write covers a whole line. */
+/* The requests of a plain cache to the next level on a miss. whole: the write covers a line. */
 static void plain_miss(struct cache *cache, uint32_t address, enum reference_kind kind, bool whole,
                        uint64_t replaced);
 

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
-/* Slots are stored plus one: 0 means none, so that untouched pages of memory stay unused. */
+/* The hash table is its own: chains of slots, which neither grow nor move. A hash_index takes 10 to
+ * 34 % longer (fully associative caches, --classify). Slots are stored plus one: 0 means none, so
+ * that untouched pages of memory stay unused. */
 struct line_index {
     uint32_t ways;
     unsigned bucket_shift; /* shift of a 32-bit hash */

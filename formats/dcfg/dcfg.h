@@ -101,8 +101,7 @@ struct dcfg_edges {
     uint8_t *counts;                   /* per thread, packed: dcfg_edge_counts() */
     uint64_t *counts_at;               /* offset of the counts of every eighth edge */
     size_t counts_size;
-    uint32_t
-        fewest_counts; /* smallest number of counts that an edge was added with, zeros included, */
+    uint32_t fewest_counts;      /* smallest number of counts of an added edge, with zeros, */
     uint32_t fewest_counts_edge; /* and the number of the first such edge */
 };
 

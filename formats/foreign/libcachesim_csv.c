@@ -20,8 +20,7 @@ enum object_column {
 struct libcachesim_reader {
     struct objects objects;
     bool headed;
-    bool
-        unusable; /* no column has objects, or a column is a duplicate: reported with the heading */
+    bool unusable;  /* no column has objects, or one is a duplicate: reported with the heading */
     unsigned twice; /* the duplicate column's number, from 1; 0: none */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;

@@ -28,10 +28,9 @@ struct NAMED_FIELDS loss {
 /* Why a batch does not continue the previous one: the board was disconnected or silent for some
  * time, or instructions of a program were left out on purpose. All zero: no gap. */
 struct NAMED_FIELDS gap {
-    uint32_t
-        milliseconds; /* length, at least 1 for such a gap; GAP_MILLISECONDS_MAX: that or more */
-    bool uncounted;   /* the board restarted: requests in the gap are not counted as lost */
-    bool chosen;      /* instructions were left out as requested: nothing is lost */
+    uint32_t milliseconds; /* at least 1 for such a gap; GAP_MILLISECONDS_MAX: that or more */
+    bool uncounted;        /* the board restarted: requests in the gap are not counted as lost */
+    bool chosen;           /* instructions were left out as requested: nothing is lost */
 };
 
 #define GAP_MILLISECONDS_MAX 0x7fffffffu

@@ -12,8 +12,7 @@ enum reference_kind {
     REFERENCE_READ,  /* MEMREAD and MEMREADINV */
     REFERENCE_WRITE, /* MEMWRITE */
     REFERENCE_KINDS,
-    REFERENCE_NONE =
-        REFERENCE_KINDS /* I/O, replies, special cycles, unknown types: dropped, and counted */
+    REFERENCE_NONE = REFERENCE_KINDS /* I/O, replies, special cycles, unknown types: dropped */
 };
 
 /* The kind of reference that a record of this request type is (byutr.h). */

@@ -21,11 +21,17 @@ void fixture_start(struct fixture *f, struct fake_board *board)
     f->board = board;
 }
 
-void fixture_arm(struct fixture *f, struct fake_board *board)
+void fixture_arm_with(struct fixture *f, struct fake_board *board,
+                      const struct session_settings *settings)
 {
     fixture_start(f, board);
+    CU_ASSERT_EQUAL_FATAL(session_arm(f->session, settings, &f->error), 0);
+}
+
+void fixture_arm(struct fixture *f, struct fake_board *board)
+{
     struct session_settings settings = session_settings_default();
-    CU_ASSERT_EQUAL_FATAL(session_arm(f->session, &settings, &f->error), 0);
+    fixture_arm_with(f, board, &settings);
 }
 
 void fixture_end(struct fixture *f)

@@ -1,4 +1,4 @@
-/* A session with a fake board, and what it delivered: each batch must fit what came before. */
+/* A session with a fake board; checks that each batch continues the previous ones. */
 #ifndef TESTS_DRIVER_SESSION_FIXTURE_H
 #define TESTS_DRIVER_SESSION_FIXTURE_H
 
@@ -9,41 +9,43 @@
 
 struct fixture {
     struct fake_board *board;
-    struct session *session; /* NULL where the source is another */
+    struct session *session; /* NULL for another source */
     struct source *source;
     struct batch batch;
     struct bt_error error;
     uint64_t records;
-    uint64_t end; /* index behind what was delivered or told as lost */
+    uint64_t end; /* index after the last record delivered or reported as lost */
     struct loss lost;
     struct gap gap;
     unsigned batches, damaged, gaps;
 
-    /* Where the board began anew: its first request's index in the capture, and by how many ticks
-     * its clock is behind the capture's. */
+    /* After a restart of the board: the index of its first request in the capture, and the offset
+     * of its clock to the capture's ticks. */
     uint64_t index_base, tick_base;
     bool tick_base_known;
 };
 
-/* A session is opened; and armed. */
+/* Opens a session; and arms the board, with the default settings or others. */
 void fixture_start(struct fixture *f, struct fake_board *board);
 void fixture_arm(struct fixture *f, struct fake_board *board);
+void fixture_arm_with(struct fixture *f, struct fake_board *board,
+                      const struct session_settings *settings);
 
-/* A source that is there already. */
+/* Uses an existing source. */
 void fixture_source(struct fixture *f, struct source *source);
 
 void fixture_end(struct fixture *f);
 
-/* The next batch, whose place and contents must fit what came before. */
+/* The next batch, whose position and contents must continue the previous ones. */
 int fixture_next(struct fixture *f, int timeout_ms);
 
-/* Everything up to the end; returns what next returned last. */
+/* Reads to the end; returns the last result of next. */
 int fixture_drain(struct fixture *f);
 
-/* The same, however long the end takes. */
+/* The same without a time limit. */
 int fixture_end_of(struct fixture *f);
 
-/* The board begins anew behind what was delivered so far. */
+/* The board restarts after the records delivered so far. */
 void fixture_begin_anew(struct fixture *f);
 
 #endif

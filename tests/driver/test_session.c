@@ -199,10 +199,9 @@ static void test_silence(void)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
-    fixture_start(&f, board);
     struct session_settings settings = session_settings_default();
     settings.silence_ms = 60;
-    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fixture_arm_with(&f, board, &settings);
     board->ignored_codes = 1u << WIRE_STATUS;
     fake_board_records(board, 10, 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
@@ -217,8 +216,7 @@ static void test_silence(void)
     fixture_end(&f);
     /* one that answers is there, whatever has become of its heartbeats */
     board = fake_board_new();
-    fixture_start(&f, board);
-    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fixture_arm_with(&f, board, &settings);
     CU_ASSERT_EQUAL(fixture_next(&f, 200), BT_TIMEOUT);
     CU_ASSERT(board->heard[WIRE_STATUS] > 0);
     fake_board_records(board, 10, 0);
@@ -226,9 +224,8 @@ static void test_silence(void)
     fixture_end(&f);
     /* without heartbeats silence means nothing, and is waited for in peace */
     board = fake_board_new();
-    fixture_start(&f, board);
     settings.heartbeat_ms = 0;
-    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fixture_arm_with(&f, board, &settings);
     board->reads = 0;
     CU_ASSERT_EQUAL(fixture_next(&f, 150), BT_TIMEOUT);
     CU_ASSERT(board->reads < 10);
@@ -240,10 +237,9 @@ static void test_stands_still(void)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
-    fixture_start(&f, board);
     struct session_settings settings = session_settings_default();
     settings.silence_ms = 200;
-    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fixture_arm_with(&f, board, &settings);
     board->late_ms = 500;
     CU_ASSERT_EQUAL(fixture_next(&f, 10), BT_TIMEOUT);
     fake_board_records(board, 10, 0);
@@ -258,10 +254,9 @@ static void test_noise(void)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
-    fixture_start(&f, board);
     struct session_settings settings = session_settings_default();
     settings.silence_ms = 60;
-    CU_ASSERT_EQUAL(session_arm(f.session, &settings, &f.error), 0);
+    fixture_arm_with(&f, board, &settings);
     board->ignored_codes = 1u << WIRE_STATUS;
     fake_board_records(board, 10, 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 5), 1);

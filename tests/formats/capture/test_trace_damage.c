@@ -41,7 +41,7 @@ static void test_trail(void)
     CU_ASSERT_FATAL(bytes != NULL);
     random_fill(&random, bytes, SIZE);
     struct crc_trail trail = {.count = 0};
-    /* steps of all lengths: within the trail, over its end, far behind it */
+    /* steps of all lengths: within the trail, over its end, far after it */
     for (uint64_t at = 0; at < SIZE;) {
         size_t most = SIZE - at < CRC_TRAIL_RANGE_MAX ? (size_t)(SIZE - at) : CRC_TRAIL_RANGE_MAX;
         size_t size = random_one_in(&random, 3) ? (size_t)random_below(&random, 2000) : most;
@@ -58,7 +58,7 @@ static void test_trail(void)
 
 /* --- reading --- */
 
-/* All records of the whole blocks, one after the other. */
+/* All records of the whole blocks. */
 struct found {
     struct record *records;
     size_t count, capacity;
@@ -102,7 +102,16 @@ static struct found read_all(const struct bytes *file, bool pipe)
     return found;
 }
 
-/* The plain way, which may examine each byte for each header in front of it. */
+/* A capture of random requests, which it puts into records. */
+static struct bytes make_capture(struct record records[RECORDS], uint64_t *random)
+{
+    struct bytes file = {0};
+    records_fill_like_a_bus(records, RECORDS, random);
+    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    return file;
+}
+
+/* The plain algorithm, which may examine each byte for each header before it. */
 static struct found read_plainly(const struct bytes *file)
 {
     static struct record room[CAPTURE_MEMBER_RECORDS_MAX];
@@ -129,7 +138,7 @@ static bool same(const struct found *a, const struct found *b)
            (a->count == 0 || memcmp(a->records, b->records, a->count * sizeof *a->records) == 0);
 }
 
-/* Has the header of the member at bytes claim so many bytes, with the right CRC of its own. */
+/* Makes the header of the member at bytes claim member_bytes, with a correct CRC of the header. */
 static void claim(uint8_t *bytes, size_t left, uint32_t member_bytes)
 {
     struct capture_member member;
@@ -138,7 +147,7 @@ static void claim(uint8_t *bytes, size_t left, uint32_t member_bytes)
     bytes_put32(bytes + member.header_bytes - 4, crc32c(0, bytes, member.header_bytes - 4));
 }
 
-/* A header that claims that many bytes: none of a member stands behind it. */
+/* Appends a header that claims member_bytes, without the rest of the member. */
 static void append_claim(struct bytes *file, uint32_t member_bytes)
 {
     struct record record = {.address = 1, .size = 8};
@@ -155,13 +164,10 @@ static void test_overlapping_claims_cost_linear_time(void)
 {
     enum { SIZE = 6 << 20 };
     struct record records[RECORDS];
-    struct bytes file = {0};
     uint64_t random = random_seed(6);
-    records_fill_like_a_bus(records, RECORDS, &random);
-    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    struct bytes file = make_capture(records, &random);
     size_t whole = RECORDS;
-    while (file.size <
-           SIZE) { /* each claims what is left, or 2 MiB of it; now and then a whole file */
+    while (file.size < SIZE) { /* each claims the rest, or 2 MiB of it; sometimes a whole file */
         uint32_t left = (uint32_t)(SIZE - file.size);
         append_claim(&file, left > 2 << 20 && random_one_in(&random, 2) ? 2 << 20 : left + 1000);
         if (random_one_in(&random, 2000)) {
@@ -180,7 +186,7 @@ static void test_overlapping_claims_cost_linear_time(void)
     free(file.bytes);
 }
 
-/* Gives the member at bytes the right CRC for what it claims. */
+/* Gives the member at bytes the correct CRC of the bytes that it claims. */
 static void make_right(uint8_t *bytes, size_t left)
 {
     struct capture_member member;
@@ -192,21 +198,19 @@ static void make_right(uint8_t *bytes, size_t left)
     bytes_put32(bytes + member.header_bytes - 4, crc32c(0, bytes, member.header_bytes - 4));
 }
 
-/* Headers whose claims have the right CRC, and behind which no records are. */
+/* Headers whose claims have a correct CRC, but no records. */
 static void test_right_claims_cost_linear_time(void)
 {
     enum { SIZE = 512 << 10 };
     struct record records[RECORDS];
-    struct bytes file = {0};
     uint64_t random = random_seed(7);
-    records_fill_like_a_bus(records, RECORDS, &random);
-    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    struct bytes file = make_capture(records, &random);
     size_t first = file.size;
     while (file.size < SIZE)
         append_claim(&file, SIZE + 1000 - (uint32_t)file.size);
     file.size = SIZE + 1000;
     struct capture_member member;
-    for (size_t at = SIZE; at-- > first;) /* from behind: each is in the claim of those before it */
+    for (size_t at = SIZE; at-- > first;) /* backwards: each is in the claims of those before it */
         if (capture_get_member(&member, file.bytes + at, file.size - at, NULL) == 1)
             make_right(file.bytes + at, file.size - at);
     bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
@@ -217,7 +221,7 @@ static void test_right_claims_cost_linear_time(void)
     free(file.bytes);
 }
 
-/* Cuts, flips, moves and forges, somewhere. */
+/* Cuts, flips, moves or forges at a random offset. */
 static void mutate(struct bytes *file, uint64_t *random)
 {
     size_t at = (size_t)random_below(random, file->size);
@@ -236,14 +240,14 @@ static void mutate(struct bytes *file, uint64_t *random)
         memmove(file->bytes + at, file->bytes + at + size, file->size - at - size);
         file->size -= size < file->size ? size : 0;
         break;
-    case 3: /* a piece of the file stands elsewhere, too */
+    case 3: /* duplicates a part of the file */
         size = size < file->size - other ? size : file->size - other;
         memmove(file->bytes + at, file->bytes + other, size < file->size - at ? size : 0);
         break;
     case 4:
         random_fill(random, file->bytes + at, size / 16);
         break;
-    default: /* a header claims more, or less, and has a right CRC */
+    default: /* a header claims more, or less, with a correct CRC */
         while (at < file->size &&
                capture_get_member(&member, file->bytes + at, file->size - at, NULL) != 1)
             at++;
@@ -255,10 +259,8 @@ static void mutate(struct bytes *file, uint64_t *random)
 static void test_every_mutant_keeps_its_whole_blocks(void)
 {
     struct record records[RECORDS];
-    struct bytes file = {0};
     uint64_t random = random_seed(8);
-    records_fill_like_a_bus(records, RECORDS, &random);
-    bytes_append_capture(&file, records, RECORDS, BLOCK, NULL);
+    struct bytes file = make_capture(records, &random);
     bytes_append_capture(&file, records, RECORDS, 7, NULL);
     for (unsigned i = 0; i < 4000; i++) {
         struct bytes mutant = {0};
@@ -267,7 +269,7 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
             mutate(&mutant, &random);
         struct capture_member first;
         struct found wanted = read_plainly(&mutant);
-        /* one whose beginning is gone may be taken for something else */
+        /* without its beginning it may be recognised as another format */
         if (capture_get_member(&first, mutant.bytes, mutant.size, NULL) == 1) {
             struct found found = read_all(&mutant, i & 1);
             CU_ASSERT(same(&found, &wanted));
@@ -280,7 +282,7 @@ static void test_every_mutant_keeps_its_whole_blocks(void)
 }
 
 static const struct test_case cases[] = {
-    {"CRCs of two pieces are put together", test_shift},
+    {"CRCs of two parts are combined", test_shift},
     {"CRCs of ranges", test_trail},
     {"claims that overlap cost linear time", test_overlapping_claims_cost_linear_time},
     {"claims with the right CRC cost linear time", test_right_claims_cost_linear_time},

@@ -4,6 +4,9 @@
  * eight entries, which are compared together; nearly every line is in its first group.
  *
  * Callers that look up many lines at once make the keys first and prefetch them.
+ *
+ * A formats/base/hash_index instead is 10 to 24 % faster, but takes 48 % more memory, and memory is
+ * the limit of a study.
  */
 #ifndef TOOLS_MRC_LINE_TABLE_H
 #define TOOLS_MRC_LINE_TABLE_H

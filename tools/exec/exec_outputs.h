@@ -3,7 +3,7 @@
 #define TOOLS_EXEC_EXEC_OUTPUTS_H
 
 #include "tools/capture/capture_report.h"
-#include "tools/exec/exec_lanes.h"
+#include "capture/program/exec_lanes.h"
 #include "tools/exec/exec_settings.h"
 
 #include <stdio.h>

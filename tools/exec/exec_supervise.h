@@ -2,7 +2,7 @@
 #ifndef TOOLS_EXEC_EXEC_SUPERVISE_H
 #define TOOLS_EXEC_EXEC_SUPERVISE_H
 
-#include "tools/exec/exec_child.h"
+#include "capture/program/exec_child.h"
 #include "tools/exec/exec_outputs.h"
 
 /*

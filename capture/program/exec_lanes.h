@@ -2,8 +2,8 @@
  * Ways for records from the processes that execute programs to the one that writes captures: each
  * thread, or process, has one for itself while it runs. In memory that all of them share.
  */
-#ifndef TOOLS_EXEC_EXEC_LANES_H
-#define TOOLS_EXEC_EXEC_LANES_H
+#ifndef CAPTURE_PROGRAM_EXEC_LANES_H
+#define CAPTURE_PROGRAM_EXEC_LANES_H
 
 #include "capture/program/record_ring.h"
 #include "formats/record/filter.h"

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* F_DUPFD_CLOEXEC, "e" */
-#include "tools/exec/exec_inside.h"
+#include "capture/program/exec_inside.h"
 
 #include "capture/exec/kernel/execute_probe.h"
 #include "capture/exec/kernel/process.h"

@@ -3,10 +3,10 @@
  * its own, with none of bustap's threads and files in it, and what it does to itself, or others to
  * it, leaves the capture in order.
  */
-#ifndef TOOLS_EXEC_EXEC_CHILD_H
-#define TOOLS_EXEC_EXEC_CHILD_H
+#ifndef CAPTURE_PROGRAM_EXEC_CHILD_H
+#define CAPTURE_PROGRAM_EXEC_CHILD_H
 
-#include "tools/exec/exec_inside.h"
+#include "capture/program/exec_inside.h"
 
 #include <signal.h>
 #include <sys/types.h>

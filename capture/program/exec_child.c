@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC, prctl */
-#include "tools/exec/exec_child.h"
+#include "capture/program/exec_child.h"
 
 #include "tools/common/command.h"
 

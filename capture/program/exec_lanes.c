@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* memfd_create, MAP_ANONYMOUS, F_DUPFD_CLOEXEC */
-#include "tools/exec/exec_lanes.h"
+#include "capture/program/exec_lanes.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -2,10 +2,10 @@
  * Inside a process that executes a program: its records go into lanes, those of its children, and
  * of programs that take its place, too, where that is wanted.
  */
-#ifndef TOOLS_EXEC_EXEC_INSIDE_H
-#define TOOLS_EXEC_EXEC_INSIDE_H
+#ifndef CAPTURE_PROGRAM_EXEC_INSIDE_H
+#define CAPTURE_PROGRAM_EXEC_INSIDE_H
 
-#include "tools/exec/exec_lanes.h"
+#include "capture/program/exec_lanes.h"
 
 struct exec_inside;
 

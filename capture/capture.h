@@ -12,37 +12,36 @@
 
 struct capture;
 
-/* What to do when the host's queue is full. */
+/* Reaction to a full host queue. */
 enum capture_when_full {
-    CAPTURE_WAIT, /* stop reading: the board's own queue takes over, and counts */
-    CAPTURE_DROP  /* read on, drop and count at stage "queue": for sources that must not block */
+    CAPTURE_WAIT, /* stop reading: the board's queue fills, then counts its losses */
+    CAPTURE_DROP  /* keep reading; drop records and count them at stage "queue" */
 };
 
-/* All limits: 0 is none. Times in ns. */
+/* A limit of 0: no limit. Times in ns. */
 struct capture_settings {
-    char prefix[4096];     /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are
-                              created */
-    uint64_t rotate_bytes; /* maximum size of a file, unless one block is larger */
-    int64_t rotate_ns;     /* maximum age of a file */
-    int64_t
-        rotate_every_ns; /* aligned to the wall clock: a new file at each multiple since 1970 UTC */
-    bool append;         /* the prefix may have files of other captures already */
-    uint32_t keep;       /* complete files kept per prefix; older ones are removed, including those
-                            of earlier captures */
-    int64_t stop_ns;
-    uint64_t stop_records;  /* exactly this many, if the source has them */
-    uint64_t stop_bytes;    /* in all files together */
-    uint64_t stop_files;    /* needs one of the rotate_ limits */
+    char prefix[4096];       /* files are PREFIX_00001_20261120T224500Z.byu.gz; missing folders are
+                                created */
+    uint64_t rotate_bytes;   /* maximum size of a file, unless one block is larger */
+    int64_t rotate_ns;       /* maximum age of a file */
+    int64_t rotate_every_ns; /* a new file at each multiple of this since 1970 UTC */
+    bool append;             /* the prefix may have files of earlier captures */
+    uint32_t keep;   /* complete files kept per prefix; older ones are removed, including those
+                        of earlier captures */
+    int64_t stop_ns; /* maximum duration */
+    uint64_t stop_records;  /* number of records, exactly, unless the source ends before */
+    uint64_t stop_bytes;    /* maximum total size of the files */
+    uint64_t stop_files;    /* number of files; needs one of the rotate_ limits */
     unsigned workers;       /* compression threads; 0: one per processor */
-    size_t queue_bytes;     /* records waiting at most; 0: 64 MiB */
+    size_t queue_bytes;     /* maximum size of queued records; 0: 64 MiB */
     uint32_t block_records; /* records per member; 0: CAPTURE_BLOCK_RECORDS, less where rotate_bytes
                                is small */
-    int64_t flush_ns;       /* records wait no longer than this for their block to fill; 0: 1 s */
+    int64_t flush_ns;       /* maximum time until an incomplete block is written; 0: 1 s */
     enum deflate_engine engine;
     int level; /* -1: the engine's default */
     enum capture_when_full when_full;
-    bool wait_for_room; /* a full disk: lose and count at stage "disk" until there is room again;
-                         otherwise it ends the capture */
+    bool wait_for_room; /* a full disk: drop records and count them at stage "disk" until there is
+                           room; otherwise the capture ends */
     bool names;         /* keep names of complete files for capture_take_name */
 };
 
@@ -51,30 +50,29 @@ struct capture_settings capture_settings_default(void);
 
 struct capture_status {
     bool running;
-    bool failed;          /* error holds why */
-    enum capture_end end; /* once not running */
+    bool failed;          /* `error` has the reason */
+    enum capture_end end; /* reason of the end; valid unless running */
     int64_t started_ns, elapsed_ns;
-    uint64_t records; /* in files (written, not only read) */
+    uint64_t records; /* number of records written to files */
     uint64_t lost[LOSS_STAGES];
-    uint64_t raw_bytes;        /* of the records written */
-    uint64_t compressed_bytes; /* of all files */
-    uint64_t files;            /* complete */
+    uint64_t raw_bytes;        /* size of the records written, uncompressed */
+    uint64_t compressed_bytes; /* total size of the files */
+    uint64_t files;            /* number of complete files */
     uint64_t after_stop;
-    uint32_t queue_fill, queue_size; /* blocks */
-    uint64_t damaged;                /* BT_DATA answers of the source */
+    uint32_t queue_fill, queue_size; /* number of blocks */
+    uint64_t damaged;                /* number of BT_DATA results of the source */
     uint64_t last_tick;
     uint64_t clock_hz;
     struct source_totals source;
-    uint64_t gaps;  /* times that the board was disconnected or silent */
-    int64_t gap_ns; /* total length of those that have ended */
-    uint64_t
-        chosen_gaps;   /* apart from those: places where instructions of a program were left out */
-    uint64_t quantum;  /* of a program: instructions of a thread's turn; 0: no program */
-    uint64_t switches; /* of a program: how often the turn went to another thread */
+    uint64_t gaps;        /* times that the board was disconnected or silent */
+    int64_t gap_ns;       /* total length of those that have ended */
+    uint64_t chosen_gaps; /* gaps between an executed program's regions; not counted in `gaps` */
+    uint64_t quantum;  /* instructions per turn of a program's thread; 0: no program is executed */
+    uint64_t switches; /* number of switches between the program's threads */
     struct bt_error absent; /* why the board is missing; code 0: it is connected */
-    char file[4096];        /* the one being written */
+    char file[4096];        /* path of the file being written */
     struct bt_error error;  /* why it failed; else why the source's count is unknown at the end, or
-                               the  first corruption that the source reported; code 0: none */
+                               the first corruption that the source reported; code 0: none */
 };
 
 /*
@@ -118,8 +116,8 @@ bool capture_take_note(struct capture *capture, char *note, size_t size);
 /* Stops, waits, frees. NULL is allowed. */
 void capture_free(struct capture *capture);
 
-/* The maximum bytes that a capture with these settings allocates, without the stacks of its threads
- * and names that are not taken (16 bytes each). */
+/* The maximum number of bytes that a capture with these settings allocates, without the stacks of
+ * its threads and names that are not taken (16 bytes each). */
 size_t capture_memory(const struct capture_settings *settings);
 
 #endif

@@ -1,8 +1,6 @@
 #define _GNU_SOURCE /* SOCK_CLOEXEC, prctl */
 #include "capture/program/exec_child.h"
 
-#include "tools/common/command.h"
-
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -18,7 +16,7 @@ static bool receive(int talk, void *bytes, size_t size)
     return got == (ssize_t)size;
 }
 
-/* What the program is to find as it would without us. */
+/* State of the calling process that the program inherits. */
 struct inherited {
     const sigset_t *mask;
     struct sigaction child_ends;
@@ -29,15 +27,14 @@ _Noreturn static void live(const struct exec_program *program, struct exec_lanes
 {
     struct bt_error error = {0};
     char go;
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would take its records */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* without the parent its records are lost */
     sigaction(SIGCHLD, &inherited->child_ends, NULL);
-    command_restore_signals();
     struct exec_inside *inside = exec_inside_new(lanes, lane, program, &error);
     if (inside)
         error.code = 0;
     if (send(talk, &error, sizeof error, MSG_NOSIGNAL) < 0 || !inside ||
         !receive(talk, &go, sizeof go))
-        _exit(STATUS_USAGE);
+        _exit(bt_exit_status(BT_USAGE));
     close(talk);
     sigprocmask(SIG_SETMASK, inherited->mask, NULL);
     exec_inside_run(inside);
@@ -56,9 +53,9 @@ int exec_child_new(struct exec_child *child, const struct exec_program *program,
     struct inherited inherited = {.mask = mask};
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        return bt_fail_errno(error, "cannot speak to a program");
+        return bt_fail_errno(error, "cannot make a socket to the program's process");
     fflush(NULL);
-    sigaction(SIGCHLD, &usual, &inherited.child_ends); /* whoever ignores it waits in vain */
+    sigaction(SIGCHLD, &usual, &inherited.child_ends); /* ignored, waitpid() would fail */
     child->process = fork();
     if (child->process == 0) {
         close(ends[0]);
@@ -68,7 +65,7 @@ int exec_child_new(struct exec_child *child, const struct exec_program *program,
     child->talk = ends[0];
     if (child->process < 0) {
         close(ends[0]);
-        return bt_fail_errno(error, "cannot begin a process");
+        return bt_fail_errno(error, "cannot start the program's process");
     }
     struct bt_error answer;
     if (!receive(child->talk, &answer, sizeof answer))

@@ -1,7 +1,6 @@
 /*
- * The process that executes the program: a child of bustap's, so that the program has a process of
- * its own, with none of bustap's threads and files in it, and what it does to itself, or others to
- * it, leaves the capture in order.
+ * Starts the process that executes the program: a child of bustap, without bustap's threads and
+ * files. The capture continues whatever happens to the child.
  */
 #ifndef CAPTURE_PROGRAM_EXEC_CHILD_H
 #define CAPTURE_PROGRAM_EXEC_CHILD_H
@@ -13,22 +12,23 @@
 
 struct exec_child {
     pid_t process;
-    int talk; /* a socket to it until the program begins; else -1 */
+    int talk; /* socket to the child until the program starts; then -1 */
 };
 
 /*
- * Makes the child, which loads the program and waits; its records will go into the lane. mask: of
- * signals, for the program. While the calling process has one thread, which ignores no child's end
- * any more: the program does as before. 0; or what is wrong with the program, with no child left.
+ * Starts the child, which loads the program and waits for exec_child_go(). Records go to the lane.
+ * `mask` is the program's signal mask. Call it while the calling process has one thread; SIGCHLD
+ * has its default action afterwards, and its previous one in the program. 0, or a negative code
+ * with *error: the program cannot be executed, and there is no child.
  */
 int exec_child_new(struct exec_child *child, const struct exec_program *program,
                    struct exec_lanes *lanes, int lane, const sigset_t *mask,
                    struct bt_error *error);
 
-/* The program begins. */
+/* Starts the program. */
 void exec_child_go(struct exec_child *child);
 
-/* The program does not: ends the child. */
+/* Ends the child; the program does not start. */
 void exec_child_abandon(struct exec_child *child);
 
 #endif

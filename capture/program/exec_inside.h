@@ -1,35 +1,84 @@
 /*
- * Inside a process that executes a program: its records go into lanes, those of its children, and
- * of programs that take its place, too, where that is wanted.
+ * The process that executes a program for `bustap exec`: it puts the program's records into lanes,
+ * and, when following, those of its children and of programs that replace it. The command's part
+ * in that process (places of the program, messages) is a table of callbacks.
  */
 #ifndef CAPTURE_PROGRAM_EXEC_INSIDE_H
 #define CAPTURE_PROGRAM_EXEC_INSIDE_H
 
+#include "capture/exec/kernel/process.h"
 #include "capture/program/exec_lanes.h"
 
 struct exec_inside;
+struct exec_program;
 
-/* What a process is made for. */
-struct exec_program {
-    const char *path;
-    const char *file; /* to be opened in its place; NULL: that itself */
-    const char *const *arguments;
-    const char *const *environment;
-    const char *modules; /* a file for what was loaded; NULL: none */
-    bool follows;
+/* Callbacks to the command. All are present, and are called with exec_program.context in the
+ * process that executes the program. */
+struct exec_inside_callbacks {
+    /* Before the program is loaded: prepares what the orders request. 0 or a negative code. */
+    int (*begin)(void *context, const struct exec_program *program,
+                 const struct exec_orders *orders, struct bt_error *error);
+
+    /* After begin() and after loaded(): addresses where regions open and close, as in
+     * process_regions. */
+    void (*places)(const void *context, uint64_t *from, uint64_t *until);
+
+    /* The program is loaded: 0, or a negative code if the orders cannot be executed with it. Hides
+     * the command's descriptors. */
+    int (*check)(void *context, struct process *process, struct bt_error *error);
+
+    /* Files with code were mapped or unmapped. */
+    void (*loaded)(void *context, const struct modules *modules);
+
+    /* Whether an instruction is captured, by its address; with orders.code. */
+    bool (*is_selected)(const void *context, uint64_t address);
+
+    /* As in process_operations; the last three as orders.debug requests. */
+    void (*notice)(void *context, const char *what);
+    void (*translated)(void *context, unsigned processor, const struct block *block);
+    void (*signalled)(void *context, unsigned processor, const struct signal_report *signal);
+    void (*called)(void *context, unsigned processor, const struct system_call *call,
+                   bool returned);
+
+    /* The execution failed. */
+    void (*failed)(void *context, const struct bt_error *error);
+
+    /* The program has ended; `opened`: at least one region has opened. */
+    void (*ended)(void *context, bool opened);
+
+    /* After that, except in children: the exit status if the program itself succeeded. */
+    int (*finish)(void *context);
+
+    /* The program was not loaded: frees what begin() has allocated; also after a failed begin(). */
+    void (*end)(void *context);
 };
 
-/* Loads the program into the calling process. `lane` is its own already, or -1. NULL and *error:
- * it cannot run here. */
+/* A program to execute; the caller owns what it points to. */
+struct exec_program {
+    const char *path;
+    const char *file; /* opened instead of the path; NULL: the path */
+    const char *const *arguments;
+    const char *const *environment;
+    const char *command; /* command line, as in exec_user */
+    bool follows;
+    const struct exec_inside_callbacks *callbacks;
+    void *context; /* passed to all callbacks */
+};
+
+/* Loads the program into the calling process. `lane` is the lane that the process has already, or
+ * -1. NULL with *error: the program cannot be executed. */
 struct exec_inside *exec_inside_new(struct exec_lanes *lanes, int lane,
                                     const struct exec_program *program, struct bt_error *error);
 
-/* Runs it, and ends the process as the program ends. */
+/* Runs the program, and ends the process as the program ends. */
 _Noreturn void exec_inside_run(struct exec_inside *inside);
 
-/* What another bustap is called with as a followed program begins: EXEC_INSIDE, exec_inside_call,
- * the program's path, and its arguments. Never returns. */
+/*
+ * A process that executes a followed program executes `bustap exec EXEC_INSIDE CALL PATH
+ * [ARGUMENT...]`, the arguments from argv[0] on. That bustap calls this function with CALL and the
+ * program; `file` and `follows` are ignored.
+ */
 #define EXEC_INSIDE "--inside"
-_Noreturn void exec_inside_main(int count, char **arguments);
+_Noreturn void exec_inside_main(const char *call, const struct exec_program *program);
 
 #endif

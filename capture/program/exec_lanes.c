@@ -14,42 +14,43 @@
 
 #define PAGE           4096u
 #define NOTES          32u
-#define NOTE_TRIES     1000 /* a millisecond apart */
+#define NOTE_TRIES     1000 /* one a millisecond */
 #define MILLISECOND_NS 1000000
 
-#define TAKER EXEC_LANES /* the byte that it locks; users lock their lanes' */
+#define TAKER                                                                                      \
+    EXEC_LANES /* offset of the taker's lock; a user locks the byte of its lane's number */
 
 enum state { FREE, CLAIMED, USED };
 
-struct lane {
+struct shared_lane {
     _Atomic uint32_t state;
     struct exec_user user;
     _Atomic uint64_t switches;
 };
 
-struct note {
+struct shared_note {
     _Atomic uint32_t state;
     char text[EXEC_NOTE_BYTES];
 };
 
-/* What is shared: this, and after it the rings. */
+/* The shared memory; the rings follow it. */
 struct shared {
     struct exec_orders orders;
     _Atomic uint32_t processes, missed;
-    struct lane lanes[EXEC_LANES];
-    struct note notes[NOTES];
+    struct shared_lane lanes[EXEC_LANES];
+    struct shared_note notes[NOTES];
 };
 
 struct exec_lanes {
     int descriptor;
-    struct alive taker; /* of all, as far as the calling process is it */
+    struct alive taker; /* valid in the process that made the lanes and its children */
     struct shared *shared;
 };
 
-/* --- who is there ---
+/* --- detecting that a process has ended ---
  *
- * A byte of the descriptor's file is locked: the kernel unlocks it when its process ends. Numbers
- * of processes say nothing in another namespace. */
+ * Each process locks a byte of the descriptor's file, which the kernel unlocks when the process
+ * ends. Process IDs are not valid in another PID namespace. */
 
 static bool set_lock(const struct exec_lanes *lanes, unsigned byte, short type)
 {
@@ -74,7 +75,7 @@ bool exec_lanes_taken(const void *context)
     return lanes->descriptor >= 0 ? is_locked(lanes, TAKER) : alive_still(&lanes->taker);
 }
 
-/* --- all of them --- */
+/* --- the lanes --- */
 
 static size_t round_up(size_t bytes)
 {
@@ -86,7 +87,7 @@ static size_t all_bytes(void)
     return round_up(sizeof(struct shared)) + EXEC_LANES * round_up(record_ring_bytes());
 }
 
-/* descriptor < 0: memory that only children share. */
+/* descriptor < 0: memory shared with children only. */
 static struct exec_lanes *map(int descriptor, struct bt_error *error)
 {
     int flags = MAP_SHARED | MAP_NORESERVE | (descriptor < 0 ? MAP_ANONYMOUS : 0);
@@ -107,8 +108,8 @@ struct exec_lanes *exec_lanes_join(int descriptor, struct bt_error *error)
     return map(descriptor, error);
 }
 
-/* Memory that another program can be given. A limit to the size of files counts here, too, though
- * there is none. */
+/* Makes memory that another program can inherit. RLIMIT_FSIZE also limits a memfd, so it is raised
+ * meanwhile. */
 static int make_descriptor(struct bt_error *error)
 {
     struct rlimit before, most;
@@ -166,7 +167,7 @@ int exec_lanes_keep(struct exec_lanes *lanes, int lowest, struct bt_error *error
     int own = lanes->descriptor;
     int kept = own == lowest ? own : fcntl(own, F_DUPFD_CLOEXEC, lowest);
     if (kept < 0)
-        return bt_fail_errno(error, "no descriptor is left to follow programs with");
+        return bt_fail_errno(error, "cannot move the descriptor for followed programs");
     if (own != kept)
         close(own);
     fcntl(kept, F_SETFD, FD_CLOEXEC);
@@ -188,7 +189,7 @@ uint32_t exec_lanes_missed(const struct exec_lanes *lanes)
     return atomic_load(&lanes->shared->missed);
 }
 
-static struct note *free_note(struct exec_lanes *lanes)
+static struct shared_note *free_note(struct exec_lanes *lanes)
 {
     for (unsigned i = 0; i < NOTES; i++) {
         uint32_t expected = FREE;
@@ -201,7 +202,7 @@ static struct note *free_note(struct exec_lanes *lanes)
 void exec_lanes_note(struct exec_lanes *lanes, const char *format, ...)
 {
     const struct timespec moment = {0, MILLISECOND_NS};
-    struct note *note = free_note(lanes);
+    struct shared_note *note = free_note(lanes);
     va_list arguments;
     for (int i = 0; !note && i < NOTE_TRIES; i++) {
         nanosleep(&moment, NULL);
@@ -218,7 +219,7 @@ void exec_lanes_note(struct exec_lanes *lanes, const char *format, ...)
 bool exec_lanes_take_note(struct exec_lanes *lanes, char *note)
 {
     for (unsigned i = 0; i < NOTES; i++) {
-        struct note *at = &lanes->shared->notes[i];
+        struct shared_note *at = &lanes->shared->notes[i];
         if (atomic_load(&at->state) != USED)
             continue;
         memcpy(note, at->text, EXEC_NOTE_BYTES);
@@ -232,7 +233,7 @@ bool exec_lanes_take_note(struct exec_lanes *lanes, char *note)
 int exec_lanes_claim(struct exec_lanes *lanes, const struct exec_user *user, bool holds)
 {
     for (int i = 0; i < (int)EXEC_LANES; i++) {
-        struct lane *lane = &lanes->shared->lanes[i];
+        struct shared_lane *lane = &lanes->shared->lanes[i];
         uint32_t expected = FREE;
         if (!atomic_compare_exchange_strong(&lane->state, &expected, CLAIMED))
             continue;
@@ -258,7 +259,7 @@ struct record_ring *exec_lanes_ring(struct exec_lanes *lanes, int lane)
 
 bool exec_lanes_used(struct exec_lanes *lanes, int lane, struct exec_user *user)
 {
-    const struct lane *at = &lanes->shared->lanes[lane];
+    const struct shared_lane *at = &lanes->shared->lanes[lane];
     if (atomic_load(&at->state) != USED)
         return false;
     *user = at->user;
@@ -289,7 +290,7 @@ void exec_lanes_end_process(struct exec_lanes *lanes, uint32_t process)
 void exec_lanes_set_switches(struct exec_lanes *lanes, uint32_t process, uint64_t switches)
 {
     for (int i = 0; i < (int)EXEC_LANES; i++) {
-        struct lane *lane = &lanes->shared->lanes[i];
+        struct shared_lane *lane = &lanes->shared->lanes[i];
         if (atomic_load(&lane->state) == USED && lane->user.process == process)
             atomic_store(&lane->switches, switches);
     }

@@ -9,6 +9,7 @@
 #include "tools/common/words.h"
 #include "tools/exec/exec_code.h"
 #include "tools/exec/exec_debug.h"
+#include "tools/exec/exec_places.h"
 #include "tools/exec/exec_program.h"
 #include "tools/exec/exec_supervise.h"
 #include "tools/symbols/exec_symbol.h"
@@ -186,6 +187,8 @@ static const struct option_row exec_rows[] = {
 struct run {
     struct exec_settings *settings;
     char path[EXEC_PROGRAM_BYTES];
+    char command[EXEC_COMMAND_BYTES]; /* command line of the program */
+    struct exec_places places;        /* used in the child */
     struct exec_child child;
     struct exec_outputs outputs;
     sigset_t mask; /* before */
@@ -242,7 +245,8 @@ static int make_lanes(struct run *run, struct bt_error *error)
     run->outputs.lanes = exec_lanes_new(&orders, run->settings->follow, error);
     if (!run->outputs.lanes)
         return BT_MEMORY;
-    words_command(user.command, sizeof user.command, run->settings->arguments);
+    words_command(run->command, sizeof run->command, run->settings->arguments);
+    strcpy(user.command, run->command);
     user.process = exec_lanes_count_process(run->outputs.lanes);
     user.alive.number = getpid(); /* until there is another */
     return exec_lanes_claim(run->outputs.lanes, &user, false) == 0
@@ -308,8 +312,11 @@ static int begin(struct run *run, struct bt_error *error)
     const struct exec_program program = {.path = run->path,
                                          .arguments = settings->arguments,
                                          .environment = settings->environment,
-                                         .modules = settings->modules,
-                                         .follows = settings->follow};
+                                         .command = run->command,
+                                         .follows = settings->follow,
+                                         .callbacks = &exec_places_callbacks,
+                                         .context = &run->places};
+    run->places.modules_option = settings->modules;
     int result = exec_program_find(run->path, settings->arguments[0], error);
     if (result == 0)
         result = choose_prefix(settings, run->path, error);
@@ -430,6 +437,24 @@ static int check_together(const struct exec_settings *settings, struct bt_error 
     return 0;
 }
 
+/* bustap as a followed process executes it: EXEC_INSIDE, its argument, the path, the arguments. */
+_Noreturn static void run_followed(int count, const char *const *arguments)
+{
+    char command[EXEC_COMMAND_BYTES];
+    struct exec_places places = {.modules_option = NULL};
+    if (count < 4)
+        _exit(STATUS_USAGE);
+    words_command(command, sizeof command, arguments + 3);
+    const struct exec_program program = {.path = arguments[2],
+                                         .arguments = arguments + 3,
+                                         .environment = (const char *const *)environ,
+                                         .command = command,
+                                         .callbacks = &exec_places_callbacks,
+                                         .context = &places};
+    command_restore_signals();
+    exec_inside_main(arguments[1], &program);
+}
+
 static int exec_main(struct invocation *call)
 {
     struct exec_settings *settings = calloc(1, sizeof *settings);
@@ -438,7 +463,7 @@ static int exec_main(struct invocation *call)
     if (!settings)
         return command_no_memory();
     if (call->count > 1 && strcmp(call->arguments[1], EXEC_INSIDE) == 0)
-        exec_inside_main(call->count - 1, call->arguments + 1);
+        run_followed(call->count - 1, (const char *const *)call->arguments + 1);
     settings->capture = capture_settings_default();
     settings->session = session_settings_default();
     settings->quantum = PROCESS_QUANTUM;

@@ -5,15 +5,11 @@
 #include "capture/exec/kernel/signals.h"
 #include "capture/exec/kernel/system_call.h"
 #include "capture/exec/translate/code_cache.h"
+#include "capture/program/exec_lanes.h"
 
 #include <stdio.h>
 
-/* What is printed. */
-#define EXEC_DEBUG_BLOCKS       1u
-#define EXEC_DEBUG_SIGNALS      2u
-#define EXEC_DEBUG_SYSTEM_CALLS 4u
-
-/* Reads a list such as "blocks,signals,system-calls" into *what. 0 or BT_USAGE. */
+/* Reads a list such as "blocks,signals,system-calls" into *what, EXEC_DEBUG_*. 0 or BT_USAGE. */
 int exec_debug_parse(unsigned *what, const char *list, struct bt_error *error);
 
 /* Opens path to append to. NULL with *error; the caller closes it. */

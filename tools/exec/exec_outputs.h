@@ -2,8 +2,8 @@
 #ifndef TOOLS_EXEC_EXEC_OUTPUTS_H
 #define TOOLS_EXEC_EXEC_OUTPUTS_H
 
-#include "tools/capture/capture_report.h"
 #include "capture/program/exec_lanes.h"
+#include "tools/capture/capture_report.h"
 #include "tools/exec/exec_settings.h"
 
 #include <stdio.h>

@@ -15,10 +15,10 @@
  * aria_new() to aria_free().
  *
  * Threads of the program run in turns, one at a time (process_thread.h). *state is the state of the
- * thread whose turn it is. A taken step ends at the latest with the turn; *state is then the state
- * of the next thread, whose number is aria_thread(). A control program that passes each state back
- * therefore executes all threads in their turns. A copy of a state belongs to the thread it was
- * copied from; not taken, any state can be executed at any time.
+ * thread whose turn it is. A taken step ends when the turn ends, if not before; *state is then the
+ * state of the next thread, and aria_thread() returns its number. If the control program passes
+ * *state to the next call unchanged, all threads are executed in turns. A copy of a state belongs
+ * to the same thread as the original. Not-taken steps accept any state at any time.
  *
  * The program cannot trace itself. A child that it forks also contains the control program, but
  * does not run under it: it continues untraced inside the call of aria_execute() that forked it,
@@ -57,12 +57,12 @@ enum aria_version {
 };
 
 enum aria_reason {
-    ARIA_BRANCH,      /* rip is where it went */
-    ARIA_SYSTEM_CALL, /* taken: it was made, rip is after it (or at it, if a signal came first: it
-                         will be made again). Not taken: it was not made, rip is at it */
+    ARIA_BRANCH,      /* rip is the address after the branch was executed */
+    ARIA_SYSTEM_CALL, /* taken: it was made, rip is after it (at it, if a signal interrupted it and
+                         it will be restarted). Not taken: it was not made, rip is at it */
     ARIA_SIGNAL,      /* taken: it was delivered, rip is at its handler. Not taken: the instruction
                          at rip raises it, and was not executed */
-    ARIA_EXIT,        /* taken: the program has ended, as `end` says */
+    ARIA_EXIT,        /* taken: the program has ended; see `end` */
     ARIA_LIMIT,       /* the limit of instructions was reached before a branch */
     ARIA_BREAKPOINT,  /* aria_run(): rip is the address of aria_stop_at() */
     ARIA_TURN         /* the thread's turn ended before a branch */
@@ -86,16 +86,16 @@ struct aria_step {
      * references for each repetition. */
     const struct record *records;
     size_t record_count;
-    uint64_t instructions;
-    uint64_t own_reads; /* not taken: number of reads with a byte that the path has stored */
+    uint64_t instructions; /* number executed */
+    uint64_t own_reads;    /* not taken: number of reads of bytes that the path has stored */
     /* ARIA_BRANCH: */
     enum aria_branch branch;
     bool taken;              /* execution did not continue at `next` */
-    uint64_t branch_address; /* of the branch instruction */
-    uint64_t next;           /* after the branch instruction */
-    uint64_t target;         /* of a direct branch, taken or not; else the new rip */
-    int signal;              /* ARIA_SIGNAL: its number; taken: 0 if no instruction raised it */
-    struct process_end end;  /* ARIA_EXIT */
+    uint64_t branch_address; /* address of the branch instruction */
+    uint64_t next;           /* address after the branch instruction */
+    uint64_t target;         /* a direct branch's target, taken or not; otherwise the new rip */
+    int signal;              /* ARIA_SIGNAL: signal number; taken: 0 if no instruction raised it */
+    struct process_end end;  /* ARIA_EXIT: how the program ended */
 };
 
 /* Callbacks to the control program; members may be NULL. All are called with aria_settings.context.
@@ -115,15 +115,15 @@ struct aria_operations {
 
 struct aria_settings {
     struct initial_stack_options stack;
-    uint64_t quantum;  /* instructions of a turn (process.h); 0: PROCESS_QUANTUM */
+    uint64_t quantum;  /* instructions per turn (process.h); 0: PROCESS_QUANTUM */
     bool only_fetches; /* no records of reads and writes */
-    /* States have a store buffer: stores of not-taken steps go there, and later not-taken steps
-     * with the state, or a copy of it, load from there. Stores that would fault leave nothing.
-     * Taken steps neither see nor change it; instructions are fetched from memory. */
+    /* States have a store buffer: not-taken steps store into it, and later not-taken steps with
+     * the state, or a copy of it, load from it. Stores that would fault are discarded. Taken steps
+     * neither read nor change it; instructions are fetched from memory. */
     bool store_buffer;
     size_t cache_bytes, buffer_bytes;         /* executor.h */
     const struct aria_operations *operations; /* owned by the caller; NULL: none */
-    void *context;                            /* of all operations */
+    void *context;                            /* passed to all operations */
 };
 
 /*
@@ -152,7 +152,7 @@ struct aria_state *aria_initial(const struct aria *aria, struct bt_error *error)
 struct aria_state *aria_state_copy(const struct aria *aria, const struct aria_state *state,
                                    struct bt_error *error);
 
-/* Copies *from into *to. Fast; it needs memory only for a store buffer: if there is none left, the
+/* Copies *from into *to. Fast; it needs memory only for a store buffer: if that fails, the
  * next not-taken step with *to fails with BT_MEMORY. */
 void aria_state_assign(const struct aria *aria, struct aria_state *to,
                        const struct aria_state *from);
@@ -212,10 +212,10 @@ enum aria_operand_kind {
 
 struct aria_operand {
     enum aria_operand_kind kind;
-    struct aria_field field;        /* number, immediate, or number of the base */
-    struct aria_field displacement; /* of memory; a field of 0 bits: 0 */
-    uint8_t size;                   /* of memory: 1, 2, 4 or 8 bytes */
-    bool is_signed;                 /* of an immediate: sign-extended */
+    struct aria_field field;        /* register number, immediate, or number of the base register */
+    struct aria_field displacement; /* ARIA_MEMORY: displacement; a field of 0 bits: 0 */
+    uint8_t size;                   /* ARIA_MEMORY: size, 1, 2, 4 or 8 bytes */
+    bool is_signed;                 /* ARIA_IMMEDIATE: sign-extended */
     bool read, write; /* the value of memory that is not read is 0; registers are always read */
 };
 
@@ -223,16 +223,16 @@ struct aria_operand {
 struct aria_call {
     struct aria *aria;
     enum aria_version version;
-    uint64_t values[ARIA_OPERANDS];    /* inputs; outputs of operands that are written */
-    uint64_t addresses[ARIA_OPERANDS]; /* of operands in memory */
-    uint64_t *registers, *flags;       /* all of the thread; may be changed */
-    uint64_t address;                  /* of the instruction */
+    uint64_t values[ARIA_OPERANDS];    /* values of operands read; new values of operands written */
+    uint64_t addresses[ARIA_OPERANDS]; /* addresses of operands in memory */
+    uint64_t *registers, *flags;       /* the thread's; may be changed */
+    uint64_t address;                  /* address of the instruction */
 };
 
 /* Executes the instruction: 0, or the signal that it raises; then nothing is written. */
 typedef int aria_instruction_function(void *context, struct aria_call *call);
 
-/* For that function: references beside the operands. They are in the trace in their order, between
+/* For that function: references besides the operands. They are in the trace in their order, between
  * the operands' reads and writes. Not taken, reads that would fault return 0 and writes are not
  * executed. 0; -EFAULT: the program may not access it, SIGSEGV follows; -ENOSPC: more than 255
  * bytes, or more than 64 references. */
@@ -241,7 +241,7 @@ int aria_call_write(struct aria_call *call, uint64_t address, const void *from, 
 
 struct aria_instruction {
     const char *name;
-    uint8_t size; /* bytes */
+    uint8_t size; /* in bytes */
     uint8_t bytes[15];
     uint8_t mask[15]; /* 1: the bit must match `bytes` */
     unsigned operand_count;
@@ -259,8 +259,8 @@ struct aria_instruction {
 };
 
 /*
- * Defines an instruction: from now on matching bytes are this instruction, in both versions and in
- * free running; of several that match, the last one defined. The trace has a fetch of `size` bytes
+ * Defines an instruction: later, matching bytes are this instruction, in both versions and in free
+ * running; if several match, the last one defined is used. The trace has a fetch of `size` bytes
  * at its address and its references, not the code that implements it. BT_USAGE: *error says what is
  * wrong with the definition. All code is translated again.
  */

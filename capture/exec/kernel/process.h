@@ -135,13 +135,13 @@ struct process_settings {
     enum exec_trace trace;
     bool stepping; /* leaves translated code after each branch: executor.h */
     struct process_regions regions;
-    uint64_t quantum;                 /* instructions of a turn where there are several threads;
+    uint64_t quantum;                 /* instructions per turn of a thread, if there are several;
                                          0: PROCESS_QUANTUM */
     size_t cache_bytes, buffer_bytes; /* executor.h */
     const char *file;                 /* opened instead of the program's path; NULL: the path */
     struct initial_stack_options stack;
     const struct process_operations *operations; /* owned by the caller; NULL: none */
-    void *context;                               /* of all operations */
+    void *context;                               /* passed to all operations */
 };
 
 /*

@@ -1,0 +1,222 @@
+#include "tools/exec/exec_places.h"
+
+#include "formats/base/printable.h"
+#include "tools/common/command.h"
+#include "tools/common/own_stream.h"
+#include "tools/exec/exec_debug.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static int parse_places(struct exec_places *places, struct bt_error *error)
+{
+    const struct exec_orders *orders = places->orders;
+    if (orders->from[0] && exec_symbol_parse(&places->from, orders->from, error) < 0)
+        return error->code;
+    if (orders->until[0] && exec_symbol_parse(&places->until, orders->until, error) < 0)
+        return error->code;
+    if (orders->code[0] && exec_code_parse(&places->code, orders->code, error) < 0)
+        return error->code;
+    return 0;
+}
+
+static int begin(void *context, const struct exec_program *program,
+                 const struct exec_orders *orders, struct bt_error *error)
+{
+    struct exec_places *places = context;
+    struct bt_error ignored; /* standard error may be closed */
+    command_restore_signals();
+    places->path = program->path;
+    places->follows = program->follows;
+    places->orders = orders;
+    if (parse_places(places, error) < 0 ||
+        (places->modules_option &&
+         exec_program_absolute(places->modules, places->modules_option, error) < 0))
+        return error->code;
+    places->messages = own_stream_on(STDERR_FILENO, &ignored);
+    if (!orders->debug_file[0])
+        places->debug = places->messages;
+    else if (!(places->debug = exec_debug_open(orders->debug_file, error)))
+        return error->code;
+    return 0;
+}
+
+static void end(void *context)
+{
+    struct exec_places *places = context;
+    if (places->debug && places->debug != places->messages)
+        fclose(places->debug);
+    if (places->messages)
+        fclose(places->messages);
+    exec_symbol_clear(&places->from);
+    exec_symbol_clear(&places->until);
+    exec_code_clear(&places->code);
+}
+
+static uint64_t address_of(const struct exec_symbol *symbol)
+{
+    return symbol->address ? symbol->address : symbol->text ? PROCESS_ADDRESS_UNKNOWN : 0;
+}
+
+static void addresses(const void *context, uint64_t *from, uint64_t *until)
+{
+    const struct exec_places *places = context;
+    *from = address_of(&places->from);
+    *until = address_of(&places->until);
+}
+
+/* A program without shared libraries has all its functions from the start. */
+static int check_places(struct exec_places *places, const struct modules *modules,
+                        struct bt_error *error)
+{
+    const struct exec_symbol *missing = NULL;
+    if (!exec_symbol_look(&places->from, modules) && places->from.text)
+        missing = &places->from;
+    if (!exec_symbol_look(&places->until, modules) && places->until.text)
+        missing = &places->until;
+    if (missing && modules_count(modules) == 1 && !places->follows)
+        return bt_fail(error, BT_USAGE, "there is no function %.100s in %.100s%s%.200s",
+                       missing->name, places->path, missing->refused ? "; " : "",
+                       missing->refused ? missing->refused : "");
+    return 0;
+}
+
+static int hide(struct process *process, FILE *stream, struct bt_error *error)
+{
+    return stream ? process_hide(process, fileno(stream), error) : 0;
+}
+
+static int check(void *context, struct process *process, struct bt_error *error)
+{
+    struct exec_places *places = context;
+    if (check_places(places, process_modules(process), error) < 0 ||
+        hide(process, places->messages, error) < 0 ||
+        (places->debug != places->messages && hide(process, places->debug, error) < 0))
+        return error->code;
+    return 0;
+}
+
+/* Returns 0 or the errno of a failure. */
+static int write_modules(const char *path, const struct modules *modules)
+{
+    errno = 0;
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return errno;
+    modules_write(modules, file);
+    bool failed = ferror(file); /* a later write may succeed */
+    if (fclose(file) == 0 && !failed)
+        return 0;
+    return errno ? errno : EIO;
+}
+
+/* The list is written whenever it has grown, because the program may be killed at any time. */
+static void loaded(void *context, const struct modules *modules)
+{
+    struct exec_places *places = context;
+    exec_symbol_look(&places->from, modules);
+    exec_symbol_look(&places->until, modules);
+    exec_code_look(&places->code, modules);
+    const size_t count = modules_count(modules);
+    if (places->modules[0] && count != places->modules_written) {
+        places->modules_failure = write_modules(places->modules, modules);
+        places->modules_written = places->modules_failure ? 0 : count;
+    }
+}
+
+static bool is_selected(const void *context, uint64_t address)
+{
+    return exec_code_has(&((const struct exec_places *)context)->code, address);
+}
+
+/* --- messages ----------------------------------------------------------------------------------
+ */
+
+static void report_missing(const struct exec_places *places, const struct exec_symbol *symbol)
+{
+    own_stream_say(places->messages, "no file that the program loaded has a function %s",
+                   PRINTABLE(symbol->name));
+    if (symbol->refused)
+        own_stream_say(places->messages, "%s", PRINTABLE(symbol->refused));
+}
+
+/* Reports places that the program did not have or reach. */
+static void ended(void *context, bool opened)
+{
+    const struct exec_places *places = context;
+    const struct exec_symbol *from = &places->from, *until = &places->until;
+    const struct exec_code *code = &places->code;
+    FILE *messages = places->messages;
+    if (until->text && !until->address)
+        report_missing(places, until);
+    if (code->function.text && code->count == 0)
+        report_missing(places, &code->function);
+    else if (code->module && code->count == 0)
+        own_stream_say(messages, "the program loaded no file %s", PRINTABLE(code->module));
+    if (opened)
+        return;
+    if (from->text && !from->address)
+        report_missing(places, from);
+    else if (from->text)
+        own_stream_say(messages, "the program never came to %s", PRINTABLE(from->text));
+    else if (places->orders->markers)
+        own_stream_say(messages, "the program never came to BUSTAP_BEGIN of bustap/mark.h");
+    else
+        own_stream_say(messages,
+                       "the program has ended before as many instructions as --skip says");
+}
+
+static int finish(void *context)
+{
+    const struct exec_places *places = context;
+    if (!places->modules_failure)
+        return 0;
+    own_stream_say(places->messages, "cannot write %s: %s", PRINTABLE(places->modules),
+                   strerror(places->modules_failure));
+    return STATUS_IO;
+}
+
+static void failed(void *context, const struct bt_error *error)
+{
+    const struct exec_places *places = context;
+    own_stream_say(places->messages, "%s: %s", PRINTABLE(places->path), error->message);
+}
+
+static void notice(void *context, const char *what)
+{
+    own_stream_notice(((struct exec_places *)context)->messages, what);
+}
+
+/* --- --debug -----------------------------------------------------------------------------------
+ */
+
+static void print_block(void *context, unsigned processor, const struct block *block)
+{
+    exec_debug_block(((struct exec_places *)context)->debug, processor, block);
+}
+
+static void print_signal(void *context, unsigned processor, const struct signal_report *signal)
+{
+    exec_debug_signal(((struct exec_places *)context)->debug, processor, signal);
+}
+
+static void print_call(void *context, unsigned processor, const struct system_call *call,
+                       bool returned)
+{
+    exec_debug_call(((struct exec_places *)context)->debug, processor, call, returned);
+}
+
+const struct exec_inside_callbacks exec_places_callbacks = {.begin = begin,
+                                                            .places = addresses,
+                                                            .check = check,
+                                                            .loaded = loaded,
+                                                            .is_selected = is_selected,
+                                                            .notice = notice,
+                                                            .translated = print_block,
+                                                            .signalled = print_signal,
+                                                            .called = print_call,
+                                                            .failed = failed,
+                                                            .ended = ended,
+                                                            .finish = finish,
+                                                            .end = end};

@@ -12,7 +12,7 @@
 
 #define IMAGES_MAX    64u
 #define LINES_DEFAULT 10u
-#define NOT_SAID      UINT32_MAX
+#define NOT_GIVEN     UINT32_MAX
 
 struct cache_request {
     struct settings_text text;
@@ -162,7 +162,7 @@ static int simulate(const struct cache_request *request, const struct invocation
     if (result == 0)
         result =
             simulation_new(&simulation, &request->text.settings,
-                           request->threads == NOT_SAID ? 1 : request->threads, cluster, error);
+                           request->threads == NOT_GIVEN ? 1 : request->threads, cluster, error);
     if (result < 0)
         goto out;
     if (simulation_takes_part(simulation))
@@ -216,7 +216,7 @@ static int sweep_all(const struct cache_request *request, const struct invocatio
                                       .together = true};
     struct figure_output output;
     struct sweep *sweep;
-    if (request->threads == NOT_SAID)
+    if (request->threads == NOT_GIVEN)
         settings.threads = settings.processes > 1 ? 1 : 0;
     int result = request->plot && first
                      ? figure_output_prepare(&output, request->plot, request->plot_format,
@@ -241,7 +241,7 @@ static int cache_main(struct invocation *call)
 {
     struct cache_request request = {.input = {.quiet_output = true, .count = UINT64_MAX},
                                     .lines = LINES_DEFAULT,
-                                    .threads = NOT_SAID};
+                                    .threads = NOT_GIVEN};
     struct bt_error error;
     int status;
     settings_text_begin(&request.text);

@@ -21,7 +21,7 @@ void cache_report_settings(const struct hierarchy_settings *settings, int swept,
 void cache_report_json_settings(struct json_put *json, const struct hierarchy_settings *settings,
                                 int swept);
 
-/* 0 or BT_MEMORY. JSON goes to standard output (json_print). */
+/* 0 or BT_MEMORY. JSON goes to standard output. */
 int cache_report_text(const struct cache_report *report, FILE *out, struct bt_error *error);
 int cache_report_json(const struct cache_report *report, struct bt_error *error);
 int cache_report_csv(const struct cache_report *report, FILE *out, struct bt_error *error);

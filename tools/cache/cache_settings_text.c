@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define WORD_BYTES 80u
-#define NOT_SAID   UINT32_MAX
+#define NOT_GIVEN  UINT32_MAX
 
 static const char *const replacements[] = {"lru", "fifo", "random", "plru", NULL};
 static const char *const prefetches[] = {"none", "miss", "always", "tagged", NULL};
@@ -57,7 +57,7 @@ void settings_text_begin(struct settings_text *text)
     for (unsigned level = 0; level < CACHE_LEVELS; level++) {
         text->settings.levels[level].shared = level > 0;
         for (unsigned side = 0; side < CACHE_SIDES; side++)
-            text->settings.levels[level].sides[side].ways = NOT_SAID;
+            text->settings.levels[level].sides[side].ways = NOT_GIVEN;
     }
 }
 
@@ -74,7 +74,7 @@ static int take_number(uint32_t *number, const char *text, struct bt_error *erro
 {
     uint64_t value;
     int result = quantity_bytes(&value, text, error);
-    if (result == 0 && value >= NOT_SAID)
+    if (result == 0 && value >= NOT_GIVEN)
         return bt_fail(error, BT_USAGE, "%.40s is too large", text);
     if (result == 0)
         *number = (uint32_t)value;
@@ -258,7 +258,7 @@ static void complete(struct cache_settings *cache, const struct cache_settings *
         cache->size = sizes[level];
     if (cache->line == 0)
         cache->line = above ? above->line : 64;
-    if (cache->ways == NOT_SAID)
+    if (cache->ways == NOT_GIVEN)
         cache->ways = ways[level];
 }
 

@@ -77,7 +77,7 @@ enum hierarchy_shape hierarchy_shape_of(const struct hierarchy_settings *setting
 /* the tag that a line is searched by */
 static inline uint64_t tag_of(const struct cache *cache, uint32_t address)
 {
-    return (uint64_t)cache_line_address(cache, address) << 32 | ENTRY_THERE;
+    return (uint64_t)cache_line_address(cache, address) << 32 | ENTRY_VALID;
 }
 
 static inline uint64_t *set_of(const struct cache *cache, uint32_t address)

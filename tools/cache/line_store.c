@@ -61,7 +61,7 @@ static uint32_t set_of(const struct line_store *store, uint32_t address)
 
 static uint64_t entry_of(const struct line_store *store, uint32_t address)
 {
-    return (uint64_t)(address >> store->line_shift << store->line_shift) << 32 | ENTRY_THERE;
+    return (uint64_t)(address >> store->line_shift << store->line_shift) << 32 | ENTRY_VALID;
 }
 
 size_t line_store_find_indexed(const struct line_store *store, uint32_t address)

@@ -28,12 +28,12 @@ struct NAMED_FIELDS cache_line {
 };
 
 /* An entry has the line's address in its upper half, and these flags in its lower half. */
-#define ENTRY_THERE       1u
+#define ENTRY_VALID       1u
 #define ENTRY_DIRTY       2u
 #define ENTRY_TOUCHED     4u
 #define ENTRY_STATE_SHIFT 3u
 #define ENTRY_STATE       (7u << ENTRY_STATE_SHIFT)
-#define ENTRY_TAG         (0xffffffff00000000u | ENTRY_THERE)
+#define ENTRY_TAG         (0xffffffff00000000u | ENTRY_VALID)
 
 struct NAMED_FIELDS line_masks {
     uint64_t valid, dirty, touched;
@@ -65,7 +65,7 @@ size_t line_store_find_indexed(const struct line_store *store, uint32_t address)
 static inline size_t line_store_find(const struct line_store *store, uint32_t address)
 {
     const uint32_t line = address >> store->line_shift;
-    const uint64_t wanted = (uint64_t)(line << store->line_shift) << 32 | ENTRY_THERE;
+    const uint64_t wanted = (uint64_t)(line << store->line_shift) << 32 | ENTRY_VALID;
     if (store->index)
         return line_store_find_indexed(store, address);
     size_t first = (size_t)(line & store->set_mask) * store->ways;
@@ -109,7 +109,7 @@ static inline struct cache_line line_store_get(const struct line_store *store, s
         line.dirty = store->masks[slot].dirty;
         line.touched = store->masks[slot].touched;
     } else {
-        line.valid = entry & ENTRY_THERE;
+        line.valid = entry & ENTRY_VALID;
         line.dirty = (entry & ENTRY_DIRTY) != 0;
         line.touched = (entry & ENTRY_TOUCHED) != 0;
     }
@@ -120,7 +120,7 @@ static inline struct cache_line line_store_get(const struct line_store *store, s
 static inline void line_store_put(struct line_store *store, size_t slot,
                                   const struct cache_line *line)
 {
-    store->entries[slot] = (uint64_t)line->address << 32 | ENTRY_THERE |
+    store->entries[slot] = (uint64_t)line->address << 32 | ENTRY_VALID |
                            (line->dirty ? ENTRY_DIRTY : 0) | (line->touched ? ENTRY_TOUCHED : 0) |
                            (uint64_t)line->state << ENTRY_STATE_SHIFT;
     if (store->masks)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An entry has the line's address in its upper half. The lower half has ENTRY_THERE and the fewest
+/* An entry has the line's address in its upper half. The lower half has ENTRY_VALID and the fewest
  * ways with which the line is dirty, ENTRY_CLEAN if with none. 0: empty. */
-#define ENTRY_THERE  0x10000u
+#define ENTRY_VALID  0x10000u
 #define ENTRY_CLEAN  0xffffu
 #define ENTRY_LEVEL  0xffffu
 #define ENTRY_TAG    0xffffffff00010000u
@@ -156,7 +156,7 @@ work_level(struct lru_stacks *stacks, unsigned number, unsigned count, unsigned 
         const struct waiting *later = &waiting[i + AHEAD < count ? i + AHEAD : i];
         __builtin_prefetch(
             later->entries + offset + (size_t)(later->address >> shift & set_mask) * ways, 1);
-        const uint64_t tag = (uint64_t)one.address << 32 | ENTRY_THERE;
+        const uint64_t tag = (uint64_t)one.address << 32 | ENTRY_VALID;
         const bool write = one.kind >= REFERENCE_WRITE;
         uint64_t *set = one.entries + offset + (size_t)(one.address >> shift & set_mask) * ways;
         struct depth_counts *counts = &stacks->sides[one.side].depths[number];

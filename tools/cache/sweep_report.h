@@ -16,7 +16,7 @@ struct sweep_report {
     uint64_t lost; /* requests lost by the capture */
 };
 
-/* 0 or BT_MEMORY. JSON goes to standard output (json_print). */
+/* 0 or BT_MEMORY. JSON goes to standard output. */
 int sweep_report_text(const struct sweep_report *report, FILE *out, struct bt_error *error);
 int sweep_report_json(const struct sweep_report *report, struct bt_error *error);
 int sweep_report_csv(const struct sweep_report *report, FILE *out, struct bt_error *error);

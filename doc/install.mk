@@ -1,7 +1,8 @@
 # make install and make uninstall: PREFIX (/usr/local), DESTDIR for packagers.
 #
-# bin and sbin, the header for programs that mark regions, manual pages, documents; the udev rules and the service's unit where udev and systemd look
-# below PREFIX. /etc is left to its owner: share/doc/bustap has a configuration to begin with.
+# Installs programs, the header for programs that mark regions, manual pages and documents below PREFIX; udev rules and
+# the service's unit where udev and systemd search below PREFIX. It does not change /etc: a sample configuration is in
+# share/doc/bustap.
 
 INSTALL ?= install
 BINDIR  := $(DESTDIR)$(PREFIX)/bin

@@ -32,7 +32,7 @@ static inline uint32_t hash_number(uint64_t number)
     return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-/* The hash of two numbers, the finalizer of MurmurHash3. Numbers above 2^32 may share bits. */
+/* The hash of two numbers: the finalizer of MurmurHash3 of both, the first rotated by 32 bits. */
 static inline uint32_t hash_pair(uint64_t first, uint64_t second)
 {
     uint64_t mixed = (first << 32 | first >> 32) ^ second;

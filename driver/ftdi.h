@@ -1,5 +1,5 @@
 /*
- * Boards behind an FTDI chip in synchronous 245 FIFO mode (FT232H, FT2232H channel A) as byte
+ * Boards with an FTDI chip in synchronous 245 FIFO mode (FT232H, FT2232H channel A) as byte
  * streams. libftdi1 opens and configures the chip; driver/ftdi_ring.h does the transfers.
  */
 #ifndef DRIVER_FTDI_H

@@ -236,10 +236,10 @@ int session_take_late_end(struct session *session, struct batch *batch)
     session_rebase(session, &end);
     end.version = WIRE_VERSION;
     bool sane = !misplaced(session, &end);
-    int told = sane ? put_loss(session, batch, &end) : 0;
+    int put = sane ? put_loss(session, batch, &end) : 0;
     bool unasked = session->phase == SESSION_ARMED && session->statuses_sent > 0;
     end_with(session, sane ? &session->counters : NULL, end.first_index, unasked);
-    return told;
+    return put;
 }
 
 /* Takes a frame without records whose position in the stream is valid. */
@@ -252,7 +252,7 @@ static int take_word(struct session *session, struct batch *batch, bool end, str
     if (counts && !good && !end)
         return nonsense(session, batch, "its counters are truncated", error);
     note_sequence(session, frame);
-    int told = put_loss(session, batch, frame);
+    int put = put_loss(session, batch, frame);
     if (counts && good) {
         session->counters = counters;
         session->counters_known = true;
@@ -260,7 +260,7 @@ static int take_word(struct session *session, struct batch *batch, bool end, str
     if (end)
         end_with(session, good ? &counters : NULL, frame->first_index,
                  frame->flags & WIRE_FLAG_BUS_ENDED);
-    return told;
+    return put;
 }
 
 /* Frames of records are compared by index: it shows whether records are missing or duplicate. */

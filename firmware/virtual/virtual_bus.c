@@ -152,8 +152,8 @@ static size_t due(struct virtual_bus *bus, size_t limit)
     const struct bus_phase *phases = bus->phases + bus->first;
     uint64_t now = progress(bus);
     if (bus->pace == BUS_PACE_RATE) {
-        uint64_t behind = now > bus->sent ? now - bus->sent : 0;
-        return behind < limit ? (size_t)behind : limit;
+        uint64_t late = now > bus->sent ? now - bus->sent : 0;
+        return late < limit ? (size_t)late : limit;
     }
     if (phases[0].tick - bus->last_tick >= UNKNOWN_GAP) {
         /* An unknown time is not waited for. */

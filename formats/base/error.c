@@ -78,12 +78,12 @@ static const char *skip_digits(const char *text)
 bool bt_same_reason(const char *a, const char *b)
 {
     for (;; a++, b++) {
-        const char *behind_a = skip_digits(a);
-        const char *behind_b = skip_digits(b);
-        if ((behind_a == a) != (behind_b == b))
+        const char *after_a = skip_digits(a);
+        const char *after_b = skip_digits(b);
+        if ((after_a == a) != (after_b == b))
             return false;
-        a = behind_a;
-        b = behind_b;
+        a = after_a;
+        b = after_b;
         if (*a != *b || *a == '\0')
             return *a == *b;
     }

@@ -30,7 +30,7 @@ bool file_lock_name(char *name, size_t size, const char *path)
 }
 
 /* The kind of the file; *holder is a lock's process, else 0. */
-static enum lock_kind look(int file, long *holder)
+static enum lock_kind kind_of(int file, long *holder)
 {
     struct stat status;
     char text[FILE_LOCK_BYTES + 1] = "";
@@ -135,7 +135,7 @@ static int lock_left_behind(int lock, const char *name, struct file_lock_found *
                             struct bt_error *error)
 {
     long holder;
-    if (look(lock, &holder) == KIND_OTHER)
+    if (kind_of(lock, &holder) == KIND_OTHER)
         return refuse(name, error);
     if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
@@ -143,7 +143,7 @@ static int lock_left_behind(int lock, const char *name, struct file_lock_found *
         found->holder = holder;
         return bt_fail(error, BT_BUSY, "another process holds the lock %s", name);
     }
-    if (look(lock, &holder) != KIND_LOCK)
+    if (kind_of(lock, &holder) != KIND_LOCK)
         return refuse(name, error);
     write_holder(lock);
     return 0;
@@ -200,7 +200,7 @@ bool file_lock_is_held(int folder, const char *name)
     int lock = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (lock < 0)
         return false;
-    bool held = look(lock, &holder) == KIND_LOCK && flock(lock, LOCK_SH | LOCK_NB) < 0 &&
+    bool held = kind_of(lock, &holder) == KIND_LOCK && flock(lock, LOCK_SH | LOCK_NB) < 0 &&
                 errno == EWOULDBLOCK;
     close(lock);
     return held;

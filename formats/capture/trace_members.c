@@ -16,7 +16,7 @@
 struct trace_members {
     struct trace_input *input;
     struct deflate_decoder *decoder;
-    void (*watcher)(void *context, const struct capture_member *member); /* NULL: nobody */
+    void (*watcher)(void *context, const struct capture_member *member); /* NULL: none */
     void *watcher_context;
     bool watches_data; /* the watcher gets data members too */
     bool keeps_parts;  /* batches continue across chosen gaps, with marks */

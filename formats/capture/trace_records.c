@@ -162,7 +162,7 @@ static int judge(struct trace_records *records, size_t wanted, struct bt_error *
 }
 
 /* Reads until a whole judged record is available, or none is left; returns the available bytes. */
-static int look(struct trace_records *records, const uint8_t **bytes, size_t *available,
+static int peek(struct trace_records *records, const uint8_t **bytes, size_t *available,
                 struct bt_error *error)
 {
     int result = judge(records, records->record_bytes, error);
@@ -276,7 +276,7 @@ int trace_records_next(struct trace_records *records, struct batch *batch, struc
     if (!error)
         error = &unheard;
     batch_clear(batch);
-    int result = look(records, &bytes, &available, error);
+    int result = peek(records, &bytes, &available, error);
     if (result < 0)
         return result;
     size_t count = available / records->record_bytes;
@@ -312,7 +312,7 @@ static int read_past(struct trace_records *records, uint64_t count, struct bt_er
     while (count > 0) {
         const uint8_t *bytes;
         size_t available;
-        int result = look(records, &bytes, &available, error);
+        int result = peek(records, &bytes, &available, error);
         if (result < 0)
             return result;
         uint64_t here = available / records->record_bytes;

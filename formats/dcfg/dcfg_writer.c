@@ -82,7 +82,7 @@ static void choose_ids(struct writing *writing)
     }
 }
 
-/* --- what the graph does not tell --------------------------------------------------------------
+/* --- counts that the graph lacks ----------------------------------------------------------------
  */
 
 static int complete_counts(struct writing *writing, struct bt_error *error)
@@ -96,10 +96,10 @@ static int complete_counts(struct writing *writing, struct bt_error *error)
                process->threads * sizeof *writing->threads);
     else
         dcfg_count_instructions(process, writing->threads);
-    bool told = true;
-    for (uint32_t i = 0; i < process->block_count && told; i++)
-        told = process->blocks[i].count != DCFG_COUNT_UNKNOWN;
-    if (told)
+    bool known = true;
+    for (uint32_t i = 0; i < process->block_count && known; i++)
+        known = process->blocks[i].count != DCFG_COUNT_UNKNOWN;
+    if (known)
         return 0;
     writing->counts = malloc(process->block_count * sizeof *writing->counts);
     if (!writing->counts)

@@ -182,15 +182,15 @@ struct reference_search {
     size_t at;
 };
 
-static int look_at(void *context, const char *key, size_t key_length, size_t at)
+static int find_uncompiled(void *context, const char *key, size_t key_length, size_t at)
 {
-    struct reference_search *look = context;
-    const struct edge_dictionary *dictionary = look->dictionary;
+    struct reference_search *search = context;
+    const struct edge_dictionary *dictionary = search->dictionary;
     size_t present = find(dictionary, hash_of(dictionary, key, key_length), key, key_length);
     if (present == 0 || dictionary->entries[present - 1].state == COMPILED)
         return 0; /* a missing key is reported when the entry is compiled */
-    look->entry = present;
-    look->at = at;
+    search->entry = present;
+    search->at = at;
     return 1;
 }
 
@@ -221,22 +221,22 @@ static int compile_with_references(struct edge_dictionary *dictionary, size_t fi
     while (dictionary->visit_count > 0) {
         struct visit *visit = &dictionary->visits[dictionary->visit_count - 1];
         struct dictionary_entry *entry = &dictionary->entries[visit->entry];
-        struct reference_search look = {.dictionary = dictionary};
+        struct reference_search search = {.dictionary = dictionary};
         edge_text_references(entry->key + entry->key_length + 1 + visit->at,
-                             entry->text_length - visit->at, look_at, &look);
-        if (look.entry == 0) {
+                             entry->text_length - visit->at, find_uncompiled, &search);
+        if (search.entry == 0) {
             int result = compile(dictionary, entry, error);
             if (result < 0)
                 return result;
             dictionary->visit_count--;
             continue;
         }
-        visit->at += look.at;
-        if (dictionary->entries[look.entry - 1].state == WAITING)
+        visit->at += search.at;
+        if (dictionary->entries[search.entry - 1].state == WAITING)
             return bt_fail(error, BT_DATA,
                            "STRING_DICTIONARY, \"%s\", character %zu: a circular reference",
                            show(shown, entry), visit->at + 1);
-        if (push_visit(dictionary, look.entry - 1) < 0)
+        if (push_visit(dictionary, search.entry - 1) < 0)
             return no_memory(error);
     }
     return 0;

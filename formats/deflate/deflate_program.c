@@ -17,9 +17,10 @@ static const struct deflate_sample sample = {.piece_records = 1300, .start_recor
 #define GROUP       5u
 #define GROUP_BYTES (GROUP * RECORD_BYTES)
 #define GROUP_READS 64u /* bytes: slightly more than a group */
-#define BEHIND      7u  /* records that must follow the first one of a group */
+#define FOLLOWING   7u  /* records that must follow the first one of a group */
 
-_Static_assert(GROUP_READS <= BEHIND * RECORD_BYTES && GROUP < BEHIND, "reads stay in the block");
+_Static_assert(GROUP_READS <= FOLLOWING * RECORD_BYTES && GROUP < FOLLOWING,
+               "reads stay in the block");
 
 /* A bit for the first byte of each record in a group. */
 #define FIRST_BYTES    (1u | 1u << 12 | 1u << 24 | UINT64_C(1) << 36 | UINT64_C(1) << 48)
@@ -308,7 +309,7 @@ DEFLATE_INLINE uint32_t find_target(struct record_pass *pass, const uint8_t *byt
 {
     const uint64_t low = load64(bytes);
     const uint32_t back = replace(pass->deflater->same_target, low, TABLE_BITS, pass->i);
-    if (back == 0 || pass->records - pass->i < BEHIND)
+    if (back == 0 || pass->records - pass->i < FOLLOWING)
         return 0;
     const uint8_t *then = before(bytes, back);
     const uint64_t differ = (load64(then) ^ low) | (load64(then + 4) ^ load64(bytes + 4)) |

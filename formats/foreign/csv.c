@@ -29,7 +29,7 @@ struct csv_reader {
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
     bool has[COLUMNS];
-    uint8_t twice; /* a duplicate column, or COLUMN_NONE */
+    uint8_t duplicate; /* a duplicate column, or COLUMN_NONE */
 };
 
 /* --- reading --- */
@@ -52,7 +52,7 @@ static bool take_heading(struct csv_reader *csv, struct foreign_line line)
     while (csv->count < COLUMNS_MAX && foreign_line_field(&line, ',', &field)) {
         uint8_t column = find_column(&field);
         if (csv->has[column])
-            csv->twice = column;
+            csv->duplicate = column;
         csv->columns[csv->count++] = column;
         csv->has[column] = column != COLUMN_NONE;
     }
@@ -135,8 +135,8 @@ static int decode_heading(struct csv_reader *csv, struct foreign_line line, stru
             error, BT_DATA,
             "the heading lacks address or type: columns, separated by commas, are index, "
             "tick, address, type, size, attribute, processor and time");
-    if (csv->twice != COLUMN_NONE)
-        return bt_fail(error, BT_DATA, "duplicate column %s in the heading", names[csv->twice]);
+    if (csv->duplicate != COLUMN_NONE)
+        return bt_fail(error, BT_DATA, "duplicate column %s in the heading", names[csv->duplicate]);
     return 0;
 }
 
@@ -151,7 +151,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         return decode_heading(csv, line, error);
     if (size == 0)
         return 0;
-    if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE] || csv->twice != COLUMN_NONE)
+    if (!csv->has[COLUMN_ADDRESS] || !csv->has[COLUMN_TYPE] || csv->duplicate != COLUMN_NONE)
         return 0; /* reported with the heading */
     item->references[0] = (struct foreign_reference){.attribute = ATTRIBUTE_WRITE_BACK};
     for (unsigned i = 0; i < csv->count; i++) {

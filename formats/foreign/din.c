@@ -63,7 +63,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
 {
     struct foreign_line line = {.at = bytes, .end = bytes + size};
     uint64_t address;
-    uint64_t told;
+    uint64_t size_bytes;
     (void)state;
     (void)last;
     foreign_line_skip_spaces(&line);
@@ -81,11 +81,11 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
         return 0;
     }
     if (label <= '9')
-        told = WORD_BYTES - address % WORD_BYTES;
-    else if (!take_size(&line, &told))
+        size_bytes = WORD_BYTES - address % WORD_BYTES;
+    else if (!take_size(&line, &size_bytes))
         return bt_fail(error, BT_DATA, "its size is not a hexadecimal number");
     item->references[0] = (struct foreign_reference){
-        .address = address, .size = told, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
+        .address = address, .size = size_bytes, .type = type, .attribute = ATTRIBUTE_WRITE_BACK};
     item->count = 1;
     return 0;
 }

@@ -20,8 +20,8 @@ enum object_column {
 struct libcachesim_reader {
     struct objects objects;
     bool headed;
-    bool unusable;  /* no column has objects, or one is a duplicate: reported with the heading */
-    unsigned twice; /* the duplicate column's number, from 1; 0: none */
+    bool unusable; /* no column has objects, or one is a duplicate: reported with the heading */
+    unsigned duplicate; /* the duplicate column's number, from 1; 0: none */
     uint8_t columns[COLUMNS_MAX];
     unsigned count;
 };
@@ -49,8 +49,8 @@ static bool take_heading(struct libcachesim_reader *csv, struct foreign_line lin
             if (foreign_line_is(&field, headings[i].name))
                 column = headings[i].column;
         csv->columns[csv->count++] = (uint8_t)column;
-        if (has[column] && !csv->twice)
-            csv->twice = csv->count;
+        if (has[column] && !csv->duplicate)
+            csv->duplicate = csv->count;
         has[column] = column != COLUMN_NONE;
     }
     return has[COLUMN_OBJECT];
@@ -103,8 +103,8 @@ static bool take_number(struct foreign_line *field, bool fraction, uint64_t *num
 
 static int refuse_heading(const struct libcachesim_reader *csv, struct bt_error *error)
 {
-    if (csv->twice)
-        return bt_fail(error, BT_DATA, "column %u of the heading is a duplicate", csv->twice);
+    if (csv->duplicate)
+        return bt_fail(error, BT_DATA, "column %u of the heading is a duplicate", csv->duplicate);
     return bt_fail(error, BT_DATA, "the heading lacks the object");
 }
 
@@ -122,7 +122,7 @@ static int decode(void *state, const uint8_t *bytes, size_t size, bool last,
     if (!csv->headed) {
         csv->headed = true;
         if (bytes[0] < '0' || bytes[0] > '9') {
-            csv->unusable = !take_heading(csv, line) || csv->twice;
+            csv->unusable = !take_heading(csv, line) || csv->duplicate;
             return csv->unusable ? refuse_heading(csv, error) : 0;
         }
         assume_heading(csv, line);

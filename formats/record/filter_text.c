@@ -43,7 +43,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The length of the word of letters and digits at this place; 0 if there is none. */
+/* The length of the word of letters and digits at `at`; 0 if none. */
 static size_t word_length(const char *at)
 {
     size_t length = 0;
@@ -119,17 +119,17 @@ static int parse_range(struct filter_parser *parser, struct value_range *value, 
         if (result < 0)
             return result;
     }
-    const char *behind = parser->at;
+    const char *end = parser->at;
     parser->at = start;
     if (value->low > value->high)
         return expected(parser, "a range whose end is not below its start");
     if (value->high > limit)
         return expected(parser, what);
-    parser->at = behind;
+    parser->at = end;
     return 0;
 }
 
-/* Adds the types that a name or a range of numbers stands for. */
+/* Adds the types of a name or a range of numbers. */
 static int parse_type(struct filter_parser *parser, uint32_t *types)
 {
     static const char what[] = "a request type: FETCH, MEMREAD, MEMREADINV, MEMWRITE, IOREAD, "
@@ -202,7 +202,7 @@ static int parse_values(struct filter_parser *parser, enum filter_field field, b
     return result;
 }
 
-/* Returns the enum filter_field that stands here, or a negative code. */
+/* Returns the enum filter_field at the current position, or a negative code. */
 static int parse_field(struct filter_parser *parser)
 {
     static const struct {

@@ -67,7 +67,7 @@ enum json_keys_result json_keys_add(struct json_keys *keys, uint32_t depth, cons
     struct json_key_entry entry = {
         .hash = hash_octets(keys->seed, key, size), .at = keys->size, .size = size, .depth = depth};
     if (is_there(keys, &entry, key))
-        return JSON_KEYS_TWICE;
+        return JSON_KEYS_DUPLICATE;
     size_t used = keys->size + keys->count * (sizeof entry + 2 * sizeof *keys->slots);
     if (used > keys->bytes_max || size > keys->bytes_max - used || keys->count == UINT32_MAX - 1)
         return JSON_KEYS_FULL;

@@ -24,10 +24,10 @@ struct json_keys {
     size_t bytes_max; /* limit of memory for the keys */
 };
 
-enum json_keys_result { JSON_KEYS_NEW, JSON_KEYS_TWICE, JSON_KEYS_FULL, JSON_KEYS_NO_MEMORY };
+enum json_keys_result { JSON_KEYS_NEW, JSON_KEYS_DUPLICATE, JSON_KEYS_FULL, JSON_KEYS_NO_MEMORY };
 
-/* Adds a key of the innermost object, at this depth. TWICE: a duplicate; FULL: needs more than
- * bytes_max. */
+/* Adds a key of the innermost object, at this depth. DUPLICATE: the object has it; FULL: needs more
+ * than bytes_max. */
 enum json_keys_result json_keys_add(struct json_keys *keys, uint32_t depth, const char *key,
                                     size_t size);
 

@@ -100,7 +100,7 @@ void json_pull_free(struct json_pull *pull)
     free(pull);
 }
 
-/* --- where, and what is wrong ------------------------------------------------------------------
+/* --- positions and errors ------------------------------------------------------------------------
  */
 
 void json_pull_path(const struct json_pull *pull, char *path, size_t room)
@@ -330,7 +330,7 @@ static int note_key(struct json_pull *pull, const struct json_pull_text *key)
     switch (json_keys_add(&pull->keys, pull->depth, key->text, key->size)) {
     case JSON_KEYS_NEW:
         return 0;
-    case JSON_KEYS_TWICE:
+    case JSON_KEYS_DUPLICATE:
         return json_pull_fail(pull, BT_DATA, "duplicate key \"%.*s\"",
                               (int)(key->size < FRAME_KEY_BYTES ? key->size : FRAME_KEY_BYTES),
                               key->text);

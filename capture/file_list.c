@@ -15,17 +15,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file that was found, and its place in the order. */
-struct entry {
+/* A file of the prefix, with its sort key: start of the capture, its ID, the file number. */
+struct found_file {
     struct file_set_file file;
-    int64_t started_ns; /* its capture */
+    int64_t started_ns; /* start of its capture */
     uint8_t id[CAPTURE_ID_BYTES];
 };
 
 static int compare_entries(const void *left, const void *right)
 {
-    const struct entry *a = left;
-    const struct entry *b = right;
+    const struct found_file *a = left;
+    const struct found_file *b = right;
     if (a->started_ns != b->started_ns)
         return a->started_ns < b->started_ns ? -1 : 1;
     int by_id = memcmp(a->id, b->id, sizeof a->id);
@@ -45,7 +45,7 @@ static bool read_header(int descriptor, struct capture_member *member)
 }
 
 /* Fills *entry if the file of that name is a capture's, complete. */
-static bool look_at(int folder, const char *base, const char *name, struct entry *entry)
+static bool look_at(int folder, const char *base, const char *name, struct found_file *entry)
 {
     struct capture_name parts;
     struct capture_member member;
@@ -86,15 +86,15 @@ static const struct dirent *next_entry(DIR *listing)
 }
 
 /* Collects all entries of the prefix. 0 or a negative code. */
-static int collect(const struct file_set *set, DIR *listing, struct entry **entries, size_t *count,
-                   struct bt_error *error)
+static int collect(const struct file_set *set, DIR *listing, struct found_file **entries,
+                   size_t *count, struct bt_error *error)
 {
     size_t capacity = 0;
     for (const struct dirent *found; (found = next_entry(listing));) {
-        struct entry entry;
+        struct found_file entry;
         if (!look_at(file_set_folder(set), file_set_base(set), found->d_name, &entry))
             continue;
-        struct entry *grown = grow_array(*entries, &capacity, *count + 1, sizeof *grown);
+        struct found_file *grown = grow_array(*entries, &capacity, *count + 1, sizeof *grown);
         if (!grown)
             return bt_fail(error, BT_MEMORY, "no memory for a list of %zu files", *count);
         *entries = grown;
@@ -107,7 +107,7 @@ static int collect(const struct file_set *set, DIR *listing, struct entry **entr
 int file_list_read(const struct file_set *set, struct file_set_file **files, size_t *count,
                    struct bt_error *error)
 {
-    struct entry *entries = NULL;
+    struct found_file *entries = NULL;
     *files = NULL;
     *count = 0;
     DIR *listing = open_folder(file_set_folder(set), ".");

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct line {
+struct queued_line {
     char *text;
     size_t size;
 };
@@ -24,8 +24,8 @@ struct line_queue {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
-    struct line lines[LINE_QUEUE_LINES]; /* a ring */
-    size_t first, count;                 /* the first one is being written */
+    struct queued_line lines[LINE_QUEUE_LINES]; /* a ring */
+    size_t first, count;                        /* the first one is being written */
     uint64_t dropped;
     uint64_t unreported; /* dropped after the last line, and not yet reported by a line */
     int refused;         /* errno of the first line that was */
@@ -45,7 +45,8 @@ static void destroy(struct line_queue *queue)
 }
 
 /* The next thing to write; call with the mutex. False: there is nothing. */
-static bool next(struct line_queue *queue, char *notice, size_t notice_size, struct line *line)
+static bool next(struct line_queue *queue, char *notice, size_t notice_size,
+                 struct queued_line *line)
 {
     if (queue->count > 0) {
         *line = queue->lines[queue->first];
@@ -56,12 +57,12 @@ static bool next(struct line_queue *queue, char *notice, size_t notice_size, str
     int size = snprintf(notice, notice_size, "%s%" PRIu64 " %s dropped here: the reader stalled\n",
                         queue->notice, queue->unreported,
                         queue->unreported == 1 ? "line was" : "lines were");
-    *line = (struct line){NULL, (size_t)size < notice_size ? (size_t)size : notice_size - 1};
+    *line = (struct queued_line){NULL, (size_t)size < notice_size ? (size_t)size : notice_size - 1};
     return true;
 }
 
 /* The line at next() is written, or refused; call with the mutex. */
-static void finish(struct line_queue *queue, const struct line *line, uint64_t reported,
+static void finish(struct line_queue *queue, const struct queued_line *line, uint64_t reported,
                    int refused)
 {
     if (queue->refused == 0)
@@ -80,7 +81,7 @@ static void finish(struct line_queue *queue, const struct line *line, uint64_t r
 static void *run(void *argument)
 {
     struct line_queue *queue = argument;
-    struct line line;
+    struct queued_line line;
     char notice[120];
     thread_set_name("lines");
     pthread_mutex_lock(&queue->mutex);
@@ -148,7 +149,7 @@ bool line_queue_put(struct line_queue *queue, const char *text, size_t size)
     if (put) {
         memcpy(copy, text, size);
         queue->lines[(queue->first + queue->count++) % LINE_QUEUE_LINES] =
-            (struct line){copy, size};
+            (struct queued_line){copy, size};
     } else {
         queue->dropped++;
         queue->unreported++;

@@ -26,7 +26,7 @@ struct worker {
 /* How reading ended, from the reader to the writer, which closes the last file with it. */
 struct reading_end {
     enum capture_end end;
-    bool source_ended;      /* the source ended by itself: its totals are final */
+    bool source_ended;      /* the source ended without a stop; its totals are final */
     uint64_t after_stop;    /* requests read after the stop */
     struct bt_error remark; /* with CAPTURE_END_DEVICE the reason; else code 0 or a message */
 };

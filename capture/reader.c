@@ -15,20 +15,20 @@
 struct reader {
     struct capture *capture;
     struct queue_block *block; /* being filled; NULL: none yet */
-    bool dropping;             /* the queue is full, and the source is not to wait */
+    bool dropping;             /* the queue is full, and the source must not wait */
     bool rotate;               /* a new file begins with the next block */
-    bool stopping;             /* the source was stopped; its remaining records are wanted */
-    uint64_t wanted;           /* records until the limit */
+    bool stopping;             /* the source was stopped; its remaining records are read */
+    uint64_t wanted;           /* records left until the limit */
     struct batch pending;      /* loss and gaps of dropped batches, for the next block */
     uint64_t index, tick;      /* after the last record or loss that was read */
     int64_t flush_at;          /* monotonic; when the block has waited long enough */
     int64_t stop_at;           /* monotonic: the limit in time */
-    int64_t quiet_ns;          /* listened since something came, or since the stop */
+    int64_t quiet_ns;          /* time read since the last data, or since the stop */
     struct rotation_timer timer;
     struct reading_end result;
 };
 
-/* What others asked for since the last look. */
+/* Requests of other threads since the last call of take_orders(). */
 struct orders {
     bool stop, rotate, halted;
     int64_t file_began_ns;
@@ -287,7 +287,7 @@ static int poll_timeout_ms(const struct reader *reader, int64_t now)
     return left <= 0 ? 0 : (int)((left + NS_A_MS - 1) / NS_A_MS);
 }
 
-/* Stops the source; records in flight are still wanted. */
+/* Stops the source; records in flight are still read. */
 static void begin_stop(struct reader *reader)
 {
     if (reader->stopping)

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <string.h>
 
-enum kind { KIND_BYTES, KIND_TIME, KIND_COUNT };
+enum quantity_kind { KIND_BYTES, KIND_TIME, KIND_COUNT };
 
 /* A rule: its name, what its value is, and where in the settings that goes. */
 struct rule {
     const char *name;
-    enum kind kind;
+    enum quantity_kind kind;
     size_t offset;
     uint64_t least;
     const char *least_text;

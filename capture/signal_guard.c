@@ -16,7 +16,7 @@ struct signal_guard {
     pthread_t thread;
     pthread_mutex_t mutex; /* guards the members below */
     sigset_t came;
-    int64_t stopped_ns; /* CLOCK_MONOTONIC, when the end was asked for; 0: it was not */
+    int64_t stopped_ns; /* CLOCK_MONOTONIC, when the end was requested; 0: it was not */
     int limit_ms;
     bool closed;
 };
@@ -56,7 +56,7 @@ static int64_t time_left(const struct signal_guard *guard)
     return left > 0 ? left : 0;
 }
 
-/* Records a signal; call with the mutex. True: the end was asked for already. */
+/* Records a signal; call with the mutex. True: the end was already requested. */
 static bool note(struct signal_guard *guard, int number)
 {
     if (number == SIGINT || number == SIGTERM) {
@@ -105,7 +105,7 @@ static void *run(void *argument)
     }
 }
 
-/* Takes the signals that are pending, so that the caller of signal_guard_new() knows of them. */
+/* Takes the signals that are pending, so that signal_guard_new() reports them. */
 static void note_pending(struct signal_guard *guard)
 {
     static const struct timespec now = {0, 0};

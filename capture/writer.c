@@ -29,7 +29,7 @@ struct writer {
     bool full;                            /* the disk is, and is asked again at retry_ns */
     int64_t retry_ns;                     /* monotonic */
     uint64_t after_stop;                  /* requests after a limit */
-    enum capture_end end;                 /* NONE while members are wanted */
+    enum capture_end end;                 /* NONE while members are written */
     struct bt_error error;                /* with CAPTURE_END_DISK */
 };
 
@@ -104,7 +104,7 @@ static void give_away(struct writer *writer, bool closed)
     pthread_mutex_unlock(&writer->capture->mutex);
 }
 
-/* No more members are wanted, for this reason. */
+/* No more members are written, for this reason. */
 static void end_at(struct writer *writer, enum capture_end end)
 {
     if (writer->end == CAPTURE_END_NONE) {

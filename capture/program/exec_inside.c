@@ -471,14 +471,14 @@ _Noreturn void exec_inside_run(struct exec_inside *inside)
 }
 
 /* A parsed `call` argument. */
-struct call {
+struct follow_call {
     int descriptor, file;
     long process;
     char what;
     char path[32]; /* opens the file */
 };
 
-static bool read_call(struct call *call, const char *text)
+static bool read_call(struct follow_call *call, const char *text)
 {
     if (sscanf(text, CALL_FORM, &call->descriptor, &call->file, &call->process, &call->what) !=
         CALL_FIELDS)
@@ -502,7 +502,7 @@ _Noreturn static void go_uncaptured(struct exec_lanes *lanes, const struct exec_
 _Noreturn void exec_inside_main(const char *text, const struct exec_program *followed)
 {
     struct bt_error error;
-    struct call call;
+    struct follow_call call;
     struct exec_program program = *followed;
     if (!read_call(&call, text))
         _exit(bt_exit_status(BT_USAGE));

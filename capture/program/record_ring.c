@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, syscall */
+#define _GNU_SOURCE /* syscall */
 #include "capture/program/record_ring.h"
 
 #include "formats/base/clock.h"
@@ -6,7 +6,6 @@
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,18 +34,6 @@ struct record_ring {
     _Alignas(LINE) struct record records[CAPACITY];
 };
 
-struct record_ring *record_ring_new(struct bt_error *error)
-{
-    struct record_ring *ring = mmap(NULL, sizeof *ring, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (ring == MAP_FAILED) {
-        bt_fail_errno(error, "no memory for a program's records");
-        return NULL;
-    }
-    const struct alive taker = alive_process(getpid());
-    return record_ring_at(ring, &taker);
-}
-
 struct record_ring *record_ring_at(void *memory, const struct alive *taker)
 {
     struct record_ring *ring = memory;
@@ -63,12 +50,6 @@ struct record_ring *record_ring_at(void *memory, const struct alive *taker)
 size_t record_ring_bytes(void)
 {
     return sizeof(struct record_ring);
-}
-
-void record_ring_free(struct record_ring *ring)
-{
-    if (ring)
-        munmap(ring, sizeof *ring);
 }
 
 /* Waits until *events differs from seen, at most for the given time. */

@@ -15,16 +15,10 @@
 
 struct record_ring;
 
-/* Shared with all later children. The calling process is the consumer. NULL with *error: no memory.
- */
-struct record_ring *record_ring_new(struct bt_error *error);
-
-/* The same in zeroed shared memory of record_ring_bytes() bytes, owned by the caller. */
+/* Makes a ring in zeroed shared memory of record_ring_bytes() bytes, owned by the caller. `taker`
+ * is the consumer. */
 struct record_ring *record_ring_at(void *memory, const struct alive *taker);
 size_t record_ring_bytes(void);
-
-/* Unmaps it in the calling process; others may continue to use it. NULL is fine. */
-void record_ring_free(struct record_ring *ring);
 
 /* --- producer --- */
 

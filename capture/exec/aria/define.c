@@ -27,7 +27,7 @@ struct definitions {
 };
 
 /* The argument of a function, and private data. */
-struct call {
+struct defined_call {
     struct aria_call call;
     struct definitions *definitions;
     struct definitions_done *done;
@@ -186,7 +186,7 @@ static void fail_at(struct definitions_done *done, uint64_t address)
 
 int aria_call_read(struct aria_call *called, uint64_t address, void *to, size_t size)
 {
-    struct call *call = (struct call *)(void *)called;
+    struct defined_call *call = (struct defined_call *)(void *)called;
     struct definitions *definitions = call->definitions;
     memset(to, 0, size);
     if (size > UINT8_MAX || !refer(call->done, address, size, false))
@@ -203,7 +203,7 @@ int aria_call_read(struct aria_call *called, uint64_t address, void *to, size_t 
 
 int aria_call_write(struct aria_call *called, uint64_t address, const void *from, size_t size)
 {
-    struct call *call = (struct call *)(void *)called;
+    struct defined_call *call = (struct defined_call *)(void *)called;
     if (size > UINT8_MAX || !refer(call->done, address, size, true))
         return -ENOSPC;
     if (called->version == ARIA_TAKEN &&
@@ -217,7 +217,7 @@ int aria_call_write(struct aria_call *called, uint64_t address, const void *from
 }
 
 /* Reads the values of all operands. False: one cannot be read, or cannot be written later. */
-static bool read_operands(struct call *call, const struct aria_instruction *instruction,
+static bool read_operands(struct defined_call *call, const struct aria_instruction *instruction,
                           const uint8_t *bytes)
 {
     struct space *space = call->definitions->aria->process->space;
@@ -244,7 +244,7 @@ static bool read_operands(struct call *call, const struct aria_instruction *inst
     return true;
 }
 
-static void write_operands(struct call *call, const struct aria_instruction *instruction,
+static void write_operands(struct defined_call *call, const struct aria_instruction *instruction,
                            const uint8_t *bytes)
 {
     for (unsigned i = 0; i < instruction->operand_count; i++) {
@@ -282,7 +282,7 @@ size_t definitions_records(const struct definitions_done *done, uint64_t address
  */
 
 /* Runs the native sequence with the operands in registers; restores all other registers. */
-static int run_native(struct call *call, const struct definition *definition)
+static int run_native(struct defined_call *call, const struct definition *definition)
 {
     struct exec_thread *thread = call->definitions->aria->process->thread;
     const struct aria_instruction *instruction = &definition->instruction;
@@ -311,13 +311,13 @@ void definitions_do(struct definitions *definitions, enum aria_version version,
     if (!definition)
         return;
     const struct aria_instruction *instruction = &definition->instruction;
-    struct call call = {.call = {.aria = definitions->aria,
-                                 .version = version,
-                                 .registers = thread->registers,
-                                 .flags = &thread->flags,
-                                 .address = thread->rip},
-                        .definitions = definitions,
-                        .done = done};
+    struct defined_call call = {.call = {.aria = definitions->aria,
+                                         .version = version,
+                                         .registers = thread->registers,
+                                         .flags = &thread->flags,
+                                         .address = thread->rip},
+                                .definitions = definitions,
+                                .done = done};
     done->signal = 0;
     done->size = instruction->size;
     if (!read_operands(&call, instruction, bytes))

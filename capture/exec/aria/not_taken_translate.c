@@ -309,7 +309,7 @@ static void emit_leave(struct emitter *emitter, const struct code_cache *cache)
  */
 
 /* The decoded instructions of a block, before it is allocated. */
-struct work {
+struct gathered_code {
     struct not_taken_instruction instructions[CODE_CACHE_INSTRUCTIONS];
     ZydisDecodedInstruction raw[CODE_CACHE_INSTRUCTIONS];
     struct pc_map_entry pc_map[CODE_CACHE_INSTRUCTIONS];
@@ -339,7 +339,7 @@ static bool ends(const struct not_taken_instruction *instruction)
 }
 
 /* Runs of native instructions, from the last to the first. */
-static void find_runs(struct work *work)
+static void find_runs(struct gathered_code *work)
 {
     for (unsigned i = work->count; i-- > 0;) {
         struct not_taken_instruction *instruction = &work->instructions[i];
@@ -369,7 +369,8 @@ static void decode_any(const struct not_taken *not_taken, struct not_taken_instr
         .decoded = {.address = address, .size = (uint8_t)size, .kind = DECODE_DEFINED}};
 }
 
-static void gather(struct not_taken *not_taken, struct work *work, uint64_t address, uint64_t limit)
+static void gather(struct not_taken *not_taken, struct gathered_code *work, uint64_t address,
+                   uint64_t limit)
 {
     const struct executor *taken = not_taken->aria->process->executor;
     size_t readable = 0;
@@ -389,8 +390,8 @@ static void gather(struct not_taken *not_taken, struct work *work, uint64_t addr
     find_runs(work);
 }
 
-static void emit_all(struct work *work, struct emitter *emitter, const struct code_cache *cache,
-                     const uint8_t *begin, uint64_t address)
+static void emit_all(struct gathered_code *work, struct emitter *emitter,
+                     const struct code_cache *cache, const uint8_t *begin, uint64_t address)
 {
     for (unsigned i = 0; i < work->count; i++) {
         const struct not_taken_instruction *instruction = &work->instructions[i];
@@ -408,7 +409,7 @@ static void emit_all(struct work *work, struct emitter *emitter, const struct co
     }
 }
 
-static struct not_taken_block *make(struct not_taken *not_taken, struct work *work,
+static struct not_taken_block *make(struct not_taken *not_taken, struct gathered_code *work,
                                     uint64_t address)
 {
     struct code_cache *cache = executor_cache(not_taken->executor);
@@ -482,7 +483,7 @@ struct not_taken_block *not_taken_block(struct not_taken *not_taken, uint64_t ad
             not_taken_invalidate(not_taken, address, address + block->block.size);
             break;
         }
-    struct work work;
+    struct gathered_code work;
     gather(not_taken, &work, address, limit);
     if (work.count == 0)
         return NULL;
@@ -539,7 +540,7 @@ static const char *refuse(const struct not_taken_instruction *instruction)
 struct not_taken_block *not_taken_compile(struct not_taken *not_taken, const uint8_t *bytes,
                                           size_t size, const char **why)
 {
-    struct work work;
+    struct gathered_code work;
     size_t at = 0;
     *why = size ? NULL : "is empty";
     work.count = 0;

@@ -8,14 +8,14 @@
 
 #define LINE 64u
 
-struct line {
+struct buffer_line {
     uint64_t number; /* address / LINE */
     uint64_t known;  /* a bit for each byte */
     uint8_t bytes[LINE];
 };
 
 struct store_buffer {
-    struct line *lines;
+    struct buffer_line *lines;
     size_t count, capacity;
     struct hash_index by_number;
     bool failed;
@@ -44,7 +44,7 @@ void store_buffer_clear(struct store_buffer *buffer)
     buffer->failed = false;
 }
 
-static struct line *find(const struct store_buffer *buffer, uint64_t number)
+static struct buffer_line *find(const struct store_buffer *buffer, uint64_t number)
 {
     struct hash_search search = hash_search(&buffer->by_number, hash_number(number));
     while (hash_search_next(&search))
@@ -54,12 +54,12 @@ static struct line *find(const struct store_buffer *buffer, uint64_t number)
 }
 
 /* Finds or adds a line. NULL: no memory. */
-static struct line *make(struct store_buffer *buffer, uint64_t number)
+static struct buffer_line *make(struct store_buffer *buffer, uint64_t number)
 {
-    struct line *line = find(buffer, number);
+    struct buffer_line *line = find(buffer, number);
     if (line)
         return line;
-    struct line *grown =
+    struct buffer_line *grown =
         grow_array(buffer->lines, &buffer->capacity, buffer->count + 1, sizeof *grown);
     if (!grown)
         return NULL;
@@ -67,7 +67,7 @@ static struct line *make(struct store_buffer *buffer, uint64_t number)
     if (hash_index_add(&buffer->by_number, hash_number(number), (uint32_t)buffer->count) != 0)
         return NULL;
     line = &grown[buffer->count++];
-    *line = (struct line){.number = number};
+    *line = (struct buffer_line){.number = number};
     return line;
 }
 
@@ -78,7 +78,7 @@ void store_buffer_assign(struct store_buffer *to, const struct store_buffer *fro
     store_buffer_clear(to);
     to->failed = from->failed;
     for (size_t i = 0; i < from->count; i++) {
-        struct line *line = make(to, from->lines[i].number);
+        struct buffer_line *line = make(to, from->lines[i].number);
         if (line)
             *line = from->lines[i];
         else
@@ -101,7 +101,7 @@ void store_buffer_put(struct store_buffer *buffer, uint64_t address, const void 
     for (size_t at, part; size > 0; address += part, bytes += part, size -= part) {
         part = size;
         const uint64_t mask = cut(address, &at, &part);
-        struct line *line = make(buffer, address / LINE);
+        struct buffer_line *line = make(buffer, address / LINE);
         if (!line) {
             buffer->failed = true;
             return;
@@ -117,7 +117,7 @@ void store_buffer_get(const struct store_buffer *buffer, void *to, uint64_t addr
     for (size_t at, part; size > 0; address += part, bytes += part, size -= part) {
         part = size;
         const uint64_t mask = cut(address, &at, &part);
-        const struct line *line = find(buffer, address / LINE);
+        const struct buffer_line *line = find(buffer, address / LINE);
         if (!line)
             continue;
         for (uint64_t known = line->known & mask; known != 0; known &= known - 1) {
@@ -132,7 +132,7 @@ bool store_buffer_holds(const struct store_buffer *buffer, uint64_t address, siz
     for (size_t at, part; size > 0; address += part, size -= part) {
         part = size;
         const uint64_t mask = cut(address, &at, &part);
-        const struct line *line = find(buffer, address / LINE);
+        const struct buffer_line *line = find(buffer, address / LINE);
         if (line && (line->known & mask))
             return true;
     }

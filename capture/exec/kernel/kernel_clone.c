@@ -43,18 +43,18 @@ __asm__(".text\n"
 
 /* clone has one argument for both. */
 static int64_t call(struct process_clone *clone, int (*run)(void *context),
-                    struct kernel_clone_results *told)
+                    struct kernel_clone_results *results)
 {
-    *told = (struct kernel_clone_results){-1, 0};
+    *results = (struct kernel_clone_results){-1, 0};
     clone->flags &= ~(uint64_t)KERNEL_CLONE_CLEAR_SIGHAND;
-    clone->parent_tid = (uint64_t)(uintptr_t)&told->parent_tid;
+    clone->parent_tid = (uint64_t)(uintptr_t)&results->parent_tid;
     if (clone->is_clone3) {
-        clone->pidfd = (uint64_t)(uintptr_t)&told->pidfd;
+        clone->pidfd = (uint64_t)(uintptr_t)&results->pidfd;
         const uint64_t arguments[5] = {(uint64_t)(uintptr_t)clone, CLONE3_BYTES};
         return kernel_clone_call(SYS_clone3, arguments, run);
     }
     if (clone->flags & CLONE_PIDFD)
-        clone->parent_tid = (uint64_t)(uintptr_t)&told->pidfd;
+        clone->parent_tid = (uint64_t)(uintptr_t)&results->pidfd;
     const uint64_t arguments[5] = {clone->flags | clone->exit_signal,
                                    clone->stack + clone->stack_size, clone->parent_tid,
                                    clone->child_tid};
@@ -62,7 +62,7 @@ static int64_t call(struct process_clone *clone, int (*run)(void *context),
 }
 
 int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
-                           struct kernel_clone_results *told)
+                           struct kernel_clone_results *results)
 {
     struct process_clone own = *clone;
     uint64_t place = 0;
@@ -72,12 +72,12 @@ int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
     if (keeps_tid && prctl(PR_GET_TID_ADDRESS, &place, 0, 0, 0) == 0 && place)
         own.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
     own.child_tid = place;
-    return call(&own, NULL, told);
+    return call(&own, NULL, results);
 }
 
 int64_t kernel_clone_sharing(const struct process_clone *clone, uint8_t *stack, size_t stack_bytes,
                              int (*run)(void *context), void *context,
-                             struct kernel_clone_results *told)
+                             struct kernel_clone_results *results)
 {
     struct process_clone own = *clone;
     own.flags &= ~(uint64_t)OURS;
@@ -85,5 +85,5 @@ int64_t kernel_clone_sharing(const struct process_clone *clone, uint8_t *stack, 
     own.stack = (uint64_t)(uintptr_t)stack;
     own.stack_size = stack_bytes - sizeof context;
     memcpy(stack + own.stack_size, &context, sizeof context);
-    return call(&own, run, told);
+    return call(&own, run, results);
 }

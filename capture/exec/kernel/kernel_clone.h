@@ -8,7 +8,7 @@
 #define KERNEL_CLONE_CLEAR_SIGHAND 0x100000000u
 #define KERNEL_CLONE_INTO_CGROUP   0x200000000u
 
-/* What the kernel has written for the parent. */
+/* Results that the kernel writes for the parent. */
 struct kernel_clone_results {
     int pidfd;
     int parent_tid;
@@ -27,9 +27,9 @@ struct kernel_clone_results {
  * Both return the child's process ID, or a negative errno.
  */
 int64_t kernel_clone_alone(const struct process_clone *clone, bool keeps_tid,
-                           struct kernel_clone_results *told);
+                           struct kernel_clone_results *results);
 int64_t kernel_clone_sharing(const struct process_clone *clone, uint8_t *stack, size_t stack_bytes,
                              int (*run)(void *context), void *context,
-                             struct kernel_clone_results *told);
+                             struct kernel_clone_results *results);
 
 #endif

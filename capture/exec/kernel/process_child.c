@@ -85,10 +85,11 @@ static uint64_t pidfd_address(const struct process_clone *arguments)
 }
 
 static void end_parent(struct process *process, const struct process_clone *arguments, int child,
-                       const struct kernel_clone_results *told)
+                       const struct kernel_clone_results *results)
 {
     if (arguments->flags & CLONE_PIDFD)
-        program_write(process->space, pidfd_address(arguments), &told->pidfd, sizeof told->pidfd);
+        program_write(process->space, pidfd_address(arguments), &results->pidfd,
+                      sizeof results->pidfd);
     else if (arguments->flags & CLONE_PARENT_SETTID)
         program_write(process->space, arguments->parent_tid, &child, sizeof child);
 }
@@ -98,23 +99,23 @@ static void end_parent(struct process *process, const struct process_clone *argu
 
 /* fork(3) is preferred: it keeps the C library consistent. */
 static int64_t fork_somehow(struct process *process, const struct process_clone *arguments,
-                            struct kernel_clone_results *told)
+                            struct kernel_clone_results *results)
 {
     if ((arguments->flags & ~(uint64_t)FOR_FORK) || arguments->exit_signal != SIGCHLD ||
         arguments->set_tid_size)
-        return kernel_clone_alone(arguments, !process->shares, told);
+        return kernel_clone_alone(arguments, !process->shares, results);
     pid_t child = fork();
     return child < 0 ? -errno : child;
 }
 
 static int64_t fork_child(struct process *process, const struct process_clone *arguments)
 {
-    struct kernel_clone_results told;
+    struct kernel_clone_results results;
     executor_flush(process->executor);
-    int64_t child = fork_somehow(process, arguments, &told);
+    int64_t child = fork_somehow(process, arguments, &results);
     if (child != 0) {
         if (child > 0)
-            end_parent(process, arguments, (int)child, &told);
+            end_parent(process, arguments, (int)child, &results);
         return child;
     }
     process->is_child = true;
@@ -157,7 +158,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
 {
     struct exec_thread *thread = process->thread;
     struct sharing sharing = {process, arguments};
-    struct kernel_clone_results told;
+    struct kernel_clone_results results;
     const struct process before = *process;
     uint8_t calls[SYSTEM_CALLS_SAVED_BYTES];
     uint8_t registers[THREAD_BYTES];
@@ -171,7 +172,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
         system_calls_save(process->calls, calls);
         memcpy(registers, thread, sizeof registers);
         memcpy(vector, thread->vector, thread->vector_bytes);
-        child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &sharing, &told);
+        child = kernel_clone_sharing(arguments, stack, STACK_BYTES, run_child, &sharing, &results);
         memcpy(thread, registers, sizeof registers);
         memcpy(thread->vector, vector, thread->vector_bytes);
         signals_restore(process->signals, signals);
@@ -185,7 +186,7 @@ static int64_t share(struct process *process, const struct process_clone *argume
     free(signals);
     free(vector);
     if (child > 0)
-        end_parent(process, arguments, (int)child, &told);
+        end_parent(process, arguments, (int)child, &results);
     return child;
 }
 

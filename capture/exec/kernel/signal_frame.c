@@ -61,8 +61,8 @@ static void copy_vector(uint8_t *to, const struct exec_thread *thread)
     }
     if (present & 2)
         memcpy(to + 160, thread->vector + 160, 256);
-    if (present & ~(uint64_t)3) /* places differ by processor: those that are not there stay as
-                                   they are, and the header says so */
+    if (present & ~(uint64_t)3) /* offsets differ by processor; components that are absent in
+                                   the header keep their bytes */
         memcpy(to + LEGACY_BYTES + HEADER_BYTES, thread->vector + LEGACY_BYTES + HEADER_BYTES,
                thread->vector_bytes - LEGACY_BYTES - HEADER_BYTES);
     memcpy(to + LEGACY_BYTES, &present, sizeof present);

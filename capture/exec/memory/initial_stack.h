@@ -13,7 +13,7 @@
 struct initial_stack_options {
     const char *const *environment; /* ends with NULL */
     const uint8_t *random; /* INITIAL_STACK_RANDOM_BYTES for AT_RANDOM; NULL: from the system */
-    uint64_t stack_bytes;  /* 0: RLIMIT_STACK, as far as memory allows */
+    uint64_t stack_bytes;  /* 0: RLIMIT_STACK, limited by the free address range */
 };
 
 struct initial_stack {

@@ -23,7 +23,7 @@ struct file {
     struct timespec changed;
 };
 
-struct entry {
+struct known_module {
     struct module module;
     struct file file;
     bool seen; /* in the current refresh */
@@ -32,7 +32,7 @@ struct entry {
 struct modules {
     struct space *space;
     pthread_mutex_t mutex;
-    struct entry **entries;
+    struct known_module **entries;
     size_t count, capacity;
 };
 
@@ -116,9 +116,9 @@ static bool is_same_file(const struct file *one, const struct file *other)
 static void add(struct modules *modules, const char *path, const struct file *file,
                 uint64_t load_address, uint64_t start, uint64_t end)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
+    struct known_module *entry = calloc(1, sizeof *entry);
     char *copy = strdup(path);
-    struct entry **larger =
+    struct known_module **larger =
         grow_array(modules->entries, &modules->capacity, modules->count + 1, sizeof *larger);
     if (larger)
         modules->entries = larger;
@@ -138,7 +138,8 @@ static void add(struct modules *modules, const char *path, const struct file *fi
 
 /* A file that is mapped again at its former address is the same module: programs may load and
  * unload a file repeatedly. */
-static bool extend(struct entry *entry, const struct file *file, uint64_t start, uint64_t end)
+static bool extend(struct known_module *entry, const struct file *file, uint64_t start,
+                   uint64_t end)
 {
     struct module *module = &entry->module;
     if (module->gone && !is_same_file(&entry->file, file))
@@ -156,7 +157,7 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
     uint64_t load_address;
     struct file file;
     for (size_t i = 0; i < modules->count; i++) {
-        struct entry *entry = modules->entries[i];
+        struct known_module *entry = modules->entries[i];
         if (!entry->module.gone && start >= entry->module.start && end <= entry->module.end &&
             strcmp(entry->module.path, path) == 0) {
             entry->seen = true;
@@ -166,7 +167,7 @@ static void see(struct modules *modules, const char *path, uint64_t start, uint6
     if (!find_load_address(path, start, offset, &load_address, &file))
         return;
     for (size_t i = 0; i < modules->count; i++) {
-        struct entry *entry = modules->entries[i];
+        struct known_module *entry = modules->entries[i];
         if (entry->module.load_address == load_address && strcmp(entry->module.path, path) == 0 &&
             extend(entry, &file, start, end))
             return;
@@ -282,13 +283,13 @@ void modules_write(const struct modules *modules, FILE *out)
 {
     for (size_t i = 0; i < modules->count; i++) {
         const struct module *module = modules_get(modules, i);
-        bool told = false;
-        for (size_t j = 0; j < i && !told; j++) {
+        bool written = false;
+        for (size_t j = 0; j < i && !written; j++) {
             const struct module *before = modules_get(modules, j);
-            told = before->load_address == module->load_address &&
-                   strcmp(before->path, module->path) == 0;
+            written = before->load_address == module->load_address &&
+                      strcmp(before->path, module->path) == 0;
         }
-        if (!told)
+        if (!written)
             fprintf(out, "%s@0x%" PRIx64 "\n", module->path, module->load_address);
     }
 }

@@ -1,10 +1,10 @@
 /*
  * The address space of a program: the part of our process below 4 GiB; our own mappings are above.
  * Every operation makes the real system call and updates a table of mappings, which records what
- * belongs to the program, the protection that the program has asked for, and the pages that code
+ * belongs to the program, the protection that the program has requested, and the pages that code
  * was translated from.
  *
- * The real protection differs from the one that the program has asked for in two ways. The
+ * The real protection differs from the one that the program has requested in two ways. The
  * program's code is never executed in place, so executable pages are readable instead
  * (SPACE_TRANSLATED); and a page that code was translated from (space_watch) is not writable until
  * the program writes to it (space_fault).
@@ -59,7 +59,7 @@ bool space_find(struct space *space, uint64_t address, struct space_mapping *map
 /* The next part of a mapping of the program between *at and end, as space_table_next. */
 bool space_next(struct space *space, uint64_t *at, uint64_t end, struct space_mapping *piece);
 
-/* Whether the protection that the program has asked for allows all of this (PROT_*) in the whole
+/* Whether the protection that the program has requested allows all of this (PROT_*) in the whole
  * range. */
 bool space_allows(struct space *space, uint64_t address, uint64_t size, uint32_t protection);
 

@@ -112,16 +112,16 @@ struct decode_instruction {
     uint8_t access_count;
     struct decode_access accesses[DECODE_ACCESSES]; /* reads in their order, then writes */
     uint16_t registers_read;    /* bit n: enum decode_register n, or a part of it */
-    uint16_t registers_written; /* the same; what is perhaps written is here, and read */
-    uint32_t flags_read;        /* as rflags has them; and as with registers, those perhaps kept */
+    uint16_t registers_written; /* the same; registers possibly written are in both */
+    uint32_t flags_read;        /* in rflags' bits; flags possibly written are in both */
     uint32_t flags_written;
-    bool gs;                  /* an operand goes through gs, whose base is 0: as if it did not */
-    bool vector;              /* uses x87, MMX, vector, mask registers or MXCSR */
-    bool repeated;            /* rep string instruction */
-    uint8_t saves_x87;        /* enum decode_x87 */
-    uint8_t adjusted;         /* a register written by adding a constant to it, or DECODE_NONE; */
+    bool gs;           /* an operand uses gs, whose base is 0; the address is the same without it */
+    bool vector;       /* uses x87, MMX, vector, mask registers or MXCSR */
+    bool repeated;     /* rep string instruction */
+    uint8_t saves_x87; /* enum decode_x87 */
+    uint8_t adjusted;  /* a register written by adding a constant to it, or DECODE_NONE; */
     int64_t adjustment;       /* the constant. The register is not in registers_written */
-    uint16_t stack_release;   /* bytes that a return takes off the stack beside the address */
+    uint16_t stack_release;   /* bytes that a return releases besides the address */
     uint8_t rip_displacement; /* offset of a rip-relative displacement in bytes[], or 0 */
     uint16_t mnemonic;        /* ZydisMnemonic; 0 for undecodable bytes */
 };

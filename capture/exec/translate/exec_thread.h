@@ -54,7 +54,7 @@ struct exec_thread {
     volatile uint8_t interrupt; /* a signal is pending: translated code is not entered */
     uint32_t x87_unsettled;     /* 0: x87's instruction pointer is the program's, for one block */
     uint64_t *state;            /* exec_step()'s, while translated code runs */
-    void (*leave)(void);        /* where translated code jumps to leave; set by whoever enters it */
+    void (*leave)(void);        /* where translated code jumps to leave; set on entry */
     void (*again)(void); /* where it jumps with a target that it has not found; set likewise */
     uint64_t side;       /* half the offset of the lookup table in use */
     int64_t turn;        /* instructions left, if blocks count them: translator_count_turns() */

@@ -1,4 +1,5 @@
-/* Records from one process to another, and what a bus makes of them. */
+/* Records from one process to another, and as requests of a bus. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "capture/program/bus_source.h"
 #include "capture/program/exec_source.h"
 #include "tests/suites.h"
@@ -7,10 +8,25 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define RECORDS 1000000u
+
+/* A ring that this process takes from, shared with its children. */
+static struct record_ring *new_ring(void)
+{
+    const struct alive taker = alive_process(getpid());
+    void *memory =
+        mmap(NULL, record_ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : record_ring_at(memory, &taker);
+}
+
+static void free_ring(struct record_ring *ring)
+{
+    munmap(ring, record_ring_bytes());
+}
 
 static struct record record_of(uint64_t *random)
 {
@@ -89,7 +105,7 @@ static void test_all_come(void)
 {
     struct record *records = malloc((RECORDS + 1) * sizeof *records);
     for (size_t capacity = 1000; capacity <= 1000000; capacity *= 10) {
-        struct record_ring *ring = record_ring_new(NULL);
+        struct record_ring *ring = new_ring();
         pid_t child = put_all(ring, true);
         struct source *source = source_of(ring);
         uint64_t random = 1;
@@ -102,7 +118,7 @@ static void test_all_come(void)
         CU_ASSERT_EQUAL(wrong, 0);
         CU_ASSERT_EQUAL(end_of(child), 0);
         source_close(source);
-        record_ring_free(ring);
+        free_ring(ring);
     }
     free(records);
 }
@@ -111,7 +127,7 @@ static void test_all_come(void)
  */
 static void test_saturated(void)
 {
-    struct record_ring *ring = record_ring_new(NULL);
+    struct record_ring *ring = new_ring();
     struct record records[7] = {{.time = UINT32_MAX}, {.time = 1}, {.time = UINT32_MAX},
                                 {.time = UINT32_MAX}, {.time = 2}, {.time = 3},
                                 {.time = UINT32_MAX}};
@@ -126,13 +142,13 @@ static void test_saturated(void)
     }
     CU_ASSERT_FALSE(record_ring_take(ring, taken, 8, -1, &count));
     CU_ASSERT_FALSE(record_ring_has_parts(ring));
-    record_ring_free(ring);
+    free_ring(ring);
 }
 
 /* A gap is told with the records behind it: of a batch's first one, and by marks. */
 static void test_gap(void)
 {
-    struct record_ring *ring = record_ring_new(NULL);
+    struct record_ring *ring = new_ring();
     const struct capture_info info = {.clock_hz = 0};
     struct record records[3] = {{.attribute = 3, .time = 1}, {.attribute = 3, .time = 1}}, taken[8];
     struct batch batch = {.records = taken, .capacity = 2};
@@ -158,13 +174,13 @@ static void test_gap(void)
     CU_ASSERT(batch.count == 1 && batch.gap.chosen && batch.parts == 0);
     CU_ASSERT_EQUAL(source_next(source, &batch, -1, NULL), 0);
     source_close(source);
-    record_ring_free(ring);
+    free_ring(ring);
 }
 
 /* Who puts is killed; who takes finds all that was put. */
 static void test_killed(void)
 {
-    struct record_ring *ring = record_ring_new(NULL);
+    struct record_ring *ring = new_ring();
     struct record records[64];
     size_t count = 0, all = 0;
     pid_t child = put_all(ring, false);
@@ -177,20 +193,20 @@ static void test_killed(void)
         all += count;
     CU_ASSERT_EQUAL(count, 0);
     CU_ASSERT_TRUE(all < RECORDS);
-    record_ring_free(ring);
+    free_ring(ring);
 }
 
 /* Who takes wants no more: who puts is told, and does not wait for room for ever. */
 static void test_closed(void)
 {
-    struct record_ring *ring = record_ring_new(NULL);
+    struct record_ring *ring = new_ring();
     struct record record;
     size_t count;
     pid_t child = put_all(ring, true);
     record_ring_take(ring, &record, 1, -1, &count);
     record_ring_close(ring);
     CU_ASSERT_EQUAL(WEXITSTATUS(end_of(child)), 1);
-    record_ring_free(ring);
+    free_ring(ring);
 }
 
 /* Who takes is killed, and nobody has been told: who puts finds out. */
@@ -201,7 +217,7 @@ static void test_taker_killed(void)
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     pid_t taker = fork();
     if (taker == 0) {
-        pid_t putter = put_all(record_ring_new(NULL), true);
+        pid_t putter = put_all(new_ring(), true);
         (void)!write(ends[1], "b", 1);
         end_of(putter); /* which waits for room */
         _exit(1);
@@ -217,7 +233,7 @@ static void test_taker_killed(void)
 /* The pieces of each record are what it was. */
 static void test_bus(void)
 {
-    struct record_ring *ring = record_ring_new(NULL);
+    struct record_ring *ring = new_ring();
     size_t room = RECORDS * 11u;
     struct record *pieces = malloc(room * sizeof *pieces);
     pid_t child = put_all(ring, true);
@@ -246,7 +262,7 @@ static void test_bus(void)
     CU_ASSERT_EQUAL(end_of(child), 0);
     source_close(source);
     free(pieces);
-    record_ring_free(ring);
+    free_ring(ring);
 }
 
 static const struct test_case cases[] = {{"all records come, in order", test_all_come},

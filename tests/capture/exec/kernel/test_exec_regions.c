@@ -1,5 +1,4 @@
-/* Which parts of a program are captured: the regions's engine beside a twin that looks at each
- * instruction by itself. */
+/* Regions of a program: struct regions against a model that examines each instruction. */
 #include "capture/exec/dispatch/breakpoints.h"
 #include "capture/exec/dispatch/mark_of.h"
 #include "capture/exec/kernel/regions.h"
@@ -111,7 +110,7 @@ static struct region_rules make_rules(uint64_t *random)
     return rules;
 }
 
-/* --- the engine, told as an executor would: of places, and of counts that were asked for ----- */
+/* --- struct regions, with the events of an executor: places and requested counts -------------- */
 
 static void tell_place(struct regions *regions, struct region_call *call, const struct step *step)
 {

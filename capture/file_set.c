@@ -211,7 +211,7 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
     put_name(set, name, false, complete);
     put_name(set, name, true, part);
     if (file_synchronise(descriptor) < 0)
-        return bt_fail_errno(error, "cannot bring %s in %s to the disk", part, set->folder_name);
+        return bt_fail_errno(error, "cannot sync %s in %s to the disk", part, set->folder_name);
     if (is_another(set, part, descriptor))
         return bt_fail(error, BT_IO, "%s in %s has been replaced by another file", part,
                        set->folder_name);
@@ -219,7 +219,7 @@ int file_set_complete(struct file_set *set, const struct file_name *name, int de
         return bt_fail_errno(error, "cannot rename %s in %s to %s", part, set->folder_name,
                              complete);
     if (file_synchronise(set->folder) < 0)
-        return bt_fail_errno(error, "cannot bring the folder %s to the disk", set->folder_name);
+        return bt_fail_errno(error, "cannot sync the folder %s to the disk", set->folder_name);
     return 0;
 }
 

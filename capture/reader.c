@@ -241,7 +241,7 @@ static bool is_silent(struct reader *reader)
     if (reader->quiet_ns < QUIET_NS)
         return false;
     bt_fail(&reader->result.remark, BT_DATA,
-            "the board did not end when it was told to stop; what it sent last may be missing");
+            "the board did not end after the stop command; its last requests may be missing");
     return true;
 }
 

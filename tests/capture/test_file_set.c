@@ -191,7 +191,7 @@ static void test_no_renameat2(void)
     }
 }
 
-/* A file that cannot be brought to the disk does not get its name. */
+/* A file that cannot be synced does not get its name. */
 static void test_no_sync(void)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -304,7 +304,7 @@ static const struct test_case cases[] = {
     {"long names", test_long_names},
     {"names that are taken are never overwritten", test_taken_names},
     {"a file system that cannot rename without replacing", test_no_renameat2},
-    {"a file that does not come to the disk", test_no_sync},
+    {"a file that cannot be synced", test_no_sync},
     {"a part file that was replaced", test_part_replaced},
     {"the reserve", test_reserve},
     {"one prefix, many that want it", test_contest},

@@ -139,7 +139,7 @@ capture --skip 1000
 [ "$fetches" = $((whole - 1000)) ]
 capture --skip 1G
 [ "$records" = 0 ]
-grep -q 'ended before as many instructions' told
+grep -q 'ended before the instructions of --skip' told
 
 # what is left out and what is captured make the whole
 bustap dump part[_-]*.byu.gz >rest
@@ -150,7 +150,7 @@ bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
 # an empty capture is told of even so
 capture --quiet --start-at 0x1
-grep -q 'never came to 0x1$' told
+grep -q 'never reached 0x1$' told
 capture --count 777
 bustap dump part[_-]*.byu.gz >begin
 cat begin rest | cmp - all

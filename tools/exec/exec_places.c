@@ -159,12 +159,12 @@ static void ended(void *context, bool opened)
     if (from->text && !from->address)
         report_missing(places, from);
     else if (from->text)
-        own_stream_say(messages, "the program never came to %s", PRINTABLE(from->text));
+        own_stream_say(messages, "the program never reached %s", PRINTABLE(from->text));
     else if (places->orders->markers)
-        own_stream_say(messages, "the program never came to BUSTAP_BEGIN of bustap/mark.h");
+        own_stream_say(messages, "the program never reached BUSTAP_BEGIN of bustap/mark.h");
     else
         own_stream_say(messages,
-                       "the program has ended before as many instructions as --skip says");
+                       "the program ended before the instructions of --skip were executed");
 }
 
 static int finish(void *context)

@@ -68,7 +68,7 @@ static int open_executable(struct opened *opened, const char *path, struct bt_er
     }
     if (!S_ISREG(status.st_mode))
         return bt_fail(error, BT_USAGE, "is %s, not a program",
-                       S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
+                       S_ISDIR(status.st_mode) ? "a folder" : "a special file");
     if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
         return bt_fail(error, BT_USAGE, "may not be executed (chmod +x makes it a program)");
     opened->bytes = (uint64_t)status.st_size;

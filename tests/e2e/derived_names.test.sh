@@ -91,7 +91,7 @@ captures() {
     fresh && put_files out && try 0 "out$file" bash -c 'capture -o out --rotate size=4K --keep 2'
     # a lock that is none is named and refused
     fresh && put .out.lock && try 3 none bash -c 'capture -o out'
-    said '\.out\.lock is there and is no lock'
+    said '\.out\.lock exists and is not a lock'
     # files of other captures, or of no capture
     fresh && put_files out
     try 2 none bustap capture -q --board virtual:smp=1,requests=2000 -o out
@@ -156,7 +156,7 @@ daemons() {
     try 3 none bustapd -c conf --socket s
     fresh && put .s.lock && echo >conf
     try 3 none bustapd -c conf --socket s
-    said '\.s\.lock is there and is no lock'
+    said '\.s\.lock exists and is not a lock'
     fresh && put_around s && put_files out
     printf '[capture a]\nboard = virtual:smp=1,requests=2000\noutput = out\n' >conf
     # shellcheck disable=SC2016 # they are the other shell's

@@ -17,7 +17,7 @@ struct boards_settings {
 };
 
 static const struct option_row boards_options[] = {
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct boards_settings, json), NULL},
+    OPTION_JSON_ROW(struct boards_settings, json),
     {OPTION_TEXT, 0, "self-test", "SPEC", "measure the link of this board with a test pattern",
      offsetof(struct boards_settings, self_test), NULL},
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};

@@ -32,10 +32,8 @@ static int take_filter(void *settings, const char *argument, struct bt_error *er
 }
 
 static const struct option_row dump_options[] = {
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct dump_settings, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object a line", offsetof(struct dump_settings, json),
-     NULL},
+    OPTION_CSV_ROW(struct dump_settings, csv),
+    OPTION_JSON_LINES_ROW(struct dump_settings, json),
     {OPTION_COUNT, 0, "skip", "N", "skip the first N records of the files together",
      offsetof(struct dump_settings, skip), NULL},
     {OPTION_COUNT, 'n', "count", "N", "print N records, then stop",

@@ -15,10 +15,9 @@ struct info_settings {
     struct input_trace_settings reading;
 };
 
-static const struct option_row info_options[] = {
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct info_settings, json), NULL},
-    INPUT_TRACE_OPTIONS(struct info_settings, reading),
-    {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
+static const struct option_row info_options[] = {OPTION_JSON_ROW(struct info_settings, json),
+                                                 INPUT_TRACE_OPTIONS(struct info_settings, reading),
+                                                 {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* All that was read, summed up. */
 struct summary {

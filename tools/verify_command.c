@@ -13,7 +13,7 @@ struct verify_settings {
 };
 
 static const struct option_row verify_options[] = {
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct verify_settings, json), NULL},
+    OPTION_JSON_ROW(struct verify_settings, json),
     {OPTION_FLAG, 0, "strict", NULL, "exit with status 1 for accounted losses too",
      offsetof(struct verify_settings, strict), NULL},
     BYU_READING_OPTIONS(struct verify_settings, reading.reading),

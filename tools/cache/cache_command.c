@@ -102,8 +102,7 @@ static const struct option_row cache_options[] = {
      "simulate all combinations of 'size=4K..1M,ways=1..8,line=32,64'", 0, take_sweep},
     {OPTION_TEXT, 0, "plot", "FILE", "draw the curves of a sweep as FILE.svg or FILE.png",
      offsetof(struct cache_request, plot), NULL},
-    {OPTION_TEXT, 0, "plot-format", "FORMAT", "svg or png (default: by the name of the picture)",
-     offsetof(struct cache_request, plot_format), NULL},
+    OPTION_PLOT_FORMAT_ROW(struct cache_request, plot_format),
     {OPTION_CALL, 0, "image", "ELF[@LOAD]", "name lines by the symbols of this program", 0,
      take_image},
     {OPTION_NUMBER, 'j', "threads", "N",
@@ -114,9 +113,8 @@ static const struct option_row cache_options[] = {
     {OPTION_COUNT, 'n', "count", "N", "read N records, then stop",
      offsetof(struct cache_request, input.count), NULL},
     RECORD_INPUT_OPTIONS(struct cache_request, input),
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct cache_request, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct cache_request, json), NULL},
+    OPTION_CSV_ROW(struct cache_request, csv),
+    OPTION_JSON_ROW(struct cache_request, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Sends the records of all operands to sink. Returns the exit status, or a negative error code. */

@@ -6,6 +6,7 @@
 #define TOOLS_CAPTURE_CAPTURE_OPTIONS_H
 
 #include "capture/capture.h"
+#include "tools/common/options.h"
 
 /* Each takes one option's argument, as struct option_row has it. */
 int capture_option_output(void *settings, const char *argument, struct bt_error *error);
@@ -15,7 +16,61 @@ int capture_option_level(void *settings, const char *argument, struct bt_error *
 int capture_option_queue(void *settings, const char *argument, struct bt_error *error);
 int capture_option_disk_full(void *settings, const char *argument, struct bt_error *error);
 
-/* The place of argument among two words, or BT_USAGE. */
+/* Rows of capture and exec: the settings have this type, their first member is the struct
+ * capture_settings `capture`. */
+#define CAPTURE_FILE_OPTIONS(type)                                                                 \
+    {OPTION_FLAG,                                                                                  \
+     0,                                                                                            \
+     "append",                                                                                     \
+     NULL,                                                                                         \
+     "allow existing files with this prefix and add to them",                                      \
+     offsetof(type, capture.append),                                                               \
+     NULL},                                                                                        \
+        {OPTION_CALL,                                                                              \
+         'r',                                                                                      \
+         "rotate",                                                                                 \
+         "RULE",                                                                                   \
+         "start a new file at size=64M, time=10m or every=1h; may repeat",                         \
+         0,                                                                                        \
+         capture_option_rotate},                                                                   \
+    {                                                                                              \
+        OPTION_NUMBER, 'k', "keep", "N", "keep the last N files of the prefix, delete older ones", \
+            offsetof(type, capture.keep), NULL                                                     \
+    }
+#define CAPTURE_QUEUE_OPTIONS(type)                                                                \
+    {OPTION_NUMBER,                                                                                \
+     'j',                                                                                          \
+     "threads",                                                                                    \
+     "N",                                                                                          \
+     "compression threads (default: one per processor)",                                           \
+     offsetof(type, capture.workers),                                                              \
+     NULL},                                                                                        \
+    {                                                                                              \
+        OPTION_CALL, 0, "queue", "SIZE",                                                           \
+            "size of the queue of records waiting for compression (default: 64M)", 0,              \
+            capture_option_queue                                                                   \
+    }
+#define CAPTURE_LEVEL_OPTION                                                                       \
+    {                                                                                              \
+        OPTION_CALL, 0, "level", "N",                                                              \
+            "compression level: 1 to 9 for zlib, 0 to 3 for isa-l; 0 without --engine: do not "    \
+            "compress",                                                                            \
+            0, capture_option_level                                                                \
+    }
+#define CAPTURE_DISK_FULL_OPTION                                                                   \
+    {                                                                                              \
+        OPTION_CALL, 0, "disk-full", "WHAT",                                                       \
+            "on a full disk: end (the default), or wait: drop and count records until there is "   \
+            "space",                                                                               \
+            0, capture_option_disk_full                                                            \
+    }
+#define CAPTURE_QUIET_OPTION(type)                                                                 \
+    {                                                                                              \
+        OPTION_FLAG, 'q', "quiet", NULL, "print neither status line nor summary",                  \
+            offsetof(type, quiet), NULL                                                            \
+    }
+
+/* The index of argument among two words, or BT_USAGE. */
 int capture_option_choose(const char *argument, const char *first, const char *second,
                           struct bt_error *error);
 

@@ -46,6 +46,10 @@ bool command_options(struct invocation *call, void *settings, int *status)
     struct bt_error error;
     int first =
         options_parse(call->command->options, settings, call->count, call->arguments, &error);
+    if (first == BT_MEMORY) {
+        *status = command_failure(&error);
+        return false;
+    }
     if (first < 0) {
         *status = command_usage(call, "%s", error.message);
         return false;

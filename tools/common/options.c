@@ -6,19 +6,19 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 64    /* rows of one command, --help included */
-#define LONG_ONLY   0x100 /* getopt's value of row n is LONG_ONLY + n */
+#define LONG_ONLY 0x100 /* getopt's value of row n is LONG_ONLY + n */
 
 static const struct option_row help_row = {OPTION_FLAG,          'h', "help", NULL,
                                            "print this and end", 0,   NULL};
 
-/* The tables in getopt's form. */
+/* The table in getopt's form. */
 struct getopt_tables {
-    struct option rows[OPTIONS_MAX];
-    char letters[2 * OPTIONS_MAX + 3];
-    int count; /* of the command's rows; --help is the one behind them */
+    struct option *rows; /* of the command, --help, an empty one */
+    char *letters;
+    int count; /* number of the command's rows; --help follows them */
 };
 
 static const struct option_row *row_at(const struct getopt_tables *tables,
@@ -27,15 +27,28 @@ static const struct option_row *row_at(const struct getopt_tables *tables,
     return n < tables->count ? &rows[n] : &help_row;
 }
 
-static void make_tables(struct getopt_tables *tables, const struct option_row *rows)
+static void free_tables(struct getopt_tables *tables)
+{
+    free(tables->rows);
+    free(tables->letters);
+}
+
+/* 0 or BT_MEMORY; free_tables in any case. */
+static int make_tables(struct getopt_tables *tables, const struct option_row *rows,
+                       struct bt_error *error)
 {
     memset(tables, 0, sizeof *tables);
-    while (rows[tables->count].kind != OPTION_END && tables->count < OPTIONS_MAX - 2)
+    while (rows[tables->count].kind != OPTION_END)
         tables->count++;
+    size_t size = (size_t)tables->count + 2;
+    tables->rows = calloc(size, sizeof *tables->rows);
+    tables->letters = calloc(size, 2); /* "+:", "x:" of each row, "h", the end */
+    if (!tables->rows || !tables->letters)
+        return bt_fail(error, BT_MEMORY, "no memory for options");
     char *letter = tables->letters;
     if (rows[tables->count].letter == '+')
         *letter++ = '+';
-    *letter++ = ':'; /* a missing argument is told apart from an unknown option */
+    *letter++ = ':'; /* getopt then distinguishes missing arguments from unknown options */
     for (int n = 0; n <= tables->count; n++) {
         const struct option_row *row = row_at(tables, rows, n);
         tables->rows[n] = (struct option){
@@ -46,9 +59,10 @@ static void make_tables(struct getopt_tables *tables, const struct option_row *r
                 *letter++ = ':';
         }
     }
+    return 0;
 }
 
-/* The row that getopt_long's answer means, -1 for none. */
+/* The row of getopt_long's answer, -1 if it has none. */
 static int row_of(const struct getopt_tables *tables, const struct option_row *rows, int answer)
 {
     if (answer >= LONG_ONLY)
@@ -115,7 +129,7 @@ static int take(const struct option_row *row, void *settings, const char *argume
     }
 }
 
-/* The error for getopt's '?' and ':'; argument is what it last looked at. */
+/* The error for getopt's '?' and ':'; argument is the last one that it examined. */
 static int wrong(const struct getopt_tables *tables, const struct option_row *rows, int answer,
                  const char *argument, struct bt_error *error)
 {
@@ -132,7 +146,7 @@ static int wrong(const struct getopt_tables *tables, const struct option_row *ro
     return bt_fail(error, BT_USAGE, "unknown option -%c", optopt);
 }
 
-/* Puts the option's name in front of the message, if that does not begin with it already. */
+/* Begins the message with the option's name. */
 static int name_option(const struct option_row *row, struct bt_error *error)
 {
     size_t length = strlen(row->name);
@@ -144,21 +158,19 @@ static int name_option(const struct option_row *row, struct bt_error *error)
     return error->code;
 }
 
-int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
-                  struct bt_error *error)
+static int parse(const struct getopt_tables *tables, const struct option_row *rows, void *settings,
+                 int count, char **arguments, struct bt_error *error)
 {
-    struct getopt_tables tables;
-    make_tables(&tables, rows);
     opterr = 0;
-    optind = 0; /* glibc and musl: begin anew */
+    optind = 0; /* glibc and musl: start a new scan */
     for (;;) {
-        int answer = getopt_long(count, arguments, tables.letters, tables.rows, NULL);
+        int answer = getopt_long(count, arguments, tables->letters, tables->rows, NULL);
         if (answer == -1)
             return optind;
-        int n = row_of(&tables, rows, answer);
+        int n = row_of(tables, rows, answer);
         if (n < 0)
-            return wrong(&tables, rows, answer, arguments[optind - 1], error);
-        if (n == tables.count)
+            return wrong(tables, rows, answer, arguments[optind - 1], error);
+        if (n == tables->count)
             return 0;
         int result = take(&rows[n], settings, optarg, error);
         if (result < 0)
@@ -166,7 +178,18 @@ int options_parse(const struct option_row *rows, void *settings, int count, char
     }
 }
 
-/* Where what options mean begins. */
+int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
+                  struct bt_error *error)
+{
+    struct getopt_tables tables;
+    int result = make_tables(&tables, rows, error);
+    if (result == 0)
+        result = parse(&tables, rows, settings, count, arguments, error);
+    free_tables(&tables);
+    return result;
+}
+
+/* Column of the help texts. */
 #define HELP_COLUMN 31u
 
 static void print_row(const struct option_row *row, FILE *out)

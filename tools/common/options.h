@@ -9,41 +9,70 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What an option's argument is, and so the type of the field it goes to. */
+/* The kind of an option's argument, with the type of its field in the settings. */
 enum option_kind {
-    OPTION_END,      /* ends a table. Letter '+': options end at the first operand, as it and what
-                        follows are another program's */
+    OPTION_END,      /* ends a table. Letter '+': options end at the first operand, which begins
+                        another program's command line */
     OPTION_FLAG,     /* no argument: bool */
     OPTION_TEXT,     /* const char * */
     OPTION_FILE,     /* the same, not empty */
     OPTION_COUNT,    /* uint64_t, as quantity_count reads it */
-    OPTION_POSITIVE, /* the same above 0 */
-    OPTION_NUMBER,   /* uint32_t, the same below 2^32 */
+    OPTION_POSITIVE, /* the same, above 0 */
+    OPTION_NUMBER,   /* uint32_t, as quantity_count reads it */
     OPTION_BYTES,    /* uint64_t, quantity_bytes */
     OPTION_DURATION, /* int64_t nanoseconds, quantity_duration */
-    OPTION_CALL      /* take() does it; may be given more than once */
+    OPTION_CALL      /* take() is called, for each use of the option */
 };
 
 struct option_row {
     enum option_kind kind;
-    char letter;          /* its short form, 0 for none */
-    const char *name;     /* its long form, without dashes */
-    const char *argument; /* what help calls its argument; NULL with OPTION_FLAG */
+    char letter;          /* short form, 0: none */
+    const char *name;     /* long form, without dashes */
+    const char *argument; /* name of the argument in help; NULL with OPTION_FLAG */
     const char *help;     /* one line */
-    size_t offset;        /* of the field in the command's settings */
-    /* OPTION_CALL: takes the argument into the settings. 0 or a negative code. */
+    size_t offset;        /* of the field in the command's settings, in bytes */
+    /* OPTION_CALL: reads the argument into the settings. 0 or a negative code. */
     int (*take)(void *settings, const char *argument, struct bt_error *error);
 };
 
+/* Rows that several commands have: the command's settings have this type and a bool as this
+ * member. */
+#define OPTION_CSV_ROW(type, member)                                                               \
+    {                                                                                              \
+        OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",                     \
+            offsetof(type, member), NULL                                                           \
+    }
+#define OPTION_JSON_ROW(type, member)                                                              \
+    {                                                                                              \
+        OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(type, member), NULL              \
+    }
+#define OPTION_JSON_LINES_ROW(type, member)                                                        \
+    {                                                                                              \
+        OPTION_FLAG, 0, "json", NULL, "one JSON object a line", offsetof(type, member), NULL       \
+    }
+/* The member is a uint64_t. */
+#define OPTION_QUANTUM_ROW(type, member)                                                           \
+    {                                                                                              \
+        OPTION_POSITIVE, 0, "quantum", "N",                                                        \
+            "instructions that a thread executes in one turn (default: 10000)",                    \
+            offsetof(type, member), NULL                                                           \
+    }
+/* The member is a const char *. */
+#define OPTION_PLOT_FORMAT_ROW(type, member)                                                       \
+    {                                                                                              \
+        OPTION_TEXT, 0, "plot-format", "FORMAT",                                                   \
+            "svg or png (default: by the name of the picture)", offsetof(type, member), NULL       \
+    }
+
 /*
- * Reads the options of arguments[1] to arguments[count - 1] into settings, moving operands behind
- * them. -h and --help are always known. Returns the place of the first operand (count: there is
- * none), 0 where help is wanted, or BT_USAGE. Not to be called by two threads: getopt_long.
+ * Reads the options of arguments[1] to arguments[count - 1] into settings and moves the operands to
+ * the end. Every command has -h and --help. Returns the index of the first operand (count: there
+ * are no operands), 0 if help is requested, BT_USAGE or BT_MEMORY. Not thread-safe, as getopt_long.
  */
 int options_parse(const struct option_row *rows, void *settings, int count, char **arguments,
                   struct bt_error *error);
 
-/* Prints the table for people, --help included. */
+/* Prints the options and their help texts, --help included. */
 void options_help(const struct option_row *rows, FILE *out);
 
 #endif

@@ -28,7 +28,7 @@ static const struct option_row check_rows[] = {
      offsetof(struct check_options, trace_edges), NULL},
     {OPTION_FLAG, 0, "rules", NULL, "list the rules and their places in the specifications",
      offsetof(struct check_options, rules), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct check_options, json), NULL},
+    OPTION_JSON_ROW(struct check_options, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 struct checking {

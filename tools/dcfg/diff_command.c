@@ -18,9 +18,8 @@ static const struct option_row diff_options[] = {
      offsetof(struct diff_settings, top), NULL},
     {OPTION_TEXT, 0, "process", "ID", "process to use, if the files have several",
      offsetof(struct diff_settings, process), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, "comma separated values, with a heading",
-     offsetof(struct diff_settings, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct diff_settings, json), NULL},
+    OPTION_CSV_ROW(struct diff_settings, csv),
+    OPTION_JSON_ROW(struct diff_settings, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* --- totals ---------------------------------------------------------------------------------- */

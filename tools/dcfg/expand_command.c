@@ -36,9 +36,8 @@ static const struct option_row expand_rows[] = {
     {OPTION_BYTES, 0, "memory", "SIZE",
      "memory limit of the transition table of the trace (default: 1G)",
      offsetof(struct expand_options, memory), NULL},
-    {OPTION_FLAG, 0, "csv", NULL, VIEW_CSV_HELP, offsetof(struct expand_options, csv), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object a line", offsetof(struct expand_options, json),
-     NULL},
+    OPTION_CSV_ROW(struct expand_options, csv),
+    OPTION_JSON_LINES_ROW(struct expand_options, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 struct expansion {

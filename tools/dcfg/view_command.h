@@ -32,7 +32,6 @@ int view_print(const struct view *view, enum view_form form, const struct table 
                const char *key, const char *count_key, size_t count);
 
 #define VIEW_PROCESS_HELP "process to use, if the file has several"
-#define VIEW_CSV_HELP     "comma separated values, with a heading"
 
 /* Settings of a command that lists parts of a graph. */
 struct view_list {
@@ -49,10 +48,7 @@ struct view_list {
     {OPTION_TEXT, 0, "sort", "BY", sort_help, VIEW_LIST_(sort), NULL},                             \
         {OPTION_COUNT, 0, "top", "N", "print only the first N", VIEW_LIST_(top), NULL},            \
         {OPTION_TEXT, 0, "process", "ID", VIEW_PROCESS_HELP, VIEW_LIST_(process), NULL},           \
-        {OPTION_FLAG, 0, "csv", NULL, VIEW_CSV_HELP, VIEW_LIST_(csv), NULL},                       \
-    {                                                                                              \
-        OPTION_FLAG, 0, "json", NULL, "one JSON object", VIEW_LIST_(json), NULL                    \
-    }
+        OPTION_CSV_ROW(struct view_list, csv), OPTION_JSON_ROW(struct view_list, json)
 
 /* Runs such a command. orders ends with NULL, the first is the default; print returns 0 or a
  * negative code and fills in the error. Returns the exit status. */

@@ -20,7 +20,7 @@ static const struct option_row doctor_options[] = {
      offsetof(struct doctor_settings, megabytes), NULL},
     {OPTION_FLAG, 0, "no-self-test", NULL, "identify the board but do not measure its link",
      offsetof(struct doctor_settings, no_self_test), NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", offsetof(struct doctor_settings, json), NULL},
+    OPTION_JSON_ROW(struct doctor_settings, json),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
 /* Opens a board and looks at its link. */

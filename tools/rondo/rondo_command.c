@@ -124,8 +124,7 @@ static const struct option_row rondo_options[] = {
     {OPTION_POSITIVE, 'n', "count", "N",
      "predict during N instructions; the program then runs to its end without predicting",
      OPTION(limit), NULL},
-    {OPTION_POSITIVE, 0, "quantum", "N",
-     "instructions that a thread executes in one turn (default: 10000)", OPTION(quantum), NULL},
+    OPTION_QUANTUM_ROW(struct rondo, quantum),
     {OPTION_FLAG, 0, "by-branch", NULL, "report each branch, the most mispredicted first",
      OPTION(front_end.by_branch), NULL},
     {OPTION_NUMBER, 0, "top", "N", "number of branches to report, 0: all (default: 20)",
@@ -133,7 +132,7 @@ static const struct option_row rondo_options[] = {
     {OPTION_FLAG, 0, "csv", NULL,
      "one table as comma separated values: predictors, or branches with --by-branch", OPTION(csv),
      NULL},
-    {OPTION_FLAG, 0, "json", NULL, "one JSON object", OPTION(json), NULL},
+    OPTION_JSON_ROW(struct rondo, json),
     {OPTION_FILE, 'o', "output", "OUT", "write the report to OUT, not to standard error",
      OPTION(output), NULL},
     {OPTION_END, '+', NULL, NULL, NULL, 0, NULL}};

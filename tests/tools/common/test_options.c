@@ -115,10 +115,27 @@ static void test_errors(void)
     }
 }
 
+static void test_many_rows(void)
+{
+    enum { MANY = 200 };
+    static struct option_row many[MANY + 1]; /* the last one ends the table */
+    static char names[MANY][16];
+    for (int n = 0; n < MANY; n++) {
+        snprintf(names[n], sizeof names[n], "option%d", n);
+        many[n] = (struct option_row){OPTION_COUNT, 0, names[n], "N", "", AT(count), NULL};
+    }
+    char *line[] = {(char *)"command", (char *)"--option199=7", NULL};
+    struct settings s = {0};
+    struct bt_error error;
+    CU_ASSERT_EQUAL(options_parse(many, &s, 2, line, &error), 2);
+    CU_ASSERT_EQUAL(s.count, 7);
+}
+
 static const struct test_case cases[] = {
     {"every kind of option", test_every_kind},
     {"operands behind two dashes", test_operands_behind_two_dashes},
     {"help", test_help},
     {"errors", test_errors},
+    {"more than 64 options", test_many_rows},
     {NULL, NULL}};
 TEST_SUITE(options, cases)

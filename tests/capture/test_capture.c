@@ -75,7 +75,7 @@ static void test_nothing(void)
     tear_down(&s);
 }
 
-/* The last thing a source tells may be a loss. */
+/* The last report of a source may be a loss. */
 static void test_only_losses(void)
 {
     struct setting s;
@@ -213,7 +213,7 @@ static void test_rotation_by_clock(void)
     tear_down(&s);
 }
 
-/* An end at which the board's count is not known: told, and not called complete. */
+/* An end with an unknown board count is reported, and is not complete. */
 static void check_unknown(struct capture *capture, const char *why)
 {
     struct capture_status status;

@@ -163,7 +163,7 @@ static void check_note(struct capture *capture, const char *text)
     CU_ASSERT_PTR_NOT_NULL(strstr(note, text));
 }
 
-/* Everything is in the files or in a loss at its place, and the capture ends as it was told to. */
+/* Each request is in the files or in a loss at its place, and the capture ends as requested. */
 static void check_survived(struct setting *s, uint64_t lost)
 {
     capture_check(&s->check, s->folder, ".byu.gz", &s->script, false);
@@ -424,7 +424,7 @@ static void test_ring_stuck(void)
     folder_remove(s.folder);
 }
 
-/* A file that cannot take its closing member in a rotation: the next one tells. */
+/* A file without room for its closing member in a rotation: the next file reports it. */
 static void test_no_room_to_close(void)
 {
     struct setting s;

@@ -80,7 +80,7 @@ static void test_names(void)
     folder_remove(folder);
 }
 
-/* The last part of a prefix may be long: what is told is where the file is. */
+/* The last part of a prefix may be long: file_set_path() returns the real path. */
 static void test_long_names(void)
 {
     char folder[FOLDER_PATH_BYTES];

@@ -59,7 +59,7 @@ static void test_order(void)
     close(ends[0]);
 }
 
-/* Nobody reads: nobody waits. The reader comes back: it is told where lines are missing. */
+/* A stalled reader blocks no producer. After it resumes, a line reports where lines are missing. */
 static void test_stalled(void)
 {
     static char text[20000];

@@ -148,7 +148,7 @@ bustap dump part[_-]*.byu.gz >all
 capture --skip 777
 bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
-# an empty capture is told of even so
+# an empty capture is reported with --quiet, too
 capture --quiet --start-at 0x1
 grep -q 'never reached 0x1$' told
 capture --count 777

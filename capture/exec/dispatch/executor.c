@@ -110,7 +110,7 @@ void executor_free(struct executor *executor)
     free(executor);
 }
 
-/* Clears the lookup tables of all threads: of others when they run next. */
+/* Clears the lookup tables of all threads; those of other threads when they run next. */
 static void forget_targets(struct executor *executor, unsigned side)
 {
     executor->sides[side].generation++;
@@ -268,7 +268,7 @@ static bool handle_exit(struct executor *executor, const struct exit *exit)
 }
 
 /* Returns the next block, translated if necessary, and links the exit just taken to it. */
-static struct block *go_on(struct executor *executor, struct exit *exit, struct block *block)
+static struct block *next_block(struct executor *executor, struct exit *exit, struct block *block)
 {
     unsigned flushes = code_cache_flushes(executor->cache);
     if (!block)
@@ -373,7 +373,7 @@ static struct block *choose(struct executor *executor, struct exit *exit, struct
     const uint64_t most = turn_left(executor) < left ? turn_left(executor) : left;
     if (is_at_breakpoint(executor) || (executor->thread->flags & TRAP_FLAG))
         return make_cut(executor, 1);
-    block = go_on(executor, left == UINT64_MAX ? exit : NULL, block);
+    block = next_block(executor, left == UINT64_MAX ? exit : NULL, block);
     *is_cut = block && block->instructions > most;
     return *is_cut ? cut_block(executor, block, most) : block;
 }
@@ -482,7 +482,7 @@ int executor_run(struct executor *executor, struct executor_stop *stop, struct b
         executor_settle_x87(executor);
     executor_flush(executor);
     if (result == 0 && executor->result != 0)
-        result = bt_fail(error, executor->result, "the trace was not taken");
+        result = bt_fail(error, executor->result, "the records of the program were not accepted");
     if (executor->stop.reason == EXECUTOR_FAULT) {
         *stop = executor->stop;
     } else {

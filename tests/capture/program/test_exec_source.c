@@ -145,7 +145,7 @@ static void test_saturated(void)
     free_ring(ring);
 }
 
-/* A gap is told with the records behind it: of a batch's first one, and by marks. */
+/* A gap is reported with the record after it: a batch's first one, or a marked one. */
 static void test_gap(void)
 {
     struct record_ring *ring = new_ring();
@@ -196,7 +196,7 @@ static void test_killed(void)
     free_ring(ring);
 }
 
-/* Who takes wants no more: who puts is told, and does not wait for room for ever. */
+/* The consumer closes the ring: the producer receives BT_CLOSED and does not wait for room. */
 static void test_closed(void)
 {
     struct record_ring *ring = new_ring();
@@ -209,7 +209,7 @@ static void test_closed(void)
     free_ring(ring);
 }
 
-/* Who takes is killed, and nobody has been told: who puts finds out. */
+/* The consumer is killed: the producer detects it. */
 static void test_taker_killed(void)
 {
     int ends[2];

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* REG_RIP */
-/* Addresses of instructions that programs are told: by signals, by their frames, and by x87. */
+/* Addresses of instructions that a program can read: from signals, their frames, and x87. */
 #include <cpuid.h>
 #include <pthread.h>
 #include <signal.h>

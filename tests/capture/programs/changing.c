@@ -144,7 +144,7 @@ static void set_timer(int interval)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Who changes code at other addresses has to tell the processor. */
+/* After a change of code at other addresses the processor must be serialized. */
 static unsigned call(const uint8_t *at)
 {
     unsigned a, b, c, d;

@@ -110,7 +110,7 @@ static void spawns(void)
     show("closed", pclose(pipe_));
 }
 
-static int *words; /* shared: where the kernel tells that a thread has ended */
+static int *words; /* shared: the kernel clears them when a thread ends */
 
 static void *be_late(void *ends)
 {

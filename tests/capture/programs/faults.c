@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* REG_RIP */
-/* Instructions that fail, and what their handlers are told; with an argument, an end by a signal.
+/* Instructions that fault, and what their handlers receive; with an argument, an end by a signal.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -155,7 +155,7 @@ static void jumped(void)
     printf("behind the file's end: %d\n", number);
 }
 
-/* The processor may be told to check alignment; whether it can is how some find out its kind. */
+/* Sets the alignment check flag; some programs detect the processor's type by it. */
 static void aligned(void)
 {
     uint64_t sum, values[4] = {1, 2, 3, 4};

@@ -69,7 +69,7 @@ static void show(const char *what)
 #define SET   "pushfq\n orl $0x100, (%%rsp)\n popfq\n"
 #define CLEAR "pushfq\n andl $~0x100, (%%rsp)\n popfq\n"
 
-/* Instructions of all kinds: where traps come is told from code_begin on. */
+/* Instructions of all kinds; addresses of traps are printed relative to code_begin. */
 static uint64_t run(void)
 {
     uint64_t flags = 0, result = 0, stack = 0;

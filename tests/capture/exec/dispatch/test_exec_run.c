@@ -353,7 +353,8 @@ static void test_count_ends(void)
     exec_rig_end(&rig);
 }
 
-/* What faults, or cannot be done, is not counted; both counts end: the limit is told first. */
+/* Instructions that fault or are refused are not counted; at the end of limit and turn the limit
+ * is reported. */
 static void test_count_and_fault(void)
 {
     static const uint8_t code[] = {0x90, 0x8b, 0x03, 0x90,       /* nop; mov eax, [rbx]; nop */

@@ -78,7 +78,7 @@ static void test_trap(void)
     process_trap(process, &ground.stop);
     CU_ASSERT(is_protection(&ground, 0));
     CU_ASSERT_EQUAL(process->thread->rip, ground.code);
-    PUT(&ground, "\xcc"); /* int3, which is behind itself when it is told */
+    PUT(&ground, "\xcc"); /* int3: the reported rip is after it */
     process_trap(process, &ground.stop);
     CU_ASSERT(is_fault(&ground, SIGTRAP, TRAP_BREAKPOINT, 0, 0));
     CU_ASSERT_EQUAL(process->thread->rip, ground.code + 1);

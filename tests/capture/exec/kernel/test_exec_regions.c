@@ -177,7 +177,7 @@ static void test_twin(void)
     }
 }
 
-/* What is told as a gap: only where something was left out behind what was captured. */
+/* Gaps are reported only where instructions were left out after captured ones. */
 static void test_gaps(void)
 {
     struct regions regions;

@@ -39,7 +39,7 @@ for seed in $(seq 1 24); do
         [ "$(bustap info --json saved.byu.gz | jq '.records + .lost')" = "$total" ] ||
             fail "not accounted for"
     else
-        grep -q '^INCOMPLETE: the end of the capture is not there' verdict || fail "$(cat verdict)"
+        grep -q '^INCOMPLETE: the end of the capture is missing' verdict || fail "$(cat verdict)"
     fi
 done
 

@@ -160,7 +160,7 @@ static bool print_names(struct run *run)
     return count == 0;
 }
 
-/* Goes on until the capture ends. */
+/* Returns when the capture has ended. */
 static void attend(struct run *run)
 {
     bool ended;
@@ -205,7 +205,7 @@ static int finish_output(struct run *run)
     return capture_report_failure(&run->report, &error);
 }
 
-/* Tells how it went. Returns the exit status. */
+/* Prints the summary. Returns the exit status. */
 static int conclude(struct run *run)
 {
     struct capture_status status;

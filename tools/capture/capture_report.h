@@ -1,5 +1,5 @@
 /*
- * What `bustap capture` tells people on standard error: a live line on a terminal, notes, a summary
+ * The reports of `bustap capture` on standard error: a live line on a terminal, notes, a summary
  * at the end. Nothing waits for the terminal, or for who else reads it.
  */
 #ifndef TOOLS_CAPTURE_CAPTURE_REPORT_H
@@ -10,7 +10,7 @@
 
 struct capture_report {
     struct line_queue *lines;
-    bool stalled; /* nobody reads the lines just now */
+    bool stalled; /* the lines are not being read */
     bool wanted;  /* a live line: standard error is a terminal */
     bool shown;
     int64_t shown_ns;      /* CLOCK_MONOTONIC */

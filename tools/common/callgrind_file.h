@@ -1,5 +1,5 @@
 /* What all files in callgrind's format have in common: the head, and names, which are told in full
- * where they come first and by their numbers from then on. */
+ * at their first use and by their numbers afterwards. */
 #ifndef TOOLS_COMMON_CALLGRIND_FILE_H
 #define TOOLS_COMMON_CALLGRIND_FILE_H
 

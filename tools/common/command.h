@@ -34,7 +34,7 @@ struct NAMED_FIELDS command {
     const char *details;  /* some lines, for `bustap COMMAND -h` */
     const struct option_row *options;
     int (*run)(struct invocation *call); /* returns the exit status */
-    const struct command *const *group;  /* its own commands, NULL behind the last one; or NULL */
+    const struct command *const *group;  /* its commands, ended by NULL; or NULL */
     bool takes_signals;                  /* it runs with those blocked that a signal_guard takes */
 };
 
@@ -49,7 +49,7 @@ bool command_options(struct invocation *call, void *settings, int *status);
 int command_usage(const struct invocation *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Ignores SIGPIPE and SIGXFSZ: a reader that has gone, and a file at its size limit, are errors
+/* Ignores SIGPIPE and SIGXFSZ: a closed reader, and a file at its size limit, are errors
  * that write() returns. */
 void command_ignore_signals(void);
 

@@ -1,5 +1,5 @@
 /*
- * The commands of bustap. Each is defined in a file of its own; help, dispatch and parsing come
+ * The commands of bustap. Each is defined in a separate file; help, dispatch and parsing come
  * from these descriptions.
  */
 #ifndef TOOLS_COMMON_COMMANDS_H

@@ -37,7 +37,7 @@ char *live_line(char line[LIVE_LINE_BYTES], const struct capture_status *status,
     snprintf(parts[4].text, size, "queue %u %%", fill);
     snprintf(parts[5].text, size, "lost %" PRIu64, words_lost(status->lost));
     if (status->absent.code)
-        snprintf(parts[6].text, size, "board away");
+        snprintf(parts[6].text, size, "board down");
     unsigned rank = PARTS - 1;
     while (rank > 0 && length_up_to(parts, rank) > width)
         rank--;

@@ -14,12 +14,12 @@ void output_free(struct output *output);
 
 /*
  * Room for size bytes (at most OUTPUT_RESERVE_MAX), written out before if need be. NULL and *error
- * where that failed: BT_CLOSED if the reader has gone, which is no reason to complain.
+ * where that failed: BT_CLOSED if the reader has closed its end, which is no error to report.
  */
 #define OUTPUT_RESERVE_MAX (256u << 10)
 char *output_reserve(struct output *output, size_t size, struct bt_error *error);
 
-/* Tells how many of the reserved bytes were filled. */
+/* Adds `size` of the reserved bytes to the output. */
 void output_filled(struct output *output, size_t size);
 
 /* Writes out what is waiting. 0 or a negative code, as above. */

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DESCRIPTOR_MIN 500 /* if that many are allowed; programs like theirs low */
+#define DESCRIPTOR_MIN 500 /* if the limit allows it: programs use low numbers */
 
 /* The same file, out of the program's way; -1 with errno. */
 static int out_of_the_way(int descriptor)
@@ -63,8 +63,7 @@ int own_stream_finish(FILE *stream, const char *name, struct bt_error *error)
     if (fflush(stream) == 0 && !ferror(stream))
         return 0;
     if (errno == 0 && fputc('\n', stream) != EOF)
-        fflush(
-            stream); /* the stream knows that a write failed, but not why: the next one says it */
+        fflush(stream); /* an earlier write failed, errno is lost: another write sets it */
     return errno ? bt_fail_errno(error, "cannot write %s", name)
                  : bt_fail(error, BT_IO, "cannot write %s", name);
 }
@@ -101,7 +100,7 @@ void own_stream_notice(FILE *stream, const char *what)
     own_stream_say(stream, "the program %s", what);
 }
 
-/* Pipes and devices are not opened: whoever reads there would believe that it was all. */
+/* Does not open pipes and devices: their readers would see an end of file. */
 static int look_at(const struct own_output *output, struct stat *status, struct bt_error *error)
 {
     if (!output->path) {

@@ -1,6 +1,6 @@
 /*
- * Files of a command that executes a program in its own process: under numbers that the program
- * does not come to by itself. Whoever must not lose them hides them, too (process_hide()).
+ * Files of a command that executes a program in its own process: with high descriptor numbers,
+ * which the program rarely uses. process_hide() protects them from the program.
  */
 #ifndef TOOLS_COMMON_OWN_STREAM_H
 #define TOOLS_COMMON_OWN_STREAM_H
@@ -11,17 +11,15 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* A file to be written anew: its descriptor, closed where another program is executed; or a
- * negative code. */
+/* Opens a file and empties it. Returns the descriptor, which execve(2) closes, or a negative
+ * code. */
 int own_stream_descriptor(const char *path, struct bt_error *error);
 
-/* The same as a stream, with what is there until own_stream_empty() says that it will be written:
- * not for a program that cannot be executed. NULL with *error; the caller closes it. */
+/* The same as a stream, whose file keeps its content until own_stream_empty(): a program that
+ * cannot be executed costs no report. NULL with *error; the caller closes it. */
 FILE *own_stream_open(const char *path, struct bt_error *error);
 
-/* What is written next takes the place of what is there, also of what was written before.
- * Pipes and devices are as they were. 0, or BT_IO: part of the old text would stay behind the new.
- */
+/* Empties the file and writes from its start. Does nothing to pipes and devices. 0 or BT_IO. */
 int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
 
 /* Writes out what a report's stream holds. name is for the message. 0, or BT_IO with the reason,
@@ -32,11 +30,11 @@ int own_stream_finish(FILE *stream, const char *name, struct bt_error *error);
  * *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
-/* Prints a line that begins with "bustap: " to a stream that own_stream_on() has made, at any time.
+/* Prints a line that begins with "bustap: " to a stream of own_stream_on(), at any time.
  * Does nothing where stream is NULL. */
 void own_stream_say(FILE *stream, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For process_operations.notice: the same, of what the program has done. */
+/* For process_operations.notice: the same, with the program as the subject. */
 void own_stream_notice(FILE *stream, const char *what);
 
 #define OWN_OUTPUTS_MAX 3
@@ -57,8 +55,8 @@ int own_stream_check(const struct own_output *outputs, size_t count, const char 
                      struct bt_error *error);
 
 /*
- * Around what is written while the program is not at its end: a reader that went away, or a limit
- * of files' sizes, is an answer of write(), not a signal that the program is sent. Signals before.
+ * To be called around output while the program runs: a closed reader or a file at its size limit
+ * is then an error of write() and not a signal to the program.
  */
 struct own_signals {
     sigset_t mask, pending;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Characters of text, as far as UTF-8 tells. */
+/* Number of UTF-8 characters. */
 static size_t text_columns(const char *text)
 {
     size_t count = 0;
@@ -17,7 +17,7 @@ static size_t text_columns(const char *text)
 
 /* --- for people ------------------------------------------------------------------------------ */
 
-/* What a cell looks like: its text, and behind it what goes into tail. */
+/* The text of a cell, followed by tail. */
 static const char *cell_look(enum table_kind kind, const struct table_cell *cell, char tail[32])
 {
     const char *text = cell->text ? cell->text : "";

@@ -1,4 +1,4 @@
-/* How the commands say things to people: times, sizes, command lines. */
+/* Text for people: times, sizes, command lines. */
 #ifndef TOOLS_COMMON_WORDS_H
 #define TOOLS_COMMON_WORDS_H
 
@@ -19,8 +19,8 @@ char *words_size(char *text, double bytes);
 /* The last part of a path, without folders; of NULL, NULL. */
 const char *words_file_name(const char *path);
 
-/* Arguments of a program, NULL behind them, with spaces between, as far as there is room; text of
- * size bytes. */
+/* Joins the arguments of a program, which end with NULL, with spaces; text has room for size bytes
+ * and is cut there. */
 void words_command(char *text, size_t size, const char *const *arguments);
 
 /* Copies the first of words with commas between; word has room for size bytes. Returns where the

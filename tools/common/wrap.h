@@ -8,8 +8,8 @@
 
 /*
  * Prints text in lines of WRAP_COLUMNS at most, where words allow it, and ends the last one. The
- * first line goes on at `column`; those behind it are indented by as much. Blanks and newlines of
- * the text only part its words.
+ * first line begins at `column`, the others are indented by it. Blanks and newlines of the text
+ * only separate its words.
  */
 void wrap_print(const char *text, unsigned column, FILE *out);
 

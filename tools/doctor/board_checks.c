@@ -152,7 +152,7 @@ static bool check_holders(struct findings *findings, const struct usb_node *node
     }
     if (node->driver[0]) {
         snprintf(advice, sizeof advice,
-                 "bustap takes it from there and gives it back; ids of its own in the board's "
+                 "bustap detaches that driver and attaches it again; separate ids in the board's "
                  "EEPROM keep %.60s away",
                  node->driver);
         findings_add(findings, FINDING_WARNING, "driver", advice,
@@ -206,7 +206,8 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
                  "if it is one: bustap doctor %.128s; a line in /etc/udev/rules.d says so for good",
                  board->specification);
         findings_add(findings, FINDING_WARNING, "ids", advice,
-                     "an FTDI chip with ids of its own need not be a board, and is left alone");
+                     "an FTDI chip with ids that bustap does not know need not be a board, and is "
+                     "left alone");
         return false;
     }
     /* one that cannot be opened, or is in use, was not asked; other chips' words mean else */

@@ -1,4 +1,4 @@
-/* What `bustap doctor` looks at. Each check adds findings. */
+/* The checks of `bustap doctor`. Each adds findings. */
 #ifndef TOOLS_DOCTOR_CHECKS_H
 #define TOOLS_DOCTOR_CHECKS_H
 
@@ -6,8 +6,8 @@
 #include "driver/stream.h"
 #include "tools/doctor/findings.h"
 
-/* The machine: its USB, the udev rules, the memory for transfers. root stands in front of system
- * paths, "" for this machine's. */
+/* The machine: its USB, the udev rules, the memory for transfers. root is the prefix of
+ * system paths, "" for this machine's. */
 void check_machine(struct findings *findings, const struct ftdi_diagnoses *found, const char *root);
 
 /*
@@ -19,8 +19,8 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
                  char channel, const char *root);
 
 /*
- * The board behind a stream, which is closed: who it is, and its link with a test pattern of so
- * many megabytes (10^6 bytes), 0 for none.
+ * The board of a stream, which is closed: its identity, and its link with a test pattern of N
+ * megabytes (10^6 bytes), 0 for none.
  */
 void check_link(struct findings *findings, struct stream *stream, uint32_t megabytes);
 

@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* S_ISVTX and the like */
+#define _DEFAULT_SOURCE /* S_ISVTX */
 #include "tools/exec/exec_program.h"
 
 #include "tools/common/command.h"

@@ -1,4 +1,4 @@
-/* Which file a program's name means. */
+/* The file of a program's name. */
 #ifndef TOOLS_EXEC_EXEC_PROGRAM_H
 #define TOOLS_EXEC_EXEC_PROGRAM_H
 
@@ -16,8 +16,8 @@ int exec_program_find(char *path, const char *name, struct bt_error *error);
  * EXEC_PROGRAM_BYTES. 0, BT_USAGE: it is too long, or BT_IO. */
 int exec_program_absolute(char *path, const char *file, struct bt_error *error);
 
-/* Tells that a program could not begin, and why. The exit status: 2 or 3, never one that says what
- * is wrong with data. */
+/* Reports why a program could not begin. Returns the exit status, 2 or 3, never that of corrupt
+ * data. */
 int exec_program_failure(const struct bt_error *error);
 
 #endif

@@ -26,7 +26,7 @@ struct exec_settings {
     unsigned debug;         /* exec_debug.h: what is shown; 0: nothing */
     const char *debug_file; /* where; NULL: on standard error */
     bool quiet;
-    bool each;                      /* thread has a capture of its own */
+    bool each;                      /* each thread has a separate capture */
     bool follow;                    /* children, too, and programs that others become */
     const char *summary;            /* a file for it; NULL: none */
     const char *const *arguments;   /* of the program, its name first; NULL ends them */

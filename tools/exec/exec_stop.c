@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 20000000 /* how often it is looked whether a stopped program goes on */
+#define LOOK_NS 20000000 /* interval of checks whether a stopped program continues */
 
 /* Nothing has become of the program since it was last waited for. */
 static bool is_as_before(pid_t program)

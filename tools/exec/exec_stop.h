@@ -1,4 +1,4 @@
-/* Job control: bustap stops where the program does, as far as anybody looks. */
+/* Job control: bustap stops when the program stops, if a shell watches it. */
 #ifndef TOOLS_EXEC_EXEC_STOP_H
 #define TOOLS_EXEC_EXEC_STOP_H
 
@@ -6,10 +6,10 @@
 #include <sys/types.h>
 
 /*
- * The program, a child, has been stopped by signal `number`. Where the calling process is a job of
- * a shell's, so that the shell would like to know, it stops by the same signal, until it is
- * continued, or the program is, by whomever; the program goes on, too, then. Anywhere else nobody
- * would continue it: returns at once. All signals are blocked.
+ * To be called after signal `number` has stopped the program, a child. If the calling process is a
+ * job of a shell, it stops itself by the same signal until it or the program is continued; then it
+ * continues the program, too. Otherwise nothing would continue it: returns at once. The caller
+ * blocks all signals.
  */
 void exec_stop_too(pid_t program, int number);
 

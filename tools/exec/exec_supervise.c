@@ -27,7 +27,7 @@ static bool is_for_program(const siginfo_t *info, pid_t program)
     return sent && info->si_pid != program && info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
-/* True: the child has ended; how, nobody knows any more if somebody else has waited for it. */
+/* True: the child has ended; its status is unknown if another process has waited for it. */
 static bool has_ended(pid_t process, int *status)
 {
     pid_t waited;
@@ -56,7 +56,7 @@ static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseco
     return came;
 }
 
-/* Somebody may have enough of what goes on after the program's end. */
+/* A signal that ends the work after the program's end. */
 static bool is_enough(const siginfo_t *info)
 {
     return info->si_signo != SIGCHLD && !is_our_own(info);

@@ -35,11 +35,10 @@ char *gaps_sentence(char *text, const struct trace_gap *place)
         snprintf(lost, sizeof lost, "%" PRIu64 " requests lost, counted", place->lost);
     if (place->gap.uncounted)
         snprintf(text, GAPS_SENTENCE_BYTES,
-                 "the board was away %s%s at tick %" PRIu64
-                 ", what it saw is not counted: the board started anew",
+                 "gap of %s%s at tick %" PRIu64 ", its losses are not counted: the board restarted",
                  at_least(&place->gap), length, place->tick);
     else
-        snprintf(text, GAPS_SENTENCE_BYTES, "the board was away %s%s at tick %" PRIu64 " (%s)",
+        snprintf(text, GAPS_SENTENCE_BYTES, "gap of %s%s at tick %" PRIu64 " (%s)",
                  at_least(&place->gap), length, place->tick, lost);
     return text;
 }

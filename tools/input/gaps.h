@@ -11,7 +11,7 @@
 /* "250 ms", "3.2 s", "1.5 h"; text has room for GAPS_LENGTH_BYTES. Returns text. */
 char *gaps_length(char *text, uint64_t milliseconds);
 
-/* "the board was away 3.2 s at tick 500 (12 requests lost, counted)", or why they are not counted;
+/* "gap of 3.2 s at tick 500 (12 requests lost, counted)", or why they are not counted;
  * text has room for GAPS_SENTENCE_BYTES. Returns text. */
 char *gaps_sentence(char *text, const struct trace_gap *gap);
 

@@ -76,7 +76,7 @@ static bool begin_file(struct check *check, const struct capture_info *info)
         return false;
     end_file(check, input_trace_offset(check->trace));
     if (check->set->count - check->first >= TRACE_FILES_MAX)
-        bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one behind the other",
+        bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one after the other",
                 check->path, TRACE_FILES_MAX);
     else
         file = trace_check_add(check->set, check->path, &check->full);
@@ -101,7 +101,7 @@ static bool continue_file(struct check *check)
     return check->file->closed ? begin_file(check, NULL) : !check->full.code;
 }
 
-/* Tells a contradiction in the member at the reader's place. */
+/* Reports a contradiction in the member at the reader's position. */
 static void contradict(struct check *check, const struct bt_error *error)
 {
     struct trace_file *file = check->file;
@@ -182,7 +182,7 @@ static int check_batch(struct check *check, const struct batch *batch, struct bt
 }
 
 /* Adds the losses after the last block, which only the closing member counts. */
-static void add_losses_behind(struct trace_file *file)
+static void add_final_losses(struct trace_file *file)
 {
     const struct capture_totals *totals = &file->totals;
     uint64_t told = 0;
@@ -213,7 +213,7 @@ static void take_closing(struct check *check, const struct capture_totals *total
     file->closing_offset = input_trace_offset(check->trace);
     if (trace_rules_closing(file, torn, &error) < 0)
         contradict(check, &error);
-    add_losses_behind(file);
+    add_final_losses(file);
 }
 
 static void check_member(void *context, const struct capture_member *member)

@@ -32,7 +32,7 @@ static int check_indices(const struct batch *batch, uint64_t *lost, struct bt_er
 {
     if (!add_up(batch->lost.count, LOSS_STAGES, lost) || *lost > batch->first_index)
         return bt_fail(error, BT_DATA,
-                       "the block tells more requests lost before its first index, %" PRIu64
+                       "the block counts more requests lost before its first index, %" PRIu64
                        ", than there were",
                        batch->first_index);
     if (batch->first_index > UINT64_MAX - batch->count)
@@ -133,7 +133,7 @@ int trace_rules_data(struct trace_file *file, const struct batch *batch, bool to
     if (result == 0 && (batch->gap.chosen || batch->parts > 0) &&
         strcmp(file->info.bus, CAPTURE_BUS_PROGRAM) != 0)
         result = bt_fail(error, BT_DATA,
-                         "the block tells a chosen gap, which only captures of programs have");
+                         "the block reports a chosen gap, which only captures of programs have");
     if (result == 0)
         result = check_times(batch, error);
     if (result == 0)
@@ -176,7 +176,7 @@ static int check_file(const struct trace_file *file, struct bt_error *error)
         if (totals->file_lost[stage] < told)
             return bt_fail(error, BT_DATA,
                            "the closing block counts %" PRIu64
-                           " requests lost (%s); the blocks tell %" PRIu64,
+                           " requests lost (%s); the blocks count %" PRIu64,
                            totals->file_lost[stage], loss_stage_name((enum loss_stage)stage), told);
         if (__builtin_add_overflow(behind, totals->file_lost[stage] - told, &behind))
             return bt_fail(error, BT_DATA, "the losses of the closing block overflow 64 bits");

@@ -119,13 +119,13 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
     else if (file->foreign && file->notes > 0)
         incomplete(verdict, "references in %.100s are left out or changed, as reported", path);
     else if (file->kind != TRACE_CAPTURE && file->notes > 0)
-        incomplete(verdict, "%.100s has stray bytes behind its records", path);
+        incomplete(verdict, "%.100s has stray bytes after its records", path);
     else if (file->kind == TRACE_CAPTURE && !has_identity(file))
         incomplete(verdict, "%.100s has no header", path);
     else if (file->kind == TRACE_CAPTURE && !file->closed)
         incomplete(verdict, "%.100s has no closing block", path);
     else if (file->uncounted_gaps > 0)
-        incomplete(verdict, "what passed while the board was away is not counted in %.100s", path);
+        incomplete(verdict, "requests lost during a gap are not counted in %.100s", path);
     else if (file->closed && file->records != file->totals.file_records)
         incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
                    file->totals.file_records, file->records);
@@ -190,8 +190,8 @@ static void judge_totals(struct trace_verdict *verdict, const struct trace_file 
     if (!last->closed || !totals->final) {
         const char *why = !last->closed                          ? "was cut off"
                           : totals->end == CAPTURE_END_RECOVERED ? "was recovered without it"
-                                                                 : "goes on in another file";
-        incomplete(verdict, "the end of the capture is not there: %.100s %s", last->path, why);
+                                                                 : "continues in another file";
+        incomplete(verdict, "the end of the capture is missing: %.100s %s", last->path, why);
         return;
     }
     verdict->last = last;

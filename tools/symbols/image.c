@@ -64,7 +64,7 @@ static bool split_specification(char *path, uint64_t *address)
 
 /* --- the file --- */
 
-/* The pages that the file wants in memory, from the first to behind the last. */
+/* The range of pages that the file needs in memory. */
 static int measure(Elf *elf, size_t headers, uint64_t *first, uint64_t *end, struct bt_error *error)
 {
     *first = UINT64_MAX;

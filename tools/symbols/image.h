@@ -19,7 +19,7 @@
 
 /* What an instruction does with the flow of control. */
 enum image_branch {
-    IMAGE_PLAIN,       /* goes on with the next one */
+    IMAGE_PLAIN,       /* continues with the next one */
     IMAGE_CONDITIONAL, /* to its target, or to the next one */
     IMAGE_JUMP,
     IMAGE_INDIRECT_JUMP,
@@ -48,8 +48,8 @@ struct image_segment {
 struct image {
     char *path;
     uint64_t load_address;          /* of its first page */
-    uint64_t size;                  /* from there to behind its last byte */
-    uint64_t bias;                  /* load address less what the file says */
+    uint64_t size;                  /* from load_address to its end */
+    uint64_t bias;                  /* load address minus the file's address */
     unsigned bits;                  /* 32 or 64 */
     struct image_segment *segments; /* those that can be executed */
     size_t segment_count;

@@ -28,7 +28,7 @@ struct reading {
     size_t file_capacity;
     uint64_t seed;             /* of the paths' hashes */
     struct hash_index by_path; /* files */
-    const char *last_file;     /* as libdw tells it, and its number */
+    const char *last_file;     /* libdw's name of it, and its number */
     uint32_t last_number;
 };
 

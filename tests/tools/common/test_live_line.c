@@ -22,13 +22,13 @@ static void test_widths(void)
         size_t width;
         const char *line;
     } wanted[] = {
-        {199, "123456789 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 42, board away"},
-        {82, "123456789 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 42, board away"},
-        {81, "123456789 records, 5.20 M/s, 3.30 to 1, queue 12 %, lost 42, board away"},
-        {70, "123456789 records, 5.20 M/s, queue 12 %, lost 42, board away"},
-        {59, "123456789 records, queue 12 %, lost 42, board away"},
-        {49, "123456789 records, lost 42, board away"},
-        {37, "lost 42, board away"},
+        {199, "123456789 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 42, board down"},
+        {82, "123456789 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 42, board down"},
+        {81, "123456789 records, 5.20 M/s, 3.30 to 1, queue 12 %, lost 42, board down"},
+        {70, "123456789 records, 5.20 M/s, queue 12 %, lost 42, board down"},
+        {59, "123456789 records, queue 12 %, lost 42, board down"},
+        {49, "123456789 records, lost 42, board down"},
+        {37, "lost 42, board down"},
         {18, "lost 42"},
         {6, "lost 4"},
         {0, ""},

@@ -251,7 +251,7 @@ static void test_drivers(void)
     fake_system_file(place.root, "/proc/77/comm", "qemu\n");
     CU_ASSERT_EQUAL(examine(&place, NULL), 1);
     CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "driver",
-                        "driver ftdi_sio has the board, as /dev/ttyUSB0", "gives it back"));
+                        "driver ftdi_sio has the board, as /dev/ttyUSB0", "attaches it again"));
     CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "programs",
                         "also open in qemu (process 77)", "end that program"));
     place_close(&place);

@@ -33,24 +33,24 @@ static void test_sentences(void)
     expect_sentence((struct trace_gap){.gap = {.milliseconds = 3200, .uncounted = false},
                                        .tick = 77,
                                        .lost = 12},
-                    "the board was away 3.2 s at tick 77 (12 requests lost, counted)");
+                    "gap of 3.2 s at tick 77 (12 requests lost, counted)");
     expect_sentence((struct trace_gap){.gap = {.milliseconds = 20, .uncounted = false}},
-                    "the board was away 20 ms at tick 0 (nothing lost)");
+                    "gap of 20 ms at tick 0 (nothing lost)");
     expect_sentence(
         (struct trace_gap){.gap = {.milliseconds = 20, .uncounted = true}, .tick = 1, .lost = 3},
-        "the board was away 20 ms at tick 1, what it saw is not counted: the board "
-        "started anew");
+        "gap of 20 ms at tick 1, its losses are not counted: the board "
+        "restarted");
     /* the longest of all */
     expect_sentence(
         (struct trace_gap){.gap = {.milliseconds = GAP_MILLISECONDS_MAX, .uncounted = true},
                            .tick = UINT64_MAX,
                            .lost = UINT64_MAX},
-        "the board was away at least 596.5 h at tick 18446744073709551615, what it saw is not "
-        "counted: the board started anew");
+        "gap of at least 596.5 h at tick 18446744073709551615, its losses are not "
+        "counted: the board restarted");
     expect_sentence(
         (struct trace_gap){.gap = {.milliseconds = GAP_MILLISECONDS_MAX, .uncounted = false},
                            .lost = UINT64_MAX},
-        "the board was away at least 596.5 h at tick 0 (18446744073709551615 requests lost, "
+        "gap of at least 596.5 h at tick 0 (18446744073709551615 requests lost, "
         "counted)");
 }
 

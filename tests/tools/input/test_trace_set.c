@@ -295,7 +295,7 @@ static void test_uncounted_gap(void)
     write_files(&files, &set);
     judge(&verdict, &files);
     CU_ASSERT_FALSE(verdict.complete);
-    CU_ASSERT_PTR_NOT_NULL(strstr(verdict.why, "is not counted in "));
+    CU_ASSERT_PTR_NOT_NULL(strstr(verdict.why, "are not counted in "));
     CU_ASSERT_EQUAL(verdict.gaps, 2);
     folder_remove(files.folder);
 }

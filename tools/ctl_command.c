@@ -38,7 +38,7 @@ static bool is_command(const char *word)
 #define TEXT_BYTES 4400u /* more than the longest path or error takes */
 
 /* What an answer says of a capture; zero where it says nothing. */
-struct row {
+struct answer_row {
     char name[TEXT_BYTES], state[TEXT_BYTES], output[TEXT_BYTES];
     char error[TEXT_BYTES];  /* why it waits or ended early */
     char absent[TEXT_BYTES]; /* why its board is missing */
@@ -51,7 +51,7 @@ struct answer {
     bool good;
     char error[TEXT_BYTES];
     uint64_t lines_dropped;
-    struct row row; /* of the capture that is being read */
+    struct answer_row row; /* of the capture that is being read */
 };
 
 enum field_kind { FIELD_TEXT, FIELD_COUNT, FIELD_REAL };
@@ -74,7 +74,7 @@ static const struct {
     {"captures[].status.records_per_s", FIELD_REAL, offsetof(struct answer, row.rate)},
 };
 
-static void print_row(const struct row *row, FILE *out)
+static void print_row(const struct answer_row *row, FILE *out)
 {
     const char *why = *row->error ? row->error : row->absent;
     fprintf(out, "%-16s %-9s %14" PRIu64 " %10" PRIu64 " %7.2f %6" PRIu64 "  %s%s%s\n",

@@ -106,7 +106,7 @@ static const struct option_row capture_rows[] = {
 /* --- running --------------------------------------------------------------------------------- */
 
 /* One call. */
-struct run {
+struct capture_run {
     const struct capture_options *options;
     struct signal_guard *signals;
     struct capture_report report; /* on standard error */
@@ -117,7 +117,7 @@ struct run {
 /* The guard's thread: what holds the rest up does not hold this up. */
 static void end_at_once(void *context, int number)
 {
-    struct run *run = context;
+    struct capture_run *run = context;
     static const char words[] =
         "\r\033[Kbustap: stopped at once; the file being written has no end, "
         "'bustap recover' gives it one\n";
@@ -128,7 +128,7 @@ static void end_at_once(void *context, int number)
 }
 
 /* Does what the signals that have come ask for. */
-static void obey_signals(struct run *run)
+static void obey_signals(struct capture_run *run)
 {
     bool hangup = signal_guard_take(run->signals, SIGHUP);
     if (signal_guard_take(run->signals, SIGUSR2) || hangup)
@@ -141,7 +141,7 @@ static void obey_signals(struct run *run)
 
 /* Puts names as far as the reader has taken those before: they are not to be dropped. True: all of
  * the capture's so far are read. */
-static bool print_names(struct run *run)
+static bool print_names(struct capture_run *run)
 {
     char name[4097];
     if (!line_queue_wait(run->output, 0))
@@ -161,7 +161,7 @@ static bool print_names(struct run *run)
 }
 
 /* Returns when the capture has ended. */
-static void attend(struct run *run)
+static void attend(struct capture_run *run)
 {
     bool ended;
     do {
@@ -182,7 +182,7 @@ static int worse(int a, int b)
 
 /* Waits until all is read that is printed; where the end was asked for, not for long. Returns the
  * exit status. */
-static int finish_output(struct run *run)
+static int finish_output(struct capture_run *run)
 {
     struct bt_error error;
     int64_t until = INT64_MAX;
@@ -206,7 +206,7 @@ static int finish_output(struct run *run)
 }
 
 /* Prints the summary. Returns the exit status. */
-static int conclude(struct run *run)
+static int conclude(struct capture_run *run)
 {
     struct capture_status status;
     capture_get_status(run->capture, &status);
@@ -229,7 +229,7 @@ static int conclude(struct run *run)
     return worse(exit_status, finish_output(run));
 }
 
-static int begin(struct run *run, struct bt_error *error)
+static int begin(struct capture_run *run, struct bt_error *error)
 {
     const struct signal_guard_rules rules = {.wake = -1, .end = end_at_once, .context = run};
     int result = capture_report_begin(&run->report, run->options->quiet, error);
@@ -244,7 +244,7 @@ static int begin(struct run *run, struct bt_error *error)
 
 static int run_capture(const struct capture_options *options)
 {
-    struct run run = {.options = options};
+    struct capture_run run = {.options = options};
     struct bt_error error = {0};
     int status = 0;
     int result = begin(&run, &error);

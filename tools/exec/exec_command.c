@@ -170,7 +170,7 @@ static const struct option_row exec_rows[] = {
 /* --- running --------------------------------------------------------------------------------- */
 
 /* One call. */
-struct run {
+struct exec_run {
     struct exec_settings *settings;
     char path[EXEC_PROGRAM_BYTES];
     char command[EXEC_COMMAND_BYTES]; /* command line of the program */
@@ -221,7 +221,7 @@ static struct exec_orders orders_of(const struct exec_settings *settings)
 }
 
 /* The first process and its thread have the first lane. */
-static int make_lanes(struct run *run, struct bt_error *error)
+static int make_lanes(struct exec_run *run, struct bt_error *error)
 {
     struct exec_orders orders = orders_of(run->settings);
     struct exec_user user = {.process = 0};
@@ -253,7 +253,7 @@ static int choose_prefix(struct exec_settings *settings, const char *program,
     return result;
 }
 
-static int check_outputs(const struct run *run, struct bt_error *error)
+static int check_outputs(const struct exec_run *run, struct bt_error *error)
 {
     const struct exec_settings *settings = run->settings;
     const struct own_output own[] = {
@@ -264,7 +264,7 @@ static int check_outputs(const struct run *run, struct bt_error *error)
 }
 
 /* The program's process has opened it already, and appends. */
-static int empty_debug_file(const struct run *run, struct bt_error *error)
+static int empty_debug_file(const struct exec_run *run, struct bt_error *error)
 {
     const char *path = run->settings->debug_file;
     int descriptor = path ? own_stream_descriptor(path, error) : -1;
@@ -275,7 +275,7 @@ static int empty_debug_file(const struct run *run, struct bt_error *error)
     return 0;
 }
 
-static int open_summary(struct run *run, struct bt_error *error)
+static int open_summary(struct exec_run *run, struct bt_error *error)
 {
     const char *path = run->settings->summary;
     run->outputs.summary = path ? own_stream_open(path, error) : NULL;
@@ -284,7 +284,7 @@ static int open_summary(struct run *run, struct bt_error *error)
 
 /* Those that have come so far do to bustap what they would have done to the program: nothing of it
  * has run, no file is there yet, and its process ends with this one. */
-static void let_signals_through(const struct run *run)
+static void let_signals_through(const struct exec_run *run)
 {
     sigset_t all;
     sigprocmask(SIG_SETMASK, &run->mask, &all);
@@ -292,7 +292,7 @@ static void let_signals_through(const struct run *run)
 }
 
 /* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
-static int begin(struct run *run, struct bt_error *error)
+static int begin(struct exec_run *run, struct bt_error *error)
 {
     struct exec_settings *settings = run->settings;
     const struct exec_program program = {.path = run->path,
@@ -336,7 +336,7 @@ static int begin(struct run *run, struct bt_error *error)
 }
 
 /* The program's status, or ours where the program has nothing to complain of. */
-static int attend(struct run *run)
+static int attend(struct exec_run *run)
 {
     int wait_status = exec_supervise(&run->child, &run->outputs);
     struct bt_error error;
@@ -355,7 +355,7 @@ static int attend(struct run *run)
 
 static int run_program(struct exec_settings *settings)
 {
-    struct run *run = calloc(1, sizeof *run);
+    struct exec_run *run = calloc(1, sizeof *run);
     struct bt_error error;
     sigset_t all;
     int status;

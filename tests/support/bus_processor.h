@@ -1,0 +1,38 @@
+/*
+ * The fetches of a processor that executes a stream of instructions: what a bus shows of a program
+ * whose execution is known. For tests of what is reconstructed from a bus.
+ *
+ * Chunks are aligned. Without `refetch`, bytes that were fetched since the last taken branch are
+ * not fetched again; with it, each instruction fetches all chunks that it is in. Up to `ahead`
+ * chunks after the last one that is needed are prefetched. A cache keeps chunks and is direct
+ * mapped; only misses are on the bus. Noise changes one or two address bits of a fetch.
+ */
+#ifndef TESTS_SUPPORT_BUS_PROCESSOR_H
+#define TESTS_SUPPORT_BUS_PROCESSOR_H
+
+#include "formats/record/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bus_processor_model {
+    uint32_t chunk; /* bytes, a power of two */
+    bool refetch;
+    uint32_t ahead;         /* chunks */
+    uint32_t cache;         /* bytes; 0: none */
+    uint32_t noise_percent; /* of the fetches */
+};
+
+struct bus_processor;
+
+/* NULL without memory. */
+struct bus_processor *bus_processor_new(const struct bus_processor_model *model, uint64_t seed);
+void bus_processor_free(struct bus_processor *processor);
+
+/* Executes an instruction. Returns the number of fetches, written to fetches, which has room for
+ * BUS_PROCESSOR_FETCHES; their times are 1. */
+#define BUS_PROCESSOR_FETCHES 64u
+size_t bus_processor_execute(struct bus_processor *processor, uint32_t address, uint8_t size,
+                             struct record *fetches);
+
+#endif

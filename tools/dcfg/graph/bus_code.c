@@ -1,0 +1,194 @@
+#include "tools/dcfg/graph/bus_code.h"
+
+#include "tools/symbols/image_names.h"
+
+#include <stdlib.h>
+
+struct code_range {
+    uint64_t start;
+    uint64_t end;
+    struct bus_instruction *at; /* by offset */
+};
+
+struct bus_code {
+    const struct images *images;
+    struct code_range *ranges; /* sorted by address */
+    size_t count;
+    struct code_range *last; /* found last */
+};
+
+void bus_code_free(struct bus_code *code)
+{
+    for (size_t i = 0; code && i < code->count; i++)
+        free(code->ranges[i].at);
+    if (code)
+        free(code->ranges);
+    free(code);
+}
+
+static struct code_range *find_range(const struct bus_code *code, uint64_t address)
+{
+    size_t low = 0;
+    size_t high = code->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->ranges[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->count && code->ranges[low].start <= address ? &code->ranges[low] : NULL;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct code_range *x = a;
+    const struct code_range *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static int add_ranges(struct bus_code *code, const struct image *image)
+{
+    for (size_t i = 0; i < image->segment_count; i++) {
+        const struct image_segment *segment = &image->segments[i];
+        if (segment->size == 0 || segment->address > UINT32_MAX)
+            continue;
+        struct code_range *grown = realloc(code->ranges, (code->count + 1) * sizeof *code->ranges);
+        struct bus_instruction *at = calloc(segment->size, sizeof *at);
+        if (grown)
+            code->ranges = grown;
+        if (!grown || !at) {
+            free(at);
+            return BT_MEMORY;
+        }
+        code->ranges[code->count++] = (struct code_range){
+            .start = segment->address, .end = segment->address + segment->size, .at = at};
+    }
+    return 0;
+}
+
+static void mark_routine(struct bus_code *code, uint64_t address)
+{
+    struct code_range *range = find_range(code, address);
+    if (range)
+        range->at[address - range->start].flags |= BUS_ROUTINE;
+}
+
+static int mark_routines(struct bus_code *code, const struct image *image, struct bt_error *error)
+{
+    struct image_names names = {.symbol_count = 0};
+    int result = image_names_read_routines(&names, image, error);
+    for (size_t i = 0; result == 0 && i < names.symbol_count; i++)
+        mark_routine(code, names.symbols[i].address);
+    for (size_t i = 0; result == 0 && i < names.start_count; i++)
+        mark_routine(code, names.starts[i]);
+    image_names_clear(&names);
+    return result;
+}
+
+struct bus_code *bus_code_new(const struct images *images, struct bt_error *error)
+{
+    struct bus_code *code = calloc(1, sizeof *code);
+    uint32_t count = images ? images_count(images) : 0;
+    int result = code ? 0 : BT_MEMORY;
+    if (code)
+        code->images = images;
+    for (uint32_t i = 0; i < count && result == 0; i++)
+        result = add_ranges(code, images_get(images, i));
+    if (code && code->count > 0)
+        qsort(code->ranges, code->count, sizeof *code->ranges, compare_ranges);
+    if (result != 0)
+        bt_fail(error, BT_MEMORY, "no memory for the code of the images");
+    for (uint32_t i = 0; i < count && result == 0; i++)
+        result = mark_routines(code, images_get(images, i), error);
+    if (result == 0)
+        return code;
+    bus_code_free(code);
+    return NULL;
+}
+
+static const struct bus_instruction *decode(struct bus_code *code, uint64_t address,
+                                            struct bus_instruction *made)
+{
+    struct image_instruction instruction;
+    if (!images_instruction(code->images, address, &instruction)) {
+        made->flags |= BUS_INVALID;
+        return NULL;
+    }
+    made->target = (uint32_t)instruction.target;
+    made->branch = instruction.branch;
+    made->size = instruction.size;
+    return made;
+}
+
+static struct bus_instruction *slot(struct bus_code *code, uint64_t address)
+{
+    struct code_range *range = code->last;
+    if (!range || address - range->start >= range->end - range->start) {
+        range = find_range(code, address);
+        if (!range)
+            return NULL;
+        code->last = range;
+    }
+    return &range->at[address - range->start];
+}
+
+const struct bus_instruction *bus_code_at(struct bus_code *code, uint32_t address)
+{
+    struct bus_instruction *found = slot(code, address);
+    if (!found || found->size != 0)
+        return found;
+    return found->flags & BUS_INVALID ? NULL : decode(code, address, found);
+}
+
+bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size)
+{
+    const struct code_range *range = code->last;
+    uint64_t end = (uint64_t)address + size;
+    if (range && range->start <= address && end <= range->end)
+        return true;
+    return find_range(code, address) || find_range(code, end - 1);
+}
+
+/* --- boundaries --- */
+
+/* Marks boundaries from the routine that an address is in, to the next routine. */
+static void read_routine(struct bus_code *code, struct code_range *range, uint64_t address)
+{
+    uint64_t start = address;
+    while (start > range->start &&
+           !(range->at[start - range->start].flags & (BUS_ROUTINE | BUS_BOUNDARY)))
+        start--;
+    if (range->at[start - range->start].flags & BUS_BOUNDARY)
+        return; /* it was read before */
+    for (uint64_t at = start; at < range->end;) {
+        struct bus_instruction *made = &range->at[at - range->start];
+        if (at > start && made->flags & BUS_ROUTINE)
+            return;
+        const struct bus_instruction *instruction = bus_code_at(code, (uint32_t)at);
+        if (instruction)
+            made->flags |= BUS_BOUNDARY;
+        at += instruction ? instruction->size : 1;
+    }
+}
+
+unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size, bool called,
+                          uint32_t entries[BUS_ENTRIES])
+{
+    unsigned count = 0;
+    uint8_t wanted = BUS_BOUNDARY;
+    for (uint32_t i = 0; i < size && i < BUS_ENTRIES; i++) {
+        struct code_range *range = find_range(code, (uint64_t)address + i);
+        if (!range)
+            continue;
+        read_routine(code, range, (uint64_t)address + i);
+        uint8_t flags = range->at[address + i - range->start].flags;
+        if (called && wanted == BUS_BOUNDARY && flags & BUS_ROUTINE && flags & BUS_BOUNDARY) {
+            wanted = BUS_ROUTINE;
+            count = 0;
+        }
+        if (flags & wanted && flags & BUS_BOUNDARY)
+            entries[count++] = address + i;
+    }
+    return count;
+}

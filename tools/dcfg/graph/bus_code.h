@@ -1,0 +1,41 @@
+/* The instructions of images by address, each decoded once, and where branches may lead. */
+#ifndef TOOLS_DCFG_GRAPH_BUS_CODE_H
+#define TOOLS_DCFG_GRAPH_BUS_CODE_H
+
+#include "tools/symbols/image.h"
+
+struct bus_code;
+
+struct bus_instruction {
+    uint32_t target; /* of a direct branch */
+    uint8_t size;    /* in bytes; 0: not decoded yet */
+    uint8_t branch;  /* enum image_branch */
+    uint8_t flags;   /* enum bus_instruction_flags */
+    uint8_t unused;
+};
+
+enum bus_instruction_flags {
+    BUS_INVALID = 1,  /* the bytes are no instruction */
+    BUS_BOUNDARY = 2, /* an instruction begins here if a routine's code is read from its start */
+    BUS_ROUTINE = 4   /* a routine begins here */
+};
+
+/* The images, which may be NULL, must outlive it. NULL and *error: no memory, or names that cannot
+ * be read. */
+struct bus_code *bus_code_new(const struct images *images, struct bt_error *error);
+void bus_code_free(struct bus_code *code);
+
+/* The instruction at an address; NULL where there is no code, or none that is an instruction. */
+const struct bus_instruction *bus_code_at(struct bus_code *code, uint32_t address);
+
+/* Whether an image has code in size bytes at address. */
+bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size);
+
+/* The addresses in size bytes at address, at most BUS_ENTRIES, at which a branch may enter:
+ * instructions' boundaries; if `called` and a routine begins there, only starts of routines.
+ * Returns their number. */
+#define BUS_ENTRIES 32u
+unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size, bool called,
+                          uint32_t entries[BUS_ENTRIES]);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Reconstructs the instructions that one processor executed from the chunks that it fetched.
+ *
+ * The decoder keeps all executions that explain the chunks so far, as tokens. A token is where an
+ * execution is and which chunk it needs next; it has the path that led there. Each chunk drops the
+ * tokens that need another one; each branch of unknown outcome makes a token more. What all tokens
+ * agree on is certain. Two tokens that come to the same place become one; what they did before,
+ * since they parted, is not certain. Without a token that needs the chunk (an interrupt, or code
+ * that is in no image), the decoder starts anew with all instructions in it.
+ */
+#ifndef TOOLS_DCFG_GRAPH_BUS_DECODE_H
+#define TOOLS_DCFG_GRAPH_BUS_DECODE_H
+
+#include "formats/base/error.h"
+#include "formats/record/record.h"
+#include "tools/dcfg/graph/bus_code.h"
+#include "tools/dcfg/graph/bus_model.h"
+
+struct bus_decode_counts {
+    uint64_t chunks;      /* fetches */
+    uint64_t unexplained; /* of them: no execution needed them */
+    uint64_t noise;       /* of them: taken for another chunk */
+    uint64_t pruned;      /* times that tokens were dropped because there were too many */
+};
+
+/* Receives an executed instruction; assumed: it is not certain. 0 or a negative code. */
+typedef int bus_decode_put(void *context, const struct record *instruction, bool assumed,
+                           struct bt_error *error);
+
+struct bus_decoder;
+
+/* The model is copied; the code and the context outlive the decoder. NULL and *error without
+ * memory. */
+struct bus_decoder *bus_decoder_new(const struct bus_model *model, struct bus_code *code,
+                                    bus_decode_put *put, void *context, struct bt_error *error);
+void bus_decoder_free(struct bus_decoder *decoder);
+
+/* Takes a chunk with code. 0, or what put returned. */
+int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
+                     struct bt_error *error);
+
+/* Ends the execution, because what follows is unknown (a hole) or in no image (outside; calls may
+ * return). 0, or what put returned. */
+int bus_decoder_break(struct bus_decoder *decoder, bool outside, struct bt_error *error);
+
+struct bus_decode_counts bus_decoder_counts(const struct bus_decoder *decoder);
+
+#endif

@@ -4,19 +4,6 @@
 
 #include <stdlib.h>
 
-struct code_range {
-    uint64_t start;
-    uint64_t end;
-    struct bus_instruction *at; /* by offset */
-};
-
-struct bus_code {
-    const struct images *images;
-    struct code_range *ranges; /* sorted by address */
-    size_t count;
-    struct code_range *last; /* found last */
-};
-
 void bus_code_free(struct bus_code *code)
 {
     for (size_t i = 0; code && i < code->count; i++)
@@ -26,7 +13,7 @@ void bus_code_free(struct bus_code *code)
     free(code);
 }
 
-static struct code_range *find_range(const struct bus_code *code, uint64_t address)
+static struct bus_code_range *find_range(const struct bus_code *code, uint64_t address)
 {
     size_t low = 0;
     size_t high = code->count;
@@ -42,8 +29,8 @@ static struct code_range *find_range(const struct bus_code *code, uint64_t addre
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct code_range *x = a;
-    const struct code_range *y = b;
+    const struct bus_code_range *x = a;
+    const struct bus_code_range *y = b;
     return (x->start > y->start) - (x->start < y->start);
 }
 
@@ -53,7 +40,7 @@ static int add_ranges(struct bus_code *code, const struct image *image)
         const struct image_segment *segment = &image->segments[i];
         if (segment->size == 0 || segment->address > UINT32_MAX)
             continue;
-        struct code_range *grown = realloc(code->ranges, (code->count + 1) * sizeof *code->ranges);
+        struct bus_code_range *grown = realloc(code->ranges, (code->count + 1) * sizeof *code->ranges);
         struct bus_instruction *at = calloc(segment->size, sizeof *at);
         if (grown)
             code->ranges = grown;
@@ -61,7 +48,7 @@ static int add_ranges(struct bus_code *code, const struct image *image)
             free(at);
             return BT_MEMORY;
         }
-        code->ranges[code->count++] = (struct code_range){
+        code->ranges[code->count++] = (struct bus_code_range){
             .start = segment->address, .end = segment->address + segment->size, .at = at};
     }
     return 0;
@@ -69,7 +56,7 @@ static int add_ranges(struct bus_code *code, const struct image *image)
 
 static void mark_routine(struct bus_code *code, uint64_t address)
 {
-    struct code_range *range = find_range(code, address);
+    struct bus_code_range *range = find_range(code, address);
     if (range)
         range->at[address - range->start].flags |= BUS_ROUTINE;
 }
@@ -121,31 +108,23 @@ static const struct bus_instruction *decode(struct bus_code *code, uint64_t addr
     return made;
 }
 
-static struct bus_instruction *slot(struct bus_code *code, uint64_t address)
+const struct bus_instruction *bus_code_decode(struct bus_code *code, uint32_t address)
 {
-    struct code_range *range = code->last;
-    if (!range || address - range->start >= range->end - range->start) {
-        range = find_range(code, address);
-        if (!range)
-            return NULL;
-        code->last = range;
-    }
-    return &range->at[address - range->start];
-}
-
-const struct bus_instruction *bus_code_at(struct bus_code *code, uint32_t address)
-{
-    struct bus_instruction *found = slot(code, address);
-    if (!found || found->size != 0)
+    const struct bus_code_range *range = find_range(code, address);
+    if (!range)
+        return NULL;
+    code->last = *range;
+    struct bus_instruction *found = &range->at[address - range->start];
+    if (found->size != 0)
         return found;
     return found->flags & BUS_INVALID ? NULL : decode(code, address, found);
 }
 
 bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size)
 {
-    const struct code_range *range = code->last;
+    const struct bus_code_range *range = &code->last;
     uint64_t end = (uint64_t)address + size;
-    if (range && range->start <= address && end <= range->end)
+    if (range->start <= address && end <= range->end)
         return true;
     return find_range(code, address) || find_range(code, end - 1);
 }
@@ -153,7 +132,7 @@ bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size)
 /* --- boundaries --- */
 
 /* Marks boundaries from the routine that an address is in, to the next routine. */
-static void read_routine(struct bus_code *code, struct code_range *range, uint64_t address)
+static void read_routine(struct bus_code *code, struct bus_code_range *range, uint64_t address)
 {
     uint64_t start = address;
     while (start > range->start &&
@@ -178,7 +157,7 @@ unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size
     unsigned count = 0;
     uint8_t wanted = BUS_BOUNDARY;
     for (uint32_t i = 0; i < size && i < BUS_ENTRIES; i++) {
-        struct code_range *range = find_range(code, (uint64_t)address + i);
+        struct bus_code_range *range = find_range(code, (uint64_t)address + i);
         if (!range)
             continue;
         read_routine(code, range, (uint64_t)address + i);

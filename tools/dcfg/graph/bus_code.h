@@ -4,8 +4,6 @@
 
 #include "tools/symbols/image.h"
 
-struct bus_code;
-
 struct bus_instruction {
     uint32_t target; /* of a direct branch */
     uint8_t size;    /* in bytes; 0: not decoded yet */
@@ -20,13 +18,37 @@ enum bus_instruction_flags {
     BUS_ROUTINE = 4   /* a routine begins here */
 };
 
+/* Code at successive addresses. */
+struct bus_code_range {
+    uint64_t start;
+    uint64_t end;
+    struct bus_instruction *at; /* by offset from start */
+};
+
+struct bus_code {
+    const struct images *images;
+    struct bus_code_range *ranges; /* sorted by address */
+    size_t count;
+    struct bus_code_range last; /* found last */
+};
+
 /* The images, which may be NULL, must outlive it. NULL and *error: no memory, or names that cannot
  * be read. */
 struct bus_code *bus_code_new(const struct images *images, struct bt_error *error);
 void bus_code_free(struct bus_code *code);
 
+/* As bus_code_at, for an address that is not decoded yet. */
+const struct bus_instruction *bus_code_decode(struct bus_code *code, uint32_t address);
+
 /* The instruction at an address; NULL where there is no code, or none that is an instruction. */
-const struct bus_instruction *bus_code_at(struct bus_code *code, uint32_t address);
+static inline const struct bus_instruction *bus_code_at(struct bus_code *code, uint32_t address)
+{
+    const struct bus_code_range *range = &code->last;
+    uint64_t offset = address - range->start;
+    if (offset < range->end - range->start && range->at[offset].size != 0)
+        return &range->at[offset];
+    return bus_code_decode(code, address);
+}
 
 /* Whether an image has code in size bytes at address. */
 bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size);

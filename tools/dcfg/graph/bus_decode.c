@@ -233,6 +233,14 @@ static int put_path(struct bus_decoder *decoder, uint32_t *tip, bool certain, ui
     uint32_t count = 0;
     uint32_t kept = 0;
     int result = 0;
+    if (*tip == NONE)
+        return 0;
+    if (lag == 0 && decoder->nodes[*tip].parent == NONE) { /* the usual case */
+        result = put_node(decoder, &decoder->nodes[*tip], certain && !decoder->doubted, error);
+        decoder->node_count = 0;
+        *tip = NONE;
+        return result;
+    }
     for (uint32_t at = *tip; at != NONE; at = decoder->nodes[at].parent)
         decoder->chain[count++] = at;
     while (count > 0 && result == 0) {
@@ -595,6 +603,42 @@ static void start(struct bus_decoder *decoder, struct token_list *ready, uint32_
     stack_release(decoder, stack);
 }
 
+/*
+ * The usual case, only quicker: exactly one waiting token can be at the chunk, and at one address.
+ * Returns it, or NULL.
+ */
+static struct token *only_token(const struct bus_decoder *decoder, struct token_list *waiting)
+{
+    uint32_t seen = decoder->chunk.address;
+    struct token *found = NULL;
+    if (decoder->model.noise)
+        return NULL;
+    for (unsigned i = 0; i < waiting->count; i++) {
+        struct token *token = &waiting->tokens[i];
+        if (token->kind == TOKEN_ANYWHERE || (token->skips > 0 && token->ahead == seen))
+            return NULL;
+        if (token->needed != seen)
+            continue;
+        if (found)
+            return NULL;
+        found = token;
+    }
+    return found;
+}
+
+static int take_only(struct bus_decoder *decoder, struct token_list *waiting, struct token *only,
+                     struct bt_error *error)
+{
+    struct token token = *only;
+    int result = put_path(decoder, &token.tip, true, decoder->model.ahead, error);
+    for (unsigned i = 0; i < waiting->count; i++)
+        if (&waiting->tokens[i] != only)
+            drop(decoder, &waiting->tokens[i]);
+    waiting->count = 0;
+    execute(decoder, waiting, &token);
+    return result;
+}
+
 int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
                      struct bt_error *error)
 {
@@ -604,6 +648,9 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     decoder->counts.chunks++;
     decoder->number++;
     decoder->chunk = *chunk;
+    struct token *only = only_token(decoder, waiting);
+    if (only)
+        return take_only(decoder, waiting, only, error);
     ready->count = 0;
     for (unsigned i = 0; i < waiting->count; i++)
         offer(decoder, ready, &waiting->tokens[i]);

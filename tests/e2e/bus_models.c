@@ -76,14 +76,18 @@ static int put(void *context, const struct record *record, bool assumed, struct 
 
 static void decode(struct bench *bench, const struct bus_processor_model *model)
 {
-    const struct bus_model known = {.chunk = model->chunk, .refetch = model->refetch, .ahead = model->ahead, .noise = model->noise_percent > 0};
+    const struct bus_model known = {.chunk = model->chunk,
+                                    .refetch = (uint8_t)model->refetch,
+                                    .ahead = model->ahead,
+                                    .noise = model->noise_percent > 0};
     struct bus_code *code = bus_code_new(bench->images, NULL);
     struct bus_decoder *decoder = bus_decoder_new(&known, code, put, bench, NULL);
     for (size_t i = 0; i < bench->fetch_count; i++)
         bus_decoder_take(decoder, &bench->fetches[i], NULL);
     bus_decoder_break(decoder, false, NULL);
     struct bus_decode_counts c = bus_decoder_counts(decoder);
-    printf("  unexplained %" PRIu64 " noise %" PRIu64 " pruned %" PRIu64 "\n", c.unexplained, c.noise, c.pruned);
+    printf("  unexplained %" PRIu64 " noise %" PRIu64 " pruned %" PRIu64 "\n", c.unexplained,
+           c.noise, c.pruned);
     bus_decoder_free(decoder);
     bus_code_free(code);
 }
@@ -140,16 +144,17 @@ static void measure(struct bench *bench, const struct bus_processor_model *model
         bench->places[i].found = bench->places[i].certain = 0;
     simulate(bench, model);
     clock_gettime(CLOCK_MONOTONIC, &from);
-    if (getenv("NEW")) decode(bench, model);
+    if (getenv("NEW"))
+        decode(bench, model);
     else {
-    struct bus_fetch *bus = bus_fetch_new(bench->images, &bench->sink, NULL);
-    for (size_t at = 0; at < bench->fetch_count; at += BATCH) {
-        size_t n = bench->fetch_count - at < BATCH ? bench->fetch_count - at : BATCH;
-        const struct batch batch = {.records = bench->fetches + at, .count = n};
-        bus_fetch_put(bus, &batch, NULL);
-    }
-    bus_fetch_end(bus, NULL);
-    bus_fetch_free(bus);
+        struct bus_fetch *bus = bus_fetch_new(bench->images, &bench->sink, NULL);
+        for (size_t at = 0; at < bench->fetch_count; at += BATCH) {
+            size_t n = bench->fetch_count - at < BATCH ? bench->fetch_count - at : BATCH;
+            const struct batch batch = {.records = bench->fetches + at, .count = n};
+            bus_fetch_put(bus, &batch, NULL);
+        }
+        bus_fetch_end(bus, NULL);
+        bus_fetch_free(bus);
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
     for (size_t i = 0; i < bench->slots; i++) {
@@ -190,14 +195,14 @@ int main(int argc, char **argv)
     printf("%zu instructions\n", bench.count);
     if (argc == 8) {
         const struct bus_processor_model model = {.chunk = (uint32_t)atoi(argv[3]),
-                                                  .refetch = atoi(argv[4]) != 0,
+                                                  .refetch = atoi(argv[4]),
                                                   .ahead = (uint32_t)atoi(argv[5]),
                                                   .cache = (uint32_t)atoi(argv[6]),
                                                   .noise_percent = (uint32_t)atoi(argv[7])};
         measure(&bench, &model);
     } else {
         for (uint32_t chunk = 4; chunk <= 32; chunk *= 2)
-            for (int refetch = 0; refetch < 2; refetch++)
+            for (int refetch = 0; refetch < 3; refetch++)
                 for (uint32_t ahead = 0; ahead <= 2; ahead++)
                     for (uint32_t noise = 0; noise <= 5; noise += 5) {
                         const struct bus_processor_model model = {.chunk = chunk,

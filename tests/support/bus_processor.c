@@ -78,7 +78,13 @@ size_t bus_processor_execute(struct bus_processor *processor, uint32_t address, 
     uint64_t ahead = (end - 1) / model->chunk * model->chunk + (1 + model->ahead) * model->chunk;
     processor->out = fetches;
     processor->count = 0;
-    if (address != processor->next || model->refetch)
+    bool again =
+        model->refetch == 2 || (model->refetch == 1 && random_one_in(&processor->random, 2));
+    bool taken = address != processor->next;
+    if (model->refetch == 1 && taken &&
+        start == (processor->next - 1) / model->chunk * model->chunk)
+        taken = false;
+    if (taken || again)
         processor->fetched = start;
     for (; processor->fetched < ahead; processor->fetched += model->chunk)
         fetch(processor, processor->fetched);

@@ -3,9 +3,9 @@
  * whose execution is known. For tests of what is reconstructed from a bus.
  *
  * Chunks are aligned. Without `refetch`, bytes that were fetched since the last taken branch are
- * not fetched again; with it, each instruction fetches all chunks that it is in. Up to `ahead`
- * chunks after the last one that is needed are prefetched. A cache keeps chunks and is direct
- * mapped; only misses are on the bus. Noise changes one or two address bits of a fetch.
+ * not fetched again; with it, each instruction, or one of two, fetches all chunks that it is in. Up
+ * to `ahead` chunks after the last one that is needed are prefetched. A cache keeps chunks and is
+ * direct mapped; only misses are on the bus. Noise changes one or two address bits of a fetch.
  */
 #ifndef TESTS_SUPPORT_BUS_PROCESSOR_H
 #define TESTS_SUPPORT_BUS_PROCESSOR_H
@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 struct bus_processor_model {
-    uint32_t chunk; /* bytes, a power of two */
-    bool refetch;
+    uint32_t chunk;         /* bytes, a power of two */
+    int refetch;            /* 0: no; 1: sometimes, at random; 2: each instruction */
     uint32_t ahead;         /* chunks */
     uint32_t cache;         /* bytes; 0: none */
     uint32_t noise_percent; /* of the fetches */

@@ -40,7 +40,8 @@ static int add_ranges(struct bus_code *code, const struct image *image)
         const struct image_segment *segment = &image->segments[i];
         if (segment->size == 0 || segment->address > UINT32_MAX)
             continue;
-        struct bus_code_range *grown = realloc(code->ranges, (code->count + 1) * sizeof *code->ranges);
+        struct bus_code_range *grown =
+            realloc(code->ranges, (code->count + 1) * sizeof *code->ranges);
         struct bus_instruction *at = calloc(segment->size, sizeof *at);
         if (grown)
             code->ranges = grown;

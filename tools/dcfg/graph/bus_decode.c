@@ -35,22 +35,25 @@ struct return_cell {
 enum token_kind {
     TOKEN_SEQUENTIAL, /* executes `at`, for which the chunk `needed` is missing */
     TOKEN_TAKEN,      /* likewise, after a taken branch: prefetched chunks may come before */
-    TOKEN_ANYWHERE    /* has taken a branch to an unknown address */
+    TOKEN_ANYWHERE,   /* has taken a branch to an unknown address */
+    TOKEN_DONE        /* was executed */
 };
 
 struct token {
     uint32_t at;
-    uint32_t needed; /* chunk address */
-    uint32_t ahead;  /* address of the next chunk that may have been prefetched */
-    uint32_t tip;    /* path node or NONE */
-    uint32_t stack;  /* return cell or NONE */
+    uint32_t needed;  /* chunk address */
+    uint32_t current; /* address of the chunk that came last */
+    uint32_t ahead;   /* address of the next chunk that may have been prefetched */
+    uint32_t tip;     /* path node or NONE */
+    uint32_t stack;   /* return cell or NONE */
     uint8_t kind;
-    uint8_t skips;  /* number of prefetched chunks that may still come */
-    uint8_t cost;   /* number of chunks taken for another one */
-    uint8_t streak; /* of those, the last successive ones */
-    bool noisy;     /* the chunk that came was taken for another one */
-    bool called;    /* TOKEN_ANYWHERE: by a call */
-    bool ready;     /* the chunk has come; `at` can be executed */
+    uint8_t skips;    /* number of prefetched chunks that may still come */
+    uint8_t cost;     /* number of chunks taken for another one */
+    uint32_t visited; /* offsets in the chunk at which it has entered, a bit each */
+    uint8_t streak;   /* of those, the last successive ones */
+    bool noisy;       /* the chunk that came was taken for another one */
+    bool called;      /* TOKEN_ANYWHERE: by a call */
+    bool ready;       /* the chunk has come; `at` can be executed */
 };
 
 struct token_list {
@@ -322,9 +325,9 @@ static void drop(struct bus_decoder *decoder, struct token *token)
 
 static bool same_place(const struct token *a, const struct token *b)
 {
-    return a->kind == b->kind && a->ready == b->ready && a->at == b->at && a->needed == b->needed &&
-           a->skips == b->skips && (a->skips == 0 || a->ahead == b->ahead) &&
-           a->called == b->called;
+    return a->kind == b->kind && a->current == b->current && a->ready == b->ready &&
+           a->at == b->at && a->needed == b->needed && a->skips == b->skips &&
+           (a->skips == 0 || a->ahead == b->ahead) && a->called == b->called;
 }
 
 /* Adds a token, which the list then owns; one at the same place becomes one with it. */
@@ -372,6 +375,26 @@ static struct token taken(const struct bus_decoder *decoder, const struct token 
     return token;
 }
 
+/* Where equal successive fetches are one visit, a branch to the same chunk needs no fetch: the
+ * token executes on at its target, but once. */
+static void enter_again(struct bus_decoder *decoder, const struct token *from, uint32_t chunk)
+{
+    uint32_t offset = from->at - chunk;
+    if (decoder->model.refetch != BUS_REFETCH_SOME || offset >= decoder->model.chunk ||
+        from->visited >> offset & 1)
+        return;
+    struct token token = *from;
+    token.kind = TOKEN_SEQUENTIAL;
+    token.needed = chunk;
+    token.visited |= 1u << offset;
+    token.ready = true;
+    token.skips = 0;
+    token.ahead = 0;
+    token.called = false;
+    stack_hold(decoder, token.stack);
+    add_token(decoder, &decoder->lists[1], &token);
+}
+
 static struct token anywhere(const struct bus_decoder *decoder, const struct token *from,
                              uint32_t end, bool called)
 {
@@ -383,7 +406,7 @@ static struct token anywhere(const struct bus_decoder *decoder, const struct tok
 
 /* Follows a return to all addresses that may be on top of the stack. */
 static void go_back(struct bus_decoder *decoder, struct token_list *waiting, struct token *token,
-                    uint32_t end)
+                    uint32_t end, uint32_t chunk)
 {
     uint32_t tops[STACK_TOPS];
     unsigned count = stack_tops(decoder, token->stack, tops, 0);
@@ -395,6 +418,7 @@ static void go_back(struct bus_decoder *decoder, struct token_list *waiting, str
         } else {
             next = taken(decoder, token, decoder->cells[tops[i]].address, end);
             next.stack = stack_hold(decoder, decoder->cells[tops[i]].below);
+            enter_again(decoder, &next, chunk);
         }
         add_token(decoder, waiting, &next);
     }
@@ -406,11 +430,13 @@ static void go_back(struct bus_decoder *decoder, struct token_list *waiting, str
 static bool branch(struct bus_decoder *decoder, struct token_list *waiting, struct token *token,
                    const struct bus_instruction *instruction, uint32_t end)
 {
+    uint32_t chunk = token->needed;
     struct token next;
     switch (instruction->branch) {
     case IMAGE_CONDITIONAL:
         next = taken(decoder, token, instruction->target, end);
         stack_hold(decoder, next.stack);
+        enter_again(decoder, &next, chunk);
         add_token(decoder, waiting, &next);
         return true;
     case IMAGE_JUMP:
@@ -429,11 +455,13 @@ static bool branch(struct bus_decoder *decoder, struct token_list *waiting, stru
     case IMAGE_RETURN:
     case IMAGE_SYSTEM_RETURN:
     case IMAGE_CONTEXT_RETURN:
-        go_back(decoder, waiting, token, end);
+        go_back(decoder, waiting, token, end, chunk);
         return false;
     default:
         return true;
     }
+    if (next.kind == TOKEN_TAKEN)
+        enter_again(decoder, &next, chunk);
     add_token(decoder, waiting, &next);
     return false;
 }
@@ -464,20 +492,20 @@ static void execute(struct bus_decoder *decoder, struct token_list *waiting, str
             return;
         }
         uint32_t end = token->at + instruction->size;
-        if (end > limit) {
+        if (end - token->needed > decoder->model.chunk) {
             token->tip = add_node(decoder, token, start, token->at);
             wait_for(decoder, waiting, token, limit);
             return;
         }
         token->at = end;
         bool plain = instruction->branch == IMAGE_PLAIN || instruction->branch == IMAGE_REPEAT;
-        if (plain && !decoder->model.refetch)
+        if (plain && decoder->model.refetch != BUS_REFETCH_EACH)
             continue;
         token->tip = add_node(decoder, token, start, end);
         start = end;
         if (!plain && !branch(decoder, waiting, token, instruction, end))
             return;
-        if (decoder->model.refetch) {
+        if (decoder->model.refetch == BUS_REFETCH_EACH) {
             struct token next = taken(decoder, token, end, end);
             add_token(decoder, waiting, &next);
             return;
@@ -502,6 +530,8 @@ static void add_ready(struct bus_decoder *decoder, struct token_list *ready,
     stack_hold(decoder, next.stack);
     next.cost = (uint8_t)(next.cost + cost);
     next.noisy = cost > 0;
+    next.current = next.needed;
+    next.visited = next.at - next.needed < 32 ? 1u << (next.at - next.needed) : 0;
     next.kind = TOKEN_SEQUENTIAL;
     next.skips = 0;
     next.ahead = 0;
@@ -510,10 +540,28 @@ static void add_ready(struct bus_decoder *decoder, struct token_list *ready,
     add_token(decoder, ready, &next);
 }
 
+/* The token stays where it is: the chunk that it executes, or prefetched ones, came again. */
+static void stay(struct bus_decoder *decoder, struct token_list *ready, const struct token *token)
+{
+    uint32_t seen = decoder->chunk.address;
+    struct token still = *token;
+    bool again = seen - token->current <= decoder->model.ahead * decoder->model.chunk;
+    if (!again && !is_noise(decoder, seen, token->current))
+        return;
+    still.cost = (uint8_t)(still.cost + !again);
+    still.streak = again ? 0 : (uint8_t)(still.streak + 1);
+    if (still.streak == NOISE_RUN)
+        return;
+    stack_hold(decoder, still.stack);
+    add_token(decoder, ready, &still);
+}
+
 /* The tokens that a waiting one becomes with the chunk. */
 static void offer(struct bus_decoder *decoder, struct token_list *ready, const struct token *token)
 {
     uint32_t seen = decoder->chunk.address;
+    if (decoder->model.refetch == BUS_REFETCH_SOME)
+        stay(decoder, ready, token);
     if (token->kind == TOKEN_ANYWHERE) {
         uint32_t entries[BUS_ENTRIES];
         unsigned count =
@@ -611,11 +659,14 @@ static struct token *only_token(const struct bus_decoder *decoder, struct token_
 {
     uint32_t seen = decoder->chunk.address;
     struct token *found = NULL;
+    bool some = decoder->model.refetch == BUS_REFETCH_SOME;
+    uint32_t staying = decoder->model.ahead * decoder->model.chunk;
     if (decoder->model.noise)
         return NULL;
     for (unsigned i = 0; i < waiting->count; i++) {
         struct token *token = &waiting->tokens[i];
-        if (token->kind == TOKEN_ANYWHERE || (token->skips > 0 && token->ahead == seen))
+        if (token->kind == TOKEN_ANYWHERE || (token->skips > 0 && token->ahead == seen) ||
+            (some && seen - token->current <= staying))
             return NULL;
         if (token->needed != seen)
             continue;
@@ -624,6 +675,22 @@ static struct token *only_token(const struct bus_decoder *decoder, struct token_
         found = token;
     }
     return found;
+}
+
+/* Executes the tokens that are ready, and those that become ready by it. */
+static void execute_all(struct bus_decoder *decoder)
+{
+    struct token_list *waiting = &decoder->lists[0];
+    struct token_list *ready = &decoder->lists[1];
+    for (unsigned i = 0; i < ready->count; i++) {
+        struct token token = ready->tokens[i];
+        ready->tokens[i].kind = TOKEN_DONE;
+        if (token.ready)
+            execute(decoder, waiting, &token);
+        else
+            add_token(decoder, waiting, &token);
+    }
+    ready->count = 0;
 }
 
 static int take_only(struct bus_decoder *decoder, struct token_list *waiting, struct token *only,
@@ -635,7 +702,12 @@ static int take_only(struct bus_decoder *decoder, struct token_list *waiting, st
         if (&waiting->tokens[i] != only)
             drop(decoder, &waiting->tokens[i]);
     waiting->count = 0;
+    decoder->lists[1].count = 0;
+    token.visited = token.at - token.needed < 32 ? 1u << (token.at - token.needed) : 0;
+    token.noisy = false;
+    token.current = token.needed;
     execute(decoder, waiting, &token);
+    execute_all(decoder);
     return result;
 }
 
@@ -646,6 +718,12 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     struct token_list *ready = &decoder->lists[1];
     int result = 0;
     decoder->counts.chunks++;
+    if (decoder->model.refetch == BUS_REFETCH_SOME && chunk->address == decoder->chunk.address &&
+        waiting->count > 0) {
+        decoder->counts.repeated++;
+        if (decoder->model.ahead == 0 && !decoder->model.noise)
+            return 0;
+    }
     decoder->number++;
     decoder->chunk = *chunk;
     struct token *only = only_token(decoder, waiting);
@@ -670,14 +748,7 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
         for (unsigned i = 0; i < ready->count; i++)
             ready->tokens[i].tip = NONE;
     }
-    for (unsigned i = 0; i < ready->count; i++) {
-        struct token *token = &ready->tokens[i];
-        if (token->ready)
-            execute(decoder, waiting, token);
-        else
-            add_token(decoder, waiting, token);
-    }
-    ready->count = 0;
+    execute_all(decoder);
     return result;
 }
 

@@ -18,6 +18,7 @@
 
 struct bus_decode_counts {
     uint64_t chunks;      /* fetches */
+    uint64_t repeated;    /* of them: equal to the one before, and taken for the same visit */
     uint64_t unexplained; /* of them: no execution needed them */
     uint64_t noise;       /* of them: taken for another chunk */
     uint64_t pruned;      /* times that tokens were dropped because there were too many */

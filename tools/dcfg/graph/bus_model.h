@@ -5,12 +5,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum bus_refetch {
+    BUS_REFETCH_NONE, /* what was fetched since the last taken branch is not fetched again */
+    BUS_REFETCH_SOME, /* a chunk may be fetched again for as long as it is executed */
+    BUS_REFETCH_EACH  /* each instruction fetches all chunks that it is in */
+};
+
 struct bus_model {
-    uint32_t chunk; /* bytes */
-    bool refetch;   /* each instruction fetches all its chunks; otherwise only those that were not
-                       fetched since the last taken branch */
-    uint32_t ahead; /* number of chunks prefetched at most */
-    bool noise;     /* address bits of some fetches are wrong */
+    uint32_t chunk;  /* bytes */
+    uint8_t refetch; /* enum bus_refetch */
+    uint32_t ahead;  /* number of chunks prefetched at most */
+    bool noise;      /* address bits of some fetches are wrong */
 };
 
 #endif

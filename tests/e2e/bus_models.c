@@ -92,6 +92,44 @@ static void decode(struct bench *bench, const struct bus_processor_model *model)
     bus_code_free(code);
 }
 
+static double decode_as(struct bench *bench, struct bus_code *code, const struct bus_model *model)
+{
+    struct bus_decoder *decoder = bus_decoder_new(model, code, put, bench, NULL);
+    size_t count = bench->fetch_count < 32768 ? bench->fetch_count : 32768;
+    size_t from = bench->fetch_count > 4 * count ? count : 0;
+    for (size_t i = 0; i < count; i++)
+        bus_decoder_take(decoder, &bench->fetches[from + i], NULL);
+    struct bus_decode_counts c = bus_decoder_counts(decoder);
+    bus_decoder_free(decoder);
+    return 100.0 * (double)(c.unexplained) / (double)count;
+}
+
+static void detect(struct bench *bench, uint32_t chunk)
+{
+    static const int order[] = {BUS_REFETCH_EACH, BUS_REFETCH_NONE, BUS_REFETCH_SOME};
+    struct bus_code *code = bus_code_new(bench->images, NULL);
+    size_t again = 0, equal = 0, n = 0;
+    for (size_t i = 256; i < bench->fetch_count && i < 65536; i++) {
+        bool found = false;
+        n++;
+        equal += bench->fetches[i].address == bench->fetches[i - 1].address;
+        for (size_t j = 2; j < 256 && !found; j++)
+            found = bench->fetches[i].address == bench->fetches[i - j].address;
+        again += found;
+    }
+    printf("   again %.1f equal %.1f;", 100.0 * (double)again / (double)n, 100.0 * (double)equal / (double)n);
+    for (int r = 0; r < 3; r++)
+        for (uint32_t ahead = 0; ahead < 4; ahead++) {
+            const struct bus_model model = {.chunk = chunk, .refetch = (uint8_t)order[r], .ahead = ahead};
+            struct bus_model noisy = model;
+            noisy.noise = true;
+            printf(" %d/%u %.2f", order[r], ahead, decode_as(bench, code, &model));
+            if (ahead == 0) printf("(%.2f)", decode_as(bench, code, &noisy));
+        }
+    printf("\n");
+    bus_code_free(code);
+}
+
 static void read_truth(struct bench *bench, const char *path)
 {
     struct trace_reader *reader;
@@ -143,6 +181,7 @@ static void measure(struct bench *bench, const struct bus_processor_model *model
     for (size_t i = 0; i < bench->slots; i++)
         bench->places[i].found = bench->places[i].certain = 0;
     simulate(bench, model);
+    if (getenv("DETECT")) { detect(bench, model->chunk); return; }
     clock_gettime(CLOCK_MONOTONIC, &from);
     if (getenv("NEW"))
         decode(bench, model);

@@ -11,6 +11,7 @@
 #include "formats/capture/trace_reader.h"
 #include "tests/support/bus_processor.h"
 #include "tools/dcfg/graph/bus_decode.h"
+#include "tools/dcfg/graph/bus_detect.h"
 #include "tools/dcfg/graph/bus_fetch.h"
 
 #include <inttypes.h>
@@ -74,17 +75,13 @@ static int put(void *context, const struct record *record, bool assumed, struct 
     return 0;
 }
 
-static void decode(struct bench *bench, const struct bus_processor_model *model)
+static void decode(struct bench *bench, const struct bus_model *known)
 {
-    const struct bus_model known = {.chunk = model->chunk,
-                                    .refetch = (uint8_t)model->refetch,
-                                    .ahead = model->ahead,
-                                    .noise = model->noise_percent > 0};
     struct bus_code *code = bus_code_new(bench->images, NULL);
-    struct bus_decoder *decoder = bus_decoder_new(&known, code, put, bench, NULL);
+    struct bus_decoder *decoder = bus_decoder_new(known, code, put, bench, NULL);
     for (size_t i = 0; i < bench->fetch_count; i++)
         bus_decoder_take(decoder, &bench->fetches[i], NULL);
-    bus_decoder_break(decoder, false, NULL);
+    bus_decoder_break(decoder, NULL);
     struct bus_decode_counts c = bus_decoder_counts(decoder);
     printf("  unexplained %" PRIu64 " noise %" PRIu64 " pruned %" PRIu64 "\n", c.unexplained,
            c.noise, c.pruned);
@@ -92,42 +89,20 @@ static void decode(struct bench *bench, const struct bus_processor_model *model)
     bus_code_free(code);
 }
 
-static double decode_as(struct bench *bench, struct bus_code *code, const struct bus_model *model)
+static struct bus_finding find_model(struct bench *bench)
 {
-    struct bus_decoder *decoder = bus_decoder_new(model, code, put, bench, NULL);
-    size_t count = bench->fetch_count < 32768 ? bench->fetch_count : 32768;
-    size_t from = bench->fetch_count > 4 * count ? count : 0;
-    for (size_t i = 0; i < count; i++)
-        bus_decoder_take(decoder, &bench->fetches[from + i], NULL);
-    struct bus_decode_counts c = bus_decoder_counts(decoder);
-    bus_decoder_free(decoder);
-    return 100.0 * (double)(c.unexplained) / (double)count;
-}
-
-static void detect(struct bench *bench, uint32_t chunk)
-{
-    static const int order[] = {BUS_REFETCH_EACH, BUS_REFETCH_NONE, BUS_REFETCH_SOME};
+    struct bus_finding finding;
+    char text[BUS_MODEL_TEXT_BYTES];
+    size_t count = bench->fetch_count < BUS_DETECT_SAMPLE ? bench->fetch_count : BUS_DETECT_SAMPLE;
     struct bus_code *code = bus_code_new(bench->images, NULL);
-    size_t again = 0, equal = 0, n = 0;
-    for (size_t i = 256; i < bench->fetch_count && i < 65536; i++) {
-        bool found = false;
-        n++;
-        equal += bench->fetches[i].address == bench->fetches[i - 1].address;
-        for (size_t j = 2; j < 256 && !found; j++)
-            found = bench->fetches[i].address == bench->fetches[i - j].address;
-        again += found;
-    }
-    printf("   again %.1f equal %.1f;", 100.0 * (double)again / (double)n, 100.0 * (double)equal / (double)n);
-    for (int r = 0; r < 3; r++)
-        for (uint32_t ahead = 0; ahead < 4; ahead++) {
-            const struct bus_model model = {.chunk = chunk, .refetch = (uint8_t)order[r], .ahead = ahead};
-            struct bus_model noisy = model;
-            noisy.noise = true;
-            printf(" %d/%u %.2f", order[r], ahead, decode_as(bench, code, &model));
-            if (ahead == 0) printf("(%.2f)", decode_as(bench, code, &noisy));
-        }
-    printf("\n");
+    bus_detect(&finding, code, bench->fetches, count, NULL);
     bus_code_free(code);
+    printf("%-38s %s %5.2f %% unexplained;", bus_model_text(text, &finding.model),
+           finding.verdict == BUS_COUNTABLE ? "countable"
+           : finding.verdict == BUS_CACHED  ? "cached   "
+                                            : "OTHER    ",
+           100.0 * (double)finding.unexplained / (double)finding.sample);
+    return finding;
 }
 
 static void read_truth(struct bench *bench, const char *path)
@@ -181,10 +156,10 @@ static void measure(struct bench *bench, const struct bus_processor_model *model
     for (size_t i = 0; i < bench->slots; i++)
         bench->places[i].found = bench->places[i].certain = 0;
     simulate(bench, model);
-    if (getenv("DETECT")) { detect(bench, model->chunk); return; }
+    struct bus_finding finding = find_model(bench);
     clock_gettime(CLOCK_MONOTONIC, &from);
     if (getenv("NEW"))
-        decode(bench, model);
+        decode(bench, &finding.model);
     else {
         struct bus_fetch *bus = bus_fetch_new(bench->images, &bench->sink, NULL);
         for (size_t at = 0; at < bench->fetch_count; at += BATCH) {

@@ -76,7 +76,8 @@ struct bus_decoder {
     uint32_t cell_count;
     uint32_t number; /* of the current chunk */
     struct record chunk;
-    bool doubted; /* tokens were dropped: nothing is certain until the next start */
+    uint32_t outside; /* return cell of what left the images; NONE: unknown */
+    bool doubted;     /* tokens were dropped: nothing is certain until the next start */
 };
 
 struct bus_decoder *bus_decoder_new(const struct bus_model *model, struct bus_code *code,
@@ -92,6 +93,7 @@ struct bus_decoder *bus_decoder_new(const struct bus_model *model, struct bus_co
     decoder->put = put;
     decoder->context = context;
     decoder->free_cell = NONE;
+    decoder->outside = NONE;
     return decoder;
 }
 
@@ -163,7 +165,8 @@ static unsigned stack_tops(const struct bus_decoder *decoder, uint32_t stack,
 static bool stack_equal(const struct bus_decoder *decoder, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        if (a == NONE || b == NONE || decoder->cells[a].address != decoder->cells[b].address)
+        if (a == NONE || b == NONE || decoder->cells[a].fork || decoder->cells[b].fork ||
+            decoder->cells[a].address != decoder->cells[b].address)
             return false;
         a = decoder->cells[a].below;
         b = decoder->cells[b].below;
@@ -236,8 +239,10 @@ static int put_path(struct bus_decoder *decoder, uint32_t *tip, bool certain, ui
     uint32_t count = 0;
     uint32_t kept = 0;
     int result = 0;
-    if (*tip == NONE)
+    if (*tip == NONE) {
+        decoder->node_count = 0;
         return 0;
+    }
     if (lag == 0 && decoder->nodes[*tip].parent == NONE) { /* the usual case */
         result = put_node(decoder, &decoder->nodes[*tip], certain && !decoder->doubted, error);
         decoder->node_count = 0;
@@ -646,7 +651,21 @@ static int give_up(struct bus_decoder *decoder, struct token_list *waiting, stru
 static void start(struct bus_decoder *decoder, struct token_list *ready, uint32_t stack)
 {
     struct token token = {.kind = TOKEN_ANYWHERE, .tip = NONE, .stack = stack};
+    uint32_t seen = decoder->chunk.address;
     decoder->doubted = false;
+    for (uint32_t cell = stack; cell != NONE && !decoder->cells[cell].fork;
+         cell = decoder->cells[cell].below) {
+        const struct return_cell *top = &decoder->cells[cell];
+        if (top->address - seen >= decoder->model.chunk)
+            continue;
+        struct token returned = {.kind = TOKEN_TAKEN,
+                                 .at = top->address,
+                                 .needed = seen,
+                                 .tip = NONE,
+                                 .stack = top->below};
+        offer(decoder, ready, &returned);
+        break;
+    }
     offer(decoder, ready, &token);
     stack_release(decoder, stack);
 }
@@ -733,7 +752,8 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     for (unsigned i = 0; i < waiting->count; i++)
         offer(decoder, ready, &waiting->tokens[i]);
     if (ready->count == 0) {
-        uint32_t stack = waiting->count > 0 ? stack_hold(decoder, waiting->tokens[0].stack) : NONE;
+        uint32_t stack = waiting->count > 0 ? stack_hold(decoder, waiting->tokens[0].stack)
+                                            : stack_hold(decoder, decoder->outside);
         decoder->counts.unexplained += waiting->count > 0;
         result = give_up(decoder, waiting, error);
         start(decoder, ready, stack);
@@ -752,8 +772,41 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     return result;
 }
 
-int bus_decoder_break(struct bus_decoder *decoder, bool outside, struct bt_error *error)
+/* Whether a token may have gone to a chunk that is in no image. */
+static bool may_leave(const struct token *token, uint32_t seen)
 {
-    (void)outside;
+    return token->kind == TOKEN_ANYWHERE || token->needed == seen;
+}
+
+int bus_decoder_leave(struct bus_decoder *decoder, const struct record *chunk,
+                      struct bt_error *error)
+{
+    struct token_list *waiting = &decoder->lists[0];
+    unsigned kept = 0;
+    int result = 0;
+    if (waiting->count == 0)
+        return 0;
+    for (unsigned i = 0; i < waiting->count; i++) {
+        struct token token = waiting->tokens[i];
+        if (may_leave(&token, chunk_of(decoder, chunk->address)))
+            waiting->tokens[kept++] = token;
+        else if (i + 1 < waiting->count || kept > 0)
+            drop(decoder, &token);
+        else
+            waiting->tokens[kept++] = token; /* none: the last one is as good as any */
+    }
+    waiting->count = kept;
+    decoder->number++;
+    stack_release(decoder, decoder->outside);
+    decoder->outside = stack_hold(decoder, waiting->tokens[0].stack);
+    if (kept == 1 && may_leave(&waiting->tokens[0], chunk_of(decoder, chunk->address)))
+        result = put_path(decoder, &waiting->tokens[0].tip, true, decoder->model.ahead, error);
+    return result == 0 ? give_up(decoder, waiting, error) : result;
+}
+
+int bus_decoder_break(struct bus_decoder *decoder, struct bt_error *error)
+{
+    stack_release(decoder, decoder->outside);
+    decoder->outside = NONE;
     return give_up(decoder, &decoder->lists[0], error);
 }

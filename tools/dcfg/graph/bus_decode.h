@@ -40,9 +40,13 @@ void bus_decoder_free(struct bus_decoder *decoder);
 int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
                      struct bt_error *error);
 
-/* Ends the execution, because what follows is unknown (a hole) or in no image (outside; calls may
- * return). 0, or what put returned. */
-int bus_decoder_break(struct bus_decoder *decoder, bool outside, struct bt_error *error);
+/* Takes a chunk that is in no image: the execution goes on there, and may return. 0, or what put
+ * returned. */
+int bus_decoder_leave(struct bus_decoder *decoder, const struct record *chunk,
+                      struct bt_error *error);
+
+/* Ends the execution, because what follows is unknown. 0, or what put returned. */
+int bus_decoder_break(struct bus_decoder *decoder, struct bt_error *error);
 
 struct bus_decode_counts bus_decoder_counts(const struct bus_decoder *decoder);
 

@@ -1,0 +1,48 @@
+/*
+ * Finds the model of a bus from its fetches.
+ *
+ * With images, each model is tried on a sample: the right one explains all fetches but those that
+ * noise changed, and every other one leaves 5 % or more unexplained (doc/benchmarks.md). Of several
+ * that explain equally much the strictest is chosen.
+ *
+ * Without images, a processor that refetches is recognised by how many of the chunks are ever
+ * fetched twice in succession; how far it prefetches cannot be told.
+ */
+#ifndef TOOLS_DCFG_GRAPH_BUS_DETECT_H
+#define TOOLS_DCFG_GRAPH_BUS_DETECT_H
+
+#include "formats/base/error.h"
+#include "formats/record/record.h"
+#include "tools/dcfg/graph/bus_code.h"
+#include "tools/dcfg/graph/bus_model.h"
+
+#include <stddef.h>
+
+#define BUS_DETECT_SAMPLE 32768u
+
+enum bus_verdict {
+    BUS_COUNTABLE, /* the fetches show all that is executed */
+    BUS_CACHED,    /* they are fills of an instruction cache */
+    BUS_OTHER_CODE /* they are not of this code */
+};
+
+struct bus_finding {
+    struct bus_model model;
+    uint8_t verdict;      /* enum bus_verdict */
+    uint64_t sample;      /* number of fetches examined */
+    uint64_t unexplained; /* of them, by the model */
+    uint64_t in_code;     /* of them, in an image */
+};
+
+/*
+ * Finds the model of fetches that one processor made in succession. model->chunk is told by their
+ * size. The code may be NULL. 0 or BT_MEMORY.
+ */
+int bus_detect(struct bus_finding *finding, struct bus_code *code, const struct record *fetches,
+               size_t count, struct bt_error *error);
+
+/* The sample under a given model, with the verdict. 0 or BT_MEMORY. */
+int bus_examine(struct bus_finding *finding, const struct bus_model *model, struct bus_code *code,
+                const struct record *fetches, size_t count, struct bt_error *error);
+
+#endif

@@ -17,6 +17,8 @@ struct build_request {
     const char *output;
     const char *trace;
     const char *fetch;
+    const char *bus; /* NULL or "auto": to be found */
+    struct bus_model model;
     uint32_t chunk;
     uint64_t memory;
     bool json;
@@ -44,6 +46,9 @@ static const struct option_row build_options[] = {
     {OPTION_TEXT, 0, "fetch", "KIND",
      "a fetch is an instruction (instr) or a chunk of code (bus); auto detects it",
      offsetof(struct build_request, fetch), NULL},
+    {OPTION_TEXT, 0, "bus", "MODEL",
+     "how the processor fetches: chunk=N,refetch,ahead=N,noise; auto (default) finds it",
+     offsetof(struct build_request, bus), NULL},
     {OPTION_NUMBER, 0, "chunk", "N", "largest number of edges in a chunk of the trace",
      offsetof(struct build_request, chunk), NULL},
     {OPTION_BYTES, 0, "memory", "SIZE", "memory limit of the graph (default: 4G)",
@@ -82,20 +87,28 @@ static void print_images(const struct build_counts *counts)
                 matches->outside, matches->instructions);
 }
 
-/* Prints how instructions were found in chunks. */
-static void print_bus(const struct bus_fetch_counts *bus)
+static const char *verb(uint64_t count)
 {
+    return count == 1 ? "is" : "are";
+}
+
+/* Prints how instructions were found in chunks. */
+static void print_bus(const struct build_counts *counts)
+{
+    const struct bus_fetch_counts *bus = &counts->bus;
+    uint64_t certain = bus->instructions - bus->assumed;
+    char model[BUS_MODEL_TEXT_BYTES];
+    fprintf(stderr, "bustap: bus: %s; it leaves %" PRIu64 " of %" PRIu64 " fetches unexplained\n",
+            bus_model_text(model, &counts->finding.model), bus->unexplained, bus->chunks);
     fprintf(stderr,
             "bustap: from %" PRIu64 " bus fetches: %" PRIu64 " instruction%s %s certain, %" PRIu64
-            " assumed; %" PRIu64 " of %" PRIu64 " runs ambiguous\n",
-            bus->chunks, bus->instructions - bus->assumed, plural(bus->instructions - bus->assumed),
-            bus->instructions - bus->assumed == 1 ? "is" : "are", bus->assumed, bus->ambiguous,
-            bus->runs);
-    if (bus->unused + bus->undecided + bus->outside > 0)
-        fprintf(stderr,
-                "bustap: bus fetches of which nothing was executed: %" PRIu64
-                ", that nothing explains: %" PRIu64 ", in no image: %" PRIu64 "\n",
-                bus->unused, bus->undecided, bus->outside);
+            " %s assumed\n",
+            bus->chunks, certain, plural(certain), verb(certain), bus->assumed, verb(bus->assumed));
+    fprintf(stderr,
+            "bustap: of the bus fetches %" PRIu64 " repeated the one before, %" PRIu64
+            " %s only prefetched, %" PRIu64 " had wrong address bits, %" PRIu64 " %s in no image\n",
+            bus->repeated, bus->prefetched, bus->prefetched == 1 ? "was" : "were", bus->noise,
+            bus->outside, bus->outside == 1 ? "was" : "were");
 }
 
 static void print_summary(const struct build_request *request, const struct build_counts *counts,
@@ -112,7 +125,7 @@ static void print_summary(const struct build_request *request, const struct buil
             chunks ? (counts->instructions == 1 ? "bus fetch" : "bus fetches") : "instruction",
             chunks ? "" : plural(counts->instructions), process->threads, plural(process->threads));
     if (counts->bus.chunks > 0)
-        print_bus(&counts->bus);
+        print_bus(counts);
     if (others > 0)
         fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests passed over\n", others,
                 plural(others));
@@ -149,11 +162,13 @@ static int print_json(const struct build_request *request, const struct build_co
     json_count(json, "places_in_no_image", counts->matches.outside);
     json_count(json, "places_not_as_in_image", counts->matches.different);
     if (counts->bus.chunks > 0) {
+        char model[BUS_MODEL_TEXT_BYTES];
+        json_text(json, "bus", bus_model_text(model, &counts->finding.model));
         json_count(json, "bus_instructions_assumed", counts->bus.assumed);
-        json_count(json, "bus_runs", counts->bus.runs);
-        json_count(json, "bus_runs_ambiguous", counts->bus.ambiguous);
-        json_count(json, "bus_fetches_not_executed", counts->bus.unused);
-        json_count(json, "bus_fetches_unexplained", counts->bus.undecided);
+        json_count(json, "bus_fetches_repeated", counts->bus.repeated);
+        json_count(json, "bus_fetches_prefetched", counts->bus.prefetched);
+        json_count(json, "bus_fetches_noise", counts->bus.noise);
+        json_count(json, "bus_fetches_unexplained", counts->bus.unexplained);
         json_count(json, "bus_fetches_in_no_image", counts->bus.outside);
     }
     if (request->trace) {
@@ -266,6 +281,7 @@ static int run(struct build_request *request, enum fetch_kind kind, int count, c
     if (result == 0) {
         const struct build_settings building = {.fetch = kind,
                                                 .images = images,
+                                                .bus = request->bus ? &request->model : NULL,
                                                 .memory_max = request->memory,
                                                 .chunk_edges = request->chunk};
         build = build_new(&building, &error);
@@ -299,6 +315,14 @@ static int build_main(struct invocation *call)
         kind++;
     if (!kinds[kind])
         return command_usage(call, "--fetch is auto, instr or bus");
+    if (request.bus && strcmp(request.bus, "auto") == 0)
+        request.bus = NULL;
+    if (request.bus && bus_model_parse(&request.model, request.bus, &error) < 0)
+        return command_usage(call, "--bus: %s", error.message);
+    if (request.bus && kind == FETCH_INSTR)
+        return command_usage(call, "--bus describes a bus, --fetch instr is none");
+    if (request.bus)
+        kind = FETCH_BUS;
     bool graph_printed = strcmp(request.output, "-") == 0;
     bool trace_printed = request.trace && strcmp(request.trace, "-") == 0;
     if (graph_printed + trace_printed + request.json > 1)

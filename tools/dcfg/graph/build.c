@@ -30,8 +30,10 @@ struct build *build_new(const struct build_settings *settings, struct bt_error *
     build->settings = *settings;
     build->flow = flow_new(settings->memory_max, error);
     if (build->flow)
-        build->stream =
-            fetch_stream_new(settings->fetch, settings->images, flow_sink(build->flow), error);
+        build->stream = fetch_stream_new(&(struct fetch_stream_settings){.kind = settings->fetch,
+                                                                         .images = settings->images,
+                                                                         .model = settings->bus},
+                                         flow_sink(build->flow), error);
     if (build->stream)
         return build;
     build_free(build);
@@ -65,6 +67,8 @@ static void count(struct build *build)
     build->counts.holes = stream.holes;
     build->counts.fetch = fetch_stream_kind(build->stream);
     build->counts.bus = stream.bus;
+    if (fetch_stream_finding(build->stream))
+        build->counts.finding = *fetch_stream_finding(build->stream);
     build->counts.instructions = flow_fetches(build->flow);
     build->counts.fetches = stream.bus.chunks > 0 ? stream.bus.chunks : build->counts.instructions;
 }
@@ -100,9 +104,14 @@ int build_trace_begin(struct build *build, struct text_writer *writer, struct bt
             *error = failed;
         return failed.code;
     }
-    fetch_stream_free(build->stream);
-    build->stream = fetch_stream_new(build->counts.fetch, build->settings.images,
-                                     build_trace_sink(build->trace), error);
+    struct fetch_stream *first = build->stream;
+    build->stream =
+        fetch_stream_new(&(struct fetch_stream_settings){.kind = build->counts.fetch,
+                                                         .images = build->settings.images,
+                                                         .model = build->settings.bus,
+                                                         .finding = fetch_stream_finding(first)},
+                         build_trace_sink(build->trace), error);
+    fetch_stream_free(first);
     return build->stream ? 0 : BT_MEMORY;
 }
 

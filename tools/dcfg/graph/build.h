@@ -16,6 +16,7 @@
 struct build_settings {
     enum fetch_kind fetch;
     const struct images *images; /* NULL: none; must outlive the build */
+    const struct bus_model *bus; /* NULL: to be found; must outlive the build */
     uint64_t memory_max;         /* limit in bytes of the flow, and again of the DCFG */
     uint32_t chunk_edges; /* maximum number of edges in a chunk of the trace; 0: the default */
 };
@@ -28,6 +29,7 @@ struct build_counts {
     enum fetch_kind fetch; /* kind of the fetches; FETCH_AUTO without any fetch */
     struct image_matches matches;
     struct bus_fetch_counts bus; /* zero if fetches are not chunks of a bus */
+    struct bus_finding finding;  /* likewise */
     uint64_t edges;              /* in the trace */
 };
 

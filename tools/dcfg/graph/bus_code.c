@@ -49,8 +49,11 @@ static int add_ranges(struct bus_code *code, const struct image *image)
             free(at);
             return BT_MEMORY;
         }
-        code->ranges[code->count++] = (struct bus_code_range){
-            .start = segment->address, .end = segment->address + segment->size, .at = at};
+        code->ranges[code->count++] =
+            (struct bus_code_range){.start = segment->address,
+                                    .end = segment->address + segment->size,
+                                    .first_routine = UINT64_MAX,
+                                    .at = at};
     }
     return 0;
 }
@@ -58,8 +61,11 @@ static int add_ranges(struct bus_code *code, const struct image *image)
 static void mark_routine(struct bus_code *code, uint64_t address)
 {
     struct bus_code_range *range = find_range(code, address);
-    if (range)
-        range->at[address - range->start].flags |= BUS_ROUTINE;
+    if (!range)
+        return;
+    range->at[address - range->start].flags |= BUS_ROUTINE;
+    if (address < range->first_routine)
+        range->first_routine = address;
 }
 
 static int mark_routines(struct bus_code *code, const struct image *image, struct bt_error *error)
@@ -132,42 +138,43 @@ bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size)
 
 /* --- boundaries --- */
 
-/* Marks boundaries from the routine that an address is in, to the next routine. */
-static void read_routine(struct bus_code *code, struct bus_code_range *range, uint64_t address)
+/*
+ * Marks the boundaries of instructions from the start of the routine that an address is in to the
+ * next routine. False if no routine is known to begin before the address: code cannot be read from
+ * an arbitrary place.
+ */
+static bool read_routine(struct bus_code *code, struct bus_code_range *range, uint64_t address)
 {
     uint64_t start = address;
-    while (start > range->start &&
-           !(range->at[start - range->start].flags & (BUS_ROUTINE | BUS_BOUNDARY)))
+    if (address < range->first_routine)
+        return false;
+    while (!(range->at[start - range->start].flags & (BUS_ROUTINE | BUS_BOUNDARY)))
         start--;
     if (range->at[start - range->start].flags & BUS_BOUNDARY)
-        return; /* it was read before */
+        return true; /* it was read before */
     for (uint64_t at = start; at < range->end;) {
         struct bus_instruction *made = &range->at[at - range->start];
         if (at > start && made->flags & BUS_ROUTINE)
-            return;
+            break;
         const struct bus_instruction *instruction = bus_code_at(code, (uint32_t)at);
         if (instruction)
             made->flags |= BUS_BOUNDARY;
         at += instruction ? instruction->size : 1;
     }
+    return true;
 }
 
-unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size, bool called,
+unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size,
                           uint32_t entries[BUS_ENTRIES])
 {
     unsigned count = 0;
-    uint8_t wanted = BUS_BOUNDARY;
     for (uint32_t i = 0; i < size && i < BUS_ENTRIES; i++) {
         struct bus_code_range *range = find_range(code, (uint64_t)address + i);
         if (!range)
             continue;
-        read_routine(code, range, (uint64_t)address + i);
-        uint8_t flags = range->at[address + i - range->start].flags;
-        if (called && wanted == BUS_BOUNDARY && flags & BUS_ROUTINE && flags & BUS_BOUNDARY) {
-            wanted = BUS_ROUTINE;
-            count = 0;
-        }
-        if (flags & wanted && flags & BUS_BOUNDARY)
+        bool known = read_routine(code, range, (uint64_t)address + i);
+        if (known ? range->at[address + i - range->start].flags & BUS_BOUNDARY
+                  : bus_code_at(code, address + i) != NULL)
             entries[count++] = address + i;
     }
     return count;

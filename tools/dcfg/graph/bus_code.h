@@ -22,6 +22,7 @@ enum bus_instruction_flags {
 struct bus_code_range {
     uint64_t start;
     uint64_t end;
+    uint64_t first_routine;     /* address; UINT64_MAX: none is known */
     struct bus_instruction *at; /* by offset from start */
 };
 
@@ -53,11 +54,11 @@ static inline const struct bus_instruction *bus_code_at(struct bus_code *code, u
 /* Whether an image has code in size bytes at address. */
 bool bus_code_has(const struct bus_code *code, uint32_t address, uint32_t size);
 
-/* The addresses in size bytes at address, at most BUS_ENTRIES, at which a branch may enter:
- * instructions' boundaries; if `called` and a routine begins there, only starts of routines.
+/* The addresses in size bytes at address, at most BUS_ENTRIES, at which an indirect branch may
+ * enter: the instructions' boundaries, or all addresses where no routine is known to begin before.
  * Returns their number. */
 #define BUS_ENTRIES 32u
-unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size, bool called,
+unsigned bus_code_entries(struct bus_code *code, uint32_t address, uint32_t size,
                           uint32_t entries[BUS_ENTRIES]);
 
 #endif

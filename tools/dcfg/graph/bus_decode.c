@@ -19,6 +19,7 @@ struct path_node {
     uint32_t certain; /* address from which on they are certain; end or more: none is */
     uint32_t chunk;   /* number of the chunk that completed them */
     uint32_t time;    /* its time */
+    uint32_t skipped; /* number of prefetched chunks before it */
     uint8_t attribute;
 };
 
@@ -49,10 +50,10 @@ struct token {
     uint8_t kind;
     uint8_t skips;    /* number of prefetched chunks that may still come */
     uint8_t cost;     /* number of chunks taken for another one */
+    uint32_t skipped; /* number of prefetched chunks since the last node */
     uint32_t visited; /* offsets in the chunk at which it has entered, a bit each */
     uint8_t streak;   /* of those, the last successive ones */
     bool noisy;       /* the chunk that came was taken for another one */
-    bool called;      /* TOKEN_ANYWHERE: by a call */
     bool ready;       /* the chunk has come; `at` can be executed */
 };
 
@@ -215,6 +216,7 @@ static int put_node(struct bus_decoder *decoder, const struct path_node *node, b
                     struct bt_error *error)
 {
     int result = 0;
+    decoder->counts.prefetched += node->skipped;
     for (uint32_t at = node->start; at != node->end && result == 0;) {
         const struct bus_instruction *instruction = bus_code_at(decoder->code, at);
         struct record record = decoder->chunk;
@@ -266,7 +268,7 @@ static int put_path(struct bus_decoder *decoder, uint32_t *tip, bool certain, ui
 }
 
 /* The path with instructions added. */
-static uint32_t add_node(struct bus_decoder *decoder, const struct token *token, uint32_t start,
+static uint32_t add_node(struct bus_decoder *decoder, struct token *token, uint32_t start,
                          uint32_t end)
 {
     if (start == end)
@@ -277,7 +279,9 @@ static uint32_t add_node(struct bus_decoder *decoder, const struct token *token,
                                                              .certain = token->noisy ? end : start,
                                                              .chunk = decoder->number,
                                                              .time = decoder->chunk.time,
+                                                             .skipped = token->skipped,
                                                              .attribute = decoder->chunk.attribute};
+    token->skipped = 0;
     return decoder->node_count++;
 }
 
@@ -332,7 +336,7 @@ static bool same_place(const struct token *a, const struct token *b)
 {
     return a->kind == b->kind && a->current == b->current && a->ready == b->ready &&
            a->at == b->at && a->needed == b->needed && a->skips == b->skips &&
-           (a->skips == 0 || a->ahead == b->ahead) && a->called == b->called;
+           (a->skips == 0 || a->ahead == b->ahead);
 }
 
 /* Adds a token, which the list then owns; one at the same place becomes one with it. */
@@ -395,17 +399,15 @@ static void enter_again(struct bus_decoder *decoder, const struct token *from, u
     token.ready = true;
     token.skips = 0;
     token.ahead = 0;
-    token.called = false;
     stack_hold(decoder, token.stack);
     add_token(decoder, &decoder->lists[1], &token);
 }
 
 static struct token anywhere(const struct bus_decoder *decoder, const struct token *from,
-                             uint32_t end, bool called)
+                             uint32_t end)
 {
     struct token token = taken(decoder, from, 0, end);
     token.kind = TOKEN_ANYWHERE;
-    token.called = called;
     return token;
 }
 
@@ -418,7 +420,7 @@ static void go_back(struct bus_decoder *decoder, struct token_list *waiting, str
     for (unsigned i = 0; i < count; i++) {
         struct token next;
         if (tops[i] == NONE) {
-            next = anywhere(decoder, token, end, false);
+            next = anywhere(decoder, token, end);
             next.stack = NONE;
         } else {
             next = taken(decoder, token, decoder->cells[tops[i]].address, end);
@@ -448,12 +450,12 @@ static bool branch(struct bus_decoder *decoder, struct token_list *waiting, stru
         next = taken(decoder, token, instruction->target, end);
         break;
     case IMAGE_INDIRECT_JUMP:
-        next = anywhere(decoder, token, end, false);
+        next = anywhere(decoder, token, end);
         break;
     case IMAGE_CALL:
     case IMAGE_INDIRECT_CALL:
         next = instruction->branch == IMAGE_CALL ? taken(decoder, token, instruction->target, end)
-                                                 : anywhere(decoder, token, end, true);
+                                                 : anywhere(decoder, token, end);
         next.stack = stack_push(decoder, token->stack, end);
         stack_release(decoder, token->stack);
         break;
@@ -479,7 +481,6 @@ static void wait_for(struct bus_decoder *decoder, struct token_list *waiting, st
     token->needed = needed;
     token->skips = 0;
     token->ahead = 0;
-    token->called = false;
     token->ready = false;
     add_token(decoder, waiting, token);
 }
@@ -540,7 +541,6 @@ static void add_ready(struct bus_decoder *decoder, struct token_list *ready,
     next.kind = TOKEN_SEQUENTIAL;
     next.skips = 0;
     next.ahead = 0;
-    next.called = false;
     next.ready = true;
     add_token(decoder, ready, &next);
 }
@@ -569,8 +569,7 @@ static void offer(struct bus_decoder *decoder, struct token_list *ready, const s
         stay(decoder, ready, token);
     if (token->kind == TOKEN_ANYWHERE) {
         uint32_t entries[BUS_ENTRIES];
-        unsigned count =
-            bus_code_entries(decoder->code, seen, decoder->model.chunk, token->called, entries);
+        unsigned count = bus_code_entries(decoder->code, seen, decoder->model.chunk, entries);
         struct token entered = *token;
         entered.needed = seen;
         for (unsigned i = 0; i < count; i++) {
@@ -593,6 +592,7 @@ static void offer(struct bus_decoder *decoder, struct token_list *ready, const s
         struct token skipped = *token;
         stack_hold(decoder, skipped.stack);
         skipped.skips--;
+        skipped.skipped++;
         skipped.ahead += decoder->model.chunk;
         skipped.cost = (uint8_t)(skipped.cost + (seen != token->ahead));
         add_token(decoder, ready, &skipped);
@@ -736,11 +736,10 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     struct token_list *waiting = &decoder->lists[0];
     struct token_list *ready = &decoder->lists[1];
     int result = 0;
-    decoder->counts.chunks++;
-    if (decoder->model.refetch == BUS_REFETCH_SOME && chunk->address == decoder->chunk.address &&
-        waiting->count > 0) {
+    if (chunk->address == decoder->chunk.address && waiting->count > 0) {
         decoder->counts.repeated++;
-        if (decoder->model.ahead == 0 && !decoder->model.noise)
+        if (decoder->model.refetch == BUS_REFETCH_SOME && decoder->model.ahead == 0 &&
+            !decoder->model.noise)
             return 0;
     }
     decoder->number++;
@@ -770,6 +769,20 @@ int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
     }
     execute_all(decoder);
     return result;
+}
+
+bool bus_decoder_expects(const struct bus_decoder *decoder, const struct record *chunk)
+{
+    const struct token_list *waiting = &decoder->lists[0];
+    uint32_t seen = chunk->address;
+    for (unsigned i = 0; i < waiting->count; i++) {
+        const struct token *token = &waiting->tokens[i];
+        if ((token->skips > 0 && (token->ahead == seen || is_noise(decoder, seen, token->ahead))) ||
+            (token->kind != TOKEN_ANYWHERE && is_noise(decoder, seen, token->needed)) ||
+            (decoder->model.refetch == BUS_REFETCH_SOME && is_noise(decoder, seen, token->current)))
+            return true;
+    }
+    return false;
 }
 
 /* Whether a token may have gone to a chunk that is in no image. */

@@ -17,11 +17,11 @@
 #include "tools/dcfg/graph/bus_model.h"
 
 struct bus_decode_counts {
-    uint64_t chunks;      /* fetches */
-    uint64_t repeated;    /* of them: equal to the one before, and taken for the same visit */
-    uint64_t unexplained; /* of them: no execution needed them */
-    uint64_t noise;       /* of them: taken for another chunk */
-    uint64_t pruned;      /* times that tokens were dropped because there were too many */
+    uint64_t repeated;    /* chunks equal to the previous one */
+    uint64_t prefetched;  /* chunks that were not executed */
+    uint64_t noise;       /* chunks taken for another one */
+    uint64_t unexplained; /* chunks that no execution so far leads to */
+    uint64_t pruned;      /* how often tokens were dropped because there were too many */
 };
 
 /* Receives an executed instruction; assumed: it is not certain. 0 or a negative code. */
@@ -39,6 +39,10 @@ void bus_decoder_free(struct bus_decoder *decoder);
 /* Takes a chunk with code. 0, or what put returned. */
 int bus_decoder_take(struct bus_decoder *decoder, const struct record *chunk,
                      struct bt_error *error);
+
+/* Whether a chunk that is in no image may have been prefetched, or be one in an image with wrong
+ * address bits; it is then taken as well. */
+bool bus_decoder_expects(const struct bus_decoder *decoder, const struct record *chunk);
 
 /* Takes a chunk that is in no image: the execution goes on there, and may return. 0, or what put
  * returned. */

@@ -30,7 +30,8 @@ static int try_model(const struct bus_model *model, struct bus_code *code,
     if (!decoder)
         return BT_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        if (bus_code_has(code, fetches[i].address, model->chunk))
+        if (bus_code_has(code, fetches[i].address, model->chunk) ||
+            bus_decoder_expects(decoder, &fetches[i]))
             bus_decoder_take(decoder, &fetches[i], error);
         else
             bus_decoder_leave(decoder, &fetches[i], error);

@@ -1,13 +1,21 @@
 #include "tools/dcfg/graph/fetch_stream.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Number of fetches that determine the kind. */
+#define KIND_SAMPLE 4096u
 
 struct fetch_stream {
     struct sink *to;
     const struct images *images;
+    struct bus_code *code; /* of the images; NULL: not needed yet */
     struct bus_fetch *bus; /* NULL: not needed yet */
     enum fetch_kind kind;
+    const struct bus_model *told; /* NULL: the model is to be found */
+    bool found;                   /* the finding is valid */
+    struct bus_finding finding;
     struct fetch_stream_counts counts;
 
     /* state of the current file */
@@ -18,36 +26,57 @@ struct fetch_stream {
     bool hole;          /* the next record does not follow the previous one */
     uint64_t end_index; /* index after the last record */
 
-    /* sample of fetches that determines the kind */
-    struct record sample[FETCH_STREAM_SAMPLE];
-    bool hole_before[FETCH_STREAM_SAMPLE];
+    /* sample of fetches that determines the kind and the model */
+    struct record sample[BUS_DETECT_SAMPLE];
+    bool hole_before[BUS_DETECT_SAMPLE];
     size_t sampled;
+    bool sampling;
 };
 
-struct fetch_stream *fetch_stream_new(enum fetch_kind kind, const struct images *images,
-                                      struct sink *to, struct bt_error *error)
+/* Whether nothing is to be found: a model is needed to decode the chunks of a bus. */
+static bool has_kind_and_model(const struct fetch_stream *stream)
+{
+    return stream->kind == FETCH_INSTR ||
+           (stream->kind == FETCH_BUS && (stream->found || images_count(stream->images) == 0));
+}
+
+struct fetch_stream *fetch_stream_new(const struct fetch_stream_settings *settings, struct sink *to,
+                                      struct bt_error *error)
 {
     struct fetch_stream *stream = calloc(1, sizeof *stream);
     if (!stream) {
         bt_fail(error, BT_MEMORY, "no memory for the stream of fetches");
         return NULL;
     }
-    stream->kind = kind;
+    stream->kind = settings->kind;
     stream->to = to;
-    stream->images = images;
+    stream->images = settings->images;
+    stream->told = settings->model;
+    if (settings->finding) {
+        stream->found = true;
+        stream->finding = *settings->finding;
+    }
+    stream->sampling = !has_kind_and_model(stream);
     return stream;
 }
 
 void fetch_stream_free(struct fetch_stream *stream)
 {
-    if (stream)
+    if (stream) {
         bus_fetch_free(stream->bus);
+        bus_code_free(stream->code);
+    }
     free(stream);
 }
 
 enum fetch_kind fetch_stream_kind(const struct fetch_stream *stream)
 {
     return stream->kind;
+}
+
+const struct bus_finding *fetch_stream_finding(const struct fetch_stream *stream)
+{
+    return stream->found ? &stream->finding : NULL;
 }
 
 struct fetch_stream_counts fetch_stream_counts(const struct fetch_stream *stream)
@@ -89,17 +118,11 @@ static bool find_hole(struct fetch_stream *stream, const struct batch *batch)
 
 /* --- the kind --- */
 
-static bool is_chunk(const struct record *record)
-{
-    return (record->size == 8 || record->size == 16 || record->size == 32) &&
-           record->address % record->size == 0;
-}
-
 enum fetch_kind fetch_stream_detect(const struct record *records, size_t count)
 {
     size_t chunks = 0;
     for (size_t i = 0; i < count; i++)
-        chunks += is_chunk(&records[i]);
+        chunks += records[i].size > BUS_CHUNK_MIN && bus_fetch_is_chunk(&records[i]);
     return chunks > count / 2 ? FETCH_BUS : FETCH_INSTR;
 }
 
@@ -112,18 +135,74 @@ static int put(struct fetch_stream *stream, struct record *records, size_t count
                                 .gap = {.milliseconds = hole ? 1 : 0}};
     if (stream->kind != FETCH_BUS || images_count(stream->images) == 0)
         return sink_put(stream->to, &batch, error);
-    if (!stream->bus)
-        stream->bus = bus_fetch_new(stream->images, stream->to, error);
+    if (!stream->code)
+        stream->code = bus_code_new(stream->images, error);
+    if (!stream->bus && stream->code)
+        stream->bus = bus_fetch_new(&stream->finding.model, stream->code, stream->to, error);
     return stream->bus ? bus_fetch_put(stream->bus, &batch, error) : BT_MEMORY;
+}
+
+/* The fetches of the processor that has most of them, in place of the sample's. Returns their
+ * number. */
+static size_t busiest(const struct record *sample, size_t count, struct record *fetches)
+{
+    size_t counts[256] = {0};
+    unsigned most = 0;
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++)
+        if (bus_fetch_is_chunk(&sample[i]) && ++counts[sample[i].processor] > counts[most])
+            most = sample[i].processor;
+    for (size_t i = 0; i < count; i++)
+        if (bus_fetch_is_chunk(&sample[i]) && sample[i].processor == most)
+            fetches[taken++] = sample[i];
+    return taken;
+}
+
+/* 0 if the fetches show what was executed, or BT_DATA. */
+static int check_finding(const struct bus_finding *finding, struct bt_error *error)
+{
+    char model[BUS_MODEL_TEXT_BYTES];
+    if (finding->verdict == BUS_COUNTABLE)
+        return 0;
+    bus_model_text(model, &finding->model);
+    if (finding->verdict == BUS_OTHER_CODE)
+        return bt_fail(error, BT_DATA,
+                       "the images are not what was executed: of the first %" PRIu64
+                       " bus fetches %" PRIu64 " are in them, and of these %" PRIu64
+                       " are at no place where execution can continue (%s); check the files and "
+                       "their load addresses (--image FILE@ADDRESS)",
+                       finding->sample, finding->in_code, finding->unexplained, model);
+    return bt_fail(error, BT_DATA,
+                   "these fetches fill an instruction cache: of the first %" PRIu64 ", %" PRIu64
+                   " are at no place where execution can continue (%s), so executions cannot be "
+                   "counted; capture with the cache disabled",
+                   finding->in_code, finding->unexplained, model);
+}
+
+/* Finds the model of a bus with images in the sample. */
+static int find_model(struct fetch_stream *stream, struct bt_error *error)
+{
+    struct record *fetches = malloc((stream->sampled + 1) * sizeof *fetches);
+    if (!fetches)
+        return bt_fail(error, BT_MEMORY, "no memory to find the model of the bus");
+    size_t count = busiest(stream->sample, stream->sampled, fetches);
+    stream->code = bus_code_new(stream->images, error);
+    int result = !stream->code  ? BT_MEMORY
+                 : stream->told ? bus_examine(&stream->finding, stream->told, stream->code, fetches,
+                                              count, error)
+                                : bus_detect(&stream->finding, stream->code, fetches, count, error);
+    stream->found = result == 0;
+    free(fetches);
+    return result == 0 ? check_finding(&stream->finding, error) : result;
 }
 
 /* Puts the sample. */
 static int put_sample(struct fetch_stream *stream, struct bt_error *error)
 {
     size_t count = stream->sampled;
-    int result = 0;
-    stream->kind = fetch_stream_detect(stream->sample, count);
+    int result = has_kind_and_model(stream) ? 0 : find_model(stream, error);
     stream->sampled = 0;
+    stream->sampling = false;
     for (size_t first = 0, end; first < count && result == 0; first = end) {
         end = first + 1;
         while (end < count && !stream->hole_before[end])
@@ -134,11 +213,21 @@ static int put_sample(struct fetch_stream *stream, struct bt_error *error)
     return result;
 }
 
-/* Adds to the sample while the kind is unknown. Returns the number of records used. */
+/* Whether the sample is complete; finds the kind. */
+static bool sample_complete(struct fetch_stream *stream, bool end)
+{
+    if (stream->kind == FETCH_AUTO && stream->sampled > 0 &&
+        (end || stream->sampled >= KIND_SAMPLE))
+        stream->kind = fetch_stream_detect(stream->sample, stream->sampled);
+    return stream->sampled > 0 && (end || stream->sampled == BUS_DETECT_SAMPLE ||
+                                   (stream->kind != FETCH_AUTO && has_kind_and_model(stream)));
+}
+
+/* Adds to the sample. Returns the number of records used. */
 static size_t sample(struct fetch_stream *stream, const struct batch *batch)
 {
     size_t i = 0;
-    while (i < batch->count && stream->sampled < FETCH_STREAM_SAMPLE) {
+    while (i < batch->count && !sample_complete(stream, false)) {
         const struct record *record = &batch->records[i++];
         if (record->type != REQUEST_FETCH)
             continue;
@@ -153,9 +242,9 @@ static size_t sample(struct fetch_stream *stream, const struct batch *batch)
 static int put_piece(struct fetch_stream *stream, const struct batch *batch, struct bt_error *error)
 {
     size_t taken = 0;
-    if (stream->kind == FETCH_AUTO) {
+    if (stream->sampling) {
         taken = sample(stream, batch);
-        int result = stream->sampled == FETCH_STREAM_SAMPLE ? put_sample(stream, error) : 0;
+        int result = sample_complete(stream, false) ? put_sample(stream, error) : 0;
         if (result != 0 || taken == batch->count)
             return result;
     }
@@ -194,6 +283,6 @@ int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch, str
 
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error)
 {
-    int result = stream->kind == FETCH_AUTO && stream->sampled > 0 ? put_sample(stream, error) : 0;
+    int result = stream->sampling && sample_complete(stream, true) ? put_sample(stream, error) : 0;
     return result == 0 && stream->bus ? bus_fetch_end(stream->bus, error) : result;
 }

@@ -7,39 +7,47 @@
  *
  * There are two kinds of streams. In one, each fetch is an instruction of 1 to 15 bytes, and the
  * next fetch is usually at the following address. In the other, fetches are bus transfers: aligned
- * chunks of 8, 16 or 32 bytes. FETCH_AUTO examines the first FETCH_STREAM_SAMPLE fetches: the
- * stream is a bus if most of them are such chunks.
+ * chunks of 4 to 32 bytes. FETCH_AUTO examines the first 4096 fetches: the stream is a bus if most
+ * of them are such chunks of 8 bytes or more.
  *
- * With images, chunks are converted to the instructions in them (bus_fetch.h); without images, a
- * chunk counts as one instruction.
+ * With images, chunks are converted to the instructions in them (bus_fetch.h) according to a model
+ * of the bus, which is told or found in the first fetches (bus_detect.h). Without images, a chunk
+ * counts as one instruction.
  */
 #ifndef TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 #define TOOLS_DCFG_GRAPH_FETCH_STREAM_H
 
 #include "formats/record/capture_info.h"
 #include "formats/record/sink.h"
+#include "tools/dcfg/graph/bus_detect.h"
 #include "tools/dcfg/graph/bus_fetch.h"
-
-#define FETCH_STREAM_SAMPLE 4096u
 
 enum fetch_kind { FETCH_AUTO, FETCH_INSTR, FETCH_BUS };
 
 struct fetch_stream;
 
-/* Makes a stream of that kind into a sink; images may be NULL. The caller owns both. NULL and
- * *error without memory. */
-struct fetch_stream *fetch_stream_new(enum fetch_kind kind, const struct images *images,
-                                      struct sink *to, struct bt_error *error);
+struct fetch_stream_settings {
+    enum fetch_kind kind;
+    const struct images *images;       /* NULL: none */
+    const struct bus_model *model;     /* NULL: to be found */
+    const struct bus_finding *finding; /* of an earlier pass over the same records; NULL: none */
+};
+
+/* Makes a stream into a sink. The images, the model and the sink are the caller's and must outlive
+ * it. NULL and *error without memory. */
+struct fetch_stream *fetch_stream_new(const struct fetch_stream_settings *settings, struct sink *to,
+                                      struct bt_error *error);
 void fetch_stream_free(struct fetch_stream *stream);
 
 /* Begins a file; info is its header, or NULL. */
 void fetch_stream_file(struct fetch_stream *stream, const struct capture_info *info);
 
-/* Puts a batch of the file. 0 or the sink's error. */
+/* Puts a batch of the file. 0, BT_DATA if the fetches of a bus do not show what was executed, or
+ * the sink's error. */
 int fetch_stream_put(struct fetch_stream *stream, const struct batch *batch,
                      struct bt_error *error);
 
-/* Ends the stream. 0 or the sink's error. */
+/* Ends the stream. As fetch_stream_put. */
 int fetch_stream_end(struct fetch_stream *stream, struct bt_error *error);
 
 /* The kind, if it is known; at the end it is, unless there was no fetch. */
@@ -47,6 +55,9 @@ enum fetch_kind fetch_stream_kind(const struct fetch_stream *stream);
 
 /* The kind that these fetches look like: FETCH_INSTR or FETCH_BUS. */
 enum fetch_kind fetch_stream_detect(const struct record *records, size_t count);
+
+/* What was found of the bus; NULL: nothing, because there is no bus or no image. */
+const struct bus_finding *fetch_stream_finding(const struct fetch_stream *stream);
 
 struct fetch_stream_counts {
     uint64_t records;            /* of any type */

@@ -8,8 +8,8 @@
 #define CELLS      65536u
 #define NONE       UINT32_MAX
 #define STACK_TOPS 8u
-#define NOISE_RUN  3u /* successive chunks that are not taken for others */
-#define COST_OVER  2u /* noise more than the best explanation has, at most */
+#define NOISE_RUN  5u /* successive chunks that are not taken for others */
+#define COST_OVER  3u /* noise more than the best explanation has, at most */
 
 /* Instructions at successive addresses that a token executed. */
 struct path_node {

@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 
-#define AHEAD_TRIED 4u
+#define AHEAD_TRIED  4u
+#define NOISE_SAMPLE 8192u /* decoding with noise is slower */
 
 /* Per mille of the sample. */
 #define UNEXPLAINED_EXACT  1u   /* a model with at most this many explains the bus without noise */
 #define UNEXPLAINED_CACHED 15u  /* above this a model does not explain the bus */
+#define NOISE_MAX          100u /* likewise of fetches with wrong address bits */
 #define UNEXPLAINED_OTHER  300u /* above this the code is not what was executed */
 
 static int ignore(void *context, const struct record *instruction, bool assumed,
@@ -21,9 +23,9 @@ static int ignore(void *context, const struct record *instruction, bool assumed,
     return 0;
 }
 
-/* How many fetches of the sample a model leaves unexplained. */
+/* What a model makes of the sample. */
 static int try_model(const struct bus_model *model, struct bus_code *code,
-                     const struct record *fetches, size_t count, uint64_t *unexplained,
+                     const struct record *fetches, size_t count, struct bus_decode_counts *counts,
                      struct bt_error *error)
 {
     struct bus_decoder *decoder = bus_decoder_new(model, code, ignore, NULL, error);
@@ -36,7 +38,7 @@ static int try_model(const struct bus_model *model, struct bus_code *code,
         else
             bus_decoder_leave(decoder, &fetches[i], error);
     }
-    *unexplained = bus_decoder_counts(decoder).unexplained;
+    *counts = bus_decoder_counts(decoder);
     bus_decoder_free(decoder);
     return 0;
 }
@@ -52,38 +54,43 @@ int bus_examine(struct bus_finding *finding, const struct bus_model *model, stru
     *finding = (struct bus_finding){.model = *model, .sample = count};
     for (size_t i = 0; i < count; i++)
         finding->in_code += bus_code_has(code, fetches[i].address, model->chunk);
-    int result = try_model(model, code, fetches, count, &finding->unexplained, error);
-    uint64_t unexplained = per_mille(finding->unexplained, finding->in_code);
+    struct bus_decode_counts counts = {.unexplained = 0};
+    int result = try_model(model, code, fetches, count, &counts, error);
+    uint64_t unexplained = per_mille(counts.unexplained, finding->in_code);
+    bool explained =
+        unexplained <= UNEXPLAINED_CACHED && per_mille(counts.noise, count) <= NOISE_MAX;
+    finding->unexplained = counts.unexplained;
+    finding->noise = counts.noise;
     finding->verdict = finding->in_code == 0 || unexplained > UNEXPLAINED_OTHER ? BUS_OTHER_CODE
-                       : unexplained > UNEXPLAINED_CACHED                       ? BUS_CACHED
-                                                                                : BUS_COUNTABLE;
+                       : explained                                              ? BUS_COUNTABLE
+                                                                                : BUS_CACHED;
     return result;
 }
 
-/* The strictest of the models that explain the sample almost as well as the best. */
+/* The strictest of the models that explain the sample almost as well as the best. A fetch without
+ * explanation weighs as much as several with wrong address bits. */
 static int choose_model(struct bus_model *model, struct bus_code *code,
                         const struct record *fetches, size_t count, struct bt_error *error)
 {
     static const uint8_t refetches[] = {BUS_REFETCH_EACH, BUS_REFETCH_NONE, BUS_REFETCH_SOME};
-    uint64_t unexplained[3][AHEAD_TRIED];
+    uint64_t weights[3 * AHEAD_TRIED];
     uint64_t least = UINT64_MAX;
-    for (unsigned r = 0; r < 3; r++)
-        for (unsigned ahead = 0; ahead < AHEAD_TRIED; ahead++) {
-            model->refetch = refetches[r];
-            model->ahead = (uint8_t)ahead;
-            int result = try_model(model, code, fetches, count, &unexplained[r][ahead], error);
-            if (result != 0)
-                return result;
-            if (unexplained[r][ahead] < least)
-                least = unexplained[r][ahead];
-        }
-    for (unsigned r = 0; r < 3; r++)
-        for (unsigned ahead = 0; ahead < AHEAD_TRIED; ahead++)
-            if (unexplained[r][ahead] <= least + least / 3 + count / 1000) {
-                model->refetch = refetches[r];
-                model->ahead = (uint8_t)ahead;
-                return 0;
-            }
+    unsigned chosen = 0;
+    for (unsigned i = 0; i < 3 * AHEAD_TRIED; i++) {
+        struct bus_decode_counts counts;
+        model->refetch = refetches[i / AHEAD_TRIED];
+        model->ahead = (uint8_t)(i % AHEAD_TRIED);
+        int result = try_model(model, code, fetches, count, &counts, error);
+        if (result != 0)
+            return result;
+        weights[i] = 4 * counts.unexplained + counts.noise;
+        if (weights[i] < least)
+            least = weights[i];
+    }
+    while (weights[chosen] > least + least / 3 + count / 250)
+        chosen++;
+    model->refetch = refetches[chosen / AHEAD_TRIED];
+    model->ahead = (uint8_t)(chosen % AHEAD_TRIED);
     return 0;
 }
 
@@ -134,6 +141,7 @@ int bus_detect(struct bus_finding *finding, struct bus_code *code, const struct 
                size_t count, struct bt_error *error)
 {
     struct bus_finding noisy;
+    size_t shorter = count < NOISE_SAMPLE ? count : NOISE_SAMPLE;
     struct bus_model model = {.chunk = count > 0 ? fetches[0].size : BUS_CHUNK_MIN};
     if (!code) {
         int result = find_refetch(&model, fetches, count, error);
@@ -146,7 +154,9 @@ int bus_detect(struct bus_finding *finding, struct bus_code *code, const struct 
     if (result != 0 || per_mille(finding->unexplained, finding->in_code) <= UNEXPLAINED_EXACT)
         return result;
     model.noise = true;
-    result = bus_examine(&noisy, &model, code, fetches, count, error);
+    result = choose_model(&model, code, fetches + (count - shorter), shorter, error);
+    if (result == 0)
+        result = bus_examine(&noisy, &model, code, fetches, count, error);
     if (result == 0 && noisy.unexplained * 4 < finding->unexplained)
         *finding = noisy;
     return result;

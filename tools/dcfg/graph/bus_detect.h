@@ -31,6 +31,7 @@ struct bus_finding {
     uint8_t verdict;      /* enum bus_verdict */
     uint64_t sample;      /* number of fetches examined */
     uint64_t unexplained; /* of them, by the model */
+    uint64_t noise;       /* of them, with wrong address bits according to the model */
     uint64_t in_code;     /* of them, in an image */
 };
 

@@ -4,6 +4,7 @@
  * it was executed with what is reconstructed.
  *
  * usage: bus_models [--quick] ELF CAPTURE
+ *        bus_models --write CHUNK CACHE ELF CAPTURE     (writes the fetches to standard output)
  *
  * Prints a line for each bus: its model, the model that is found, the percentage of wrong counts
  * and of certain instructions, the number of certain instructions beyond the true count, and
@@ -199,7 +200,7 @@ static void try_all(struct bench *bench, bool quick)
 {
     static const uint32_t noises[] = {0, 5, 1};
     static const uint32_t caches[] = {0, 2048, 16384};
-    for (uint32_t chunk = quick ? 8 : 4; chunk <= 32; chunk *= quick ? 4 : 2)
+    for (uint32_t chunk = quick ? 8 : 4; chunk <= (quick ? 16u : 32u); chunk *= 2)
         for (int refetch = 0; refetch <= BUS_REFETCH_EACH; refetch++)
             for (uint32_t ahead = 0; ahead <= 2; ahead += quick ? 2 : 1)
                 for (unsigned noise = 0; noise < (quick ? 2u : 3u); noise++)
@@ -211,23 +212,39 @@ static void try_all(struct bench *bench, bool quick)
                                                                      .cache = caches[cache]});
 }
 
+static void write_fetches(struct bench *bench, const struct bus_processor_model *model)
+{
+    simulate(bench, model);
+    for (size_t i = 0; i < bench->fetch_count; i++) {
+        uint8_t bytes[RECORD_BYTES];
+        record_put(bytes, &bench->fetches[i]);
+        fwrite(bytes, 1, sizeof bytes, stdout);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct bench bench;
     struct bt_error error;
-    bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    if (argc != 3 + quick)
+    bool quick = argc == 4 && strcmp(argv[1], "--quick") == 0;
+    bool write = argc == 6 && strcmp(argv[1], "--write") == 0;
+    if (argc != 3 && !quick && !write)
         return 2;
     struct images *images = images_new(&error);
     bench.places = calloc(SLOTS, sizeof *bench.places);
-    if (!images || !bench.places || images_add(images, argv[1 + quick], &error) != 0 ||
+    if (!images || !bench.places || images_add(images, argv[argc - 2], &error) != 0 ||
         !(bench.code = bus_code_new(images, &error)) ||
-        read_truth(&bench, argv[2 + quick], &error) != 0) {
+        read_truth(&bench, argv[argc - 1], &error) != 0) {
         fprintf(stderr, "bus_models: %s\n", error.message);
         return 2;
     }
-    printf("%zu instructions\n", bench.count);
-    try_all(&bench, quick);
+    if (write) {
+        write_fetches(&bench, &(struct bus_processor_model){.chunk = (uint32_t)atoi(argv[2]),
+                                                            .cache = (uint32_t)atoi(argv[3])});
+    } else {
+        printf("%zu instructions\n", bench.count);
+        try_all(&bench, quick);
+    }
     free(bench.truth);
     free(bench.places);
     free(bench.fetches);

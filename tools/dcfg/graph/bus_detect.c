@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define AHEAD_TRIED  4u
+#define SAMPLE_MIN   1000u
 #define NOISE_SAMPLE 8192u /* decoding with noise is slower */
 
 /* Per mille of the sample. */
@@ -87,8 +88,10 @@ static int choose_model(struct bus_model *model, struct bus_code *code,
         if (weights[i] < least)
             least = weights[i];
     }
+    if (count < SAMPLE_MIN) /* too few to exclude a model: the most usual one comes first */
+        chosen = AHEAD_TRIED;
     while (weights[chosen] > least + least / 3 + count / 250)
-        chosen++;
+        chosen = (chosen + 1) % (3 * AHEAD_TRIED);
     model->refetch = refetches[chosen / AHEAD_TRIED];
     model->ahead = (uint8_t)(chosen % AHEAD_TRIED);
     return 0;

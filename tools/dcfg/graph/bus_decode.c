@@ -212,11 +212,19 @@ static uint32_t stack_either(struct bus_decoder *decoder, uint32_t a, uint32_t b
 
 /* --- paths --- */
 
+/* Whether nothing is certain: a chunk that comes again, a prefetched one and one with wrong address
+ * bits cannot be told apart. */
+static bool undecidable(const struct bus_model *model)
+{
+    return model->noise && model->refetch == BUS_REFETCH_SOME && model->ahead > 0;
+}
+
 static int put_node(struct bus_decoder *decoder, const struct path_node *node, bool certain,
                     struct bt_error *error)
 {
     int result = 0;
     decoder->counts.prefetched += node->skipped;
+    certain = certain && !undecidable(&decoder->model);
     for (uint32_t at = node->start; at != node->end && result == 0;) {
         const struct bus_instruction *instruction = bus_code_at(decoder->code, at);
         struct record record = decoder->chunk;

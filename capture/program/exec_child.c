@@ -32,12 +32,13 @@ _Noreturn static void live(const struct exec_program *program, struct exec_lanes
     struct exec_inside *inside = exec_inside_new(lanes, lane, program, &error);
     if (inside)
         error.code = 0;
-    if (send(talk, &error, sizeof error, MSG_NOSIGNAL) < 0 || !inside ||
-        !receive(talk, &go, sizeof go))
-        _exit(bt_exit_status(BT_USAGE));
-    close(talk);
-    sigprocmask(SIG_SETMASK, inherited->mask, NULL);
-    exec_inside_run(inside);
+    bool sent = send(talk, &error, sizeof error, MSG_NOSIGNAL) >= 0;
+    if (inside && sent && receive(talk, &go, sizeof go)) {
+        close(talk);
+        sigprocmask(SIG_SETMASK, inherited->mask, NULL);
+        exec_inside_run(inside);
+    }
+    _exit(bt_exit_status(BT_USAGE));
 }
 
 static void wait_for(pid_t process)

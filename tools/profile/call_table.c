@@ -19,13 +19,16 @@ static struct profile_call *add(struct call_table *table, uint32_t hash, struct 
     if (!grown)
         return NULL;
     table->calls = grown;
-    struct profile_call *call = calloc(1, sizeof *call);
-    if (!call || hash_index_add(&table->by_ends, hash, (uint32_t)table->count) != 0) {
-        free(call);
+    if (hash_index_reserve(&table->by_ends, 1) != 0)
         return NULL;
-    }
+    struct profile_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    (void)hash_index_add(&table->by_ends, hash, (uint32_t)table->count);
     *call = (struct profile_call){.site = site, .callee = callee, .next = site->calls};
-    return table->calls[table->count++] = site->latest = site->calls = call;
+    table->calls[table->count++] = call;
+    site->latest = site->calls = call;
+    return call;
 }
 
 struct profile_call *call_table_get(struct call_table *table, struct profile_block *site,

@@ -87,7 +87,7 @@ ways = 8
 inclusion = exclusive
 END
 
-# said OPTION... TRACE: without ratios, as slow_cache prints it
+# said OPTION... TRACE: the report without ratios, in the format of slow_cache_report
 said() {
     bustap cache "$@" --csv | sed 1d | cut -d, -f 1-6,8-
     bustap cache "$@" --json --lines 1000000 >said.json
@@ -96,13 +96,13 @@ said() {
         "\(.snoop_write_backs),\(.true_sharing),\(.false_sharing)"' said.json
 }
 
-# compare TRACE OPERAND...: the operands hold the trace
+# compare TRACE OPERAND...: the operands contain the trace
 compare() {
     local trace=$1 configuration name
     shift
     for configuration in configurations/*; do
         name=${configuration#*/}
-        slow_cache "$configuration" "$trace" | sort >wanted.txt
+        slow_cache_report "$configuration" "$trace" | sort >wanted.txt
         [ "$(wc -l <wanted.txt)" -ge 6 ] || { cat wanted.txt; exit 1; }
         said --config "$configuration" "$@" | sort >got.txt
         diff wanted.txt got.txt || { echo "$name differs for $*"; exit 1; }

@@ -1,8 +1,9 @@
 /*
- * What `bustap cache` says of a raw BYU trace, but for ratios, from the slow simulator
- * (tests/support/slow_cache.h): the rows of --csv, then those of memory and of shared lines.
+ * Simulates a raw BYU trace with the slow simulator (tests/support/slow_cache.h) and prints the
+ * report of `bustap cache` without ratios: the rows of --csv, then those of memory and shared
+ * lines.
  *
- * usage: slow_cache CONFIGURATION TRACE
+ * usage: slow_cache_report CONFIGURATION TRACE
  */
 #include "tests/support/slow_cache.h"
 #include "tools/cache/cache_settings_text.h"
@@ -145,7 +146,8 @@ int main(int argc, char **argv)
     settings_text_begin(&text);
     if (argc != 3 || settings_file_read(&text, argv[1], &error) < 0 ||
         settings_text_end(&text, &error) < 0) {
-        fprintf(stderr, "slow_cache: %s\n", argc == 3 ? error.message : "CONFIGURATION TRACE");
+        fprintf(stderr, "slow_cache_report: %s\n",
+                argc == 3 ? error.message : "CONFIGURATION TRACE");
         return EXIT_FAILURE;
     }
     struct slow_cache *cache = slow_cache_new(&text.settings);
@@ -154,7 +156,7 @@ int main(int argc, char **argv)
     int status = simulate(cache, argv[2]);
     put_all(cache, &text.settings);
     if (slow_cache_broken(cache)) {
-        fprintf(stderr, "slow_cache: %s\n", slow_cache_broken(cache));
+        fprintf(stderr, "slow_cache_report: %s\n", slow_cache_broken(cache));
         status = EXIT_FAILURE;
     }
     slow_cache_free(cache);

@@ -1,3 +1,3 @@
 #!/bin/bash
-# A part of the faults of bustap convert, between all formats; make soak-faults has all.
+# Some of the faults of bustap convert, between all formats; make soak-faults runs all.
 exec env QUICK=15 "$TOP/tests/failpoints/run" convert

@@ -1,3 +1,3 @@
 #!/bin/bash
-# A part of the faults of bustapd; make soak-faults has all.
+# Some of the faults of bustapd; make soak-faults runs all.
 exec env QUICK=40 "$TOP/tests/failpoints/run" daemon

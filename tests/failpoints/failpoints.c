@@ -1,16 +1,16 @@
 /*
- * Failpoints: stands between the programs and the C library (linked with --wrap), counts the calls
- * of each kind, and lets chosen ones fail.
+ * Failpoints: wraps calls of the programs to the C library (linked with --wrap), counts the calls
+ * of each kind, and makes chosen calls fail.
  *
- *     BUSTAP_FAIL=KIND:N:EFFECT,...   the N-th call of this kind, from 1; N+: each from there on
- *     BUSTAP_FAIL_COUNTS=FILE         gets a line for each kind at exit: name, calls, failed calls
+ *     BUSTAP_FAIL=KIND:N:EFFECT,...   the N-th call of this kind, from 1; N+: all from the N-th
+ *     BUSTAP_FAIL_COUNTS=FILE         receives a line per kind at exit: name, calls, failed calls
  *
- * EFFECT is the name of an error that the call ends with, done nothing (close closes); or SHORT:
- * half of what was asked for is read or written; or KILL: the process is killed in front of the
+ * EFFECT is the name of an error: the call fails with it and has no effect (but close closes).
+ * SHORT: half of the requested bytes are read or written. KILL: the process is killed before the
  * call.
  *
- * Reads and writes count where they are of regular files, standard input or standard output:
- * nothing else is an input or output of the programs.
+ * Only reads and writes of regular files, standard input and standard output count: the programs
+ * have no other inputs and outputs.
  */
 #define _GNU_SOURCE /* renameat2, O_TMPFILE */
 #include <errno.h>
@@ -50,7 +50,7 @@ static const char *const kind_names[KINDS] = {"read",   "write",  "open",     "c
                                               "rename", "unlink", "truncate", "allocate", "sync",
                                               "close",  "memory", "thread"};
 
-enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* else a number of <errno.h> */
+enum { EFFECT_SHORT = -1, EFFECT_KILL = -2 }; /* positive effects are errno values */
 
 struct rule {
     enum kind kind;
@@ -63,7 +63,7 @@ static struct rule rules[RULES_MAX];
 static size_t rule_count;
 static atomic_ulong calls[KINDS], failed[KINDS];
 
-/* --- wishes --- */
+/* --- rules --- */
 
 static void refuse(const char *text)
 {
@@ -124,7 +124,7 @@ __attribute__((destructor)) static void tell_counts(void)
         fclose(file);
 }
 
-/* Counts a call. 0: it may pass; else what happens to it. */
+/* Counts a call. Returns 0 if it passes, else its effect. */
 static int count(enum kind kind)
 {
     unsigned long call = atomic_fetch_add(&calls[kind], 1) + 1;
@@ -154,7 +154,7 @@ static bool transfer_fails(enum kind kind, int file, size_t *size)
 {
     struct stat status;
     if (file == STDERR_FILENO)
-        return false; /* what failed is to be read there */
+        return false; /* errors must remain readable there */
     if (file > STDERR_FILENO && (fstat(file, &status) < 0 || !S_ISREG(status.st_mode)))
         return false;
     int effect = count(kind);
@@ -192,7 +192,7 @@ WRAP(ssize_t, pwrite64, int file, const void *bytes, size_t size, off_t offset)
     return transfer_fails(WRITE, file, &size) ? -1 : __real_pwrite64(file, bytes, size, offset);
 }
 
-/* The mode, where there is one. */
+/* The mode argument, if present. */
 static mode_t take_mode(int flags, va_list arguments)
 {
     return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;

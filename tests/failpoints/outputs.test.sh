@@ -1,6 +1,6 @@
 #!/bin/bash
-# Outputs beside captures: what cannot be emptied or brought to the disk is reported, with status 3, and what was
-# there before is not mixed with what is new.
+# Outputs other than captures: a file that cannot be truncated or written is reported, with status 3, and old and new
+# contents are not mixed.
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 

@@ -1,3 +1,3 @@
 #!/bin/bash
-# A part of the faults of bustap recover; make soak-faults has all.
+# Some of the faults of bustap recover; make soak-faults runs all.
 exec env QUICK=50 "$TOP/tests/failpoints/run" recover recover_force recover_append

@@ -73,8 +73,7 @@ void fault_random(struct fault *fault, enum fault_kind kind, uint64_t one_in, ui
 static void put(struct fault *fault, const uint8_t *bytes, size_t size)
 {
     size_t room = sizeof fault->out - fault->out_first - fault->out_bytes;
-    size =
-        size < room ? size : room; /* there is room for all: out is empty before a frame is put */
+    size = size < room ? size : room; /* all fits: out is empty before a frame is put */
     memcpy(fault->out + fault->out_first + fault->out_bytes, bytes, size);
     fault->out_bytes += size;
 }
@@ -122,7 +121,7 @@ void fault_opened(struct fault *fault)
 /* --- another version ----------------------------------------------------------------------------
  */
 
-/* As a board would answer that speaks another version: see "Versions" in doc/wire-protocol.md. */
+/* Answers as a board of another protocol version: see "Versions" in doc/wire-protocol.md. */
 static void speak_version(const struct fault *fault, struct wire_frame *frame, uint8_t *bytes)
 {
     uint8_t *payload = bytes + WIRE_FRAME_HEADER;
@@ -190,7 +189,7 @@ static bool loses(enum fault_kind kind)
     return kind != FAULT_DUPLICATE && kind != FAULT_GARBAGE;
 }
 
-/* A whole frame is there. */
+/* Handles a whole frame. */
 static void send_frame(struct fault *fault)
 {
     struct wire_frame frame;
@@ -198,7 +197,7 @@ static void send_frame(struct fault *fault)
     size_t size = fault->frame_bytes;
     fault->frame_bytes = 0;
     if (wire_frame_get_header(&frame, bytes) < 0)
-        return; /* the firmware makes no such frame */
+        return; /* the firmware sends no such frame */
     if (frame.kind == WIRE_START)
         begin_session(fault);
     if (fault->version)

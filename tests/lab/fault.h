@@ -1,7 +1,7 @@
 /*
- * What can go wrong between the firmware and its USB chip, on purpose: frames damaged, lost, sent
- * twice or out of order, bytes that a full FIFO swallows, what an earlier session left behind, a
- * board that speaks another version.
+ * Injects faults between the firmware and its USB chip: frames that are corrupt, lost, duplicated
+ * or out of order, bytes lost in a full FIFO, stale bytes of an earlier session, another protocol
+ * version.
  */
 #ifndef TESTS_LAB_FAULT_H
 #define TESTS_LAB_FAULT_H
@@ -13,12 +13,12 @@
 
 enum fault_kind {
     FAULT_NONE,
-    FAULT_CORRUPT,   /* some octet changed */
+    FAULT_CORRUPT,   /* one octet changed */
     FAULT_TRUNCATE,  /* the end is missing */
     FAULT_DROP,      /* bytes in the middle are missing */
     FAULT_DUPLICATE, /* sent twice */
-    FAULT_REORDER,   /* sent behind the frame that follows */
-    FAULT_GARBAGE,   /* octets of no meaning before it */
+    FAULT_REORDER,   /* sent after the next frame */
+    FAULT_GARBAGE,   /* meaningless octets before it */
     FAULT_KINDS
 };
 
@@ -32,63 +32,62 @@ struct fault {
     struct board_link below; /* the chip */
 
     enum fault_kind kind;
-    uint64_t every;     /* frames of records from one time to the next */
-    uint64_t countdown; /* until the next time */
-    uint64_t times;     /* so often yet */
-    uint64_t all_times; /* so often in a session */
-    uint64_t one_in;    /* or: at random, one frame of records in so many; 0: not */
+    uint64_t every;     /* frames of records from one fault to the next */
+    uint64_t countdown; /* frames of records until the next fault */
+    uint64_t times;     /* faults left in this session */
+    uint64_t all_times; /* faults in each session */
+    uint64_t one_in;    /* else: one frame of records in N, at random; 0: none */
     uint64_t random;
-    bool overrun;    /* the board does not look whether the FIFO is full */
-    bool stale;      /* what was sent last stays in the FIFO for the next session */
-    uint8_t version; /* the board says that it speaks this one; 0: its own */
+    bool overrun;    /* the board does not check whether the FIFO is full */
+    bool stale;      /* the last bytes sent stay in the FIFO for the next session */
+    uint8_t version; /* protocol version that the board reports; 0: its own */
 
-    /* what was done */
-    uint64_t frames;   /* of records, that were damaged, lost, repeated or moved */
-    uint64_t requests; /* records that the host cannot have had because of that */
-    uint64_t bytes;    /* that a full FIFO swallowed */
+    /* counters */
+    uint64_t frames;   /* frames of records that were corrupted, lost, repeated or moved */
+    uint64_t requests; /* records in them that the host cannot have received */
+    uint64_t bytes;    /* bytes lost in a full FIFO */
 
-    /* a frame on its way: whole before anything is done to it */
+    /* the frame being assembled; faults apply to whole frames */
     size_t frame_bytes;
     uint8_t frame[WIRE_FRAME_MAX];
-    bool held; /* one waits for its successor */
+    bool held; /* a frame waits for its successor */
     size_t held_bytes;
     uint8_t held_frame[WIRE_FRAME_MAX];
     size_t out_first, out_bytes;
     uint8_t out[FAULT_OUT_BYTES];
-    /* the last bytes that were sent, a ring */
+    /* the last bytes sent, a ring */
     uint64_t past_bytes;
     uint8_t past[FAULT_STALE_BYTES];
 };
 
-/* Nothing goes wrong yet. */
+/* No faults yet. */
 void fault_init(struct fault *fault, const struct board_link *below);
 
-/* No more faults; the counts begin anew. What is on its way goes on. */
+/* Ends all faults and resets the counters. Frames in transit are still sent. */
 void fault_clear(struct fault *fault);
 
-/* The board lost its power: what is on its way is gone. */
+/* The board lost power: frames in transit are lost. */
 void fault_power_off(struct fault *fault);
 
-/* The chip lost its power: the whole frames on their way are gone. */
+/* The chip lost power: whole frames in transit are lost. */
 void fault_unplugged(struct fault *fault);
 
 /*
- * The n-th frame of records from now on (1: the next), and each n-th behind it, times in all; and
- * so again in each session that begins, with counts of its own: a host that has no time for a
- * board's answer arms it once more.
+ * Strikes every n-th frame of records from now on (1: the next), times frames in all. Each new
+ * session counts anew: a host that is too slow for a board's answer arms the board again.
  */
 void fault_nth(struct fault *fault, enum fault_kind kind, uint64_t n, uint64_t times);
 
-/* One frame of records in so many, at random, for ever. */
+/* Strikes one frame of records in one_in, at random, without end. */
 void fault_random(struct fault *fault, enum fault_kind kind, uint64_t one_in, uint64_t seed);
 
-/* A host has opened the chip: stale bytes come first. */
+/* A host has opened the chip: stale bytes are sent first. */
 void fault_opened(struct fault *fault);
 
-/* The link as the board is to see it. */
+/* The board's link, with the faults. */
 struct board_link fault_link(struct fault *fault);
 
-/* Sends on what waits. Returns whether anything moved. */
+/* Sends pending bytes to the chip. Returns whether any moved. */
 bool fault_flush(struct fault *fault);
 
 #endif

@@ -114,7 +114,7 @@ static uint16_t release(const struct ftdi_chip *chip)
     return two_channels(chip) ? RELEASE_2232H : RELEASE_232H;
 }
 
-/* The words that matter, and the checksum over all. */
+/* Fills in the words that are read, and the checksum of all. */
 static void write_eeprom(struct ftdi_chip *chip)
 {
     uint16_t *words = chip->eeprom;
@@ -303,7 +303,7 @@ static void reset(struct channel *channel, unsigned what)
         channel->to_host.count = 0;
 }
 
-/* Synchronous FIFO is channel A's alone, and needs the EEPROM's 245 FIFO. */
+/* Only channel A has a synchronous FIFO, if the EEPROM selects 245 FIFO. */
 static void set_mode(struct ftdi_chip *chip, struct channel *channel, uint8_t mode)
 {
     bool possible = channel == &chip->channels[0] && chip->settings.eeprom == FTDI_CHIP_FIFO;
@@ -359,7 +359,7 @@ static int vendor_out(struct ftdi_chip *chip, const struct ftdi_chip_request *re
     case SIO_DATA:
     case SIO_EVENT_CHARACTER:
     case SIO_ERROR_CHARACTER:
-        return 0; /* nothing that a FIFO has */
+        return 0; /* not a FIFO's request */
     default:
         return -1;
     }

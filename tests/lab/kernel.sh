@@ -1,8 +1,8 @@
 # Debian's kernel for a guest, fetched and unpacked without privilege. For bash scripts that source it with
 # $lab, the folder where packages are kept, and $work, a temporary one.
-# shellcheck shell=bash disable=SC2154 # they are set there
+# shellcheck shell=bash disable=SC2154 # set by the caller
 
-# apt-get and apt-cache, with lists of their own where the machine has none: that needs no privilege.
+# Runs apt-get or apt-cache without privilege, with separate lists if the machine has none.
 apt() {
     local command=$1 own=()
     shift
@@ -22,7 +22,7 @@ fetch_packages() {
     local attempt
     [ ! -f "$lab/debs/kernel" ] || return 0
     for attempt in lists fresh-lists; do
-        # a machine has no lists, or older ones than the archive, which name what is gone
+        # a machine's lists may be missing, or name packages that are no longer in the archive
         if [ "$attempt" = fresh-lists ]; then
             mkdir -p "$lab/apt/lists/partial" "$lab/apt/cache/archives/partial"
             apt get update
@@ -50,7 +50,7 @@ unpack_packages() {
     done
 }
 
-# The kernel proper: QEMU boots it 2 s faster than the compressed image. Debian packs it with xz.
+# Extracts the uncompressed kernel, which QEMU boots 2 s faster. Debian compresses it with xz.
 make_kernel() {
     local image=$unpacked/boot/vmlinuz-${kernel#linux-image-} offset
     while IFS=: read -r offset _; do
@@ -60,11 +60,11 @@ make_kernel() {
             return
         fi
     done < <(LC_ALL=C grep -abo $'\xfd7zXZ' "$image")
-    echo "lab: no kernel was found in $image" >&2
+    echo "lab: $image contains no kernel compressed with xz" >&2
     exit 3
 }
 
-# Adds to $root a module and those it needs, once each, the needed ones first.
+# Adds a module to $root after those it depends on, once each.
 add_module() {
     local tree=$unpacked/lib/modules/${kernel#linux-image-} name=${1//-/_} path part
     path=$(find "$tree/kernel" -name '*.ko' | awk -v name="$name" -F/ '
@@ -78,7 +78,7 @@ add_module() {
     echo "$name" >>"$root/lib/modules/order"
 }
 
-# Archives a tree as the kernel unpacks it; everything belongs to root.
+# Makes an initramfs archive of a tree; root owns all files.
 pack() {
     (cd "$1" && find . -print0 | LC_ALL=C sort -z | cpio --quiet -0 -o -H newc -R 0:0) >"$2"
 }

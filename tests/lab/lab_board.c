@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define RAW_BYTES      (1u << 20)
-#define RAW_LATE_NS    20000000 /* as lab_bus: the most that is made up for at once */
+#define RAW_LATE_NS    20000000 /* maximum delay that is caught up, as in lab_bus */
 #define IDLE_NS        50000000
-#define BUSY_NS        1000000 /* a bus in real time is looked at so often */
-#define STEPS          64u     /* of the firmware in a turn, so that the USB side has its turns */
+#define BUSY_NS        1000000 /* polling interval of a bus in real time */
+#define STEPS          64u     /* of the firmware between two turns of the USB side */
 #define FIRMWARE       0x00010000u
 #define MEGABYTE_PAUSE 65536u /* raw bytes in a turn */
 
@@ -195,7 +195,7 @@ void lab_board_raw(struct lab_board *board, double bytes_per_second)
     raw->sent = raw->dropped = 0;
 }
 
-/* How many bytes are due; more than a FIFO's worth behind the others is dropped. */
+/* The number of bytes that are due; a backlog of more than the FIFO's size is dropped. */
 static size_t raw_due(struct raw *raw)
 {
     if (raw->rate == 0)

@@ -1,6 +1,5 @@
 /*
- * A board of the laboratory: the firmware, the bus in front of it, its USB chip behind it, what
- * goes wrong between the two, and the cable to QEMU.
+ * A board of the laboratory: its bus, the firmware, faults, the USB chip, and the cable to QEMU.
  */
 #ifndef TESTS_LAB_LAB_BOARD_H
 #define TESTS_LAB_LAB_BOARD_H
@@ -10,7 +9,7 @@
 #include "tests/lab/lab_bus.h"
 #include "tests/lab/usb_redir.h"
 
-/* A good board's queue: 0.8 s of an FT232H's 40 MB/s. */
+/* The default queue: 0.8 s of an FT232H's 40 MB/s. */
 #define LAB_BOARD_FRAMES     8192u
 #define LAB_BOARD_FRAMES_MIN 4u
 #define LAB_BOARD_FRAMES_MAX 65535u
@@ -20,42 +19,42 @@
 
 struct lab_board;
 
-/* socket leads to QEMU's usb-redir and is taken over. number makes the serial number BT0001 and so
- * on. NULL if there is no memory. */
+/* Takes over socket, which leads to QEMU's usb-redir. The serial number is BT0001 for number 0, and
+ * so on. NULL if memory is insufficient. */
 struct lab_board *lab_board_new(int socket, unsigned number);
 void lab_board_free(struct lab_board *board);
 
-/* As it was made: unplugged, everything at its default. False if there is no memory. */
+/* Unplugs the board and restores all defaults. False if memory is insufficient. */
 bool lab_board_reset(struct lab_board *board);
 
-/* One turn. Returns whether anything happened. */
+/* Does the work that is due. Returns whether there was any. */
 bool lab_board_step(struct lab_board *board);
 
-/* How long nothing will happen by itself, in ns. */
+/* Time until the next work is due, in ns. */
 int64_t lab_board_idle_ns(const struct lab_board *board);
 
-/* Its connection: see usb_redir_service and its neighbours. */
+/* The connection to QEMU. */
 struct usb_redir *lab_board_redir(struct lab_board *board);
 
-/* Its parts, to be set while it runs. */
+/* Parts that may be set while the board runs. */
 struct lab_bus *lab_board_bus(struct lab_board *board);
 struct fault *lab_board_fault(struct lab_board *board);
 
-/* Settings of the chip; they hold from the next plug on. */
+/* Settings of the chip; they take effect at the next plug. */
 struct ftdi_chip_settings *lab_board_chip(struct lab_board *board);
 
 void lab_board_plug(struct lab_board *board, bool plugged);
 
-/* The firmware stands still; the chip goes on. */
+/* Stops or continues the firmware; the chip keeps running. */
 void lab_board_hang(struct lab_board *board, bool hung);
 
-/* Power lost: the firmware begins anew, with a queue of so many frames (0: as before). False if
- * there is no memory. */
+/* Power cycle: the firmware restarts with a queue of frames (0: as before). False if memory is
+ * insufficient. */
 bool lab_board_restart(struct lab_board *board, uint32_t frames);
 
 /*
- * Instead of the firmware, the same bytes again and again: so many a second (0: as fast as they are
- * taken), dropped where nobody takes them in time. negative: the firmware again.
+ * Repeats the same bytes instead of running the firmware, at a rate (0: as fast as the host reads).
+ * Bytes that the host does not read in time are dropped. A negative rate restores the firmware.
  */
 void lab_board_raw(struct lab_board *board, double bytes_per_second);
 
@@ -63,13 +62,13 @@ struct lab_board_counters {
     struct wire_counters firmware;
     uint32_t session;
     uint64_t before;      /* requests accepted before the last restart, over all restarts */
-    uint64_t sent;        /* by the bus, in this session */
+    uint64_t sent;        /* requests of the bus in this session */
     unsigned opened;      /* how often the chip was switched to synchronous mode since it was
                              plugged in */
-    unsigned latency_ms;  /* as the host set it */
-    unsigned queued;      /* transfers that wait for data */
-    uint64_t raw_sent;    /* bytes of lab_board_raw */
-    uint64_t raw_dropped; /* of those, nobody took */
+    unsigned latency_ms;  /* latency timer that the host set */
+    unsigned queued;      /* transfers of the host that wait for data */
+    uint64_t raw_sent;    /* bytes of lab_board_raw that were sent */
+    uint64_t raw_dropped; /* bytes of lab_board_raw that were dropped */
 };
 void lab_board_counters(struct lab_board *board, struct lab_board_counters *counters);
 

@@ -4,12 +4,12 @@
 #include "firmware/p6.h"
 #include "formats/base/clock.h"
 
-#define LATE_NS  20000000 /* the most that is made up for at once */
-#define TURN_NS  1000000  /* requests are counted so often, or the model would do nothing else */
-#define TICKS    30u      /* from one request to the next, 15 more or less */
+#define LATE_NS  20000000 /* maximum delay that is caught up */
+#define TURN_NS  1000000  /* minimum time between two counts of due requests */
+#define TICKS    30u      /* from one request to the next, plus or minus 15 */
 #define PROGRAMS 4u
 
-/* Where a time does not fit a record, once in so many requests. */
+/* One request in N has a time that does not fit a record. */
 #define PAUSE_EACH  UINT64_C(1000003)
 #define PAUSE_TICKS UINT64_C(5000000000)
 
@@ -123,7 +123,7 @@ static size_t take(void *context, struct bus_phase *phases, size_t capacity)
     for (size_t i = 0; i < count; i++) {
         uint64_t tick;
         struct record record = lab_bus_request(bus->sent++, &tick);
-        (void)p6_encode(&record, &phases[i]); /* all of them can be */
+        (void)p6_encode(&record, &phases[i]); /* all can be encoded */
         phases[i].tick = bus->tick = bus->base + tick;
     }
     return count;

@@ -1,11 +1,11 @@
 /*
- * Checks capture files of the laboratory's bus: that every record is what its index says, and that
- * indices and losses fit together without a hole.
+ * Checks capture files of the laboratory's bus: every record matches its index, and records and
+ * losses are contiguous.
  *
  * usage: lab_check FILE...      in order
- *        lab_check -1 FILE...   all of one session of the board: each file by a thread of its own
+ *        lab_check -1 FILE...   all of one session of the board: each file in a separate thread
  * output: records=N bus=N link=N queue=N disk=N gaps=N gap_ms=N uncounted=N sessions=N after=N
- * files=N end=WHY exit status: 0; 1 where something does not fit, with the reason on standard error
+ * files=N end=WHY exit status: 0; 1 after an error, which is printed on standard error
  */
 #include "formats/capture/capture_file.h"
 #include "formats/capture/trace_reader.h"
@@ -20,11 +20,11 @@
 #define BATCH_RECORDS 65536u
 
 struct check {
-    uint64_t end;       /* index behind the last record or loss */
-    uint64_t base;      /* index with which the board's session began */
-    uint64_t tick_base; /* and the tick */
+    uint64_t end;       /* index after the last record or loss */
+    uint64_t base;      /* first index of the board's session */
+    uint64_t tick_base; /* first tick of the board's session */
     uint64_t records, sessions, files;
-    uint64_t gaps, uncounted; /* places, and of those the ones without a count */
+    uint64_t gaps, uncounted; /* all gaps; those without a count */
     uint64_t gap_ms;
     struct loss lost;
     struct capture_totals closing;
@@ -37,7 +37,7 @@ static int wrong(const char *path, uint64_t index, const char *what)
     return -1;
 }
 
-/* The lost ones were on the bus within the interval that is told. */
+/* The lost requests were on the bus within the interval that the file reports. */
 static bool interval_holds(const struct check *check, const struct batch *batch, uint64_t count)
 {
     uint64_t first, last;
@@ -52,7 +52,7 @@ static bool same(const struct record *a, const struct record *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* The board begins a session: its bus does, too. */
+/* A session of the board starts, and with it one of the bus. */
 static void begin_session(struct check *check, const struct batch *batch)
 {
     uint64_t tick;
@@ -68,14 +68,14 @@ static int check_batch(struct check *check, const char *path, const struct batch
     const uint64_t first = batch->first_index;
     uint64_t tick;
     if (first - lost != check->end)
-        return wrong(path, first, "it does not go on where the last block ended");
+        return wrong(path, first, "the block does not continue at the end of the last one");
     if (check->sessions == 0 || batch->gap.uncounted)
         begin_session(check, batch);
     check->gaps += batch->gap.milliseconds > 0;
     check->gap_ms += batch->gap.milliseconds;
     check->uncounted += batch->gap.uncounted;
     if (lost > 0 && !interval_holds(check, batch, lost))
-        return wrong(path, first, "the loss is not in the interval that is told");
+        return wrong(path, first, "the loss is not in the reported interval");
     loss_add(&check->lost, &batch->lost);
     check->end = first + batch->count;
     check->records += batch->count;
@@ -87,9 +87,9 @@ static int check_batch(struct check *check, const char *path, const struct batch
     for (size_t i = 0; i < batch->count; i++) {
         struct record record = lab_bus_record(first + i - check->base);
         if (i == 0 && lost > 0)
-            record.time = batch->records[0].time; /* since the one that was kept before */
+            record.time = batch->records[0].time; /* since the record kept before it */
         if (!same(&batch->records[i], &record))
-            return wrong(path, first + i, "the record is another");
+            return wrong(path, first + i, "the record does not match its index");
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static int check_source(struct check *check, const char *path, struct source *so
     int result;
     batch.records = malloc(batch.capacity * sizeof *batch.records);
     if (!batch.records)
-        return wrong(path, 0, "no memory");
+        return wrong(path, 0, "memory is insufficient");
     while ((result = source_next(source, &batch, -1, &error)) > 0)
         if ((result = check_batch(check, path, &batch)) < 0)
             break;
@@ -111,7 +111,7 @@ static int check_source(struct check *check, const char *path, struct source *so
     return result;
 }
 
-/* one_session: the file may be any of a capture whose board never began anew. */
+/* one_session: the file may be any file of a capture with one session of the board. */
 static int check_file(struct check *check, const char *path, bool one_session)
 {
     struct bt_error error;
@@ -137,7 +137,7 @@ static int check_file(struct check *check, const char *path, bool one_session)
     return result;
 }
 
-/* One file of a capture of one session. */
+/* Checks one file of a capture with one session. */
 struct part {
     const char *path;
     struct check check;
@@ -152,14 +152,14 @@ static void *check_part(void *argument)
     return NULL;
 }
 
-/* Adds a file to those before. */
+/* Adds a file's results to those of the files before it. */
 static int add_part(struct check *check, const struct part *part)
 {
     if (part->result < 0)
         return part->result;
     uint64_t begin = part->check.end - part->check.records - loss_total(&part->check.lost);
     if (begin != check->end)
-        return wrong(part->path, begin, "it does not go on where the last file ended");
+        return wrong(part->path, begin, "the file does not continue at the end of the last one");
     check->end = part->check.end;
     check->sessions = 1;
     check->records += part->check.records;
@@ -189,15 +189,15 @@ static int check_parts(struct check *check, char **paths, int count)
     return result;
 }
 
-/* The last file's end tells what a full disk took behind its last block. */
+/* The end of the last file counts losses to a full disk after its last block. */
 static void take_end(struct check *check)
 {
     if (!check->closed || !check->closing.final)
         return;
     for (int stage = 0; stage < LOSS_STAGES; stage++) {
-        uint64_t told = check->closing.capture_lost[stage];
-        if (told > check->lost.count[stage])
-            check->lost.count[stage] = told;
+        uint64_t reported = check->closing.capture_lost[stage];
+        if (reported > check->lost.count[stage])
+            check->lost.count[stage] = reported;
     }
 }
 

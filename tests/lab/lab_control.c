@@ -13,7 +13,7 @@ struct words {
     char *text[WORDS];
 };
 
-/* Returns NULL where all is well, else why not. */
+/* Returns NULL, or an error message. */
 typedef const char *(*command_function)(struct lab_board *board, const struct words *words);
 
 static const char *second(const struct words *words)
@@ -54,7 +54,7 @@ static const char *on_or_off(bool *value, const struct words *words)
 static const char *command_reset(struct lab_board *board, const struct words *words)
 {
     (void)words;
-    return lab_board_reset(board) ? NULL : "no memory";
+    return lab_board_reset(board) ? NULL : "memory is insufficient";
 }
 
 static const char *command_plug(struct lab_board *board, const struct words *words)
@@ -80,14 +80,14 @@ static const char *command_chip(struct lab_board *board, const struct words *wor
     return NULL;
 }
 
-/* The board's identity has it too. */
+/* The board's identity contains it, too. */
 static const char *command_serial(struct lab_board *board, const struct words *words)
 {
     struct ftdi_chip_settings *settings = lab_board_chip(board);
     if (!*second(words) || strlen(second(words)) >= sizeof settings->serial)
         return "a serial number is needed";
     strcpy(settings->serial, second(words));
-    return lab_board_restart(board, 0) ? NULL : "no memory";
+    return lab_board_restart(board, 0) ? NULL : "memory is insufficient";
 }
 
 static const char *command_speed(struct lab_board *board, const struct words *words)
@@ -116,10 +116,10 @@ static const char *command_queue(struct lab_board *board, const struct words *wo
     if (!count_of(&frames, second(words)) || frames < LAB_BOARD_FRAMES_MIN ||
         frames > LAB_BOARD_FRAMES_MAX)
         return "4 to 65535 frames are needed";
-    return lab_board_restart(board, (uint32_t)frames) ? NULL : "no memory";
+    return lab_board_restart(board, (uint32_t)frames) ? NULL : "memory is insufficient";
 }
 
-/* Requests a second, or with B behind the number bytes of plain frames on the link. */
+/* Requests per second, or with the suffix B bytes of plain frames on the link. */
 static const char *command_rate(struct lab_board *board, const struct words *words)
 {
     double rate;
@@ -155,14 +155,14 @@ static const char *command_hang(struct lab_board *board, const struct words *wor
 static const char *command_restart(struct lab_board *board, const struct words *words)
 {
     (void)words;
-    return lab_board_restart(board, 0) ? NULL : "no memory";
+    return lab_board_restart(board, 0) ? NULL : "memory is insufficient";
 }
 
 static const char *command_version(struct lab_board *board, const struct words *words)
 {
     uint64_t version;
     if (!count_of(&version, second(words)) || version > UINT8_MAX)
-        return "a version is needed, 0 for the true one";
+        return "a version is needed, 0 for its own";
     lab_board_fault(board)->version = (uint8_t)version;
     return NULL;
 }
@@ -211,7 +211,7 @@ static const char *command_raw(struct lab_board *board, const struct words *word
     if (strcmp(second(words), "max") == 0)
         rate = 0;
     else if (strcmp(second(words), "off") != 0 && (!number(&rate, second(words), &rest) || *rest))
-        return "off, max or bytes a second are needed";
+        return "off, max or bytes per second are needed";
     lab_board_raw(board, rate);
     return NULL;
 }
@@ -220,7 +220,7 @@ static const char *command_counters(struct lab_board *board, const struct words 
 {
     (void)board;
     (void)words;
-    return NULL; /* they are told with each answer */
+    return NULL; /* each answer has them */
 }
 
 static const struct {
@@ -270,7 +270,7 @@ void lab_control(struct lab_board *const *boards, unsigned count, char *line,
             words.text[words.count++] = word;
     }
     if (number_of_board >= count) {
-        snprintf(answer, LAB_CONTROL_LINE, "error there is no board %u", number_of_board);
+        snprintf(answer, LAB_CONTROL_LINE, "error no board %u", number_of_board);
         return;
     }
     if (words.count == 2 && strcmp(words.text[0], "sync") == 0) {
@@ -287,5 +287,5 @@ void lab_control(struct lab_board *const *boards, unsigned count, char *line,
             tell_counters(boards[number_of_board], answer);
         return;
     }
-    snprintf(answer, LAB_CONTROL_LINE, "error there is no such command");
+    snprintf(answer, LAB_CONTROL_LINE, "error unknown command");
 }

@@ -1,9 +1,9 @@
 /*
- * What scenarios tell the laboratory's boards: a line each way.
+ * Commands of scenarios to the laboratory's boards: one line each way.
  *
  *   [BOARD] COMMAND [ARGUMENT...]      answered by "ok ..." or "error ..."
  *
- * BOARD is 0 (which needs not be said) or 1. tests/lab/README.md lists the commands.
+ * BOARD is 0 (the default) or 1. tests/lab/README.md lists the commands.
  */
 #ifndef TESTS_LAB_LAB_CONTROL_H
 #define TESTS_LAB_LAB_CONTROL_H
@@ -12,7 +12,7 @@
 
 #define LAB_CONTROL_LINE 512u
 
-/* Obeys one line (it is taken apart) and writes the answer, without a newline. */
+/* Executes the command in line, which it modifies, and writes the answer, without a newline. */
 void lab_control(struct lab_board *const *boards, unsigned count, char *line,
                  char answer[LAB_CONTROL_LINE]);
 

@@ -1,6 +1,6 @@
 /*
- * Reads a board's chip as fast as it sends, in one of two ways: a bare loop of libusb's
- * asynchronous transfers, which does nothing with the bytes, or the driver's own stream.
+ * Reads a board's chip as fast as it sends, in one of two ways: a loop of libusb's asynchronous
+ * transfers that discards the bytes, or the driver's own stream.
  *
  * usage: lab_read bare|driver SECONDS [TRANSFERS [KIB]]
  * output: bytes=N seconds=S rate=MB/s cpu=SECONDS, of processor time

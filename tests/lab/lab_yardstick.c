@@ -1,10 +1,9 @@
 /*
- * What a capture asks of a machine, without bustap: arms the board as bustap does, reads it with a
- * bare loop of libusb's transfers, looks at each byte so often that this is more work than storing
- * it would be, and throws it away. Where this cannot keep up either, a capture that lost requests
- * says nothing of bustap.
+ * The load of a capture without bustap: arms the board as bustap does, reads it with a loop of
+ * libusb transfers, reads each byte PASSES times, which is more work than storing it, and discards
+ * it. If this cannot keep up, either, losses of bustap on this machine are no fault.
  *
- * usage: lab_yardstick PASSES     until the board has no more
+ * usage: lab_yardstick PASSES     until the board ends
  * output: bytes=N cpu=SECONDS, of processor time
  */
 #include "formats/base/clock.h"
@@ -20,15 +19,14 @@
 
 #define TRANSFERS      64u
 #define TRANSFER_BYTES (128u * 1024u)
-#define BUFFERS        (TRANSFERS + 512u) /* a capture's queue has 64 MiB, too */
+#define BUFFERS        (TRANSFERS + 512u) /* 64 MiB, as the queue of a capture */
 #define WORKERS        2u
 #define EVENT_WAIT_US  20000
-#define QUIET_ROUNDS                                                                               \
-    300u /* of waiting for events without data: some seconds of this process's own time */
-#define STATUS_BYTES 2 /* of a packet without data */
-#define VENDOR_OUT   0x40
-#define BIT_MODE     0x0b
-#define SYNC_FIFO    0x40ffu
+#define QUIET_ROUNDS   300u /* waits without data, some seconds of this process's time */
+#define STATUS_BYTES   2    /* of a packet without data */
+#define VENDOR_OUT     0x40
+#define BIT_MODE       0x0b
+#define SYNC_FIFO      0x40ffu
 
 struct buffer {
     size_t size;
@@ -46,14 +44,14 @@ struct yardstick {
     bool ending, failed;
     unsigned passes;
 
-    pthread_mutex_t mutex; /* guards what follows */
+    pthread_mutex_t mutex; /* guards the members below */
     pthread_cond_t changed;
     struct buffer buffers[BUFFERS];
     struct buffer *empty[BUFFERS]; /* a stack */
     struct buffer *full[BUFFERS];  /* a ring */
     size_t empties, put, taken;
     bool closed;
-    uint32_t sum; /* so that no compiler leaves the work out */
+    uint32_t sum; /* keeps the compiler from removing the work */
 };
 
 /* --- the work --- */
@@ -91,7 +89,7 @@ static void *work(void *argument)
 
 static void LIBUSB_CALL completed(struct libusb_transfer *transfer);
 
-/* Queues each transfer for which there is a buffer. */
+/* Queues transfers while buffers are available. */
 static void queue_all(struct yardstick *yardstick)
 {
     for (unsigned i = 0; i < TRANSFERS && !yardstick->ending && !yardstick->failed; i++) {
@@ -170,7 +168,7 @@ static bool command(struct yardstick *yardstick, enum wire_command_code code, co
            sent == whole;
 }
 
-/* Every request, in plain frames. The bus begins anew with a session that has another number. */
+/* All requests, in plain frames. The bus restarts with a session of another number. */
 static bool arm(struct yardstick *yardstick)
 {
     const uint32_t number = (uint32_t)clock_monotonic_ns() | 1;
@@ -193,7 +191,7 @@ static bool open_board(struct yardstick *yardstick)
            libusb_claim_interface(yardstick->handle, 0) == 0;
 }
 
-/* All memory is found before the board sends. */
+/* Allocates all memory before the board sends. */
 static bool make_buffers(struct yardstick *yardstick)
 {
     for (unsigned i = 0; i < BUFFERS; i++) {

@@ -1,6 +1,6 @@
 /*
- * The boards of the laboratory: they listen where QEMU connects its usb-redir devices and the
- * guest's second serial line, and end when QEMU does.
+ * Runs the boards of the laboratory: listens for QEMU's usb-redir devices and the guest's second
+ * serial line, and ends when QEMU ends.
  *
  * usage: model CONTROL-SOCKET USB-SOCKET...
  */
@@ -49,7 +49,7 @@ static int listen_at(const char *path)
     return listener;
 }
 
-/* Waits for QEMU; the socket then does not block. */
+/* Waits for QEMU. The socket is then non-blocking. */
 static int accept_one(int listener)
 {
     int connection = accept(listener, NULL, NULL);
@@ -59,7 +59,7 @@ static int accept_one(int listener)
     return connection;
 }
 
-/* All listen before the first is waited for: QEMU connects them in its own order. */
+/* Listens at all sockets before it waits for one: QEMU connects them in any order. */
 static int connect_all(struct model *model, char **paths, unsigned count)
 {
     int listeners[1 + BOARDS_MAX];
@@ -83,7 +83,7 @@ static int connect_all(struct model *model, char **paths, unsigned count)
     return 0;
 }
 
-/* Obeys the lines that have come. Returns false once nobody is there any more. */
+/* Executes the received commands. Returns false after the connection is closed. */
 static bool serve_control(struct model *model)
 {
     char answer[LAB_CONTROL_LINE + 1];
@@ -105,11 +105,11 @@ static bool serve_control(struct model *model)
         memmove(model->line, end + 1, model->line_bytes + 1);
     }
     if (model->line_bytes == sizeof model->line - 1)
-        model->line_bytes = 0; /* no command is that long */
+        model->line_bytes = 0; /* longer than any command */
     return true;
 }
 
-/* Waits until there is something to do. */
+/* Waits until work is due. */
 static void wait_for_work(const struct model *model, bool busy)
 {
     struct pollfd polls[1 + BOARDS_MAX] = {{.fd = model->control, .events = POLLIN}};

@@ -1,5 +1,5 @@
-# Runs one scenario in the guest, in an empty folder, and has what scenarios use. tests/lab/README.md
-# describes it.
+# Runs one scenario in the guest, in an empty folder, and defines the functions of scenarios
+# (tests/lab/README.md).
 #
 # usage: sh scenario.sh NAME
 
@@ -11,7 +11,7 @@ fail() {
     exit 1
 }
 
-# The scenario says nothing of bustap: why.
+# The scenario has no result: the arguments say why.
 not_measured() {
     measured "$*"
     exit "$NOT_MEASURED"
@@ -19,8 +19,8 @@ not_measured() {
 
 # --- the boards (the model listens at descriptor 3) ----------------------------------------------------
 
-# Tells the model something; its answer, "name=value ...", is then in $answer. A subshell reads it, which has no
-# children: busybox's read forgets what it has of a line when one ends or stops meanwhile.
+# Sends the model a command; its answer, "name=value ...", is then in $answer. A subshell without children reads it:
+# busybox's read discards a partial line when a child ends or stops.
 model() {
     echo "$*" >&3
     answer=$(read -r line <&3; echo "${line-}")
@@ -30,7 +30,7 @@ model() {
     esac
 }
 
-# Reads away what an earlier scenario did not: answers come in order.
+# Discards answers that an earlier scenario did not read: answers come in order.
 synchronise() {
     echo "sync $1" >&3
     while read -r answer <&3; do
@@ -61,11 +61,11 @@ uptime_seconds() {
     echo "${seconds%.*}"
 }
 
-# Waits until a command succeeds, for $WAIT_SECONDS (200) at the most.
+# Waits until a command succeeds, for at most $WAIT_SECONDS (200).
 await() {
     until_second=$(($(uptime_seconds) + ${WAIT_SECONDS:-200}))
     until "$@" >/dev/null 2>&1; do
-        [ "$(uptime_seconds)" -le $until_second ] || fail "waited in vain for: $*"
+        [ "$(uptime_seconds)" -le $until_second ] || fail "timed out waiting for: $*"
         sleep 0.05
     done
 }
@@ -79,14 +79,14 @@ counter_is() {
     fi
 }
 
-device_is_there() {
+device_is_present() {
     cat /sys/bus/usb/devices/*/serial 2>/dev/null | grep -qx "${1:-BT0001}"
 }
 
 # Plugs a board in and waits until the kernel and udev have finished with it.
 plug() {
     model ${1:+"$1"} plug
-    await device_is_there "BT000$((${1:-0} + 1))"
+    await device_is_present "BT000$((${1:-0} + 1))"
     udevadm settle
 }
 
@@ -164,7 +164,7 @@ daemon_says() {
     grep -q -e "$1" daemon.log
 }
 
-# Runs a command as another user: "user", who is in no group that matters, or "capture" of the group plugdev.
+# Runs a command as another user: "user" without groups, or "capture" of the group plugdev.
 as() {
     user=$1
     shift
@@ -173,8 +173,8 @@ as() {
 
 # --- judging -------------------------------------------------------------------------------------------
 
-# Has lab_check look at a capture's files, and bustap verify too, whose words are then in verify.txt; the
-# counts are in $counts.
+# Checks a capture's files with lab_check, whose counts are then in $counts, and with bustap verify, whose
+# output is in verify.txt.
 check_capture() {
     prefix=${1:-out/lab}
     counts=$(lab_check "$prefix"_*.byu.gz) || fail "lab_check: $counts"
@@ -184,18 +184,18 @@ check_capture() {
 }
 
 verify_says() {
-    grep -q -e "$1" verify.txt || { cat verify.txt; fail "bustap verify does not say: $1"; }
+    grep -q -e "$1" verify.txt || { cat verify.txt; fail "bustap verify does not print: $1"; }
 }
 
-# A command that must fail, and say why: "refused 'a pattern' COMMAND..."
+# The command must fail with a message that matches the pattern: "refused PATTERN COMMAND..."
 refused() {
     pattern=$1
     shift
-    ! "$@" >refused.txt 2>&1 || { cat refused.txt; fail "this should have failed: $*"; }
-    grep -q -e "$pattern" refused.txt || { cat refused.txt; fail "this does not say '$pattern': $*"; }
+    ! "$@" >refused.txt 2>&1 || { cat refused.txt; fail "the command succeeded: $*"; }
+    grep -q -e "$pattern" refused.txt || { cat refused.txt; fail "the command does not print '$pattern': $*"; }
 }
 
-# A whole capture: the bus sends so many requests at that rate, then all is checked.
+# Captures $1 requests of a bus with rate $2, and checks the capture.
 capture_all() {
     model requests "$1"
     model rate "$2"
@@ -206,14 +206,13 @@ capture_all() {
     check_capture
 }
 
-# The same number, or the scenario has failed: "same WHAT FOUND EXPECTED".
+# Fails unless two numbers are equal: "same WHAT FOUND EXPECTED".
 same() {
-    [ "$2" = "$3" ] || fail "$1: $2, not $3 ($counts; $answer)"
+    [ "$2" = "$3" ] || fail "$1: $2, expected $3 ($counts; $answer)"
 }
 
-# Captured and lost is what the board accepted, to the last request. Arguments: "bus=0 link=340", what was
-# lost where; a stage that is not named lost nothing.
-# "any" stands for more than nothing.
+# Captured and lost requests add up to those that the board accepted. Arguments: the losses by stage, as in
+# "bus=0 link=340"; "any" is a number above 0, and the default is 0.
 account() {
     model counters
     accepted=$(value accepted "$answer")
@@ -231,7 +230,7 @@ account() {
     same "captured and lost" $((captured + $(value after "$counts"))) "$accepted"
 }
 
-# Stops the capture and the daemon, and has it checked.
+# Stops the capture and the daemon, and checks the capture.
 finish_capture() {
     ctl stop lab >/dev/null
     await state_is stopped
@@ -239,7 +238,7 @@ finish_capture() {
     check_capture
 }
 
-# Waits until the bus has sent so many requests more.
+# Waits until the bus has sent $1 more requests.
 send_more() {
     sent=$(counter sent)
     await counter_is sent -ge $((sent + $1))
@@ -248,11 +247,11 @@ send_more() {
 # --- the speed of a bus --------------------------------------------------------------------------------
 
 SUSTAINED=65600000    # requests: 20 s of 40 MB/s of plain frames
-WARM_REQUESTS=1640000 # before them, in 2 s: QEMU translates what is run for the first time
-YARDSTICK=6           # times that lab_yardstick looks at each byte: a quarter more work than bustap at its quickest
+WARM_REQUESTS=1640000 # before them, in 2 s: QEMU translates code at its first execution
+YARDSTICK=6           # times that lab_yardstick reads each byte: a quarter more work than bustap's fastest mode
 
-# Waits until the bus has sent so many requests; the log then shows when the board lost some. What a bus sends does not
-# depend on who reads it.
+# Waits until the bus has sent $1 requests, and logs each second's losses of the board. The speed of the bus does not
+# depend on its reader.
 follow_board() {
     end=$(($(uptime_seconds) + 200))
     until model counters && [ "$(value sent "$answer")" -eq "$1" ]; do
@@ -277,8 +276,8 @@ sustain() {
     stop_daemon
 }
 
-# Every record of it; bustap verify would take as long again, and looks at all the other captures. What the board
-# could not keep is in $missed, and is the only loss that this machine may be to blame for.
+# Checks every record, without bustap verify, which would take as long again and checks all the other captures. Sets
+# $missed to the losses of the board, the only ones that a slow machine can cause.
 check_sustained() {
     counts=$(lab_check -1 out/lab_*.byu.gz) || fail "lab_check: $counts"
     missed=$(value bus "$counts")
@@ -286,8 +285,8 @@ check_sustained() {
     same "lost by the board" "$missed" "$(value lost "$answer")"
 }
 
-# The same bus in front of a program that has nothing of bustap and more to do; what the board lost is in
-# $yardstick_missed.
+# Reads the same bus with a program that shares no code with bustap and does more work. Sets $yardstick_missed to the
+# losses of the board.
 measure_machine() {
     model requests $SUSTAINED
     model rate 40MB
@@ -296,18 +295,18 @@ measure_machine() {
     model counters
     accepted=$(value accepted "$answer")
     [ "$accepted" -eq 0 ] || [ "$accepted" -ge $SUSTAINED ] ||
-        not_measured "this machine's bus paused for so long that lab_yardstick took that for its end"
+        not_measured "this machine's bus paused for so long that lab_yardstick stopped"
     same "requests of lab_yardstick" "$accepted" $SUSTAINED
     yardstick_missed=$(value lost "$answer")
 }
 
-device_is_gone() {
-    if device_is_there; then return 1; fi
+device_is_missing() {
+    if device_is_present; then return 1; fi
 }
 
-# Has bustap keep up with the bus; $1 and $2 are run before and behind what wants the machine's speed. When bustap
-# lost requests it is lab_yardstick's turn, and then bustap's again, so that a machine whose speed comes and goes is
-# not taken for a slow bustap. It is one that loses some five times, while lab_yardstick never does.
+# Requires that bustap keeps up with the bus; runs $1 before and $2 after each measurement. After losses of bustap,
+# lab_yardstick and then bustap are measured again, because a machine's speed varies. The scenario fails if bustap
+# loses requests five times while lab_yardstick never does.
 keep_up() {
     for attempt in 1 2 3 4 5; do
         $1
@@ -321,22 +320,22 @@ keep_up() {
         $2
         echo "bustap lost $missed, lab_yardstick $yardstick_missed ($work)"
         if [ "$yardstick_missed" -gt 0 ]; then
-            not_measured "of 40 MB/s bustap lost $missed requests and lab_yardstick, too, $yardstick_missed"
+            not_measured "of 40 MB/s bustap lost $missed requests, lab_yardstick $yardstick_missed"
         fi
         model reset
-        await device_is_gone
+        await device_is_missing
     done
     exit "$LOST"
 }
 
-# The line that stands behind the scenario's name.
+# Sets the text after the scenario's name in the results.
 measured() {
     echo "$*" >measured
 }
 
 # --- the scenario --------------------------------------------------------------------------------------
 
-# exit statuses that init knows: requests are lost that the machine can keep; it cannot
+# exit statuses for init: bustap lost requests although lab_yardstick did not; no result
 LOST=76 NOT_MEASURED=77
 
 set -u

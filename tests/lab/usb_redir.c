@@ -18,7 +18,8 @@ struct transfer {
     uint8_t endpoint;
     uint32_t wanted; /* bytes */
     uint32_t done;
-    uint8_t *bytes; /* OUT: what to send; IN: where packets are put, once it is the first */
+    uint8_t *bytes; /* OUT: data to send; IN: buffer for packets, allocated when the transfer is the
+                       first */
 };
 
 /* First in, first out: an endpoint finishes its transfers in order. */
@@ -32,10 +33,10 @@ struct usb_redir {
     struct ftdi_chip *chip;
     struct usbredirparser *parser;
     struct transfers in[ENDPOINTS], out[ENDPOINTS];
-    bool greeted;   /* QEMU has said hello */
-    bool wanted;    /* plugged in, as far as the caller is concerned */
-    bool connected; /* as far as QEMU has been told */
-    bool leaving;   /* QEMU has not acknowledged yet that it was plugged out */
+    bool greeted;   /* QEMU has sent its hello packet */
+    bool wanted;    /* plugged in by the caller */
+    bool connected; /* plugged in, as reported to QEMU */
+    bool leaving;   /* QEMU has not acknowledged the unplug yet */
     bool gone;      /* the socket was closed */
 };
 
@@ -127,7 +128,7 @@ static void send_endpoints(struct usb_redir *redir)
     usbredirparser_send_ep_info(redir->parser, &endpoints);
 }
 
-/* Brings QEMU to know what the caller wants. */
+/* Reports changes of the plug state to QEMU. */
 static void settle(struct usb_redir *redir)
 {
     const struct ftdi_chip_settings *settings = ftdi_chip_settings(redir->chip);
@@ -360,7 +361,7 @@ void usb_redir_free(struct usb_redir *redir)
     free(redir);
 }
 
-/* What packets have already brought to the host is the host's. */
+/* Completes the first transfer if packets have already filled part of it. */
 static void finish_first(struct usb_redir *redir, struct transfers *list)
 {
     if (list->first && list->first->done > 0)
@@ -380,7 +381,7 @@ void usb_redir_plug(struct usb_redir *redir, bool plugged)
 /* --- moving -------------------------------------------------------------------------------------
  */
 
-/* Fills the first transfer with packets; a short one ends it. Returns whether anything moved. */
+/* Fills the first transfer with packets; a short one ends it. Returns whether any moved. */
 static bool pump_in(struct usb_redir *redir, struct transfers *list, int64_t now_ns)
 {
     bool moved = false;

@@ -1,8 +1,8 @@
 # group: bench
 # alone
 # seconds: 200
-# The daemon at 40 MB/s, from USB to files: its processor time, to be compared with what bench_usb says of a bare
-# loop at the same rate.
+# The daemon at 40 MB/s, from USB to files: its processor time, to be compared with that of bench_usb's bare loop
+# at the same rate.
 plug
 configure 'rotate = size=64M'
 model rate 40MB

@@ -1,7 +1,7 @@
 # group: bench
 # alone
 # seconds: 200
-# The link alone: a bare loop of libusb transfers and the driver's ring, as fast as it goes and at 40 MB/s.
+# The link alone: a bare loop of libusb transfers and the driver's ring, at full speed and at 40 MB/s.
 plug
 for rate in max 40M; do
     model raw $rate

@@ -1,4 +1,4 @@
-# The board loses its power, too: it is armed anew, and what happened in between is a gap without a count.
+# The board loses power, too: it is armed again, and the time in between is a gap without a count.
 plug
 configure
 model rate 100k

@@ -1,5 +1,5 @@
-# The board loses its power while it is unplugged, and whenever the chip is opened the line holds frames of the
-# session again: they are taken for its life once at the most, then the board is armed anew.
+# The board loses power while it is unplugged, and the chip sends stale frames of the session whenever it is opened.
+# The daemon mistakes them for the session at most once, then arms the board again.
 plug
 configure
 model rate 100k

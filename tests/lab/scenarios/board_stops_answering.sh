@@ -1,4 +1,4 @@
-# The firmware stands still while its chip goes on: the daemon says so, waits, and goes on with it.
+# The firmware hangs while its chip keeps running: the daemon reports it, waits, and resumes with the firmware.
 plug
 configure
 model rate 100k

@@ -1,4 +1,4 @@
-# Frames of records arrive damaged: their records are lost on the link, exactly those.
+# Frames of records lack bytes: exactly their records are lost on the link.
 plug
 configure
 model fault drop 7 10

@@ -1,5 +1,5 @@
-# kill -9 in mid-capture, and started again: what was written is readable to its last whole block, the board is
-# stopped and armed anew, and the next capture is exact.
+# kill -9 in mid-capture, then a restart: the files are readable to their last whole block, the board is stopped and
+# armed again, and the next capture is exact.
 plug
 configure
 model rate 200k

@@ -1,6 +1,6 @@
-# The daemon's process stands still for longer than a chip or a board may be silent (SIGSTOP; a machine that has
-# no time for it looks the same): what came meanwhile is read, and nobody is blamed. Then it stands still while
-# the board is unplugged and plugged in again.
+# The daemon's process is stopped for longer than a chip or a board may be silent (SIGSTOP; a busy machine has the
+# same effect): the data received meanwhile is read, without an error. Then the process is stopped while the board
+# is unplugged and plugged in again.
 plug
 configure
 model rate 20k

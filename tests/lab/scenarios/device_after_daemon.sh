@@ -1,4 +1,4 @@
-# The daemon waits, the board is plugged in, and hot-plug tells: long before the retry timer.
+# The daemon waits, the board is plugged in, and a hot-plug event starts the capture long before the retry timer.
 RETRY=1h configure
 start_daemon
 await daemon_says 'no FTDI board with serial number BT0001'

@@ -1,4 +1,4 @@
-# The board is there when the daemon starts.
+# The board is plugged in before the daemon starts.
 plug
 configure
 capture_all 200000 200k

@@ -1,5 +1,5 @@
-# The disk is full, and then there is room again: the capture goes on in the same set of files, and what was
-# dropped meanwhile is counted.
+# The disk is full, then has space again: the capture continues in the same set of files, and the requests dropped
+# meanwhile are counted.
 mkdir out
 mount -t tmpfs -o size=1m small out
 plug

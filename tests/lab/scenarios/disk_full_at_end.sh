@@ -1,4 +1,4 @@
-# The capture is stopped while the disk is full: its last file says how many requests are missing.
+# The capture is stopped while the disk is full: its last file reports the number of missing requests.
 mkdir out
 mount -t tmpfs -o size=1m small out
 plug

@@ -1,5 +1,5 @@
-# A board in order: the doctor finds nothing, and measures the link with the board's pattern. The doctor waits a second
-# for the pattern, which may be less than a machine needs that has no time for its guests.
+# A good board: the doctor reports no problem, and measures the link with the board's test pattern. The doctor waits a
+# second for the pattern, which may be too short on a busy machine.
 plug
 healthy() {
     bustap doctor --self-test-size 8 ftdi:serial=BT0001 >doctor.txt 2>&1

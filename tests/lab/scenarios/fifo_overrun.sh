@@ -1,5 +1,5 @@
-# A board that does not look whether its chip's FIFO is full: when the daemon does not read, bytes are lost in
-# the middle of frames. The host finds the next frame, and every record is in the files or counted.
+# A board that does not check whether its chip's FIFO is full: when the daemon does not read, bytes are lost in the
+# middle of frames. The host finds the next frame, and every record is in the files or counted as lost.
 plug
 configure
 model rate 1M
@@ -12,7 +12,7 @@ kill -CONT $daemon
 model overrun off
 send_more 500000
 finish_capture
-# a slow machine leaves requests on the board, too; the frames that tell so may be lost themselves
+# on a slow machine the board drops requests, too; the frames that report them may be lost
 account bus="$(value bus "$counts")" link=any
 [ "$(value bus "$counts")" -le "$(value lost "$answer")" ] || fail "the board lost less: $counts; $answer"
 measured "$counts, $(value swallowed "$answer") bytes swallowed"

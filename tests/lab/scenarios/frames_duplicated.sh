@@ -1,4 +1,4 @@
-# Frames that arrive twice are taken once.
+# Duplicated frames are stored once.
 plug
 configure
 model fault duplicate 5 20

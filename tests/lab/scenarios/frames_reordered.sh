@@ -1,4 +1,4 @@
-# A frame that was overtaken is lost on the link: the stream never goes back.
+# A frame that arrives after its successor counts as lost on the link.
 plug
 configure
 model fault reorder 7 10

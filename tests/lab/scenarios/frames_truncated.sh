@@ -1,4 +1,4 @@
-# Frames of records arrive damaged: their records are lost on the link, exactly those.
+# Frames of records are truncated: exactly their records are lost on the link.
 plug
 configure
 model fault truncate 7 10

@@ -1,5 +1,5 @@
-# The kernel's serial driver took the board at the plug, and a program has its tty open: bustap takes it, and
-# gives it back.
+# The kernel's serial driver is bound to the board, and a program has its tty open: bustap detaches the driver, and
+# attaches it again at the end.
 plug
 await test -c /dev/ttyUSB0
 cat /dev/ttyUSB0 >/dev/null 2>&1 &
@@ -9,4 +9,4 @@ capture_all 100000 200k
 account
 wait $reader || true
 await test -c /dev/ttyUSB0
-measured "$counts; ttyUSB0 was there before and is there again"
+measured "$counts; ttyUSB0 was present before and after"

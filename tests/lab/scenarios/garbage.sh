@@ -1,4 +1,4 @@
-# Octets of no meaning between frames cost nothing.
+# Meaningless octets between frames cause no losses.
 plug
 configure
 model fault garbage 3 30

@@ -1,4 +1,4 @@
-# Whoever is not in the group cannot open the node, and is told what to do; udev's rule lets the group in.
+# A user outside the group cannot open the node, and the error says what to do; the udev rule admits the group.
 plug
 chmod 777 .
 node=/dev/bus/usb/$(sed 's/.*/0000&/; s/.*\(...\)$/\1/' /sys/bus/usb/devices/1-1/busnum)/$(

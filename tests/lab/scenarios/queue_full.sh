@@ -1,4 +1,4 @@
-# The host does not read for a while and the board's queue is small: the firmware counts what it dropped.
+# The host does not read for a while and the board's queue is small: the firmware counts the dropped requests.
 plug
 configure
 model queue 64

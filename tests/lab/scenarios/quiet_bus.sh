@@ -1,10 +1,10 @@
 # A few requests, then nothing: the board sends a part-filled frame after 20 ms, heartbeats keep the session
-# alive however long nothing happens, and what comes then is in the same capture.
+# alive during any pause, and later requests are in the same capture.
 plug
 configure
 model rate 1k
 start_daemon
-# a machine without time for it arms the board more than once, and what was sent is counted anew each time
+# a busy machine arms the board more than once, which resets the count of sent requests
 await state_is running
 await counter_is sent -ge 20
 model rate 0

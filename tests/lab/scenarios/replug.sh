@@ -1,5 +1,5 @@
-# Unplugged in mid-capture and plugged in again: the capture goes on in the same set of files, says how long
-# nobody listened, and only what the board could not keep is lost.
+# The board is unplugged in mid-capture and plugged in again: the capture continues in the same set of files and
+# reports the interruption, and only requests that did not fit the board's queue are lost.
 plug
 configure
 model queue 256

@@ -1,4 +1,4 @@
-# Unplugged for a moment only: the board's queue holds what came meanwhile, and costs nothing.
+# The board is unplugged for a moment: its queue holds the requests meanwhile, and none is lost.
 plug
 configure
 model rate 50k

@@ -1,7 +1,7 @@
 # group: soak
 # alone
-# One daemon, one capture, random faults and unplugs: every request is in the files or counted, and the daemon
-# does not grow.
+# One daemon, one capture, random faults and unplugs: every request is in the files or counted as lost, and the
+# daemon's memory does not grow.
 parameters=$(sed -n 's/.*soak=\([^ ]*\).*/\1/p' /proc/cmdline)
 seed=${parameters%,*}
 minutes=${parameters#*,}
@@ -12,7 +12,7 @@ model rate 20k
 start_daemon
 await has_records 20000
 
-# Kilobytes of the daemon's memory that are resident.
+# Resident memory of the daemon, in kilobytes.
 resident() {
     sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$daemon/status"
 }
@@ -68,7 +68,7 @@ await is_back
 send_more 50000
 finish_capture
 account bus="$(value bus "$counts")" link="$(value link "$counts")"
-# a queue's memory becomes resident when it is first used: that is over in the first quarter
+# a queue's memory becomes resident at its first use, within the first quarter
 early=$((early / earlies)) late=$((late / lates))
 [ $late -le $((early + 2048)) ] || fail "the daemon grew from $early to $late KiB"
 measured "seed $seed: $events events, $counts, $early KiB in the second quarter, $late KiB in the last"

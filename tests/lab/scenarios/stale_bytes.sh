@@ -1,4 +1,4 @@
-# What an earlier session left in the chip, and survives a purge, comes first in the next session.
+# The next session first receives stale bytes of an earlier session, which survived a purge of the chip.
 plug
 configure
 capture_all 50000 200k
@@ -10,4 +10,4 @@ start_daemon
 capture_all 50000 200k
 account
 same "stale bytes" "$(value swallowed "$answer")" 65536
-measured "$counts behind 64 KiB of the session before"
+measured "$counts after 64 KiB of the session before"

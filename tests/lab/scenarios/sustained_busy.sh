@@ -1,6 +1,6 @@
 # seconds: 1200
 # alone
-# The same while other programs want all of each processor, and the daemon runs as its unit has it run.
+# As sustained, while other programs load all processors, and the daemon has the priority of its service unit.
 work_elsewhere() {
     others=
     for processor in $(seq "$(nproc)"); do

@@ -1,5 +1,5 @@
-# The kernel's limit for USB transfers: a small one is made do with; where others have used it up, that is told with
-# the numbers.
+# The kernel's limit for USB transfers: a small limit suffices; if other programs have used it up, the error reports
+# the figures.
 limit=/sys/module/usbcore/parameters/usbfs_memory_mb
 usual=$(cat $limit)
 plug 0
@@ -18,7 +18,7 @@ check_capture
 account
 small=$counts
 
-# another program has 8 MiB of 8
+# another program uses 8 of 8 MiB
 rm -r out
 echo 16 >$limit
 model 1 rate 1k
@@ -27,7 +27,7 @@ await counter_is 1 sent -ge 100
 echo 8 >$limit
 start_daemon
 await daemon_says 'the kernel allows 8 MiB for all USB transfers'
-stop_daemon # the doctor leaves a board alone that another has just opened
+stop_daemon # the doctor does not open a board that is in use
 refused 'usbfs\|MiB' bustap doctor ftdi:serial=BT0001
 echo "$usual" >$limit
 measured "$small in $few transfers; $(grep -o 'the kernel allows[^;]*' daemon.log | head -n 1)"

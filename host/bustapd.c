@@ -55,7 +55,7 @@ static void print_usage(FILE *stream)
     fputs("usage: bustapd [-c FILE] [--socket PATH] [--check]\n"
           "  -c, --config FILE   configuration (" CONFIGURATION_DEFAULT ")\n"
           "      --socket PATH   control socket, instead of the configuration's\n"
-          "      --check         read the configuration, report its mistakes, and end\n"
+          "      --check         read the configuration, report its errors, and end\n"
           "  -f, --foreground    accepted; bustapd always stays in the foreground\n"
           "  -h, --help\n"
           "      --version\n",
@@ -111,7 +111,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
         }
     }
     if (optind < argc) {
-        fprintf(stderr, "bustapd: there is nothing to do with '%s'\nsee 'bustapd --help'\n",
+        fprintf(stderr, "bustapd: unexpected argument '%s'\nsee 'bustapd --help'\n",
                 PRINTABLE(argv[optind]));
         return BT_USAGE;
     }
@@ -263,7 +263,7 @@ static int check(const struct arguments *arguments, struct bt_error *error)
     if (result == 0)
         result = config_check_boards(config, path, error);
     if (result == 0)
-        printf("%s: %zu capture%s, no mistakes\n", PRINTABLE(path), config->count,
+        printf("%s: %zu capture%s, no errors\n", PRINTABLE(path), config->count,
                config->count == 1 ? "" : "s");
     else
         fprintf(stderr, "bustapd: %s\n", error->message);

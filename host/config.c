@@ -215,8 +215,8 @@ static int begin_capture(struct config_parser *parser, const struct ini_line *li
         return bt_fail(error, BT_USAGE, "there are more than %u captures", CONFIG_CAPTURES_MAX);
     for (size_t i = 0; i < config->count; i++)
         if (strcmp(config->captures[i].name, line->name) == 0)
-            return bt_fail(error, BT_USAGE, "there is a capture %s already, at line %u", line->name,
-                           config->captures[i].line);
+            return bt_fail(error, BT_USAGE, "the capture %s is already defined at line %u",
+                           line->name, config->captures[i].line);
     struct config_capture *grown = realloc(config->captures, (config->count + 1) * sizeof *grown);
     if (!grown)
         return bt_fail(error, BT_MEMORY, "no memory for the configuration");
@@ -250,7 +250,7 @@ static int begin_section(struct config_parser *parser, const struct ini_line *li
                        "[capture NAME]",
                        line->section, line->name[0] ? " " : "", line->name);
     if (parser->daemon_seen)
-        return bt_fail(error, BT_USAGE, "there is a section [daemon] already");
+        return bt_fail(error, BT_USAGE, "the section [daemon] occurs twice");
     parser->daemon_seen = true;
     return 0;
 }
@@ -351,7 +351,7 @@ static bool same_output(const char *a, const char *b)
            folder_a.st_dev == folder_b.st_dev && folder_a.st_ino == folder_b.st_ino;
 }
 
-/* Checks the configuration as a whole. *line receives the line of a mistake. */
+/* Checks the configuration as a whole. *line receives the line of the first error. */
 static int check(const struct config *config, unsigned *line, struct bt_error *error)
 {
     for (size_t i = 0; i < config->count; i++) {

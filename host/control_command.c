@@ -27,7 +27,7 @@ static int take_capture(struct control_command *command, const struct json_pull_
                         struct bt_error *error)
 {
     if (text->size >= sizeof command->capture || memchr(text->text, '\0', text->size))
-        return refuse(error, "there is no capture of that name");
+        return refuse(error, "no capture can have that name");
     if (text->size == 0) /* an unset variable in a script must not stop every capture */
         return refuse(error, "the capture's name is empty; \"all\" means every one");
     if (!json_pull_text_is(text, "all"))

@@ -15,7 +15,7 @@ struct control_command {
     char capture[COMMAND_CAPTURE_BYTES]; /* empty: every capture */
 };
 
-/* Parses a line of JSON, without its newline. 0, or BT_USAGE with the mistake. */
+/* Parses a line of JSON, without its newline. 0, or BT_USAGE and *error. */
 int control_command_parse(struct control_command *command, const char *line, size_t size,
                           struct bt_error *error);
 

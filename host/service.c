@@ -193,8 +193,7 @@ static int obey(struct service *service, const struct control_command *command,
             return bt_fail(error, BT_USAGE, "capture %s does not run", command->capture);
     }
     if (selected == 0 && command->capture[0])
-        return bt_fail(error, BT_USAGE, "there is no capture %s in the configuration",
-                       command->capture);
+        return bt_fail(error, BT_USAGE, "the configuration has no capture %s", command->capture);
     return 0;
 }
 

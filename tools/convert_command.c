@@ -28,7 +28,7 @@ static int take_processor(void *settings, const char *argument, struct bt_error 
     char *end;
     unsigned long number = strtoul(argument, &end, 10);
     if (*argument < '0' || *argument > '9' || *end || number > UINT8_MAX)
-        return bt_fail(error, BT_USAGE, "'%.40s' is no processor: a number from 0 to 255",
+        return bt_fail(error, BT_USAGE, "'%.40s' is not a processor number from 0 to 255",
                        argument);
     convert->options.one_processor = true;
     convert->options.processor = (uint8_t)number;
@@ -48,7 +48,8 @@ static int take_time_unit(void *settings, const char *argument, struct bt_error 
             convert->time_unit_given = true;
             return 0;
         }
-    return bt_fail(error, BT_USAGE, "'%.40s' is no unit of time: s, ms, us, ns or tick", argument);
+    return bt_fail(error, BT_USAGE, "'%.40s' is not a unit of time: s, ms, us, ns or tick",
+                   argument);
 }
 
 static const struct option_row convert_options[] = {

@@ -418,7 +418,7 @@ static struct new_file *begin_output(const struct recover_settings *settings,
     }
     if (taken && (stat(output, &there) != 0 || !S_ISREG(there.st_mode))) {
         bt_fail(error, BT_IO,
-                "%s is no regular file and is not replaced; -o - writes to standard output",
+                "%s is not a regular file and is not replaced; -o - writes to standard output",
                 output);
         return NULL;
     }

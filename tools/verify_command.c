@@ -27,7 +27,8 @@ static void judge(struct trace_verdict *verdict, const struct trace_file *files,
         return;
     verdict->complete = false;
     snprintf(verdict->why, sizeof verdict->why,
-             "%.100s is no capture file: nothing says how many requests there were", files[0].path);
+             "%.100s is not a capture file and does not tell how many requests the board saw",
+             files[0].path);
 }
 
 static const char *file_state(const struct trace_file *file)

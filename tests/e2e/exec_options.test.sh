@@ -40,7 +40,7 @@ for regions in '--calls f' --markers '--sample 5/5' '--start-at f --stop-at g --
 done
 refused 'names no file' exec --only-code module:
 refused 'should be 0xLOW-0xHIGH' exec --only-code 0x5
-refused 'no range of addresses' exec --only-code 0x5-0x4
+refused 'not a range of addresses' exec --only-code 0x5-0x4
 refused 'column' exec --filter 'type=NOTHING'
 for sample in 5 5/ /5 0/5 5/0; do
     refused 'should be ON/OFF\|each at least 1\|"" ' exec --sample $sample
@@ -54,7 +54,7 @@ for numbers in 0:0 0:4 64:0; do
     refused "'$numbers' has a number that is not above 0" rondo --target-cache $numbers
 done
 for place in main+0x main+ main+1 +0x5 0x 0xg ''; do
-    refused 'should be FUNCTION\|is no address' exec --start-at "$place"
+    refused 'should be FUNCTION\|is not an address' exec --start-at "$place"
 done
 refused '--modules: the name of a file is empty' exec --modules ''
 refused '--summary: the name of a file is empty' exec --summary ''

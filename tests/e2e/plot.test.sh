@@ -39,7 +39,7 @@ has ticks.svg "ticks since the first request" trace.byu
 for of in addresses mix; do
     bustap plot --of $of -o lossy.svg lossy_*.byu.gz
     has lossy.svg "requests are missing"
-    grep -q "80 were lost; the board was away 2 times" lossy.svg
+    grep -q "80 were lost; 2 gaps" lossy.svg
 done
 
 # what is damaged is told, and the rest is drawn

@@ -41,7 +41,7 @@ await has_records two 1000
 
 # what cannot be done is said
 ! ctl start three 2>error || fail "started what is not there"
-grep -q 'there is no capture three in the configuration' error
+grep -q 'the configuration has no capture three' error
 ctl stop two
 ! ctl rotate two 2>error || fail "rotated what does not run"
 grep -q 'capture two does not run' error

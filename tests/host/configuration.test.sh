@@ -26,14 +26,14 @@ printf '[capture a]\nboard=abacus\noutput=a\n' >abacus
 expect 2 "bustapd: abacus:1: [capture a]: no board 'abacus': boards are virtual:replay=FILE, virtual:smp=N and ftdi[:serial=S], each with options" \
     bustapd -c abacus --check
 printf '[capture a]\nboard=virtual:replay=not/there\noutput=a\n' >absent
-expect 0 'absent: 1 capture, no mistakes' bustapd -c absent --check
+expect 0 'absent: 1 capture, no errors' bustapd -c absent --check
 expect 3 'bustapd: cannot read the configuration none: No such file or directory' bustapd -c none
 head -c 2000000 /dev/zero | tr '\0' '\n' >large
 expect 2 'bustapd: large has more than 1048576 bytes' bustapd -c large
 : >empty
-expect 0 'empty: 0 captures, no mistakes' bustapd -c empty --check
+expect 0 'empty: 0 captures, no errors' bustapd -c empty --check
 expect 2 "see 'bustapd --help'" bustapd --nonsense
-expect 2 "bustapd: there is nothing to do with 'x'" bustapd x
+expect 2 "bustapd: unexpected argument 'x'" bustapd x
 expect 3 'bustapd: cannot make the lock no/.socket.lock: No such file or directory' \
     bustapd -c empty --socket no/socket
 : >file

@@ -64,8 +64,8 @@ static void test_bad(void)
     refused("{\"command\":\"halt\"}", "the commands are status, start, stop and rotate");
     refused("{\"command\":\"stop\",\"capture\":"
             "\"0123456789012345678901234567890123456789012345678901234567890123\"}",
-            "there is no capture of that name");
-    refused("{\"command\":\"stop\",\"capture\":\"a\\u0000b\"}", "there is no capture of that name");
+            "no capture can have that name");
+    refused("{\"command\":\"stop\",\"capture\":\"a\\u0000b\"}", "no capture can have that name");
 }
 
 /* Octets of any number, of which none are a request. */

@@ -100,7 +100,7 @@ static void test_places(void)
             "test.conf:3: unknown section [deamon]; there are [daemon] and [capture NAME]");
     refused("[daemon x]\n",
             "test.conf:1: unknown section [daemon x]; there are [daemon] and [capture NAME]");
-    refused("[daemon]\n[daemon]\n", "test.conf:2: there is a section [daemon] already");
+    refused("[daemon]\n[daemon]\n", "test.conf:2: the section [daemon] occurs twice");
     refused("[daemon]\nport=1\n",
             "test.conf:2: unknown key \"port\" in [daemon]; there are socket, stop-timeout");
     refused("[daemon]\nsocket=a\nsocket=b\n", "test.conf:3: duplicate key socket in [daemon]");
@@ -115,7 +115,7 @@ static void test_places(void)
     refused(GOOD "rotate=size=1M\nrotate=time=1s,size=1M\n",
             "test.conf:5: rotate: size is given twice");
     refused(GOOD "stop=time=1s,time=2s\n", "test.conf:4: stop: time is given twice");
-    refused(GOOD GOOD, "test.conf:4: there is a capture a already, at line 1");
+    refused(GOOD GOOD, "test.conf:4: the capture a is already defined at line 1");
     refused("\n[capture a]\noutput=/o\n", "test.conf:2: [capture a] needs a board");
     refused("[capture a]\nboard=b\n", "test.conf:1: [capture a] needs an output");
     refused(GOOD "[capture b]\nboard=b\noutput=/o\n",

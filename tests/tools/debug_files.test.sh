@@ -100,7 +100,7 @@ names ./linked
 printf x >>.debug/linked.debug
 refused ./linked "its CRC is not that of the debug link"
 echo text >.debug/linked.debug
-refused ./linked "it is no ELF file"
+refused ./linked "it is not an ELF file"
 
 # by the build id: in the cache of debuginfod clients, wherever that is
 id=b1d0b1d0b1d0b1d0

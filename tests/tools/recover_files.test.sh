@@ -42,7 +42,7 @@ cmp x.part before
 refused 3 'already' bustap recover x.part -o x
 ln -s nowhere dangling
 refused 3 'already' bustap recover x.part -o dangling
-refused 3 'is no regular file' bustap recover --force x.part -o dangling
+refused 3 'is not a regular file' bustap recover --force x.part -o dangling
 [ ! -e nowhere ]
 
 # a name that cannot be given: nothing is said to be saved

@@ -126,11 +126,12 @@ void capture_report_summary(struct capture_report *report, const struct capture_
                        status->files == 1 ? "file" : "files", lost, lost ? " (" : "",
                        loss_text(loss, status->lost), lost ? ")" : "");
     if (status->gaps > 0)
-        capture_report_say(report, "the board was away %" PRIu64 " %s, %.1f s in all", status->gaps,
-                           status->gaps == 1 ? "time" : "times", (double)status->gap_ns / 1e9);
+        capture_report_say(report, "%" PRIu64 " %s, %.1f s in total: the board was disconnected",
+                           status->gaps, status->gaps == 1 ? "gap" : "gaps",
+                           (double)status->gap_ns / 1e9);
     if (status->chosen_gaps > 0)
         capture_report_say(report,
-                           "%" PRIu64 " %s, chosen: what lies between is not in the capture",
+                           "%" PRIu64 " %s, chosen: the capture omits the instructions there",
                            status->chosen_gaps, status->chosen_gaps == 1 ? "gap" : "gaps");
     if (status->switches > 0)
         capture_report_say(report, "%" PRIu64 " %s of threads, which have %" PRIu64 " %s a turn",

@@ -24,8 +24,8 @@ int cluster_join(struct cluster **cluster, struct bt_error *error)
 {
     if (several_launched())
         return bt_fail(error, BT_USAGE,
-                       "several processes have been started, and this program is built without "
-                       "MPI: build it with 'make MPI=1', or start one");
+                       "mpirun has started several processes, but bustap is built without MPI: "
+                       "build it with 'make MPI=1', or start one process");
     *cluster = malloc(sizeof **cluster);
     return *cluster ? 0 : bt_fail(error, BT_MEMORY, "no memory for a cluster");
 }
@@ -52,7 +52,7 @@ int cluster_send(struct cluster *cluster, int to, const void *bytes, size_t size
                  struct bt_error *error)
 {
     (void)cluster, (void)bytes, (void)size;
-    return bt_fail(error, BT_USAGE, "there is no process %d to write to", to);
+    return bt_fail(error, BT_USAGE, "no process %d to write to", to);
 }
 
 int cluster_receive(struct cluster *cluster, int from, void **bytes, size_t *size,
@@ -61,7 +61,7 @@ int cluster_receive(struct cluster *cluster, int from, void **bytes, size_t *siz
     (void)cluster;
     *bytes = NULL;
     *size = 0;
-    return bt_fail(error, BT_USAGE, "there is no process %d to read from", from);
+    return bt_fail(error, BT_USAGE, "no process %d to read from", from);
 }
 
 int cluster_sum(struct cluster *cluster, uint64_t *values, size_t count, struct bt_error *error)

@@ -77,7 +77,7 @@ static int receive_line(int file, char *answer, int64_t until, struct bt_error *
         if (got < 0)
             return bt_fail_errno(error, "cannot read from bustapd");
         if (got == 0)
-            return bt_fail(error, BT_CLOSED, "bustapd hung up without an answer");
+            return bt_fail(error, BT_CLOSED, "bustapd disconnected without an answer");
         char *end = memchr(answer + size, '\n', (size_t)got);
         if (end) {
             *end = '\0';

@@ -39,7 +39,7 @@ int output_flush(struct output *output, struct bt_error *error)
     output->fill = 0;
     if (file_write(output->file, output->bytes, fill, NULL) == 0)
         return 0;
-    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: the reader has closed it", output->name)
+    return errno == EPIPE ? bt_fail(error, BT_CLOSED, "%s: closed by its reader", output->name)
                           : bt_fail_errno(error, "cannot write %s", output->name);
 }
 

@@ -127,7 +127,7 @@ static void print_summary(const struct build_request *request, const struct buil
     if (counts->bus.chunks > 0)
         print_bus(counts);
     if (others > 0)
-        fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests passed over\n", others,
+        fprintf(stderr, "bustap: %" PRIu64 " record%s of other requests ignored\n", others,
                 plural(others));
     if (counts->holes > 0)
         fprintf(stderr,

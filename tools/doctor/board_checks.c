@@ -81,8 +81,8 @@ static void advise_permission(char advice[ADVICE_BYTES], const struct ftdi_diagn
         snprintf(advice, ADVICE_BYTES, "install the missing udev rules, as said above");
     else if (!node->identified || node->in_group || strcmp(node->group, "plugdev") != 0)
         snprintf(advice, ADVICE_BYTES,
-                 "the udev rules are there, but the board is not as they make it: plug it in "
-                 "again, or: udevadm control --reload && udevadm trigger --subsystem-match=usb");
+                 "the udev rules are installed, but not applied to the board: plug it in again, "
+                 "or: udevadm control --reload && udevadm trigger --subsystem-match=usb");
     else
         snprintf(advice, ADVICE_BYTES,
                  "join the group: adduser %.60s plugdev, and log in again; or sit at the machine "
@@ -112,8 +112,8 @@ static bool check_permission(struct findings *findings, const struct ftdi_diagno
                      node->in_group ? "in its group" : "not in its group", mode);
     } else if (!node->exists) {
         findings_add(findings, FINDING_PROBLEM, "open",
-                     "plug the board in again; a container has to be given /dev/bus/usb",
-                     "%s is not there", node->path);
+                     "plug the board in again; a container needs access to /dev/bus/usb",
+                     "%s does not exist", node->path);
     } else {
         findings_add(findings, FINDING_PROBLEM, "open", "plug the board in again",
                      "%s cannot be opened: %s%s", node->path, libusb_error_name(code), mode);
@@ -152,8 +152,8 @@ static bool check_holders(struct findings *findings, const struct usb_node *node
     }
     if (node->driver[0]) {
         snprintf(advice, sizeof advice,
-                 "bustap detaches that driver and attaches it again; separate ids in the board's "
-                 "EEPROM keep %.60s away",
+                 "bustap detaches %.60s and reattaches it afterwards; separate ids in the board's "
+                 "EEPROM prevent this",
                  node->driver);
         findings_add(findings, FINDING_WARNING, "driver", advice,
                      "the kernel's driver %s has the board%s%s", node->driver,
@@ -203,7 +203,8 @@ bool check_board(struct findings *findings, const struct ftdi_diagnoses *found, 
     if (!board->ours) {
         char advice[ADVICE_BYTES];
         snprintf(advice, sizeof advice,
-                 "if it is one: bustap doctor %.128s; a line in /etc/udev/rules.d says so for good",
+                 "if it is one: bustap doctor %.128s; a line in /etc/udev/rules.d marks it "
+                 "permanently",
                  board->specification);
         findings_add(findings, FINDING_WARNING, "ids", advice,
                      "an FTDI chip with ids that bustap does not know need not be a board, and is "

@@ -45,7 +45,7 @@ static void examine_usb(struct findings *findings, const struct ftdi_options *op
     if (ftdi_diagnosis_list(&found, options, "", &error) < 0) {
         findings_subject(findings, "machine", "");
         findings_add(findings, FINDING_PROBLEM, "usb",
-                     "see that the kernel has a USB driver and /dev/bus/usb is there", "%s",
+                     "check that the kernel has a USB driver and that /dev/bus/usb exists", "%s",
                      error.message);
         return;
     }

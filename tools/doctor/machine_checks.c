@@ -13,13 +13,13 @@ static void check_usb(struct findings *findings, const struct ftdi_diagnoses *fo
 {
     if (found->devices == 0)
         findings_add(findings, FINDING_PROBLEM, "usb",
-                     "give this machine, container or virtual machine a USB controller; until then "
-                     "there are virtual boards: --board virtual:smp=4",
-                     "there is no USB device at all, not even a hub");
+                     "give this machine, container or virtual machine a USB controller; without "
+                     "one, use a virtual board: --board virtual:smp=4",
+                     "no USB device is present, not even a hub");
     else if (found->count == 0)
         findings_add(findings, FINDING_PROBLEM, "usb",
-                     "plug the board in, look at its cable and its power; `bustap boards` lists "
-                     "what is there",
+                     "plug the board in, check its cable and its power; `bustap boards` lists the "
+                     "boards that are present",
                      "none of %zu USB devices is such a board", found->devices);
     else
         findings_add(findings, FINDING_OK, "usb", "", "%zu of %zu USB devices may be boards",
@@ -77,7 +77,7 @@ static void check_memory(struct findings *findings, const struct ftdi_diagnoses 
         better *= 2;
     snprintf(advice, sizeof advice,
              "raise it as root: echo %u > " FTDI_RING_LIMIT_FILE
-             "; for good: usbcore.usbfs_memory_mb=%u on the kernel's command line",
+             "; permanently: usbcore.usbfs_memory_mb=%u on the kernel's command line",
              better, better);
     if (limit == 0)
         findings_add(findings, FINDING_OK, "memory", "", "USB transfers have no limit");

@@ -19,7 +19,7 @@ static int parse_range(struct exec_code *code, const char *text, struct bt_error
     const char *high = end + 1;
     range->high = strtoull(high, &end, 16);
     if (end == high + 2 || *end || errno != 0 || range->high < range->low)
-        return bt_fail(error, BT_USAGE, "\"%.60s\" is no range of addresses", text);
+        return bt_fail(error, BT_USAGE, "\"%.60s\" is not a range of addresses", text);
     code->count = 1;
     return 0;
 }

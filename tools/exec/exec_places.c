@@ -76,8 +76,8 @@ static int check_places(struct exec_places *places, const struct modules *module
     if (!exec_symbol_look(&places->until, modules) && places->until.text)
         missing = &places->until;
     if (missing && modules_count(modules) == 1 && !places->follows)
-        return bt_fail(error, BT_USAGE, "there is no function %.100s in %.100s%s%.200s",
-                       missing->name, places->path, missing->refused ? "; " : "",
+        return bt_fail(error, BT_USAGE, "no function %.100s in %.100s%s%.200s", missing->name,
+                       places->path, missing->refused ? "; " : "",
                        missing->refused ? missing->refused : "");
     return 0;
 }

@@ -51,8 +51,7 @@ int exec_program_find(char *path, const char *name, struct bt_error *error)
             return error->code = BT_USAGE;
         }
     } else if (!search(path, name)) {
-        return bt_fail(error, BT_USAGE, "%s: there is no such program in the folders of PATH",
-                       name);
+        return bt_fail(error, BT_USAGE, "%s: no such program in the folders of PATH", name);
     }
     return 0;
 }

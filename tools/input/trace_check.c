@@ -114,7 +114,7 @@ static void contradict(struct check *check, const struct bt_error *error)
         return;
     bt_fail(&told, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
             error->message,
-            file->contradictions == TOLD_MAX ? "; no more contradictions are told" : "");
+            file->contradictions == TOLD_MAX ? "; further contradictions are not reported" : "");
     input_report_error(check->report, &told);
 }
 

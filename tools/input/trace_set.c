@@ -119,7 +119,7 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
     else if (file->foreign && file->notes > 0)
         incomplete(verdict, "references in %.100s are left out or changed, as reported", path);
     else if (file->kind != TRACE_CAPTURE && file->notes > 0)
-        incomplete(verdict, "%.100s has stray bytes after its records", path);
+        incomplete(verdict, "%.100s has extra bytes after its records", path);
     else if (file->kind == TRACE_CAPTURE && !has_identity(file))
         incomplete(verdict, "%.100s has no header", path);
     else if (file->kind == TRACE_CAPTURE && !file->closed)
@@ -127,8 +127,9 @@ static void judge_file(struct trace_verdict *verdict, const struct trace_file *f
     else if (file->uncounted_gaps > 0)
         incomplete(verdict, "requests lost during a gap are not counted in %.100s", path);
     else if (file->closed && file->records != file->totals.file_records)
-        incomplete(verdict, "%.100s says it has %" PRIu64 " records, and has %" PRIu64, path,
-                   file->totals.file_records, file->records);
+        incomplete(verdict,
+                   "the closing block of %.100s counts %" PRIu64 " records; the file has %" PRIu64,
+                   path, file->totals.file_records, file->records);
 }
 
 /* A file and the next one; order is that of all files up to it. */

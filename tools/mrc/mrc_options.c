@@ -109,7 +109,7 @@ int mrc_options_check(const struct mrc_job *job, struct bt_error *error)
     const bool windows = settings->window.unit != WINDOW_NONE || job->window_ns > 0;
     if (sets > BANK_SETS_MAX || !power_is(sets))
         return bt_fail(error, BT_USAGE,
-                       "--sets: %u is no number of sets; powers of two up to %u are", sets,
+                       "--sets: the number of sets is %u, not a power of two up to %u", sets,
                        BANK_SETS_MAX);
     if (sets > 1 && settings->kind != BANK_DISTANCES)
         return bt_fail(error, BT_USAGE,

@@ -51,8 +51,8 @@ void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted
         size += snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; %s %s lost",
                          quantity_text(number, lost), lost == 1 ? "was" : "were");
     if (gaps > 0 && size < (int)PLOT_SUBTITLE_BYTES)
-        snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; the board was away %s%s",
-                 gaps == 1 ? "once" : quantity_text(number, gaps), gaps == 1 ? "" : " times");
+        snprintf(text + size, PLOT_SUBTITLE_BYTES - (size_t)size, "; %s %s",
+                 quantity_text(number, gaps), gaps == 1 ? "gap" : "gaps");
 }
 
 void plot_study_report_time_json(struct json_put *json, const struct time_bins *time)

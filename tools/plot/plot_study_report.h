@@ -22,7 +22,7 @@ struct figure_axis plot_study_report_time_axis(const struct time_bins *time);
 struct figure_interval *plot_study_report_missing(const struct time_bins *time, size_t more,
                                                   size_t *count, struct bt_error *error);
 
-/* "1,000 requests; 12 are lost; the board was away twice": number of items, losses and gaps. */
+/* "1,000 requests; 12 were lost; 2 gaps": number of items, losses and gaps. */
 void plot_study_report_subtitle(char text[PLOT_SUBTITLE_BYTES], uint64_t counted, const char *what,
                                 uint64_t lost, uint64_t gaps);
 

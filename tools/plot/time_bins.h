@@ -26,7 +26,7 @@ struct time_bins {
     bool clocks_differ;
 
     uint64_t lost;            /* total number of lost requests */
-    uint64_t gaps;            /* number of times the board was away */
+    uint64_t gaps;            /* number of gaps in the capture */
     uint64_t *lost_in;        /* by bin: requests lost in losses that begin in it */
     uint64_t *missing_begins; /* by bin: number of missing intervals that begin in it */
     uint64_t *missing_ends;   /* by bin: number of missing intervals whose last tick is in it */

@@ -90,7 +90,7 @@ static const char *check(const struct search *search, int file, bool linked)
         read_build_id(elf, build_id);
     elf_end(elf);
     if (!sound)
-        return "it is no ELF file";
+        return "it is not an ELF file";
     if (linked ? build_id[0] && search->build_id[0] && strcmp(build_id, search->build_id) != 0
                : strcmp(build_id, search->build_id) != 0)
         return "it has another build id";

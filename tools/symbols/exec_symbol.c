@@ -25,7 +25,7 @@ int exec_symbol_parse(struct exec_symbol *symbol, const char *text, struct bt_er
     *symbol = (struct exec_symbol){.text = text};
     if (strncmp(text, "0x", 2) == 0) {
         if (parse_number(&symbol->address, text) < 0 || symbol->address == 0)
-            return bt_fail(error, BT_USAGE, "\"%.60s\" is no address", text);
+            return bt_fail(error, BT_USAGE, "\"%.60s\" is not an address", text);
         return 0;
     }
     const char *plus = strrchr(text, '+');

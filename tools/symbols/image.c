@@ -163,7 +163,7 @@ static int read_image(struct image *image, Elf *elf, const uint64_t *wanted, str
     uint64_t end;
     if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
         elf_getphdrnum(elf, &headers) != 0)
-        return bt_fail(error, BT_DATA, "is no ELF file");
+        return bt_fail(error, BT_DATA, "is not an ELF file");
     image->bits = header.e_machine == EM_X86_64 && header.e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32;
     int result = check_machine(&header, error);
     if (result == 0)
@@ -183,7 +183,7 @@ static int open_image(struct image *image, const uint64_t *wanted, struct bt_err
     elf_version(EV_CURRENT);
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     int result =
-        elf ? read_image(image, elf, wanted, error) : bt_fail(error, BT_DATA, "is no ELF file");
+        elf ? read_image(image, elf, wanted, error) : bt_fail(error, BT_DATA, "is not an ELF file");
     if (result == 0) {
         char cache[DEBUG_FOLDER_BYTES];
         const struct debug_folders folders = debug_folders_usual(cache);

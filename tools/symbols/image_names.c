@@ -371,7 +371,7 @@ static int read_file(struct reading *reading, const char *path, unsigned what,
     Elf *elf = elf_begin(file, ELF_C_READ, NULL);
     int result = elf && elf_kind(elf) == ELF_K_ELF ? 0 : BT_DATA;
     if (result != 0)
-        bt_fail(error, BT_DATA, "%s: is no ELF file any more", path);
+        bt_fail(error, BT_DATA, "%s: is no longer an ELF file", path);
     if (result == 0 && (what & (ROUTINES | VARIABLES)))
         result = read_symbols(reading, elf);
     if (result == 0 && (what & CODE))

@@ -121,7 +121,7 @@ static void test_no_board(void)
     place_open(&place, &good, 0);
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);
     CU_ASSERT_TRUE(
-        says(&place.findings, FINDING_PROBLEM, "usb", "no USB device at all", "virtual boards"));
+        says(&place.findings, FINDING_PROBLEM, "usb", "no USB device is present", "virtual board"));
     CU_ASSERT_EQUAL(place.findings.problems, 1);
     place_close(&place);
     place_open(&place, &good, 1);
@@ -185,12 +185,12 @@ static void test_permission(void)
     struct fake_usb_device device = good;
     struct pc_map_entry place;
     device.open_error = LIBUSB_ERROR_ACCESS;
-    finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "not as they make it");
+    finds(&device, NULL, FINDING_PROBLEM, "permission", "is closed to", "not applied to the board");
     place_open(&place, &device, 1); /* ours to open, by the group, but its mode says no */
     fake_system_file(place.root, "/run/udev/data/c189:31872", "E:ID_BUSTAP=1\n");
     (void)examine(&place, NULL);
     CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "permission", "who is in its group",
-                        "not as they make it"));
+                        "not applied to the board"));
     place_close(&place);
     place_open(&place, &device, 1);
     fake_system_remove(place.root, "/etc/udev/rules.d/61-bustap-access.rules");
@@ -214,7 +214,7 @@ static void test_permission(void)
     fake_system_remove(place.root, "/dev/bus/usb/250/001");
     CU_ASSERT_EQUAL(examine(&place, NULL), 0);
     CU_ASSERT_TRUE(says(&place.findings, FINDING_PROBLEM, "open",
-                        "/dev/bus/usb/250/001 is not there", "a container has to be given"));
+                        "/dev/bus/usb/250/001 does not exist", "a container needs access"));
     CU_ASSERT_EQUAL(place.findings.problems, 1);
     place_close(&place);
     /* whoever may open the board is only warned */
@@ -251,7 +251,8 @@ static void test_drivers(void)
     fake_system_file(place.root, "/proc/77/comm", "qemu\n");
     CU_ASSERT_EQUAL(examine(&place, NULL), 1);
     CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "driver",
-                        "driver ftdi_sio has the board, as /dev/ttyUSB0", "attaches it again"));
+                        "driver ftdi_sio has the board, as /dev/ttyUSB0",
+                        "reattaches it afterwards"));
     CU_ASSERT_TRUE(says(&place.findings, FINDING_WARNING, "programs",
                         "also open in qemu (process 77)", "end that program"));
     place_close(&place);

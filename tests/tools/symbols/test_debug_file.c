@@ -114,7 +114,7 @@ static void test_by_link(void)
     shell("echo >>separate");
     check("program", NULL, "its CRC is not that of the debug link");
     shell("echo text >separate && rm -r .debug root");
-    check("program", NULL, "it is no ELF file");
+    check("program", NULL, "it is not an ELF file");
     /* a link to the file itself */
     shell("cp program separate");
     check("separate", NULL, NULL);

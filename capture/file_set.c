@@ -267,7 +267,7 @@ void file_set_take_reserve(struct file_set *set)
         text[i] = line[i % (sizeof line - 1)];
     if (set->lock >= 0 &&
         pwrite(set->lock, text, sizeof text, FILE_LOCK_BYTES) != (ssize_t)sizeof text)
-        return; /* without it there is a smaller reserve, or none */
+        return; /* the reserve is smaller, or missing */
 }
 
 void file_set_release_reserve(struct file_set *set)

@@ -160,7 +160,7 @@ static int begin(struct conversion *conversion, bool any, struct bt_error *error
                                &conversion->loss, error);
 }
 
-/* Reads all there is and writes it. */
+/* Reads and writes all records. */
 static int transfer_all(struct conversion *conversion, struct bt_error *error)
 {
     const struct batch *batch;
@@ -182,7 +182,7 @@ static int transfer_all(struct conversion *conversion, struct bt_error *error)
     return result;
 }
 
-/* The status to end with. */
+/* The exit status. */
 static int convert(struct conversion *conversion, const struct input_paths *paths)
 {
     const struct convert_settings *settings = conversion->settings;

@@ -171,7 +171,7 @@ static void report_missing(struct dump *dump)
     }
 }
 
-/* Prints the records of the input. 0, or why they could not be printed: trouble with the input is
+/* Prints the records of the input. 0, or why they could not be printed; errors in the input are
  * reported. *left counts down. */
 static int dump_input(struct dump *dump, struct record_input *input, uint64_t *left,
                       struct bt_error *error)

@@ -355,7 +355,7 @@ static int info_main(struct invocation *call)
             print_text(&summary);
         else if (print_json(&summary) < 0)
             report.status = command_no_memory();
-        /* A trace without header has nothing to be complete by: its stray bytes are no error. */
+        /* Without a header, completeness is unknown: extra bytes are not an error. */
         if (summary.lacking && report.status == 0)
             report.status = STATUS_DATA;
     }

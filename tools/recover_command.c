@@ -58,7 +58,7 @@ struct recover {
     uint64_t missing; /* of that, found missing here */
 };
 
-/* A new file, with the header that was read, or one made up where there was none. */
+/* Begins a new file with the header that was read, or with a default one. */
 static int begin_file(struct recover *recover, const struct capture_info *info,
                       uint64_t first_index, struct bt_error *error)
 {
@@ -225,7 +225,7 @@ static void recover_member(void *context, const struct capture_member *member)
         error->code = 0;
 }
 
-/* Sees to it that there is a file for a block that begins with request start. 0 or negative. */
+/* Ensures that a file is open for a block that begins with request start. 0 or negative. */
 static int continue_file(struct recover *recover, uint64_t start, struct bt_error *error)
 {
     static const struct capture_info no_header = {.file_number = 0};
@@ -333,7 +333,7 @@ static int complete(struct new_file *file, struct bt_error *error)
     return result < 0 ? result : new_file_commit(file, error);
 }
 
-/* Reads the file to its end and closes the new one. What is wrong with the input is reported. */
+/* Reads the file to its end and closes the new one. Errors in the input are reported. */
 static int recover_all(struct recover *recover, struct record_input *input,
                        struct input_report *report, struct bt_error *error)
 {

@@ -19,7 +19,7 @@ static const struct option_row verify_options[] = {
     BYU_READING_OPTIONS(struct verify_settings, reading.reading),
     {OPTION_END, 0, NULL, NULL, NULL, 0, NULL}};
 
-/* A trace without header cannot be proved complete: nothing says what should be in it. */
+/* A trace without header cannot be proved complete: it does not tell what it should hold. */
 static void judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count)
 {
     trace_set_judge(verdict, files, count);
@@ -61,7 +61,7 @@ static void print_removed(const struct trace_verdict *verdict)
     printf(", were removed by the ring of %" PRIu32 "\n", verdict->ring);
 }
 
-/* What the board kept out of the records, which is no loss. */
+/* Prints the requests that the board excluded from the records; they are not losses. */
 static void print_source(const struct trace_verdict *verdict)
 {
     const struct source_totals *source = verdict->last ? &verdict->last->totals.source : NULL;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define POLL_MS       50
-#define OUTPUT_MS     5000 /* for who reads what is printed, once the end was asked for */
+#define OUTPUT_MS     5000 /* limit for the reader of the output after the end was requested */
 #define LAST_WORDS_MS 500
 
 struct capture_options {
@@ -114,7 +114,7 @@ struct capture_run {
     struct capture *capture;
 };
 
-/* The guard's thread: what holds the rest up does not hold this up. */
+/* Runs in the guard's thread, which does not block with the others. */
 static void end_at_once(void *context, int number)
 {
     struct capture_run *run = context;

@@ -48,7 +48,7 @@ void capture_report_say(struct capture_report *report, const char *format, ...)
     vsnprintf(line + head, sizeof line - head - 1, format, arguments);
     va_end(arguments);
     printable_make(line);
-    /* a burst of lines may be longer than the queue: who reads them is worth a moment */
+    /* a burst of lines may exceed the queue: give the reader a moment */
     report->stalled = !line_queue_wait(report->lines, report->stalled ? 0 : STALL_MS);
     capture_report_clear(report);
     size_t size = strlen(line);

@@ -1,6 +1,6 @@
 /*
  * The reports of `bustap capture` on standard error: a live line on a terminal, notes, a summary
- * at the end. Nothing waits for the terminal, or for who else reads it.
+ * at the end. Printing never blocks on the terminal or another reader.
  */
 #ifndef TOOLS_CAPTURE_CAPTURE_REPORT_H
 #define TOOLS_CAPTURE_CAPTURE_REPORT_H
@@ -34,13 +34,13 @@ int capture_report_failure(struct capture_report *report, const struct bt_error 
 /* Renews the live line, a few times a second, unless the last one is not read yet. */
 void capture_report_live(struct capture_report *report, struct capture *capture);
 
-/* Takes the live line away. */
+/* Clears the live line. */
 void capture_report_clear(struct capture_report *report);
 
 /* Prints the same as a line that stays, terminal or not. */
 void capture_report_line(struct capture_report *report, struct capture *capture);
 
-/* Prints what the capture has to tell since the last call (capture_take_note). */
+/* Prints the capture's notes since the last call (capture_take_note). */
 void capture_report_notes(struct capture_report *report, struct capture *capture);
 
 /* Prints the summary of a capture that has ended. */

@@ -1,5 +1,5 @@
-/* What all files in callgrind's format have in common: the head, and names, which are told in full
- * at their first use and by their numbers afterwards. */
+/* Parts of files in callgrind's format: the head, and names, which are written in full at their
+ * first use and as numbers afterwards. */
 #ifndef TOOLS_COMMON_CALLGRIND_FILE_H
 #define TOOLS_COMMON_CALLGRIND_FILE_H
 

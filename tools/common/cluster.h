@@ -13,21 +13,22 @@
 struct cluster;
 
 /*
- * Joins the others; once a process. 0, BT_MEMORY, or BT_USAGE where mpirun has started several but
- * this program is built without MPI.
+ * Joins the other processes; call it once. 0, BT_MEMORY, or BT_USAGE if mpirun has started several
+ * but this program is built without MPI.
  */
 int cluster_join(struct cluster **cluster, struct bt_error *error);
 
 /*
- * Leaves them. status is what this process is going to end with: with 2 or more, where it cannot do
- * its part, all others are ended too. NULL is allowed.
+ * Leaves the cluster. status is this process's exit status: 2 or more ends all other processes,
+ * too. NULL is allowed.
  */
 void cluster_leave(struct cluster *cluster, int status);
 
 int cluster_rank(const struct cluster *cluster); /* 0 to cluster_size - 1; of NULL 0 */
 int cluster_size(const struct cluster *cluster); /* 1: alone, as NULL is */
 
-/* Where part `rank` of `count` things begins, when they are dealt out evenly and in their order. */
+/* The index of the first of `count` items that process `rank` works on, if they are divided evenly.
+ */
 static inline uint64_t cluster_share(uint64_t count, int rank, int size)
 {
     return count / (uint64_t)size * (uint64_t)rank +

@@ -14,7 +14,7 @@
 enum command_status {
     STATUS_GOOD = 0,
     STATUS_DATA = 1,  /* the data is damaged, incomplete or lossy */
-    STATUS_USAGE = 2, /* the command line makes no sense */
+    STATUS_USAGE = 2, /* the command line is invalid */
     STATUS_IO = 3     /* a device, a file or a socket failed */
 };
 
@@ -40,8 +40,8 @@ struct NAMED_FIELDS command {
 
 /*
  * Reads the options of a call into settings and leaves the operands in call->arguments[0] to
- * [call->count - 1]. Returns true to go on; false with *status to end with, having printed help or
- * what was wrong.
+ * [call->count - 1]. Returns true to continue; false after printing help or an error, with the exit
+ * status in *status.
  */
 bool command_options(struct invocation *call, void *settings, int *status);
 
@@ -59,7 +59,7 @@ void command_restore_signals(void);
 /* Prints "bustap: message" to standard error and returns the exit status for error->code. */
 int command_failure(const struct bt_error *error);
 
-/* The same, for a command that has no memory for what it prints. */
+/* The same for a failed allocation. */
 int command_no_memory(void);
 
 #endif

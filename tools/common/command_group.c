@@ -17,7 +17,7 @@ static const struct command *find(const struct command *const *list, const char 
 static int unknown(const struct command *const *list, const char *called, const char *name)
 {
     const char *nearest = NULL;
-    size_t distance = 3; /* farther is no slip of the finger */
+    size_t distance = 3; /* more edits are not a typing error */
     for (const struct command *const *c = list; *c; c++) {
         size_t now = edit_distance(name, (*c)->name);
         if (now < distance) {

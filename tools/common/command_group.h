@@ -13,8 +13,8 @@ int command_run(const struct command *command, const char *called, int count, ch
                 const sigset_t *mask);
 
 /*
- * Runs the command of the list that arguments[0] names, "CALLED NAME" to its users; complains of
- * one that is not there. Returns the exit status.
+ * Runs the command of the list that arguments[0] names, "CALLED NAME" to its users; reports
+ * an unknown one. Returns the exit status.
  */
 int command_choose(const struct command *const *list, const char *called, int count,
                    char **arguments, const sigset_t *mask);

@@ -58,8 +58,8 @@ static int send_all(int file, const char *text, struct bt_error *error)
     return 0;
 }
 
-/* Reads up to a newline into answer, which has room for CONTROL_ANSWER_BYTES_MAX. */
-/* Receives a whole line up to until, of clock_monotonic_ms(). 0 or a negative code. */
+/* Receives a whole line into answer, which has room for CONTROL_ANSWER_BYTES_MAX, until
+ * clock_monotonic_ms() is until. 0 or a negative code. */
 static int receive_line(int file, char *answer, int64_t until, struct bt_error *error)
 {
     size_t size = 0;
@@ -93,7 +93,7 @@ int control_client_ask(const char *path, const char *request, char **answer, str
     char *text = malloc(CONTROL_ANSWER_BYTES_MAX);
     if (!text)
         return bt_fail(error, BT_MEMORY, "no memory for an answer");
-    const int64_t until = clock_monotonic_ms() + ANSWER_SECONDS * 1000; /* of all together */
+    const int64_t until = clock_monotonic_ms() + ANSWER_SECONDS * 1000;
     int file = connect_to(path, error);
     int result = file < 0 ? file : send_all(file, request, error);
     if (result == 0)

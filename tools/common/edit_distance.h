@@ -1,4 +1,4 @@
-/* How near a name is to another that may have been meant. */
+/* The edit distance of two names, for suggestions. */
 #ifndef TOOLS_COMMON_EDIT_DISTANCE_H
 #define TOOLS_COMMON_EDIT_DISTANCE_H
 
@@ -6,7 +6,7 @@
 
 #define EDIT_DISTANCE_BYTES 64u /* of a name that are compared */
 
-/* Letters to insert, remove or replace to make b of a, in what is compared of them. */
+/* Number of letters to insert, remove or replace to turn a into b, within the compared bytes. */
 size_t edit_distance(const char *a, const char *b);
 
 #endif

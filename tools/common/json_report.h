@@ -10,7 +10,7 @@
 /* Begins an object on a stream, indented for people. NULL: no memory. */
 struct json_put *json_report_begin(FILE *out);
 
-/* Ends the object and frees the report. The caller looks for errors at the stream. */
+/* Ends the object and frees the report. The caller checks the stream for errors. */
 void json_report_end(struct json_put *json);
 
 /* "key": "2026-11-20T22:45:00.123Z", or null for 0: nanoseconds since 1970, UTC. */

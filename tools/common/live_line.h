@@ -7,9 +7,9 @@
 #define LIVE_LINE_BYTES 200u
 
 /*
- * "12345 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 0, board down": what does not
- * fit into width columns is left out, the least important part first, what was lost last. rate is
- * in records per second. Returns line.
+ * "12345 records, 5.20 M/s, 62.4 MB/s, 3.30 to 1, queue 12 %, lost 0, board down": parts that do
+ * not fit into width columns are left out, the least important first, the losses last. rate is in
+ * records per second. Returns line.
  */
 char *live_line(char line[LIVE_LINE_BYTES], const struct capture_status *status, double rate,
                 size_t width);

@@ -13,8 +13,8 @@ struct output *output_new(int file, const char *name, struct bt_error *error);
 void output_free(struct output *output);
 
 /*
- * Room for size bytes (at most OUTPUT_RESERVE_MAX), written out before if need be. NULL and *error
- * where that failed: BT_CLOSED if the reader has closed its end, which is no error to report.
+ * Room for size bytes (at most OUTPUT_RESERVE_MAX); writes pending output first if necessary.
+ * NULL and *error on failure: BT_CLOSED if the reader has closed its end, which is not reported.
  */
 #define OUTPUT_RESERVE_MAX (256u << 10)
 char *output_reserve(struct output *output, size_t size, struct bt_error *error);
@@ -22,7 +22,7 @@ char *output_reserve(struct output *output, size_t size, struct bt_error *error)
 /* Adds `size` of the reserved bytes to the output. */
 void output_filled(struct output *output, size_t size);
 
-/* Writes out what is waiting. 0 or a negative code, as above. */
+/* Writes pending output. 0 or a negative code, as above. */
 int output_flush(struct output *output, struct bt_error *error);
 
 #endif

@@ -7,18 +7,18 @@
 #include <stdbool.h>
 
 /*
- * Whether what is written to output takes the place of the file at path, by whatever names: "-" is
- * standard output, and as a path standard input. Only regular files are replaced; of two that do
- * not exist yet, the folder and the name count.
+ * Whether writing to output overwrites the file at path, also under another name. "-" is standard
+ * output, as a path standard input. Only regular files are overwritten; files that do not exist yet
+ * are compared by folder and name.
  */
 bool overwrite_happens(const char *output, const char *path);
 
-/* Sees that output is not the name of a file of a running capture's prefix: 0 or BT_BUSY. */
+/* Checks that output is not a file of a running capture's prefix: 0 or BT_BUSY. */
 int overwrite_check_held(const char *output, struct bt_error *error);
 
 /*
- * The same; and that output takes the place of none of the count inputs, before anything is opened
- * for writing; what ("the picture") is how the sentence calls that which is written. 0, BT_USAGE or
+ * The same, and checks that output overwrites none of the count inputs; call it before opening
+ * anything for writing. what ("the picture") names the output in the message. 0, BT_USAGE or
  * BT_BUSY.
  */
 int overwrite_check(const char *output, int count, char *const *inputs, const char *what,

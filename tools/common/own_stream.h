@@ -26,8 +26,8 @@ int own_stream_empty(FILE *stream, const char *path, struct bt_error *error);
  * also where an earlier write has failed. */
 int own_stream_finish(FILE *stream, const char *name, struct bt_error *error);
 
-/* Another stream to what is open already: standard error, which the program may close. NULL with
- * *error; the caller closes it. */
+/* A second stream to an open descriptor, such as standard error, which the program may close. NULL
+ * with *error; the caller closes it. */
 FILE *own_stream_on(int descriptor, struct bt_error *error);
 
 /* Prints a line that begins with "bustap: " to a stream of own_stream_on(), at any time.
@@ -46,17 +46,16 @@ struct NAMED_FIELDS own_output {
 };
 
 /*
- * Before any of them is opened: no two, and none of them and the program, are one file on a disk,
- * where one would overwrite the other. Those that are not wanted have no `what`. Those that are
- * not there are made; "-" is refused; nothing that is there is touched. 0, BT_USAGE, BT_BUSY: one
- * is a file of a running capture, or BT_IO: one cannot be written.
+ * Checks outputs before any is opened: each must be a file of its own and not the program's. "-" is
+ * refused. Missing files are created; existing ones stay unchanged. An unused output has no `what`.
+ * 0, BT_USAGE, BT_BUSY (a file of a running capture) or BT_IO (cannot be written).
  */
 int own_stream_check(const struct own_output *outputs, size_t count, const char *program,
                      struct bt_error *error);
 
 /*
- * To be called around output while the program runs: a closed reader or a file at its size limit
- * is then an error of write() and not a signal to the program.
+ * Called around output while the program runs: a closed reader or a file at its size limit is then
+ * an error of write() and not a signal to the program.
  */
 struct own_signals {
     sigset_t mask, pending;

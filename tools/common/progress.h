@@ -1,4 +1,4 @@
-/* A line on the terminal that says how far a long job is. Silent where standard error is none. */
+/* A line on the terminal with the progress of a long job; none if standard error is no terminal. */
 #ifndef TOOLS_COMMON_PROGRESS_H
 #define TOOLS_COMMON_PROGRESS_H
 
@@ -7,18 +7,18 @@
 
 struct progress {
     bool wanted;
-    bool shown; /* there is a line on the terminal now */
+    bool shown; /* a line is on the terminal */
     int64_t started_ns, shown_ns;
 };
 
-/* Begins: nothing is shown in the first second. Not either where standard output is a terminal too,
- * unless quiet_output says that nothing goes there. */
+/* Begins: nothing is shown in the first second, nor if standard output is a terminal, too, unless
+ * quiet_output: standard output gets nothing meanwhile. */
 void progress_begin(struct progress *progress, bool quiet_output);
 
 /* Shows done of total bytes (0: unknown) of path, a few times a second. */
 void progress_show(struct progress *progress, const char *path, uint64_t done, uint64_t total);
 
-/* Takes the line away, so that something else can be printed. */
+/* Clears the line, so that something else can be printed. */
 void progress_clear(struct progress *progress);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * Tables that commands print: aligned for people, as comma separated values, or as JSON. Rows are
- * asked for one at a time, so that a table of any length takes no memory.
+ * requested one at a time, so that a table of any length takes no memory.
  */
 #ifndef TOOLS_COMMON_TABLE_H
 #define TOOLS_COMMON_TABLE_H
@@ -22,8 +22,8 @@ enum table_kind {
     TABLE_ADDRESS, /* number, hexadecimal; a string in JSON, as in DCFG */
     TABLE_SHARE,   /* real, 0 to 1: a percentage for people */
     TABLE_REAL,    /* real */
-    TABLE_SYMBOL,  /* text+0xnumber, without what is 0 */
-    TABLE_LINE     /* text:number, without what is 0 */
+    TABLE_SYMBOL,  /* text+0xnumber; text alone if number is 0 */
+    TABLE_LINE     /* text:number; text alone if number is 0 */
 };
 
 struct table_column {
@@ -33,7 +33,7 @@ struct table_column {
 };
 
 struct table_cell {
-    const char *text; /* NULL: there is none */
+    const char *text; /* NULL: none */
     uint64_t number;
     double real;
     bool none; /* empty; null in JSON */
@@ -48,7 +48,7 @@ struct NAMED_FIELDS table {
     void *argument;
 };
 
-/* For people. What a terminal would take for commands is shown as '?'. Stops where out fails. */
+/* For people. Control characters are shown as '?'. Stops if out fails. */
 void table_print(const struct table *table, FILE *out);
 
 /* Comma separated values (RFC 4180), with a heading. */

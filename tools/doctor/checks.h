@@ -11,7 +11,7 @@
 void check_machine(struct findings *findings, const struct ftdi_diagnoses *found, const char *root);
 
 /*
- * The board at place in what was found, by what is known without opening it as a board. channel is
+ * Checks board number place of found without opening it as a board. channel is
  * 'A' or 'B'. True if its link can be tried: it is ours, free, and has no problem that would keep
  * it from being opened.
  */

@@ -13,7 +13,7 @@ struct finding {
     const char *check; /* one word: "permission" */
     enum finding_level level;
     char text[480];   /* what was found */
-    char advice[480]; /* what to do; empty where there is nothing */
+    char advice[480]; /* what to do; empty: nothing */
 };
 
 struct findings {
@@ -22,11 +22,11 @@ struct findings {
     struct finding *all;
     size_t count, capacity;
     size_t warnings, problems;
-    bool incomplete; /* there was no memory for all */
+    bool incomplete; /* findings are missing for want of memory */
 };
 
-/* What comes next is about this: its name, and some words for people. The name must outlive that.
- */
+/* Sets the subject of the findings that follow: its name, which must outlive them, and a
+ * description for people. */
 void findings_subject(struct findings *findings, const char *name, const char *description);
 
 /* Adds a finding, with advice ("" for none) and a text from a printf format. check is a constant.

@@ -180,7 +180,7 @@ struct exec_run {
     sigset_t mask; /* before */
 };
 
-/* The program has its own. True: somebody at a terminal sees nothing of the program there. */
+/* True: standard error is a terminal to which the program does not write. */
 static bool let_go_of_streams(void)
 {
     bool watched = !isatty(STDOUT_FILENO);
@@ -282,8 +282,8 @@ static int open_summary(struct exec_run *run, struct bt_error *error)
     return run->outputs.summary || !path ? 0 : error->code;
 }
 
-/* Those that have come so far do to bustap what they would have done to the program: nothing of it
- * has run, no file is there yet, and its process ends with this one. */
+/* Lets pending signals act on bustap: the program has not started, no file exists yet, and the
+ * program's process ends with this one. */
 static void let_signals_through(const struct exec_run *run)
 {
     sigset_t all;
@@ -291,7 +291,7 @@ static void let_signals_through(const struct exec_run *run)
     sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* Everything that can fail for reasons that the user can mend: nothing of the program has run. */
+/* All steps that can fail for reasons the user can fix, before the program starts. */
 static int begin(struct exec_run *run, struct bt_error *error)
 {
     struct exec_settings *settings = run->settings;
@@ -335,7 +335,7 @@ static int begin(struct exec_run *run, struct bt_error *error)
     return 0;
 }
 
-/* The program's status, or ours where the program has nothing to complain of. */
+/* The program's status, or ours if the program's is 0. */
 static int attend(struct exec_run *run)
 {
     int wait_status = exec_supervise(&run->child, &run->outputs);

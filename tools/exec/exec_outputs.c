@@ -44,7 +44,7 @@ static void describe(struct capture_info *info, const struct exec_settings *sett
              *code ? "code " : "", code);
 }
 
-/* Firmware and driver between the program and the capture, as with a real bus. */
+/* Sends the program's records through firmware and driver, as with a real bus. */
 static struct source *through_board(struct source *references, struct exec_settings *settings,
                                     struct bt_error *error)
 {
@@ -136,8 +136,8 @@ static void conclude(struct exec_outputs *outputs, int lane)
     outputs->captures[lane] = NULL;
 }
 
-/* Not before its user has done with it: one whose capture has failed goes on, and has to find the
- * ring closed. */
+/* Call this only after the lane's user has ended: a user whose capture has failed continues and
+ * must find the ring closed. */
 static void release(struct exec_outputs *outputs, int lane)
 {
     outputs->users[lane].alive.number = 0;
@@ -166,7 +166,7 @@ static void begin_new(struct exec_outputs *outputs, int lane)
     if (exec_outputs_open(outputs, lane, &error) == 0)
         return;
     count_status(outputs, capture_report_failure(&outputs->report, &error));
-    record_ring_close(exec_lanes_ring(outputs->lanes, lane)); /* its process goes on without */
+    record_ring_close(exec_lanes_ring(outputs->lanes, lane)); /* its process continues uncaptured */
 }
 
 static void say_notes(struct exec_outputs *outputs)
@@ -191,7 +191,7 @@ bool exec_outputs_look(struct exec_outputs *outputs)
         struct record_ring *ring = exec_lanes_ring(outputs->lanes, lane);
         if (!exec_lanes_alive(outputs->lanes, lane, &user))
             record_ring_end(ring);
-        if (outputs->captures[lane]) /* the first was opened before its process was there */
+        if (outputs->captures[lane]) /* the first was opened before its process existed */
             outputs->users[lane].alive = user.alive;
         if (outputs->captures[lane] && capture_wait(outputs->captures[lane], 0))
             conclude(outputs, lane);

@@ -13,22 +13,22 @@ struct exec_outputs {
     struct exec_lanes *lanes;
     struct capture *captures[EXEC_LANES];
     struct exec_user users[EXEC_LANES];
-    FILE *summary; /* a line of JSON for each; NULL: nobody wants it */
+    FILE *summary; /* receives a line of JSON for each capture; NULL: no summary */
     struct capture_report report;
-    int status; /* the worst so far: 0, or a command's */
+    int status; /* the worst exit status so far */
 };
 
 /* Begins the capture of a lane that is in use. 0 or a negative code. */
 int exec_outputs_open(struct exec_outputs *outputs, int lane, struct bt_error *error);
 
-/* Looks after all: begins those of new lanes, ends those whose process is gone, concludes those
- * that have ended. Whether any is left. */
+/* Starts captures for new lanes, ends those whose process has ended, and concludes those that are
+ * complete. Returns whether any capture remains. */
 bool exec_outputs_look(struct exec_outputs *outputs);
 
-/* A process has ended: nothing will come of it. */
+/* A process has ended: closes its lanes for writing. */
 void exec_outputs_end_process(struct exec_outputs *outputs, pid_t process);
 
-/* Ends all captures; programs go on without. */
+/* Ends all captures; the programs continue uncaptured. */
 void exec_outputs_stop(struct exec_outputs *outputs);
 
 #endif

@@ -7,8 +7,8 @@
 #define EXEC_PROGRAM_BYTES 4096u
 
 /*
- * As a shell finds it: a name with a slash is a path, any other is looked for in the folders of
- * PATH. 0; or BT_USAGE: there is none; path has room for EXEC_PROGRAM_BYTES.
+ * Finds a program as a shell does: a name with a slash is a path, any other is searched for in the
+ * folders of PATH. path has room for EXEC_PROGRAM_BYTES. 0, or BT_USAGE: not found.
  */
 int exec_program_find(char *path, const char *name, struct bt_error *error);
 

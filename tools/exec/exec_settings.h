@@ -1,4 +1,4 @@
-/* What `bustap exec` was asked for. */
+/* The options of `bustap exec`. */
 #ifndef TOOLS_EXEC_EXEC_SETTINGS_H
 #define TOOLS_EXEC_EXEC_SETTINGS_H
 
@@ -9,26 +9,26 @@
 struct exec_settings {
     struct capture_settings capture; /* first: capture_options.h */
     bool only_fetch, only_data;
-    bool board;                      /* by way of a virtual one */
-    struct session_settings session; /* with it */
-    bool packing;                    /* was asked for */
+    bool board;                      /* capture through a virtual board, */
+    struct session_settings session; /* with this session */
+    bool packing;                    /* --packing was given */
     uint64_t skip, limit;            /* instructions; 0: none */
-    uint64_t on, off;                /* of samples; off 0: all */
-    uint64_t quantum;                /* instructions of a thread's turn */
+    uint64_t on, off;                /* instructions captured, then not, by turns; off 0: all */
+    uint64_t quantum;                /* instructions per turn of a thread */
     const char *from, *until;        /* places, as exec_symbol_parse() has them; NULL: none */
-    const char *calls;               /* likewise: of this function */
+    const char *calls;               /* capture only during calls of this function; NULL: always */
     bool repeats, markers;
-    const char *code;       /* instructions there alone: exec_code.h; NULL: all */
+    const char *code;       /* capture only this code: exec_code.h; NULL: all */
     const char *filter;     /* of records, as given; NULL: none */
-    struct filter records;  /* that */
-    bool ends;              /* the program, after what is captured */
-    const char *modules;    /* a file for what was loaded; NULL: none */
-    unsigned debug;         /* exec_debug.h: what is shown; 0: nothing */
-    const char *debug_file; /* where; NULL: on standard error */
+    struct filter records;  /* the parsed filter */
+    bool ends;              /* end the program after the captured part */
+    const char *modules;    /* file for the list of modules; NULL: none */
+    unsigned debug;         /* events to print, EXEC_DEBUG_*; 0: none */
+    const char *debug_file; /* file for them; NULL: standard error */
     bool quiet;
     bool each;                      /* each thread has a separate capture */
-    bool follow;                    /* children, too, and programs that others become */
-    const char *summary;            /* a file for it; NULL: none */
+    bool follow;                    /* capture children and executed programs, too */
+    const char *summary;            /* file for the summary; NULL: none */
     const char *const *arguments;   /* of the program, its name first; NULL ends them */
     const char *const *environment; /* NULL ends it */
 };

@@ -12,7 +12,7 @@
 
 #define LOOK_NS 20000000 /* interval of checks whether a stopped program continues */
 
-/* Nothing has become of the program since it was last waited for. */
+/* Whether the program's state is unchanged since the last wait. */
 static bool is_as_before(pid_t program)
 {
     siginfo_t info = {.si_pid = 0};
@@ -27,7 +27,7 @@ static bool is_job(void)
     return getpgid(parent) != getpgrp() && getsid(parent) == getsid(0);
 }
 
-/* Nothing of a stopped process runs: another one sees the program go on, and wakes it. */
+/* Starts a process that continues this one, which stops, once the program is continued. */
 static pid_t begin_watch(pid_t program)
 {
     const struct timespec time = {0, LOOK_NS};
@@ -51,7 +51,7 @@ static void end_watch(pid_t watcher)
         continue;
 }
 
-/* Returns when somebody continues the calling process. */
+/* Stops the calling process; returns after it is continued. */
 static void stop_by(int number)
 {
     const struct sigaction usual = {.sa_handler = SIG_DFL};

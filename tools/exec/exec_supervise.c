@@ -10,17 +10,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_NS       100000000 /* the live line is renewed so often, at least */
-#define LAST_WORDS_MS 500       /* for who reads standard error, once a signal came */
-#define FINISH_NS     2000000   /* and so often it is looked whether all is written */
+#define LOOK_NS       100000000 /* interval of the live line at most */
+#define LAST_WORDS_MS 500       /* limit for the reader of standard error after a signal */
+#define FINISH_NS     2000000   /* polling interval until all captures are written */
 
-/* Of what we write ourselves: a limit of files' sizes, a reader that went away. */
+/* A signal from our own writing: a file at its size limit, a closed reader. */
 static bool is_our_own(const siginfo_t *info)
 {
     return (info->si_signo == SIGXFSZ || info->si_signo == SIGPIPE) && info->si_pid == getpid();
 }
 
-/* A terminal sends its signals to the program, too; those that somebody sent came here alone. */
+/* A terminal signals the program itself; a signal from kill(2) reached this process alone. */
 static bool is_for_program(const siginfo_t *info, pid_t program)
 {
     bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
@@ -42,7 +42,7 @@ static bool has_ended(pid_t process, int *status)
     return true;
 }
 
-/* Looks after the captures for a moment; a signal that comes ends it. */
+/* Waits for a signal, up to nanoseconds, then prints notes and the live line. True: one came. */
 static bool look(struct exec_outputs *outputs, siginfo_t *info, int64_t nanoseconds)
 {
     const struct timespec time = {0, (long)nanoseconds};
@@ -62,7 +62,7 @@ static bool is_enough(const siginfo_t *info)
     return info->si_signo != SIGCHLD && !is_our_own(info);
 }
 
-/* What is still to be written, and read on standard error, and children that are followed. */
+/* Waits for followed children, for the captures' files and for the reader of standard error. */
 static void finish(struct exec_outputs *outputs)
 {
     siginfo_t info;

@@ -6,9 +6,9 @@
 #include "tools/exec/exec_outputs.h"
 
 /*
- * Until the child ends, and all captures: passes signals on that were sent to bustap alone, stops
- * as exec_stop.h has it, keeps the live line. All signals are blocked. Returns the child's wait
- * status.
+ * Waits for the end of the child and of all captures. Meanwhile passes on signals that were sent to
+ * bustap alone, stops with the program (exec_stop.h) and renews the live line. The caller blocks
+ * all signals. Returns the child's wait status.
  */
 int exec_supervise(const struct exec_child *child, struct exec_outputs *outputs);
 

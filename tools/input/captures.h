@@ -13,13 +13,13 @@ struct captures {
 };
 
 struct captures_settings {
-    const char *again; /* what reads the files twice ("a trace"), which standard input and pipes
-                          cannot be; NULL: nothing does */
+    const char *again; /* what reads the files twice ("a trace"), so that standard input and pipes
+                          are refused; NULL: they are read once */
     bool concatenate;  /* several traces are studied as one, one after the other */
     bool as_given;     /* the order given is kept, no file is opened, several traces are accepted */
 };
 
-/* The row of that for the table of a command's options (tools/common/options.h). */
+/* The row of `concatenate` for a command's table of options (tools/common/options.h). */
 #define CAPTURES_CONCATENATE_OPTION(type, member)                                                  \
     {                                                                                              \
         OPTION_FLAG, 0, "concatenate", NULL, "read several traces as one, in sequence",            \
@@ -27,11 +27,10 @@ struct captures_settings {
     }
 
 /*
- * Puts the files in order: those of a capture together and by their numbers, captures as they were
- * given; a file without a header keeps its position and is a separate trace. BT_USAGE, which names
- * them, where there are several traces, unless concatenate says so. What comes through a pipe shows
- * its header later: captures_join judges it then. 0, BT_USAGE, BT_IO, BT_DATA or BT_MEMORY;
- * captures_free in any case.
+ * Sorts the files: those of a capture together and by number, captures in the order given. A file
+ * without a header keeps its position and is a separate trace. Several traces are refused with
+ * BT_USAGE unless settings->concatenate. The header of a pipe is not read here; captures_join
+ * checks it. 0, BT_USAGE, BT_IO, BT_DATA or BT_MEMORY; call captures_free in any case.
  */
 int captures_order(struct captures *captures, int count, char **paths,
                    const struct captures_settings *settings, struct bt_error *error);
@@ -52,9 +51,9 @@ struct captures_seam {
 };
 
 /*
- * Goes on to the file that begins with header info (NULL for none) in path, which stays the
- * caller's. 1 where it continues the capture read before, 0 where it begins a trace. BT_USAGE where
- * that is another trace and concatenate does not say so.
+ * Continues with the file that begins with header info (NULL for none) in path, which stays the
+ * caller's. 1 if it continues the capture read before, 0 if it begins a trace. BT_USAGE if that is
+ * another trace, unless concatenate.
  */
 int captures_join(struct captures_seam *seam, const struct capture_info *info, const char *path,
                   bool concatenate, struct bt_error *error);

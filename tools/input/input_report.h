@@ -1,5 +1,5 @@
 /*
- * Reports of trouble with traces, for every command that reads them: each goes to standard error
+ * Reports of errors in traces, for every command that reads them: each goes to standard error
  * and raises the exit status; reading continues.
  */
 #ifndef TOOLS_INPUT_INPUT_REPORT_H

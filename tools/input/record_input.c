@@ -105,7 +105,7 @@ static void start_file(struct record_input *input, const struct capture_info *in
 
 /*
  * Begins another file. If it belongs to another trace, ticks and indexes continue where the last
- * trace ended. Trouble with it is left in input->met.
+ * trace ended. An error is left in input->met.
  */
 static void join_file(struct record_input *input, const struct capture_info *info, const char *path)
 {
@@ -281,7 +281,7 @@ static bool fill_slot(struct record_input *input, struct slot *slot)
 
 /* --- the reading thread --- */
 
-/* The next free slot, once there is one; NULL if nothing more is wanted. */
+/* Waits for the next free slot; NULL if nothing more is wanted. */
 static struct slot *next_slot(struct record_input *input)
 {
     pthread_mutex_lock(&input->mutex);
@@ -568,7 +568,7 @@ int record_input_close(struct record_input *input)
 
 /* --- counting --- */
 
-/* Reads a trace to its end, for want of a way to hop over it. */
+/* Counts the records of a trace that cannot be skipped, by reading it. */
 static int count_by_reading(struct source *source, uint64_t *records, struct bt_error *error)
 {
     struct record some[1024];

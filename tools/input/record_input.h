@@ -37,8 +37,8 @@ struct record_input_settings {
                         skipped: these are then read, not hopped over */
 };
 
-/* The rows of what is read, for a command's table of options (tools/common/options.h): its settings
- * have that type and a struct record_input_settings as that member. */
+/* The rows of the input's options, for a command's table of options (tools/common/options.h): its
+ * settings have that type and a struct record_input_settings as that member. */
 #define RECORD_INPUT_OPTIONS(type, member)                                                         \
     INPUT_TRACE_OPTIONS(type, member.trace), CAPTURES_CONCATENATE_OPTION(type, member.concatenate)
 
@@ -88,7 +88,7 @@ const char *record_input_name(const char *path);
 /* Puts all records into sink, which stays open. 0, or why the sink or a trace failed. */
 int record_input_run(struct record_input *input, struct sink *sink, struct bt_error *error);
 
-/* Closes it, early or at its end. Returns the exit status: 0, or 1 where something was damaged. */
+/* Closes it, early or at its end. Returns the exit status: 0, or 1 if something was corrupt. */
 int record_input_close(struct record_input *input);
 
 /*

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Contradictions of a file that are reported one by one. */
-#define TOLD_MAX 10u
+#define REPORTED_MAX 10u
 
 /* Checks and counts the records of a path. */
 struct check {
@@ -68,7 +68,7 @@ struct trace_file *trace_check_add(struct trace_set *set, const char *path, stru
     return file;
 }
 
-/* Another file begins; info is NULL where it has no header. False where there is no room for it. */
+/* Another file begins; info is NULL if it has no header. False: no room for another file. */
 static bool begin_file(struct check *check, const struct capture_info *info)
 {
     struct trace_file *file = NULL;
@@ -76,8 +76,8 @@ static bool begin_file(struct check *check, const struct capture_info *info)
         return false;
     end_file(check, input_trace_offset(check->trace));
     if (check->set->count - check->first >= TRACE_FILES_MAX)
-        bt_fail(&check->full, BT_DATA, "%s holds more than %u files, one after the other",
-                check->path, TRACE_FILES_MAX);
+        bt_fail(&check->full, BT_DATA, "%s holds more than %u concatenated files", check->path,
+                TRACE_FILES_MAX);
     else
         file = trace_check_add(check->set, check->path, &check->full);
     if (!file)
@@ -105,17 +105,18 @@ static bool continue_file(struct check *check)
 static void contradict(struct check *check, const struct bt_error *error)
 {
     struct trace_file *file = check->file;
-    struct bt_error told;
+    struct bt_error reported;
     uint64_t offset = input_trace_offset(check->trace);
     if (file->contradictions++ == 0)
         snprintf(file->contradiction, sizeof file->contradiction, "offset %" PRIu64 ": %.190s",
                  offset, error->message);
-    if (file->contradictions > TOLD_MAX)
+    if (file->contradictions > REPORTED_MAX)
         return;
-    bt_fail(&told, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
+    bt_fail(&reported, BT_DATA, "%.200s: offset %" PRIu64 ": %.200s%s", file->path, offset,
             error->message,
-            file->contradictions == TOLD_MAX ? "; further contradictions are not reported" : "");
-    input_report_error(check->report, &told);
+            file->contradictions == REPORTED_MAX ? "; further contradictions are not reported"
+                                                 : "");
+    input_report_error(check->report, &reported);
 }
 
 /* Whether the batch's place follows on the last one's: true unless something is missing or twice.
@@ -185,20 +186,20 @@ static int check_batch(struct check *check, const struct batch *batch, struct bt
 static void add_final_losses(struct trace_file *file)
 {
     const struct capture_totals *totals = &file->totals;
-    uint64_t told = 0;
+    uint64_t counted = 0;
     for (int stage = 0; stage < LOSS_STAGES; stage++)
         if (totals->file_lost[stage] > file->lost.count[stage]) {
-            told = saturating_add(told, totals->file_lost[stage] - file->lost.count[stage]);
+            counted = saturating_add(counted, totals->file_lost[stage] - file->lost.count[stage]);
             file->lost.count[stage] = totals->file_lost[stage];
         }
     /* the loss of a corrupt block lies in the middle, and no longer counts as missing */
-    uint64_t behind = totals->end_index - file->end_index;
+    uint64_t after = totals->end_index - file->end_index;
     if (totals->end_index < file->end_index)
         file->misplaced++;
-    else if (behind > told)
-        file->missing += behind - told;
+    else if (after > counted)
+        file->missing += after - counted;
     else
-        file->missing -= told - behind < file->missing ? told - behind : file->missing;
+        file->missing -= counted - after < file->missing ? counted - after : file->missing;
     file->end_index = totals->end_index;
 }
 

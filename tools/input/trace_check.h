@@ -1,4 +1,4 @@
-/* Reads traces from beginning to end and keeps what info and verify want to know of them. */
+/* Reads traces from beginning to end and collects the facts that info and verify print. */
 #ifndef TOOLS_INPUT_TRACE_CHECK_H
 #define TOOLS_INPUT_TRACE_CHECK_H
 
@@ -22,12 +22,12 @@ struct trace_gap {
 
 /* How the ticks of a file's data members follow one another; all zero before the first. */
 struct trace_order {
-    bool data;  /* there is a data member */
-    bool known; /* tick is, even if there is none: 0 where the capture begins */
+    bool data;  /* a data member was read */
+    bool known; /* tick is known, also without a data member: 0 where the capture begins */
     bool exact; /* tick is that of a record, and nothing is missing after it */
     bool timed; /* the first data member begins with a record, and nothing is missing before it */
     bool lost;  /* the first data member has a loss */
-    bool lost_behind;    /* the closing member counts a loss that no data member has */
+    bool lost_after;     /* the closing member counts a loss that no data member has */
     uint64_t first_tick; /* of the first data member */
     uint64_t lost_tick;  /* the first one of its loss */
     uint64_t tick;       /* last tick of the last data member */
@@ -53,7 +53,7 @@ struct trace_file {
     uint64_t misplaced; /* blocks that begin before the previous one has ended */
     uint64_t end_index; /* after the last record or loss */
     struct trace_order order;
-    char contradiction[TRACE_REASON_BYTES]; /* the first, with its offset; empty: there is none */
+    char contradiction[TRACE_REASON_BYTES]; /* the first, with its offset; empty: none */
     uint64_t contradictions;                /* in how many members */
     uint64_t offset, closing_offset;        /* of its header and of its closing member */
     uint64_t first_tick, last_tick;
@@ -83,7 +83,7 @@ struct trace_gap trace_check_gap(const struct batch *batch);
 struct trace_file *trace_check_add(struct trace_set *set, const char *path, struct bt_error *error);
 
 /*
- * Reads path and appends to set each file that it holds, at least one; trouble is reported. Counts
+ * Reads path and appends to set each file that it holds, at least one; errors are reported. Counts
  * into tally unless that is NULL. 0, or a negative code if no further file can be read.
  */
 int trace_check(struct trace_set *set, const char *path,

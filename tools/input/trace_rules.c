@@ -154,11 +154,11 @@ static bool knows_capture(const struct capture_totals *totals)
 }
 
 /* Compares the last tick with that of the last data member so far. */
-static int check_last_tick(const struct capture_totals *totals, uint64_t tick, bool lost_behind,
+static int check_last_tick(const struct capture_totals *totals, uint64_t tick, bool lost_after,
                            struct bt_error *error)
 {
     if (!knows_capture(totals) || totals->last_tick == tick ||
-        (lost_behind && totals->last_tick > tick))
+        (lost_after && totals->last_tick > tick))
         return 0;
     return bt_fail(error, BT_DATA,
                    "the closing block's last tick is %" PRIu64
@@ -170,23 +170,24 @@ static int check_last_tick(const struct capture_totals *totals, uint64_t tick, b
 static int check_file(const struct trace_file *file, struct bt_error *error)
 {
     const struct capture_totals *totals = &file->totals;
-    uint64_t behind = 0;
+    uint64_t after = 0;
     for (int stage = 0; stage < LOSS_STAGES; stage++) {
-        uint64_t told = file->lost.count[stage];
-        if (totals->file_lost[stage] < told)
+        uint64_t counted = file->lost.count[stage];
+        if (totals->file_lost[stage] < counted)
             return bt_fail(error, BT_DATA,
                            "the closing block counts %" PRIu64
                            " requests lost (%s); the blocks count %" PRIu64,
-                           totals->file_lost[stage], loss_stage_name((enum loss_stage)stage), told);
-        if (__builtin_add_overflow(behind, totals->file_lost[stage] - told, &behind))
+                           totals->file_lost[stage], loss_stage_name((enum loss_stage)stage),
+                           counted);
+        if (__builtin_add_overflow(after, totals->file_lost[stage] - counted, &after))
             return bt_fail(error, BT_DATA, "the losses of the closing block overflow 64 bits");
     }
-    if (totals->end_index < file->end_index || totals->end_index - file->end_index != behind)
+    if (totals->end_index < file->end_index || totals->end_index - file->end_index != after)
         return bt_fail(error, BT_DATA,
                        "the closing block ends at request %" PRIu64 "; the blocks end at request "
                        "%" PRIu64 ", with %" PRIu64 " more lost",
-                       totals->end_index, file->end_index, behind);
-    return file->order.known ? check_last_tick(totals, file->order.tick, behind > 0, error) : 0;
+                       totals->end_index, file->end_index, after);
+    return file->order.known ? check_last_tick(totals, file->order.tick, after > 0, error) : 0;
 }
 
 /* Compares what the closing member says of the capture with itself. */
@@ -256,8 +257,8 @@ int trace_rules_closing(struct trace_file *file, bool torn, struct bt_error *err
         result = check_capture(file, error);
     if (result == 0)
         result = check_source(totals, error);
-    file->order.lost_behind = totals->end_index != file->end_index;
-    file->order.exact = file->order.exact && !file->order.lost_behind;
+    file->order.lost_after = totals->end_index != file->end_index;
+    file->order.exact = file->order.exact && !file->order.lost_after;
     return result;
 }
 
@@ -304,7 +305,7 @@ int trace_rules_seam(const struct trace_file *file, const struct trace_order *or
                        " ends at tick %" PRIu64,
                        begin->lost_tick, file->info.file_number, order->tick);
     if (next->closed && !begin->data && order->known &&
-        check_last_tick(&next->totals, order->tick, begin->lost_behind, error) < 0)
+        check_last_tick(&next->totals, order->tick, begin->lost_after, error) < 0)
         return BT_DATA;
     if (file->closed && next->closed && !counts_follow(&file->totals, &next->totals))
         return bt_fail(error, BT_DATA,
@@ -319,5 +320,5 @@ void trace_rules_advance(struct trace_order *order, const struct trace_file *nex
     if (next->order.data)
         *order = next->order;
     else
-        order->exact = order->exact && !next->order.lost_behind;
+        order->exact = order->exact && !next->order.lost_after;
 }

@@ -1,7 +1,7 @@
 /*
- * What must hold of a capture file beyond its checksums: doc/capture-file.md, "Verifying". Each
- * function compares a member with what came before it. 0, or BT_DATA and *error, a sentence without
- * file and offset, for the first contradiction.
+ * The rules of a capture file beyond its checksums: doc/capture-file.md, "Verifying". Each function
+ * compares a member with those before it. 0, or BT_DATA for the first contradiction, with a
+ * sentence without file and offset in *error.
  */
 #ifndef TOOLS_INPUT_TRACE_RULES_H
 #define TOOLS_INPUT_TRACE_RULES_H
@@ -12,7 +12,7 @@
 int trace_rules_header(struct trace_file *file, struct bt_error *error);
 
 /* A data member with all of its records comes next in the file. Updates file->order. torn: members
- * are missing in front of it. */
+ * before it are missing. */
 int trace_rules_data(struct trace_file *file, const struct batch *batch, bool torn,
                      struct bt_error *error);
 

@@ -100,7 +100,7 @@ static void add_file(struct trace_verdict *verdict, const struct trace_file *fil
     verdict->bytes += file->bytes;
 }
 
-/* One file by itself. */
+/* Checks one file, without its neighbours. */
 static void judge_file(struct trace_verdict *verdict, const struct trace_file *file)
 {
     const char *path = file->path;
@@ -156,8 +156,8 @@ static void judge_seam(struct trace_verdict *verdict, const struct trace_file *f
                    error.message);
 }
 
-/* Files in front of the first: a ring may have removed them, and only it may. Later captures to the
- * same prefix turn it, too. */
+/* Checks the files missing before the first: only a ring may have removed them, also for later
+ * captures to the same prefix. */
 static void judge_beginning(struct trace_verdict *verdict, const struct trace_file *files,
                             size_t count)
 {
@@ -184,7 +184,7 @@ static void judge_beginning(struct trace_verdict *verdict, const struct trace_fi
     verdict->removed = first->info.first_index;
 }
 
-/* What the last file says of the whole capture. */
+/* Checks the totals of the capture in the last file. */
 static void judge_totals(struct trace_verdict *verdict, const struct trace_file *last)
 {
     const struct capture_totals *totals = &last->totals;

@@ -1,4 +1,4 @@
-/* Files that have been read, put together to captures, and what can be said of each of those. */
+/* Groups files that have been read by capture, and judges whether each capture is complete. */
 #ifndef TOOLS_INPUT_TRACE_SET_H
 #define TOOLS_INPUT_TRACE_SET_H
 
@@ -17,18 +17,18 @@ void trace_set_sort(struct trace_set *set);
 /* The files from `first` on that belong to one capture: how many. 0 at the end. */
 size_t trace_set_capture(const struct trace_set *set, size_t first);
 
-/* What is known of one capture from its files. */
+/* The sums and the verdict for one capture, from its files. */
 struct trace_verdict {
     bool complete; /* no delivered record is missing, except for counted losses */
     char why[384]; /* else: the first reason why not */
     uint64_t files;
     uint64_t records;
     uint64_t lost[LOSS_STAGES];
-    uint64_t gaps;        /* times that the board was away, */
-    uint64_t gap_ms;      /* in all */
-    uint64_t chosen_gaps; /* besides: places where a program's user left something out */
+    uint64_t gaps;        /* times that the board was disconnected or silent, */
+    uint64_t gap_ms;      /* total length */
+    uint64_t chosen_gaps; /* not among `gaps`: places where a program's user left something out */
     uint64_t bytes;
-    uint64_t first_tick, last_tick; /* 0 where there are no records */
+    uint64_t first_tick, last_tick; /* 0 without records */
     uint32_t removed_files;         /* a ring has removed files 1 to this */
     uint32_t ring;                  /* number of files that the ring keeps */
     uint64_t removed;               /* number of records and losses in them, */
@@ -36,8 +36,8 @@ struct trace_verdict {
     const struct trace_file *last;  /* with the final closing member, NULL if that is missing */
 };
 
-/* Judges the capture of count files. A trace that is no capture is complete if all of it could be
- * read. */
+/* Judges the capture of count files. A trace without header is complete if all of it was readable.
+ */
 void trace_set_judge(struct trace_verdict *verdict, const struct trace_file *files, size_t count);
 
 #endif

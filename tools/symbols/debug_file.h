@@ -11,14 +11,14 @@
 /* Where to look. */
 struct debug_folders {
     const char *root;  /* the global folder, /usr/lib/debug */
-    const char *cache; /* of debuginfod clients; NULL: there is none */
+    const char *cache; /* the cache of debuginfod clients; NULL: none */
 };
 
 #define DEBUG_FOLDER_BYTES 4096u
 
 struct debug_file {
-    char *path;    /* NULL: there is none */
-    char *refused; /* why a file at its place is not used: a sentence; NULL: there was none */
+    char *path;    /* NULL: none */
+    char *refused; /* why a candidate is not used: a sentence; NULL: none was refused */
 };
 
 /* The folders that this machine has; cache is where the name of the second one goes. */

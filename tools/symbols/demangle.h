@@ -4,11 +4,12 @@
 
 struct demangler;
 
-/* Uses the C++ library of the machine. NULL: it has none, or there is no memory; names stay. */
+/* Uses the C++ library of the machine. NULL: the library or memory is missing; names stay mangled.
+ */
 struct demangler *demangler_new(void);
 void demangler_free(struct demangler *demangler);
 
-/* "std::sort(int*, int*)", to be freed; NULL: it is no such name. */
+/* "std::sort(int*, int*)", which the caller frees; NULL: symbol is not a mangled name. */
 char *demangle(const struct demangler *demangler, const char *symbol);
 
 #endif

@@ -88,8 +88,8 @@ static uint64_t find_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
     return 0;
 }
 
-/* Its address as the file has it, 0: it is not there; and the first page's. Where it is not there,
- * *debug is the file's debug file, if debug is not NULL. */
+/* The symbol's address in the file and that of the first loaded page. 0: not found; then *debug is
+ * the file's debug file, unless debug is NULL. */
 static uint64_t find_in_file(const char *path, struct exec_symbol *wanted, uint64_t *page,
                              struct debug_file *debug)
 {

@@ -203,11 +203,11 @@ static int insert(struct images *images, const struct image *image, struct bt_er
     while (place < images->count && images->images[place].load_address < image->load_address)
         place++;
     const struct image *before = place > 0 ? &images->images[place - 1] : NULL;
-    const struct image *behind = place < images->count ? &images->images[place] : NULL;
+    const struct image *after = place < images->count ? &images->images[place] : NULL;
     if (before && before->load_address + before->size > image->load_address)
         return bt_fail(error, BT_USAGE, "overlaps %s", before->path);
-    if (behind && image->load_address + image->size > behind->load_address)
-        return bt_fail(error, BT_USAGE, "overlaps %s", behind->path);
+    if (after && image->load_address + image->size > after->load_address)
+        return bt_fail(error, BT_USAGE, "overlaps %s", after->path);
     struct image *larger = realloc(images->images, (images->count + 1) * sizeof *images->images);
     if (!larger)
         return bt_fail(error, BT_MEMORY, "no memory for images");

@@ -65,7 +65,7 @@ void images_free(struct images *images);
 /*
  * Reads "FILE" or "FILE@ADDRESS": the address is where the file's first loaded page was, needed for
  * what can be anywhere, and for what the capture saw at other addresses than the file says. 0,
- * BT_USAGE (needs an address, overlaps another image, is for another machine), BT_DATA (no sound
+ * BT_USAGE (needs an address, overlaps another image, is for another machine), BT_DATA (no valid
  * ELF file), BT_IO or BT_MEMORY.
  */
 int images_add(struct images *images, const char *specification, struct bt_error *error);
@@ -73,17 +73,17 @@ int images_add(struct images *images, const char *specification, struct bt_error
 /* Prints why files that seem to be debug files of the images are not used, a line each. */
 void images_print_refused(const struct images *images, FILE *out);
 
-/* How many there are, and one of them: in the order of their addresses. */
+/* The number of images, and one of them, in the order of their addresses. */
 uint32_t images_count(const struct images *images);
 const struct image *images_get(const struct images *images, uint32_t number);
 
 /* The image that an address is in, or IMAGE_NONE. */
 uint32_t images_find(const struct images *images, uint64_t address);
 
-/* The bytes of code at an address, *size of them in a row; NULL where there is none. */
+/* The *size contiguous bytes of code at an address; NULL: no code. */
 const uint8_t *images_code(const struct images *images, uint64_t address, size_t *size);
 
-/* The instruction at an address. False where there is no code, or none that is an instruction. */
+/* Decodes the instruction at an address. False: no code, or no valid instruction. */
 bool images_instruction(const struct images *images, uint64_t address,
                         struct image_instruction *instruction);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMES_MAX (1u << 28) /* more symbols, or lines, no sound file has */
+#define NAMES_MAX (1u << 28) /* maximum number of symbols, or of lines */
 
 /* What is read. */
 enum { ROUTINES = 1, VARIABLES = 2, LINES = 4, CODE = 8 };
@@ -83,7 +83,7 @@ static int add_symbol(struct reading *reading, const GElf_Sym *symbol, const cha
     return 0;
 }
 
-/* Of several names for one thing that with the fewest underscores in front is the public one. */
+/* Of several names of an address, the one with the fewest leading underscores is the public one. */
 static int by_address(const void *a, const void *b)
 {
     const struct image_symbol *left = a;
@@ -99,7 +99,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* A symbol without a size reaches to the next one. None reaches beyond its segment, whatever size
- * the file tells: graphs have symbols within their image. */
+ * the file gives: graphs have symbols within their image. */
 static void close_symbols(struct image_names *names, const struct image *image)
 {
     uint64_t next = UINT64_MAX; /* the next address that has a symbol */

@@ -1,5 +1,5 @@
-/* What the addresses of an image are called: its symbols (DCFG 1.00, section 2.11) and the lines of
- * its sources (section 2.12). */
+/* The names of an image's addresses: symbols (DCFG 1.00, section 2.11) and source lines (section
+ * 2.12). */
 #ifndef TOOLS_SYMBOLS_IMAGE_NAMES_H
 #define TOOLS_SYMBOLS_IMAGE_NAMES_H
 
@@ -34,15 +34,15 @@ struct image_names {
     size_t line_count;
     char **files; /* paths, each once */
     size_t file_count;
-    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* where they were asked for */
+    struct image_stubs stubs[IMAGE_STUBS_MAX]; /* if they were requested */
     size_t stub_count;
     uint64_t *starts; /* of all routines that can be unwound, named or not; the same */
     size_t start_count;
 };
 
 /*
- * Reads the names that image->path has for the code of the image; none where there are none. 0,
- * BT_DATA (the file is not what it was), BT_IO or BT_MEMORY; free with image_names_clear.
+ * Reads the names in image->path for the code of the image, if it has any. 0, BT_DATA (the file has
+ * changed), BT_IO or BT_MEMORY; free with image_names_clear.
  */
 int image_names_read(struct image_names *names, const struct image *image, struct bt_error *error);
 

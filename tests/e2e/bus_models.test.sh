@@ -7,23 +7,23 @@ PATH="$BUILD/tests/e2e:$PATH"
 
 for program in switches recursion; do
     "${CC:-gcc}" -std=c11 -O1 -g -static -no-pie -o "$program" "$TOP/tests/e2e/programs/$program.c"
-    bustap exec -q --only-fetch -o "$program" "./$program" 20 >/dev/null || : # its own status
+    bustap exec -q --only-fetch -o "$program" "./$program" 20 >/dev/null || : # the status is the program's
 done
 bus_models --quick switches switches_*.byu.gz >table || { cat table; exit 1; }
 
-# what is not executed code of the image
+# data that is not executed code of the image
 bus_models --write 8 0 recursion recursion_*.byu.gz >uncached.byu
 bus_models --write 8 2048 recursion recursion_*.byu.gz >cached.byu
-bustap dcfg build --image recursion -o graph.json uncached.byu 2>told
-grep -q 'bus: chunk=8,refetch=none,ahead=0; it leaves 0 of ' told
-bustap dcfg build --image recursion --bus chunk=8 --trace trace.json -o told.json uncached.byu 2>/dev/null
-cmp graph.json told.json
-bustap dcfg check --trace trace.json told.json >/dev/null
+bustap dcfg build --image recursion -o graph.json uncached.byu 2>messages
+grep -q 'bus: chunk=8,refetch=none,ahead=0; it leaves 0 of ' messages
+bustap dcfg build --image recursion --bus chunk=8 --trace trace.json -o messages.json uncached.byu 2>/dev/null
+cmp graph.json messages.json
+bustap dcfg check --trace trace.json messages.json >/dev/null
 refuse() { # MESSAGE ARGUMENTS...
     local status=0 message=$1
     shift
-    bustap dcfg build -o refused.json "$@" 2>told || status=$?
-    [ "$status" = 1 ] && grep -q "$message" told && [ ! -e refused.json ] || { cat told; exit 1; }
+    bustap dcfg build -o refused.json "$@" 2>messages || status=$?
+    [ "$status" = 1 ] && grep -q "$message" messages && [ ! -e refused.json ] || { cat messages; exit 1; }
 }
 refuse 'fill an instruction cache' --image recursion cached.byu
 refuse 'are not what was executed' --image "recursion@0x5000000" uncached.byu

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `bustap cache` says what the slow simulator says: of a made trace of four processors, and of a real
+# `bustap cache` agrees with the slow simulator on a synthetic trace of four processors and on a real
 # one, from raw records and from captures, in one thread and in two.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
@@ -122,7 +122,7 @@ gzip -k made.byu
 compare made.byu made.byu.gz
 
 trace=${SHARED:-.}/data/pentium2.byu
-[ -f "$trace" ] || { echo "there is no real trace here"; exit 77; }
+[ -f "$trace" ] || { echo "../shared has no real trace"; exit 77; }
 head -c 280020 "$trace" >real.byu
 compare real.byu real.byu
 bustap capture --quiet --board "virtual:replay=$trace" -o p2 --rotate size=40K

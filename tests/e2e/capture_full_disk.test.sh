@@ -1,6 +1,6 @@
 #!/bin/bash
-# A disk that fills up, as a limit on file size and as a small file system: one clear sentence, exit
-# status 3, and every whole block that was written is there and accounted for.
+# A full disk (a limit on file size, a small file system): one clear sentence, exit status 3, and every
+# whole block that was written is in the file and counted.
 set -eu
 
 expect_disk_failure() { # STATUS FOLDER ADVICE
@@ -22,7 +22,7 @@ status=0
 expect_disk_failure "$status" small 'correct that or choose another place'
 grep -q 'File too large' errors
 
-# only root can mount, and only where the kernel lets it
+# only root can mount, if the kernel permits it
 if [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
     mkdir full
     cat >inside <<'END'

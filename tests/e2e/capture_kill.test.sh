@@ -1,6 +1,6 @@
 #!/bin/bash
-# kill -9 in the middle of a capture: complete files are whole, the open one holds its whole blocks,
-# the prefix is free again at once.
+# kill -9 in the middle of a capture: complete files are good, the open file contains all written blocks,
+# and the prefix is free at once.
 set -eu
 
 for delay in 0.3 0.45 0.7; do
@@ -14,13 +14,13 @@ for delay in 0.3 0.45 0.7; do
 
     parts=$(ls out/k_*.part | wc -l)
     [ "$parts" -ge 1 ] || { echo "no part file"; ls out; exit 1; }
-    # the complete files are a capture without its end, and nothing else is wrong with them
+    # the complete files form a capture without an end, and have no other errors
     status=0
     bustap verify out/k_*.byu.gz >verdict || status=$?
     [ "$status" -eq 1 ] || { echo "verify gave $status"; cat verdict; exit 1; }
     bustap dump --count 1 out/k_00001_*.byu.gz >first
     [ -s first ]
-    # what gzip can read of everything, in order, is what the recovered set holds
+    # gzip reads the same data from the files as from the recovered set
     number=0
     for file in out/k_*.byu.gz out/k_*.part; do
         number=$((number + 1))
@@ -35,7 +35,7 @@ for delay in 0.3 0.45 0.7; do
     cmp -n "$(stat -c %s whole)" whole recovered
     rm -f recovered*
 
-    # a second capture to the prefix starts, and leaves the dead one's part files alone
+    # a second capture to the prefix starts and keeps the part files of the killed one
     bustap capture --board virtual:smp=2,requests=1000 -o out/k --append --quiet
     [ "$(ls out/k_*.part | wc -l)" -eq "$parts" ]
     [ ! -e out/.k.lock ]

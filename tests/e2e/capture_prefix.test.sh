@@ -1,5 +1,5 @@
 #!/bin/bash
-# Places a capture cannot write to, and prefixes that are taken: one clear sentence, exit status 3.
+# Outputs that cannot be written, and prefixes in use: one clear sentence, exit status 3.
 set -eu
 
 expect() { # WORDS STATUS COMMAND...
@@ -15,7 +15,7 @@ expect() { # WORDS STATUS COMMAND...
 
 capture() { bustap capture --board virtual:smp=1,requests=100 --quiet "$@"; }
 
-# a folder that does not let us
+# a folder without write permission
 mkdir shut
 if [ "$(id -u)" -eq 0 ]; then
     expect 'cannot write in the folder /proc' 3 capture -o /proc/t
@@ -30,11 +30,11 @@ fi
 : >file
 expect 'the folder file: Not a directory' 3 capture -o file/t
 
-# missing folders are made
+# missing folders are created
 capture -o a/b/c/t
 bustap verify a/b/c/t_*.byu.gz >/dev/null
 
-# a prefix that another capture has
+# a prefix of a running capture
 bustap capture --board virtual:smp=1,rate=1000 -o out/t --quiet &
 first=$!
 until [ -s out/.t.lock ]; do sleep 0.02; done
@@ -45,7 +45,7 @@ wait $first
 [ ! -e out/.t.lock ]
 bustap verify out/t_*.byu.gz >/dev/null
 
-# a prefix that has files, complete or not, is joined where that is asked for, and not otherwise
+# a capture joins a prefix that has files only with --append
 expect 'out/t_00001_.*byu.gz is a file of another capture: .* --append' 2 capture -o out/t
 [ "$(ls -A out | grep -c '^\.\?t[_.]')" -eq 1 ]
 capture -o out/t --append
@@ -62,7 +62,7 @@ expect 'out/x-t3_00001_.*byu.gz is a file of another capture' 2 sh -c '
     exec bustap exec -q -o out/x --split-threads touch ran'
 [ ! -e ran ]
 
-# captures are files: what is asked for is told how to be had
+# captures are files: the error names the alternative
 for prefix in - out/ . ..; do
     words='is a folder'
     [ "$prefix" != - ] || words='zcat PREFIX_'

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Started without standard streams: what is printed goes nowhere, least of all into a file that was
-# opened in the place of one.
+# Without standard streams, output is discarded, and never written to a file that was opened with the
+# descriptor of one.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-# three of the four leave the descriptor of standard error to something else; a bus that is slow enough loses nothing
-# where the machine has no time for it, so that the status is 0
+# in three of the four cases, another file may have the descriptor of standard error; a slow bus loses nothing on a
+# busy machine, so that the status is 0
 for closed in '<&- >&- 2>&-' '<&- 2>&-' '>&- 2>&-' '2>&-'; do
     rm -rf out
     eval "bustap capture --board virtual:smp=2,rate=1000 -o out/t $closed &"
@@ -22,8 +22,8 @@ done
 
 # as before, a stream that is closed cannot be written
 status=0
-bustap --version >&- 2>told || status=$?
-[ $status -eq 3 ] && grep -q 'cannot write standard output: Bad file' told || fail "$status, $(cat told)"
+bustap --version >&- 2>messages || status=$?
+[ $status -eq 3 ] && grep -q 'cannot write standard output: Bad file' messages || fail "$status, $(cat messages)"
 
 cat >conf <<END
 [capture one]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every count that info gives equals one made without bustap, for one file, a rolled set and a filter.
+# Every count of info equals an independent count, for one file, a set of files and a filter.
 set -eu
 
 bustap capture --quiet --board virtual:smp=4,seed=3,requests=200000 -o all
@@ -7,12 +7,12 @@ bustap capture --quiet --board virtual:smp=4,seed=3,requests=200000 -o rolled --
 bustap capture --quiet --board virtual:smp=4,seed=3,requests=200000 -o some \
     --filter 'type=MEMREAD|MEMWRITE and processor=1-2 and address!=0x0-0xfffff'
 
-# type, processor and size of each record, in decimal, made by od alone
+# type, processor and size of each record in decimal, by od
 fields() {
     zcat "$@" | od -An -v -tu1 -w12 | awk '{ print $5, $8, $6, $1 + 256 * ($2 + 256 * ($3 + 256 * $4)) }'
 }
 
-# what info says, as lines "kind value count"
+# the output of info as lines "kind value count"
 told() {
     bustap info --json "$@" | jq -r '
         {FETCH:0, MEMREAD:1, MEMREADINV:2, MEMWRITE:3, IOREAD:16, IOWRITE:17, DEFERREPLY:32, INTA:33,
@@ -46,7 +46,7 @@ done
 [ "$(ls rolled_* | wc -l)" -ge 4 ]
 cmp <(zcat all_*.byu.gz) <(zcat rolled_*.byu.gz)
 
-# the filter let through what another filter finds in the whole
+# a capture with a filter equals the filtered whole capture
 diff <(fields some_*.byu.gz) \
     <(fields all_*.byu.gz | awk '($1 == 1 || $1 == 3) && ($2 == 1 || $2 == 2) && $4 > 1048575')
 [ "$(zcat some_*.byu.gz | wc -c)" -gt 0 ]

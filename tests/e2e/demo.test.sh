@@ -1,16 +1,16 @@
 #!/bin/sh
-# The README's first command does what it says.
+# The README's first command works as described.
 set -eu
 "$TOP/tests/e2e/demo" >output 2>&1 || { cat output; exit 1; }
 grep -q '^complete: [0-9]* records in [0-9]* files*, nothing lost$' output || { cat output; exit 1; }
 grep -q '^complete  *yes$' output
 [ "$(grep -c '^[0-9a-f]\{8\} [A-Z]' output)" -eq 10 ]
-# where programs can be captured, the hottest block is the innermost loop, with its line
+# if programs can be captured, the hottest block is the innermost loop, with its line
 if ! grep -q '^Here programs cannot' output; then
     grep -A 1 '^EXECUTIONS' output | tail -n 1 | grep -q ' multiply+.* tests/e2e/programs/loops\.c:[0-9]*$' ||
         { cat output; exit 1; }
 fi
-# it ends with a miss-ratio curve and what MESI did
+# it ends with a miss-ratio curve and MESI counts
 sed -n '/bustap mrc/,$p' output >studies
 grep -q '^lines of 64 bytes: [0-9]* references' studies
 grep -q '^32\.0 KiB  *512 ' studies

@@ -1,7 +1,7 @@
 #!/bin/bash
-# No command overwrites, truncates or removes a file that it did not make, follows a link, or waits at a FIFO, whatever
-# names it derives from those that it is given: each command runs where these are taken by files, links, FIFOs or
-# folders, and leaves them as they are.
+# No command overwrites, truncates or removes a file that it did not create, follows a link, or blocks at a FIFO, under
+# names that it derives from its arguments: each command runs while files, links, FIFOs or folders have these names, and
+# leaves them unchanged.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 
@@ -20,7 +20,7 @@ put() { # NAME...
     esac
 }
 
-# What files of that name might be called meanwhile, or beside.
+# Temporary and accompanying names of a file.
 put_around() { # NAME...
     local name
     for name in "$@"; do
@@ -28,7 +28,7 @@ put_around() { # NAME...
     done
 }
 
-# The first file of a capture to each prefix, complete or not, if it begins within half a minute.
+# Names of the first file of a capture to each prefix, complete or part, for the next half minute.
 put_files() { # PREFIX...
     local prefix
     for prefix in "$@"; do
@@ -73,7 +73,7 @@ said() { # WORDS
     grep -q -e "$1" "$own/told" || fail "said nothing of $1"
 }
 
-# A folder of its own for each command.
+# Each command runs in a separate folder.
 fresh() {
     cd "$top_folder"
     rm -rf work
@@ -89,10 +89,10 @@ export -f capture
 captures() {
     fresh && put_files out && put .out.x && try 0 "out$file" bash -c 'capture -o out'
     fresh && put_files out && try 0 "out$file" bash -c 'capture -o out --rotate size=4K --keep 2'
-    # a lock that is none is named and refused
+    # an error names a lock that is not one
     fresh && put .out.lock && try 3 none bash -c 'capture -o out'
     said '\.out\.lock exists and is not a lock'
-    # files of other captures, or of no capture
+    # files of other captures, and other files
     fresh && put_files out
     try 2 none bustap capture -q --board virtual:smp=1,requests=2000 -o out
     said '--append'
@@ -136,7 +136,7 @@ graphs() {
     fi
 }
 
-# They derive nothing, in particular not from what they read.
+# These commands derive no names, in particular not from their input.
 readers() {
     local command
     for command in dump info verify cache mrc; do

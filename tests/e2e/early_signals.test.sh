@@ -1,6 +1,6 @@
 #!/bin/bash
-# A signal in the first moments: as soon as main() runs it is obeyed as at any other time. The programs end cleanly, with
-# the status that their pages give, and leave neither half files nor locks.
+# A signal at the start: from the first instruction of main(), it has the same effect as later. The programs end
+# cleanly, with the documented status, and leave neither partial files nor locks.
 set -eu
 
 fail() {
@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 
-# The first system call of main(), which looks at the standard streams, brings the signal with it.
+# Delivers the signal at the first system call of main(), which checks the standard streams.
 cat >early.c <<END
 #define _GNU_SOURCE
 #include <signal.h>
@@ -38,7 +38,7 @@ early() {
     env "EARLY=$number" "LD_PRELOAD=$PWD/early.so" "$@"
 }
 
-# The same, sent before the program is executed at all.
+# The same, but the signal is sent before the program is executed.
 pending() {
     perl -e 'use POSIX; my $number = shift;
         sigprocmask(SIG_BLOCK, POSIX::SigSet->new($number)); kill $number, $$; exec @ARGV' "$@"
@@ -52,9 +52,9 @@ END
 for way in early pending; do
     for number in 2 15; do
         rm -rf c d && mkdir c
-        $way "$number" bustap capture --board virtual:smp=2,rate=1000 -o c/one 2>told ||
-            fail "$way $number: capture ended with $?: $(cat told)"
-        grep -q '^bustap: stopped: ' told || fail "$way $number: $(cat told)"
+        $way "$number" bustap capture --board virtual:smp=2,rate=1000 -o c/one 2>messages ||
+            fail "$way $number: capture ended with $?: $(cat messages)"
+        grep -q '^bustap: stopped: ' messages || fail "$way $number: $(cat messages)"
         [ -z "$(ls -A c | grep -v '^one_00001_.*\.byu\.gz$')" ] || fail "$way $number: capture left $(ls -A c)"
         bustap verify c/one_*.byu.gz >verdict || fail "$way $number: $(cat verdict)"
 
@@ -62,27 +62,27 @@ for way in early pending; do
         [ "$(cat log)" = 'bustapd: stopped' ] || fail "$way $number: bustapd said $(cat log)"
         [ ! -e d ] && [ -z "$(ls -A | grep '^\.\?socket')" ] || fail "$way $number: bustapd left $(ls -A)"
 
-        # commands that have nothing to complete die of it
+        # commands with nothing to complete die of the signal
         status=0
-        early "$number" bustap --version >told || status=$?
+        early "$number" bustap --version >messages || status=$?
         [ "$status" -eq 0 ] || [ "$status" -eq $((128 + number)) ] || fail "version: $status"
         status=0
-        early "$number" bustap info c/one_*.byu.gz >told || status=$?
+        early "$number" bustap info c/one_*.byu.gz >messages || status=$?
         [ "$status" -eq $((128 + number)) ] || fail "info: $status"
     done
 done
 
 # SIGHUP: a new file at once, no end
-pending 1 bustap capture --board virtual:smp=2,rate=1000 --stop time=1s -o c/hup 2>told
+pending 1 bustap capture --board virtual:smp=2,rate=1000 --stop time=1s -o c/hup 2>messages
 ls c/hup_00002_* >/dev/null || fail "SIGHUP made no new file"
-early 1 bustap capture --board virtual:smp=2,rate=1000 --stop time=1s -o c/hup2 2>told
+early 1 bustap capture --board virtual:smp=2,rate=1000 --stop time=1s -o c/hup2 2>messages
 ls c/hup2_00002_* >/dev/null || fail "SIGHUP made no new file"
 
-# A program under bustap exec has not begun: both end as the program would.
+# The program under bustap exec has not started: both end as the program would.
 rm -rf c && mkdir c
 for number in 1 2 15; do
     status=0
-    early "$number" bustap exec -q -o c/one -- /bin/true 2>told || status=$?
+    early "$number" bustap exec -q -o c/one -- /bin/true 2>messages || status=$?
     [ "$status" -eq $((128 + number)) ] || fail "exec: $status"
     [ -z "$(ls -A c)" ] || fail "exec left $(ls -A c)"
 done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `bustap exec`: what its users see. Real programs are in exec_list.
+# `bustap exec`: options, outputs and errors. Real programs are in exec_list.
 set -eu -o pipefail
 
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
@@ -14,32 +14,32 @@ same sh -c 'kill -KILL $$'
 same bash -c 'exec true'
 same sh -c 'read name </proc/$$/comm; echo "$name"'
 
-# what cannot be run, told before anything is made
+# programs that cannot run are reported before any file is created
 printf '#!/nonexistent/shell\n' >orphan
 chmod +x orphan
 for program in ./orphan ./input; do
     got=0
-    bustap exec -o none "$program" 2>told || got=$?
-    [ "$got" = 2 ] || { echo "$program: status $got"; cat told; exit 1; }
+    bustap exec -o none "$program" 2>messages || got=$?
+    [ "$got" = 2 ] || { echo "$program: status $got"; cat messages; exit 1; }
 done
 if ls none* 2>/dev/null; then exit 1; fi
 
-# a limit of files' sizes is the capture's trouble
+# a limit on file sizes is an error of the capture
 got=0
-(ulimit -f 10; bustap exec -o short ls >/dev/null 2>told) || got=$?
-[ "$got" = 3 ] || { echo "ulimit -f: status $got"; cat told; exit 1; }
-grep -q 'cannot write short_.*: File too large' told
+(ulimit -f 10; bustap exec -o short ls >/dev/null 2>messages) || got=$?
+[ "$got" = 3 ] || { echo "ulimit -f: status $got"; cat messages; exit 1; }
+grep -q 'cannot write short_.*: File too large' messages
 rm -f short_*
 
 got=0
-bustap exec -q -o short --modules /dev/full true 2>told || got=$?
-[ "$got" = 3 ] || { echo "--modules: status $got"; cat told; exit 1; }
-grep -q '^bustap: cannot write /dev/full: No space' told
+bustap exec -q -o short --modules /dev/full true 2>messages || got=$?
+[ "$got" = 3 ] || { echo "--modules: status $got"; cat messages; exit 1; }
+grep -q '^bustap: cannot write /dev/full: No space' messages
 rm -f short_*
 
 # the issue's own
-bustap exec -o out/gz -- gzip -9 -c lines 2>told | cmp - <(gzip -9 -c lines)
-grep -q '^bustap: .* records' told
+bustap exec -o out/gz -- gzip -9 -c lines 2>messages | cmp - <(gzip -9 -c lines)
+grep -q '^bustap: .* records' messages
 bustap info out/gz_*.byu.gz >info
 grep -q '^ticks  *1 to [0-9]* instructions$' info
 grep -q '^program  *gzip -9 -c lines$' info
@@ -66,12 +66,12 @@ int main(int count, char **arguments)
 END
 gcc -O1 -o part part.c
 
-# capture OPTION... : of ./part, whose output and status must be as ever; its fetches and data are counted
+# capture OPTION... : captures ./part, whose output and status must not change, and counts fetches and data
 capture() {
     local status=0
     rm -f part[_-]*
-    bustap exec "$@" ./part >got 2>told || status=$?
-    [ "$status" = 5 ] || { echo "$*: status $status"; cat told; exit 1; }
+    bustap exec "$@" ./part >got 2>messages || status=$?
+    [ "$status" = 5 ] || { echo "$*: status $status"; cat messages; exit 1; }
     printf '4950\n4950\n4950\n' | cmp - got
     bustap verify part[_-]*.byu.gz >verdict || { cat verdict; exit 1; }
     bustap info --json part[_-]*.byu.gz >info.json
@@ -95,10 +95,10 @@ ls part-t0_*.byu.gz >/dev/null
 grep -q '"complete":true' summary
 gcc -O1 -w -pthread -o threads "$TOP/tests/capture/programs/threads.c"
 ./threads c >wanted
-bustap exec -q -o each --split-threads ./threads c | cmp - wanted # four that wait for each other
+bustap exec -q -o each --split-threads ./threads c | cmp - wanted # four threads that wait for each other
 for thread in 0 1 2 3 4; do
     bustap verify each-t${thread}_*.byu.gz >/dev/null
-    bustap info --json each-t${thread}_*.byu.gz | # its own records alone
+    bustap info --json each-t${thread}_*.byu.gz | # only its own records
         jq -e --arg number $thread '.complete and .records > 100 and (.by_processor | keys) == [$number]' >/dev/null ||
         { echo "thread $thread"; exit 1; }
 done
@@ -139,9 +139,9 @@ capture --skip 1000
 [ "$fetches" = $((whole - 1000)) ]
 capture --skip 1G
 [ "$records" = 0 ]
-grep -q 'ended before the instructions of --skip' told
+grep -q 'ended before the instructions of --skip' messages
 
-# what is left out and what is captured make the whole
+# skipped and captured records add up to the whole
 bustap dump part[_-]*.byu.gz >rest
 capture
 bustap dump part[_-]*.byu.gz >all
@@ -150,7 +150,7 @@ bustap dump part[_-]*.byu.gz >rest
 tail -n "$(wc -l <rest)" all | cmp - rest
 # an empty capture is reported with --quiet, too
 capture --quiet --start-at 0x1
-grep -q 'never reached 0x1$' told
+grep -q 'never reached 0x1$' messages
 capture --count 777
 bustap dump part[_-]*.byu.gz >begin
 cat begin rest | cmp - all
@@ -165,7 +165,7 @@ capture --start-at "0x$one" --stop-at work # the second call is the end
 loop=$fetches
 [ "$loop" -gt 400 ]
 [ "$(first)" = "$one" ]
-capture --start-at work --skip "$loop" --count 5 # which begins with it
+capture --start-at work --skip "$loop" --count 5 # which starts with the call
 [ "$(first)" = "$one" ]
 capture --start-at work+0x4 --count 1
 capture --stop-at work
@@ -173,26 +173,26 @@ before=$fetches
 capture --start-at work
 [ $((before + fetches)) = "$whole" ]
 capture --modules modules
-bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part[_-]*.byu.gz 2>told
+bustap dcfg build $(sed 's/^/--image /' modules) -o part.json --trace trace.json part[_-]*.byu.gz 2>messages
 bustap dcfg check --trace trace.json part.json
 bustap dcfg blocks part.json | grep -q ' work+'
-capture --start-at printf --count 2 # in a library that is not there at the start
+capture --start-at printf --count 2 # in a library that is loaded later
 [ "$fetches" = 2 ]
 capture --start-at no_such_function
 [ "$records" = 0 ]
-grep -q 'no file that the program loaded has a function no_such_function' told
+grep -q 'no file that the program loaded has a function no_such_function' messages
 capture --stop-at no_such_function
 [ "$fetches" = "$whole" ]
-grep -q 'no file that the program loaded has a function no_such_function' told
+grep -q 'no file that the program loaded has a function no_such_function' messages
 capture --start-at work --stop-at printf
-[ "$(grep -c function told)" = 0 ]
+[ "$(grep -c function messages)" = 0 ]
 status=0
 bustap exec -q --start-at work --count 10 --exit -o ended ./part >got || status=$?
 [ "$status" = 0 ]
 [ ! -s got ]
 bustap info --json ended_*.byu.gz | grep -q '"FETCH": 10'
 
-# --- by way of a board ---
+# --- through a board ---
 
 instructions() {
     bustap dump part[_-]*.byu.gz | awk '$NF == 1 { print $1, $2 }'
@@ -207,39 +207,39 @@ capture --virtual-board --packing plain --count 5000
 
 # --- what can go wrong ---
 
-# who reads the output goes away
+# the reader of the output ends
 status=0
-bustap exec -q -o pipe sh -c 'while echo x; do :; done' 2>told | head -n 1 >got || status=$?
+bustap exec -q -o pipe sh -c 'while echo x; do :; done' 2>messages | head -n 1 >got || status=$?
 [ "$status" = 141 ] # the program has died of it
-[ ! -s told ]
+[ ! -s messages ]
 bustap verify pipe_*.byu.gz >/dev/null
 status=0
-(trap '' PIPE; exec bustap exec -q -o ignored sh -c 'while echo x; do :; done') 2>told | head -n 1 >got || status=$?
-[ "$status" = 0 ] # it was told to ignore it, and complains
-[ -s told ]
+(trap '' PIPE; exec bustap exec -q -o ignored sh -c 'while echo x; do :; done') 2>messages | head -n 1 >got || status=$?
+[ "$status" = 0 ] # it ignores the signal, and reports the error
+[ -s messages ]
 
-# the file system refuses: the program goes on to its own end, and the status says it
+# the file system fails: the program runs to its end, and the status reports the error
 status=0
 (
     ulimit -f 100
     trap '' XFSZ
-    bustap exec -q -o small/f gzip -9 -c input >got 2>told
+    bustap exec -q -o small/f gzip -9 -c input >got 2>messages
 ) || status=$?
-[ "$status" = 3 ] || { echo "status $status"; cat told; exit 1; }
+[ "$status" = 3 ] || { echo "status $status"; cat messages; exit 1; }
 gzip -9 -c input | cmp - got
-[ "$(grep -c 'correct that or choose another place' told)" = 1 ]
+[ "$(grep -c 'correct that or choose another place' messages)" = 1 ]
 [ "$(ls small | wc -l)" = 1 ]
-# at whatever moment the program hears of it: several at a time, so that some hear late
+# at any moment of the program: several run at a time, so that some signals arrive late
 for run in 1 2 3 4 5 6 7 8 9 10 11 12; do
     (
         ulimit -f 100
         trap '' XFSZ
         mkdir "small$run"
         status=0
-        bustap exec -q -o "small$run/f" gzip -9 -c input >"got$run" 2>"told$run" || status=$?
+        bustap exec -q -o "small$run/f" gzip -9 -c input >"got$run" 2>"messages$run" || status=$?
         [ "$status" = 3 ]
         gzip -9 -c input | cmp - "got$run"
-        [ "$(grep -c 'correct that or choose another place' "told$run")" = 1 ]
+        [ "$(grep -c 'correct that or choose another place' "messages$run")" = 1 ]
     ) &
     runs="${runs:-} $!"
 done
@@ -247,18 +247,18 @@ for run in $runs; do
     wait "$run"
 done
 status=0
-bustap exec -q -o /proc/nowhere/f true 2>told || status=$?
+bustap exec -q -o /proc/nowhere/f true 2>messages || status=$?
 [ "$status" = 3 ]
-grep -q '^bustap: .*/proc/nowhere' told
+grep -q '^bustap: .*/proc/nowhere' messages
 
 # until_there COMMAND...: waits until it succeeds, or bustap ends
 until_there() {
     until "$@" >/dev/null 2>&1; do
-        kill -0 "$bustap" 2>/dev/null || { echo "ended before: $*"; cat got told; exit 1; }
+        kill -0 "$bustap" 2>/dev/null || { echo "ended before: $*"; cat got messages; exit 1; }
         sleep 0.05
     done
 }
-# signals: what is sent to bustap is for the program
+# bustap forwards signals to the program
 bustap exec -q -o sent bash -c 'trap "echo terminated; exit 9" TERM; echo ready; while :; do :; done' >got &
 bustap=$!
 until_there grep -q ready got
@@ -268,17 +268,17 @@ wait $bustap || status=$?
 [ "$status" = 9 ]
 grep -q terminated got
 bustap verify sent_*.byu.gz >/dev/null
-# killed NUMBER TARGET: a program in the background, where shells have INT and QUIT ignored, dies of the
-# signal that is sent to bustap, or to all of its group; bustap as well
+# killed NUMBER TARGET: a program in the background, where shells ignore INT and QUIT, dies of the signal
+# that is sent to bustap or its group, and so does bustap
 killed() {
     local status=0
     rm -f killed_*
-    setsid env --default-signal bustap exec -q -o killed sleep 1000 2>told &
+    setsid env --default-signal bustap exec -q -o killed sleep 1000 2>messages &
     bustap=$!
     until_there eval 'ls killed_*.part'
     kill "-$1" -- "$2$bustap"
     wait $bustap 2>/dev/null || status=$?
-    [ "$status" = $((128 + $1)) ] || { echo "signal $1 to $2: status $status"; cat told; exit 1; }
+    [ "$status" = $((128 + $1)) ] || { echo "signal $1 to $2: status $status"; cat messages; exit 1; }
     bustap verify killed_*.byu.gz >verdict || { cat verdict; exit 1; }
 }
 for signal in 1 2 3 15; do
@@ -286,14 +286,14 @@ for signal in 1 2 3 15; do
     killed $signal -
 done
 
-# what cannot run here, before anything has
+# programs that cannot run, before one has run
 refused() {
     local status=0 words=$1
     shift
-    bustap exec -o refused "$@" 2>told || status=$?
-    [ "$status" = 2 ] || { echo "$*: status $status"; cat told; exit 1; }
-    [ "$(wc -l <told)" = 1 ]
-    grep -q "$words" told || { cat told; exit 1; }
+    bustap exec -o refused "$@" 2>messages || status=$?
+    [ "$status" = 2 ] || { echo "$*: status $status"; cat messages; exit 1; }
+    [ "$(wc -l <messages)" = 1 ]
+    grep -q "$words" messages || { cat messages; exit 1; }
     ! ls refused* >/dev/null 2>&1 || exit 1
 }
 refused 'no such program' no-such-program

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The auxiliary vector of an executed program is the native one: its entries, their order, and what is no address. What
-# it leaves out is in bustap-exec(1).
+# The auxiliary vector of an executed program is the native one: its entries, their order, and values that are not
+# addresses. bustap-exec(1) lists omitted entries.
 set -eu -o pipefail
 
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
@@ -63,10 +63,10 @@ for kind in '' -static; do
     done
 done
 [ "$(grep -c : wanted)" -gt 15 ]
-# a program that is executed with other rights than its user's knows it
+# a program with other rights than its user's has AT_SECURE set
 if [ "$(id -u)" = 0 ]; then
     chmod 755 . auxiliary
-    # the loader takes variables out then, and with them moves what follows
+    # the loader then removes variables, which moves the data after them
     other=(env -i "$(command -v setpriv)" --euid 1234 --clear-groups ./auxiliary)
     "${other[@]}" | grep -vE "$lacks" >wanted
     grep -qx '23: 1' wanted || { echo 'not secure'; cat wanted; exit 1; }

@@ -33,7 +33,7 @@ bustap exec -q -o two --debug signals -- /bin/sh -c 'kill -TERM $$' 2>err || tru
 has err '^[0-9]+:0 signal 15 SIGTERM, code 0: ends the program$'
 lacks err 'system call|block'
 
-# Blocks in a file that is emptied first: each instruction of the source once, with its translation.
+# Blocks in a file, which is truncated first: each instruction of the source once, with its translation.
 seq 100000 >debug
 bustap exec -q -o three --debug blocks --debug-file debug -- /bin/echo ran >out 2>err
 [ "$(cat out)" = ran ] && [ ! -s err ] || fail "$(cat out err)"
@@ -45,12 +45,12 @@ awk '
     { print "unexpected: " $0; exit 1 }
     END { check(); if (blocks < 100 || known < 1) { print blocks " blocks, " known " known instructions"; exit 1 } }
 ' debug || fail "blocks"
-# The copy of an instruction that touches no memory is the instruction itself.
+# An instruction without memory access is copied unchanged.
 awk -F '|' '/^    0x[0-9a-f]+  xor e[a-d]x, e[a-d]x / { sub(/^ *0x[0-9a-f]+ +/, "", $1); gsub(/^ +| +$/, "", $1);
         sub(/^ +/, "", $2); if ($1 == $2) same++; else other++ }
     END { exit !(same > other) }' debug || fail "copies"
 
-# Children with --follow append to the same file, wherever they are.
+# Children with --follow append to the same file from any folder.
 # shellcheck disable=SC2016
 bustap exec -q -o four --follow --debug system-calls --debug-file debug -- \
     /bin/sh -c 'cd / && /bin/echo child; /bin/true' >out

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Programs whose system calls are all done by us print what they print natively, see themselves in
+# Programs whose system calls are all emulated print the same output as natively, see themselves in
 # /proc, and have all their memory below 4 GiB.
 set -eu
 dispatch=$BUILD/tests/e2e/exec_dispatch

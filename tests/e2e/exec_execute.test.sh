@@ -1,13 +1,13 @@
 #!/bin/bash
-# Programs that execute others: each execve has the result that it has natively, and with --follow each new program is
-# captured, or reported.
+# Programs that execute others: each execve has its native result, and with --follow each new program is captured or
+# reported.
 set -eu -o pipefail
 
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 gcc -O1 -w -o executes "$TOP/tests/e2e/programs/executes.c"
 chmod 755 .
 
-# natively NAME ARGUMENT... : what it prints, in a folder of its own, and its status
+# natively NAME ARGUMENT... : its output, in a separate folder, and its status
 natively() {
     mkdir -p work && rm -rf work/*
     status=0
@@ -27,39 +27,39 @@ natively wanted ../executes fail
 for way in 'exec -q --follow -o ../out/fail' 'exec -q -o ../out/alone' 'profile -o ../report' \
     'rondo -p bimodal -d 0 -o ../report'; do
     # shellcheck disable=SC2086 # words are what is wanted
-    natively got timeout 300 bustap $way -- ../executes fail 2>told
+    natively got timeout 300 bustap $way -- ../executes fail 2>messages
     diff wanted got || { echo "bustap $way"; exit 1; }
-    [ "$status" = 0 ] || { echo "bustap $way: status $status"; cat told; exit 1; }
-    [ ! -s told ] || { echo "bustap $way:"; cat told; exit 1; }
+    [ "$status" = 0 ] || { echo "bustap $way: status $status"; cat messages; exit 1; }
+    [ ! -s messages ] || { echo "bustap $way:"; cat messages; exit 1; }
 done
 [ "$(ls out | wc -l)" = 2 ] || { ls out; exit 1; }
 bustap verify out/*.byu.gz >verdict
 
-# --- ways to execute a program, each with a capture of its own ---
+# --- ways to execute a program, each with a separate capture ---
 
 for name in fexecve open path folder name memory script script_descriptor itself vfork spawn nothing length; do
     natively wanted ../executes $name
     wanted=$status
-    natively got timeout 300 bustap exec -q --follow -o ../out/$name -- ../executes $name 2>told
+    natively got timeout 300 bustap exec -q --follow -o ../out/$name -- ../executes $name 2>messages
     diff wanted got || { echo "$name"; exit 1; }
-    [ "$status" = "$wanted" ] || { echo "$name: status $status, wanted $wanted"; cat told; exit 1; }
-    [ ! -s told ] || { echo "$name:"; cat told; exit 1; }
+    [ "$status" = "$wanted" ] || { echo "$name: status $status, wanted $wanted"; cat messages; exit 1; }
+    [ ! -s messages ] || { echo "$name:"; cat messages; exit 1; }
     [ "$(ls out/"$name"[_-]* | wc -l)" = 2 ] || { echo "$name"; ls out; exit 1; }
     bustap verify out/"$name"[_-]*.byu.gz >verdict || { cat verdict; exit 1; }
 done
 
-# --- what cannot be captured is reported, where bustap's user reads ---
+# --- programs that cannot be captured are reported on bustap's standard error ---
 
 # missed WORDS ARGUMENT... : one program is not captured; it has run, and the status is 1
 missed() {
     local status=0 words=$1
     shift
     rm -rf out
-    timeout 300 bustap exec --follow -o out/missed -- "$@" >got 2>told || status=$?
-    [ "$status" = 1 ] || { echo "$*: status $status"; cat told; exit 1; }
+    timeout 300 bustap exec --follow -o out/missed -- "$@" >got 2>messages || status=$?
+    [ "$status" = 1 ] || { echo "$*: status $status"; cat messages; exit 1; }
     [ ! -s err ] || { echo "$*: a line for the program"; cat err; exit 1; }
-    has told "^bustap: not captured: .*$words"
-    has told '^bustap: 1 process or program was not captured$'
+    has messages "^bustap: not captured: .*$words"
+    has messages '^bustap: 1 process or program was not captured$'
     has got '^ran$'
     bustap verify out/missed*.byu.gz >verdict
 }
@@ -87,13 +87,13 @@ if [ "$(id -u)" = 0 ]; then
 else
     missed "$unread" sh -c './only 2>err; true'
 fi
-# one of 32 bits, where the kernel has them
+# a 32-bit program, if the kernel supports them
 printf '.globl _start\n_start: mov $4, %%eax\nmov $1, %%ebx\nmov $text, %%ecx\nmov $4, %%edx\nint $0x80
 mov $1, %%eax\nmov $0, %%ebx\nint $0x80\ntext: .ascii "ran\\n"\n' >narrow.s
 if as --32 -o narrow.o narrow.s && ld -m elf_i386 -o narrow narrow.o && ./narrow >got 2>/dev/null; then
     missed 'narrow: is a 32-bit program' sh -c './narrow 2>err; true'
 fi
-# bustap itself has to begin there
+# bustap itself has to start there
 mkdir -p root && cp static root/
 if unshare -r chroot root /static >got 2>/dev/null; then
     missed 'static: bustap itself cannot be executed there' unshare -r chroot root /static
@@ -103,7 +103,7 @@ fi
 
 rm -rf out
 status=0
-bustap exec -q -o out/replaced -- sh -c 'sh -c true; exec ./static' >got 2>told || status=$?
+bustap exec -q -o out/replaced -- sh -c 'sh -c true; exec ./static' >got 2>messages || status=$?
 [ "$status" = 0 ]
-echo 'bustap: the program executes ./static in its place, which is not captured without --follow' | diff - told
+echo 'bustap: the program executes ./static in its place, which is not captured without --follow' | diff - messages
 has got '^ran$'

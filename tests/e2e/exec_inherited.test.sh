@@ -1,6 +1,6 @@
 #!/bin/bash
-# Programs under exec, profile and rondo where children's ends are ignored, or streams are closed, as whoever started
-# bustap left it: they end as natively, and find it so, too.
+# Programs under exec, profile and rondo with SIGCHLD ignored or standard streams closed, inherited from bustap's
+# parent: they end as natively and inherit the same state.
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
@@ -14,8 +14,8 @@ same() {
     for way in 'exec --append' 'exec --append --follow' 'exec --append --virtual-board' 'exec --append --split-threads' profile rondo; do
         got=0
         # shellcheck disable=SC2086 # words are what is wanted
-        ignoring bustap $way -o out -- "$@" >got 2>told || got=$?
-        [ "$wanted" = "$got" ] || { echo "$way $*: status $got, wanted $wanted"; cat told; exit 1; }
+        ignoring bustap $way -o out -- "$@" >got 2>messages || got=$?
+        [ "$wanted" = "$got" ] || { echo "$way $*: status $got, wanted $wanted"; cat messages; exit 1; }
         cmp wanted got || { echo "$way $*"; cat got; exit 1; }
     done
 }
@@ -39,11 +39,11 @@ gcc -o streams streams.c
 for closed in '' '<&-' '>&-' '<&- >&-'; do
     for program in ./streams 'sh -c "exec ./streams"' 'sh -c "./streams; exit \$?"'; do
         wanted=0
-        eval "$program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || wanted=$?
+        eval "$program 2>messages 3>&- 4>&- 5>&- 6>&- $closed" || wanted=$?
         for way in 'exec --append' 'exec --append --follow' 'exec --append --split-threads' profile rondo; do
             got=0
-            eval "bustap $way -o out -- $program 2>told 3>&- 4>&- 5>&- 6>&- $closed" || got=$?
-            [ "$wanted" = "$got" ] || { echo "$way $program $closed: status $got, wanted $wanted"; cat told; exit 1; }
+            eval "bustap $way -o out -- $program 2>messages 3>&- 4>&- 5>&- 6>&- $closed" || got=$?
+            [ "$wanted" = "$got" ] || { echo "$way $program $closed: status $got, wanted $wanted"; cat messages; exit 1; }
         done
     done
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What does not fit the 4 GiB of addresses that programs get: told once, with what helps, where it fails for that
-# reason alone. Sanitized programs are refused.
+# Memory beyond the 4 GiB of addresses of programs: the failure is reported once, with advice, if this is its only
+# reason. Sanitized programs are refused.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
@@ -56,12 +56,12 @@ gcc -O1 -w -o ask ask.c
 # says COMMAND... STATUS LINE: the program's status, and nothing on standard error but a line
 says() {
     local status=0
-    "${@:1:$#-2}" 2>told || status=$?
-    [ "$status" = "${*: -2:1}" ] || { echo "$*: status $status"; cat told; exit 1; }
+    "${@:1:$#-2}" 2>messages || status=$?
+    [ "$status" = "${*: -2:1}" ] || { echo "$*: status $status"; cat messages; exit 1; }
     if [ -z "${*: -1}" ]; then
-        [ ! -s told ] || { echo "$*"; cat told; exit 1; }
+        [ ! -s messages ] || { echo "$*"; cat messages; exit 1; }
     else
-        [ "$(wc -l <told)" = 1 ] && grep -q -- "${*: -1}" told || { echo "$*"; cat told; exit 1; }
+        [ "$(wc -l <messages)" = 1 ] && grep -q -- "${*: -1}" messages || { echo "$*"; cat messages; exit 1; }
     fi
     rm -f x_*
 }
@@ -96,10 +96,10 @@ for compiler in gcc clang; do
             "$compiler" -O1 -fsanitize=$sanitizer $option -o sanitized main.c 2>/dev/null || continue
             n=$((n + 1))
             status=0
-            "${run[@]}" ./sanitized 2>told || status=$?
-            [ "$status" = 2 ] || { echo "$compiler $sanitizer $option: status $status"; cat told; exit 1; }
-            [ "$(cat told)" = "bustap: ./sanitized: is built with -fsanitize=$sanitizer, which needs addresses above\
- 4 GiB; build it without" ] || { cat told; exit 1; }
+            "${run[@]}" ./sanitized 2>messages || status=$?
+            [ "$status" = 2 ] || { echo "$compiler $sanitizer $option: status $status"; cat messages; exit 1; }
+            [ "$(cat messages)" = "bustap: ./sanitized: is built with -fsanitize=$sanitizer, which needs addresses above\
+ 4 GiB; build it without" ] || { cat messages; exit 1; }
         done
     done
 done
@@ -108,11 +108,11 @@ echo 'void __tsan_init(void) {} int main(void) { return 0; }' | gcc -O1 -o sanit
 says "${run[@]}" ./sanitized 2 'sanitized: is built with -fsanitize=thread'
 echo 'void my__tsan_init(void) {} void __tsan_init2(void) {} int main(void) { return 0; }' | gcc -O1 -o named -x c -
 says "${run[@]}" ./named 0 ''
-# without its symbols it is told by what it asks for
+# without symbols it is recognised by its memory request
 if gcc -O1 -fsanitize=thread -static-libtsan -s -o stripped main.c 2>/dev/null; then
     status=0
-    "${run[@]}" ./stripped >out 2>told || status=$?
+    "${run[@]}" ./stripped >out 2>messages || status=$?
     [ "$status" != 0 ]
-    grep -q '^bustap: the program requested .* above 4 GiB' told || { cat told; exit 1; }
+    grep -q '^bustap: the program requested .* above 4 GiB' messages || { cat messages; exit 1; }
 fi
 echo "$n sanitized programs"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs of all kinds are loaded below 4 GiB with stack, arguments, environment and auxiliary vector,
-# and run as they do when the kernel loads them. What cannot run is told in one sentence.
+# and run as natively. For programs that cannot run, one sentence says why.
 set -eu
 native=$BUILD/tests/e2e/exec_native
 
@@ -94,7 +94,7 @@ for script in plain spaced nested endless; do
     same ./"$script" more '' arguments
 done
 
-# where things are: in what was asked for, code readable and not executable by itself
+# addresses: in the requested range, code readable and not executable
 "$native" --show --stack=1000000 ./no-pie >shown
 grep -q '^program 400000-' shown
 grep -q '^path /.*/no-pie$' shown
@@ -105,7 +105,7 @@ grep -q '^program 10000000-' shown
 high=$(sed -n 's/^program .*-\(.*\) entry.*/\1/p' shown)
 grep -q "^break $high\$" shown
 
-# --- what cannot run ---
+# --- programs that cannot run ---
 refused() {
     local sentence=$1 status=0
     shift
@@ -163,7 +163,7 @@ chmod -x unset
 refused 'may not be executed' ./unset
 refused 'arguments and environment are too long' --stack=200000 ./pie "$(seq 16000)" "$(seq 16000)"
 
-# damaged headers: mapped or refused, and no more than that
+# corrupt headers: mapped or refused
 RANDOM=6
 for i in $(seq 150); do
     octet=$(printf '\\%03o' $((RANDOM % 256)))

@@ -1,33 +1,33 @@
 #!/bin/bash
-# Each line of what bustap-exec(1) lists under BUGS is as it says: a function here for each.
+# Each entry of BUGS in bustap-exec(1) is true: one function tests each.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
 gcc -O1 -w -fPIE -pie -pthread -o not_emulated "$TOP/tests/e2e/programs/not_emulated.c"
 run=(bustap exec -q --only-fetch --count 1 -o x)
 
-# says STATUS WHAT [ARGUMENT]: the program's status; what it writes is in got, what is said of it in told
+# says STATUS WHAT [ARGUMENT]: checks the program's status; its output is in got, standard error in messages
 says() {
     local status=0
-    "${run[@]}" ./not_emulated "${@:2}" >got 2>told || status=$?
+    "${run[@]}" ./not_emulated "${@:2}" >got 2>messages || status=$?
     rm -f x[_-]*
-    [ "$status" = "$1" ] || { echo "$*: status $status"; cat got told; exit 1; }
+    [ "$status" = "$1" ] || { echo "$*: status $status"; cat got messages; exit 1; }
 }
-# prints LINE...: all that it has written
+# prints LINE...: the program's whole output
 prints() {
-    [ "$(cat got)" = "$(printf '%s\n' "$@")" ] || { cat got told; exit 1; }
+    [ "$(cat got)" = "$(printf '%s\n' "$@")" ] || { cat got messages; exit 1; }
 }
 silent() {
-    [ ! -s told ] || { cat told; exit 1; }
+    [ ! -s messages ] || { cat messages; exit 1; }
 }
-told() {
-    [ "$(wc -l <told)" = 1 ] && grep -q -- "$1" told || { cat told; exit 1; }
+messages() {
+    [ "$(wc -l <messages)" = 1 ] && grep -q -- "$1" messages || { cat messages; exit 1; }
 }
 
 Memory_of_4_GiB_and_more() { # and exec_limit.test.sh
     says 0 memory
     prints 'mappings 1, heap 1'
-    told '^bustap: the program requested 1 MiB .* less than 4 GiB'
+    messages '^bustap: the program requested 1 MiB .* less than 4 GiB'
 }
 Filters_of_system_calls() {
     says 0 filters
@@ -49,7 +49,7 @@ Restartable_sequences() {
 The_vDSO() {
     says 0 vector
     prints "$(./not_emulated vector 2>/dev/null)"
-    told '^vDSO 0, sequences 0$'
+    messages '^vDSO 0, sequences 0$'
 }
 Asynchronous_IO_by_rings() {
     says 0 rings
@@ -68,7 +68,7 @@ Files_in_Pa_proc() { # and what is the program's: "what programs see of themselv
 Memory_of_other_processes() {
     says 0 others
     prints 'code 1' 'mem EACCES' 'mem to be read succeeded' 'process_vm_writev EFAULT' 'code 1'
-    told '^bustap: the program opened the memory of another process for writing and was refused (EACCES)'
+    messages '^bustap: the program opened the memory of another process for writing and was refused (EACCES)'
 }
 Code_in_files_that_change() {
     says 0 code_in_files
@@ -77,7 +77,7 @@ Code_in_files_that_change() {
 Limits_of_memory() {
     (
         ulimit -S -v 3000000
-        says 0 limits soft # counts the program's alone
+        says 0 limits soft # counts only the program's
         prints 'all but 100 MiB succeeded' '100 MiB more ENOMEM'
     ) || exit 1
     (
@@ -114,11 +114,11 @@ Blocked_SIGTRAP() {
 }
 Segments_and_32bit_system_calls() {
     says 2 segments gs
-    told 'sets the gs base, which the translator uses itself'
+    messages 'sets the gs base, which the translator uses itself'
     says 2 segments int
-    told 'instruction at 0x[0-9a-f]* cannot be translated: it makes a 32-bit system call'
+    messages 'instruction at 0x[0-9a-f]* cannot be translated: it makes a 32-bit system call'
     says 2 segments far
-    told 'instruction at 0x[0-9a-f]* cannot be translated: it returns to another code segment'
+    messages 'instruction at 0x[0-9a-f]* cannot be translated: it returns to another code segment'
     prints ''
 }
 
@@ -132,7 +132,7 @@ done < <(sed -n '/^\.Sh BUGS/,$s/^\.It //p' "$TOP/doc/bustap-exec.1")
 tests=$(declare -F | grep -c ' [A-Z]')
 [ "$called" = "$tests" ] || { echo "bustap-exec(1) lists $called lines, and there are $tests tests"; exit 1; }
 
-# what it says of stress-ng is what exec_stress knows
+# its list for stress-ng equals that of exec_stress
 listed=$(sed -n '/^All stressors of$/,$s/^\.Ql \([a-z-]*\) ,$/\1/p' "$TOP/doc/bustap-exec.1" | sort)
 known=$(sed -n '/^reasons() {/,/^}/s/^\([a-z-]*\) its\{0,1\} .*/\1/p' "$TOP/tests/e2e/exec_stress" | sort)
 [ -n "$listed" ] && [ "$listed" = "$known" ] || { printf "listed:\n%s\nknown:\n%s\n" "$listed" "$known"; exit 1; }

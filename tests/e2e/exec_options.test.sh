@@ -1,16 +1,16 @@
 #!/bin/bash
-# exec, profile and rondo: what they refuse, before the program has begun, and how they end where standard
-# error cannot be written.
+# exec, profile and rondo: arguments that they refuse before the program starts, and their exit status if
+# standard error cannot be written.
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 
-# refused WORDS COMMAND...: with status 2 and one line that says so
+# refused WORDS COMMAND...: refused with status 2 and one line that contains WORDS
 refused() {
     local status=0 words=$1
     shift
-    bustap "$@" /bin/echo ran >got 2>told || status=$?
-    [ "$status" = 2 ] || { echo "$*: status $status"; cat told; exit 1; }
-    [ "$(wc -l <told)" = 1 ] && grep -q -- "$words" told || { echo "$*"; cat told; exit 1; }
+    bustap "$@" /bin/echo ran >got 2>messages || status=$?
+    [ "$status" = 2 ] || { echo "$*: status $status"; cat messages; exit 1; }
+    [ "$(wc -l <messages)" = 1 ] && grep -q -- "$words" messages || { echo "$*"; cat messages; exit 1; }
     [ ! -s got ] || { echo "$*: the program ran"; exit 1; }
     ! ls ./*.byu.gz folder/* 2>/dev/null || { echo "$*: there is a capture"; exit 1; }
 }
@@ -63,7 +63,7 @@ refused '--callgrind: the name of a file is empty' profile --callgrind ''
 refused '--output: the name of a file is empty' rondo -o ''
 refused '--wrong-path: the name of a file is empty' rondo --wrong-path ''
 for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
-    # shellcheck disable=SC2086 # words are what is wanted
+    # shellcheck disable=SC2086 # split into words
     refused "cannot go to -: standard output is the program's" $options -
 done
 [ ! -e - ]
@@ -76,7 +76,7 @@ for there in 'rm -f same' 'echo kept >same'; do
     eval "$there"
     refused 'cannot both go to other' rondo --wrong-path other -o same
 done
-[ "$(cat same)" = kept ] || { echo "what was there is lost"; exit 1; }
+[ "$(cat same)" = kept ] || { echo "the old contents are lost"; exit 1; }
 status=0
 bustap rondo --wrong-path same /bin/echo ran 2>same >got || status=$?
 [ "$status" = 2 ] && [ ! -s got ] && grep -q 'cannot both go to same' same || { cat same; exit 1; }
@@ -85,83 +85,83 @@ bustap rondo --wrong-path same /bin/echo ran 2>same >got || status=$?
 cp /bin/true program
 for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $options program ./program 2>told || status=$?
-    [ "$status" = 2 ] && grep -q 'cannot go to program, which is the program$' told || { cat told; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $options program ./program 2>messages || status=$?
+    [ "$status" = 2 ] && grep -q 'cannot go to program, which is the program$' messages || { cat messages; exit 1; }
     cmp program /bin/true || { echo "$options: the program is overwritten"; exit 1; }
 done
-# what is there already is not lost for a file that cannot be written
+# existing contents are kept if another file cannot be written
 echo kept >same
 for options in 'profile -o same --callgrind' 'rondo -o same --wrong-path' 'exec --modules same --summary'; do
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $options nonesuch/file ./program 2>told || status=$?
-    [ "$status" = 3 ] && grep -q '^bustap: cannot write nonesuch/file: ' told || { cat told; exit 1; }
-    [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $options nonesuch/file ./program 2>messages || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write nonesuch/file: ' messages || { cat messages; exit 1; }
+    [ "$(cat same)" = kept ] || { echo "$options: the old contents are lost"; exit 1; }
 done
-# nor for a program that cannot be executed, or is not captured
+# or if the program cannot be executed or captured
 printf 'main: _start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n.globl _start, main\n' >alone.s
 gcc -nostdlib -static -o alone alone.s
 head -c 1000 /dev/zero >none
 chmod +x none
 for options in 'exec --modules' 'exec --summary' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo --wrong-path'; do
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $options same ./none 2>told || status=$?
-    [ "$status" = 2 ] && grep -q 'neither an ELF program' told || { echo "$options: status $status"; cat told; exit 1; }
-    [ "$(cat same)" = kept ] || { echo "$options: what was there is lost"; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $options same ./none 2>messages || status=$?
+    [ "$status" = 2 ] && grep -q 'neither an ELF program' messages || { echo "$options: status $status"; cat messages; exit 1; }
+    [ "$(cat same)" = kept ] || { echo "$options: the old contents are lost"; exit 1; }
 done
 for options in --modules --summary; do
     for cause in '--start-at nonesuch' '-o /proc/nonesuch/prefix'; do
-        # shellcheck disable=SC2086 # words are what is wanted
-        ! bustap exec $cause $options same ./alone 2>told || { echo "$cause: it ran"; exit 1; }
-        grep -q 'nonesuch' told && [ "$(cat same)" = kept ] ||
-            { echo "$options $cause: what was there is lost"; cat told; exit 1; }
+        # shellcheck disable=SC2086 # split into words
+        ! bustap exec $cause $options same ./alone 2>messages || { echo "$cause: it ran"; exit 1; }
+        grep -q 'nonesuch' messages && [ "$(cat same)" = kept ] ||
+            { echo "$options $cause: the old contents are lost"; cat messages; exit 1; }
     done
 done
-# but for one that can
+# existing contents are replaced if the program runs
 for output in 'exec -q --append --modules' 'exec -q --append --summary' 'profile -o' 'profile --callgrind' 'rondo -o' \
     'rondo --wrong-path'; do
     seq 10000 >long
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $output long ./alone 2>told
-    ! grep -aq '^9999$' long || { echo "$output: what was there is there still"; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $output long ./alone 2>messages
+    ! grep -aq '^9999$' long || { echo "$output: the old contents remain"; exit 1; }
 done
 rm -f alone_*
 bustap profile -o /dev/null --callgrind /dev/null true # where nothing is overwritten
 
-# in the same words
+# with the same message
 for output in 'exec -q --append --summary' 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o' 'rondo -o there --wrong-path'; do
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $output /dev/full ./program 2>told || status=$?
-    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
-        { echo "$output: status $status"; cat told; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $output /dev/full ./program 2>messages || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' messages ||
+        { echo "$output: status $status"; cat messages; exit 1; }
 done
 
 # also where the program has closed its standard error
 for output in 'exec -q --append --modules' 'profile -o' 'profile --callgrind' 'rondo -o'; do
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap $output /dev/full sh -c 'exec 2>&-' 2>told || status=$?
-    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' told ||
-        { echo "$output: without standard error: status $status"; cat told; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap $output /dev/full sh -c 'exec 2>&-' 2>messages || status=$?
+    [ "$status" = 3 ] && grep -q '^bustap: cannot write /dev/full: No space left on device$' messages ||
+        { echo "$output: without standard error: status $status"; cat messages; exit 1; }
 done
-bustap exec -q --append --stop-at nonesuch sh -c 'exec 2>&-' 2>told
-grep -q '^bustap: no file that the program loaded has a function nonesuch$' told || { cat told; exit 1; }
+bustap exec -q --append --stop-at nonesuch sh -c 'exec 2>&-' 2>messages
+grep -q '^bustap: no file that the program loaded has a function nonesuch$' messages || { cat messages; exit 1; }
 rm -f program_*
 
-# one that is lost takes no other with it
+# a failed output does not affect the other
 for lost in '-o /dev/full --callgrind there' '--callgrind /dev/full -o there' '-o /dev/full --callgrind /dev/full'; do
     rm -f there
     status=0
-    # shellcheck disable=SC2086 # words are what is wanted
-    bustap profile $lost ./program 2>told || status=$?
-    [ "$status" = 3 ] && ! grep -v '^bustap: cannot write /dev/full: No space left on device$' told ||
-        { echo "profile $lost: status $status"; cat told; exit 1; }
+    # shellcheck disable=SC2086 # split into words
+    bustap profile $lost ./program 2>messages || status=$?
+    [ "$status" = 3 ] && ! grep -v '^bustap: cannot write /dev/full: No space left on device$' messages ||
+        { echo "profile $lost: status $status"; cat messages; exit 1; }
     case $lost in
-    *there*) [ -s there ] && [ "$(wc -l <told)" = 1 ] || { echo "profile $lost: the other is lost"; exit 1; } ;;
-    *) [ "$(wc -l <told)" = 2 ] || { cat told; exit 1; } ;;
+    *there*) [ -s there ] && [ "$(wc -l <messages)" = 1 ] || { echo "profile $lost: the other is lost"; exit 1; } ;;
+    *) [ "$(wc -l <messages)" = 2 ] || { cat messages; exit 1; } ;;
     esac
 done
 
@@ -180,7 +180,7 @@ for program in exec profile rondo; do
 done
 bustap exec -q --append true 2>/dev/full
 
-# what is as if it were not given
+# options without effect
 bustap exec -q -o zero --threads 0 --queue 0 --keep 0 true
 bustap verify zero_*.byu.gz >/dev/null
 [ "$(bustap profile --by block --top 3 true 2>&1 >/dev/null | grep -c 0x)" = 3 ]

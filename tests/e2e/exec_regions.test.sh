@@ -1,6 +1,6 @@
 #!/bin/bash
 # Parts of a run: regions that repeat, calls, markers and samples have the records that the whole run has there,
-# and the capture tells its gaps.
+# and the capture reports its gaps.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 PATH="$BUILD/tests/e2e:$PATH"
@@ -17,7 +17,7 @@ part() {
     python3 "$TOP/tests/support/second_verifier.py" "$name"_* >/dev/null
 }
 
-# gaps NAME N: so many in the verdict, in the summary, in info
+# gaps NAME N: verify, the summary and info report N gaps
 gaps() {
     local word=gaps
     [ "$2" -ne 1 ] || word=gap
@@ -54,7 +54,7 @@ $cut whole_* calls "$entry" calls_*
 gaps calls 19
 part some --calls region_work --skip 7 --count 500
 [ "$(bustap info some_* | awk '$1 == "ticks" { print $4 }')" = 500 ]
-# instructions by where they are: the function's alone, and what was left out is in the times
+# instructions by address: only the function's, and skipped ones count in the times
 part code --only-code region_work
 read -r last <<<"$(bustap dump --csv code_* | awk -F, '$4 == "FETCH" { if ($3 > last) last = $3 } END { print last }')"
 $cut whole_* code "$entry" "$last" code_*
@@ -67,16 +67,16 @@ bustap dump --csv module_* | awk -F, 'NR > 1 && ($4 != "FETCH" || substr($3, 1, 
 part written --filter 'type=MEMWRITE'
 [ "$(bustap info written_* | awk '$1 == "records" { print $2 }')" = \
     "$(bustap dump --csv whole_* | grep -c ,MEMWRITE,)" ]
-# what was left out is counted: of each capture that it was left out of
+# skipped records are counted for each capture
 records=$(bustap info whole_* | awk '$1 == "records" { print $2 }')
 for name in code module written; do
     [ "$(jq '.source.seen, .source.accepted + .source.filtered' "$name.json" | tr '\n' ' ')" = "$records $records " ] ||
         { jq .source "$name.json"; exit 1; }
 done
-bustap exec -q -o none --only-code module:nonesuch -- "${run[@]}" 2>told
-grep -q 'loaded no file nonesuch' told
-bustap exec -q -o none --append --only-code nonesuch -- "${run[@]}" 2>told
-grep -q 'has a function nonesuch' told
+bustap exec -q -o none --only-code module:nonesuch -- "${run[@]}" 2>messages
+grep -q 'loaded no file nonesuch' messages
+bustap exec -q -o none --append --only-code nonesuch -- "${run[@]}" 2>messages
+grep -q 'has a function nonesuch' messages
 # all code of a module, whenever it is mapped
 cat >library.c <<'END'
 __attribute__((section(".more,\"awx\",@progbits#"), noinline)) int apart(int x) { return x * 3; }
@@ -90,17 +90,17 @@ apart=$(nm library.so | awk '$3 == "apart" { print $1 }')
 base=$(sed -n 's/.*library.so@0x//p' modules)
 bustap dump --csv uses_* | grep -q ",$(printf '0x%08x' $((16#$apart + 16#$base))),FETCH," ||
     { bustap dump --csv uses_* | tail; cat modules; exit 1; }
-# no edge from before what was left out
+# no edge across skipped records
 part jumps --only-code region_work --modules modules
 # shellcheck disable=SC2046
-bustap dcfg build $(sed 's/^/--image /' modules) -o jumps.dcfg jumps_* 2>told
-grep -q 'holes in the capture' told || { cat told; exit 1; }
+bustap dcfg build $(sed 's/^/--image /' modules) -o jumps.dcfg jumps_* 2>messages
+grep -q 'holes in the capture' messages || { cat messages; exit 1; }
 # each region is from BUSTAP_BEGIN to BUSTAP_END
 part marked --markers
 gaps marked 19
 # all of them in one block
-bustap recover marked_* -o again.byu.gz 2>told
-grep -q ' in 1 block saved' told || { cat told; exit 1; }
+bustap recover marked_* -o again.byu.gz 2>messages
+grep -q ' in 1 block saved' messages || { cat messages; exit 1; }
 bustap verify again.byu.gz | grep -q ', 19 gaps, chosen$'
 bustap dump --csv marked_* 2>/dev/null | awk -F, '$4 == "FETCH" && $5 == 8 { n++ } END { exit n != 40 }'
 # what longjmp() has left is over at the next call from further up
@@ -117,7 +117,7 @@ done
 part fetches --only-fetch
 [ "$(bustap info fetches_* | awk '$1 == "records" { print $2 }')" = \
     "$(bustap info whole_* | awk '$2 == "FETCH" || $3 == "FETCH" { print $(NF - 2) }')" ]
-# samples do not change whose turn it is
+# samples do not change the schedule of threads
 run=("$program" 40 threads)
 part whole --quantum 777
 part sample --quantum 777 --sample 100/900
@@ -137,12 +137,12 @@ rm -f each*
 bustap exec -q -o each --summary each.json --split-threads --filter 'type=MEMWRITE' -- "${run[@]}"
 jq -se 'map(select(.source.seen != .source.accepted + .source.filtered or .source.filtered < 1000)) == []' each.json \
     >/dev/null || { cat each.json; exit 1; }
-# a child goes on where its parent was; neither has a gap before its first record
+# a child continues at its parent's position; neither has a gap before its first record
 run=("$program" 5 fork)
 rm -f child*
 bustap exec -q -o child --follow --calls region_work -- "${run[@]}"
 bustap verify child-p1_* | grep -q 'nothing lost, 4 gaps, chosen$'
-# its times count from its own beginning, whatever was left out
+# its times start with the child, with or without skipped records
 bustap exec -q -o whole --append --follow -- "${run[@]}"
 bustap exec -q -o data --follow --only-data -- "${run[@]}"
 cmp <(bustap dump --csv whole-p1_* | grep -v ,FETCH, | cut -d , -f 2-7) <(bustap dump --csv data-p1_* | cut -d , -f 2-7)

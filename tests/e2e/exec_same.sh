@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# For scripts that compare programs under `bustap exec` with the same ones natively; in a folder with a file
-# "input" that each gets as its standard input.
+# Functions for scripts that compare programs under `bustap exec` with native runs, in a folder with a file
+# "input" for standard input.
 
 n=0
 options=() # of bustap exec
 
-# same PROGRAM ARGUMENT...: the same output, standard error and exit status, and captures that are complete. Without
+# same PROGRAM ARGUMENT...: the same output, standard error and exit status, and complete captures. Without
 # --follow, exec reports a program that replaces itself.
 same() {
     local wanted=0 got=0

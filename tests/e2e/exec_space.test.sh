@@ -1,4 +1,4 @@
 #!/bin/sh
-# The address space of a program that is run by us: random operations against a simple twin.
+# The address space of an executed program: random operations against a simple reference.
 set -eu
 "$BUILD/tests/e2e/exec_space"

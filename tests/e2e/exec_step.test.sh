@@ -1,10 +1,10 @@
 #!/bin/bash
-# A program's instructions as ptrace steps through them: the same ones, one by one.
+# The captured instructions equal those that ptrace steps through.
 set -eu -o pipefail
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 PATH="$BUILD/tests/e2e:$PATH"
 
-# Nothing of a library, which would look at the processor, the clock and its own place.
+# Without libraries, which depend on the processor, the clock and their addresses.
 cat >program.c <<'C'
 static long system_call(long number, long a, long b, long c)
 {
@@ -42,9 +42,9 @@ for options in "-O0" "-O2" "-O3 -mavx2"; do
     compiled=1
     case $options in *avx2) grep -q avx2 /proc/cpuinfo || continue ;; esac
     status=0
-    single_step --output steps.byu.gz ./program >stepped 2>told || status=$?
+    single_step --output steps.byu.gz ./program >stepped 2>messages || status=$?
     [ "$status" != 124 ] || { echo "programs cannot be single-stepped here"; exit 77; }
-    [ "$status" = 3 ] || { cat told; exit 1; }
+    [ "$status" = 3 ] || { cat messages; exit 1; }
     status=0
     bustap exec --quiet -o exec --only-fetch -- ./program >executed || status=$?
     [ "$status" = 3 ]

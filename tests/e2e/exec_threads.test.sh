@@ -15,7 +15,7 @@ captures() {
     cmp <(zcat "$1"[_-]*.byu.gz) <(zcat "$2"[_-]*.byu.gz) || fail "$3: differs between two runs"
 }
 
-# --- a turn has its instructions, no fewer while others can go on, and the switches are counted ---
+# --- a turn has the full number of instructions while other threads are ready, and switches are counted ---
 for quantum in 1 500 10000; do
     rounds=$((quantum < 500 ? 200 : quantum * 20))
     bustap exec -q --quantum $quantum --summary summary -o line$quantum ./turns a $rounds >/dev/null
@@ -29,17 +29,17 @@ for quantum in 1 500 10000; do
         fail "quantum $quantum: $(cat runs) of $(jq .switches summary)"
 done
 # without --quantum it is 10,000, and the summary says so
-bustap exec -o usual ./turns a 200000 2>told >/dev/null
+bustap exec -o usual ./turns a 200000 2>messages >/dev/null
 captures usual line10000 "the default"
-grep -q '^bustap: [0-9]* switches of threads, which have 10000 instructions a turn$' told || fail "$(cat told)"
-# four that write one line: it goes from one to the next with every turn
+grep -q '^bustap: [0-9]* switches of threads, which have 10000 instructions a turn$' messages || fail "$(cat messages)"
+# four threads that write one line, which changes its writer with each turn
 bustap dump --csv --filter 'type=MEMWRITE' line500_*.byu.gz |
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
              $at["processor"] > 0 && $at["processor"] < 5 { writes++; moves += $at["processor"] != last; last = $at["processor"] }
              END { print writes, moves; exit !(writes >= 40000 && moves > writes / 400) }' >moves || fail "moves: $(cat moves)"
 
-# --- each run is the same, whatever threads wait for, as long as it is each other ---
-# twice NAME COMMAND...: what the program prints is as natively, and both captures are the same
+# --- runs are identical if threads wait only for each other ---
+# twice NAME COMMAND...: the output is as natively, and both captures are the same
 twice() {
     local name=$1 run
     shift
@@ -65,14 +65,14 @@ for part in a b c d h; do # mutexes, conditions, barriers, spinning, robust mute
     ./threads $part >wanted
     twice "threads $part" ./threads $part
 done
-# with a turn that never ends by itself, whoever waits in the kernel or for a mutex is no longer in the way
+# with an endless turn, a thread that waits in the kernel or for a mutex does not block the others
 for part in a b d e; do
     ./turns $part 300 >wanted
     options=(--quantum 1000T)
     twice "turns $part by all" ./turns $part 300
 done
 bustap exec -q --quantum 1M -o long ./turns g | grep -q '^calls: 0$' || fail "a long system call ends the turn"
-# what comes from outside: a clock, a signal that a timer sends, another process
+# external events: a clock, a signal that a timer sends, another process
 options=()
 ./turns f >wanted
 bustap exec -q -o outside ./turns f | cmp - wanted
@@ -94,7 +94,7 @@ for part in a b c d; do
         cmp wanted got || fail "rondo: $part"
     done
     cmp rondo1 rondo2 || fail "rondo: $part differs"
-    # a wrong path may take a random number, as that which guards the stack, for an address
+    # a wrong path may use a random number, such as the stack guard, as an address
     cmp <(zcat wrong1.byu.gz | b2a | cut -f2-) <(zcat wrong2.byu.gz | b2a | cut -f2-) || fail "wrong paths: $part differ"
     rm -f wrong?.byu.gz fetches[_-]*
     bustap exec -q --only-fetch --summary summary -o fetches ./threads $part >got
@@ -103,4 +103,4 @@ for part in a b c d; do
 done
 bustap rondo --quantum 50 -p taken -d 0 -o report ./turns a 100 >/dev/null
 grep -q '^[0-9]* switches of threads, which have 50 instructions a turn$' report || fail "$(cat report)"
-bustap rondo --skip 130000 --count 20000 -p taken -o report ./turns d | grep -q '^locks: 1$' # freely before and behind
+bustap rondo --skip 130000 --count 20000 -p taken -o report ./turns d | grep -q '^locks: 1$' # threads run freely before and after the region

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Real programs, translated, with their system calls done by us, print what they print natively:
+# Real programs, translated and with emulated system calls, print the same output as natively:
 # without a trace, and with all references.
 set -eu
 translated=$BUILD/tests/e2e/exec_translated
@@ -44,7 +44,7 @@ echo 'int f(int x) { int s = 0; for (int i = 0; i < x; i++) s += i * i; return s
 compiler=$(gcc -print-prog-name=cc1)
 same "$compiler" -quiet -O2 f.c -o -
 
-# code that is written, run, and written again: in place, by turns, by the kernel, and mapped anew
+# code that is written, executed, and written again: in place, alternately, by the kernel, and mapped again
 cat >generate.c <<'END'
 #define _GNU_SOURCE
 #include <stdint.h>

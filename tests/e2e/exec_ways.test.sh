@@ -1,5 +1,5 @@
 #!/bin/bash
-# The same programs again, captured in other ways: as natively each time.
+# The same programs, captured with other options, run as natively.
 set -eu
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
 "$TOP/tests/e2e/exec_list" --split-threads --only-fetch

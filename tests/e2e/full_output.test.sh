@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every command whose output goes to a full disk says so, and ends with status 3; and waits for a reader where its
-# output was made non-blocking.
+# Every command reports a full output disk and ends with status 3, and waits for a reader if its output is
+# non-blocking.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 PATH="$BUILD/tests/e2e:$PATH"
@@ -16,7 +16,7 @@ END
 start_daemon
 failed=0
 
-full() { # COMMAND...: what goes to standard output goes nowhere
+full() { # COMMAND...: with a full standard output
     local status=0
     "$@" >/dev/full 2>errors || status=$?
     if [ "$status" -eq 3 ] && grep -Eq '^bustapd?: .*cannot .*: No space left on device' errors; then
@@ -94,7 +94,7 @@ full bustap capture -q --board virtual:smp=2,requests=1000 -o three --json
 full bustap capture -q --board virtual:smp=2,requests=1000 -o four --print-names
 stop_daemon
 
-# A pipe of the smallest size, full to begin with, with a reader that is late: nothing is missing.
+# A full pipe of the smallest size, with a late reader: no output is missing.
 late() { # COMMAND...
     perl -e '
         use Fcntl;

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What is installed is complete, works, and is taken back without a trace.
+# The installation is complete, works, and can be removed completely.
 set -eu
 install() {
-    # what is built stays as it is: another compiler's flags must not rebuild it
+    # nothing is rebuilt: another compiler's flags must not change the programs
     make -s -C "$TOP" -o all BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/opt/bustap "$1"
 }
 
@@ -14,9 +14,9 @@ for file in bin/bustap bin/b2a sbin/bustapd share/man/man1/bustap.1 share/man/ma
     include/bustap/mark.h \
     lib/udev/rules.d/61-bustap-access.rules lib/systemd/system/bustapd.service \
     share/doc/bustap/doc/bustapd.conf share/doc/bustap/README.md share/doc/bustap/doc/capture-file.md share/doc/bustap/LICENSE; do
-    [ -e "$file" ] || { echo "$file is not there"; exit 1; }
+    [ -e "$file" ] || { echo "$file is missing"; exit 1; }
 done
-# what the documents point at is there
+# files that the documents refer to exist
 find share/doc -name '*.md' | while read -r file; do
     grep -o ']([^)#:]*)' "$file" | sed 's/^](//; s/)$//' | while read -r target; do
         [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target"; exit 1; }
@@ -25,7 +25,7 @@ done
 grep -o '[a-z/]*/bustap/doc/[a-z0-9-]*\.md' share/man/man1/bustap.1 | while read -r file; do
     [ -e "$file" ] || { echo "bustap(1): there is no $file"; exit 1; }
 done
-# and the files that are named with the folder that is usual
+# files that are named with the usual folder exist, too
 for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
     named=$(grep -o '/usr/local/[a-z/]*/bustapd\.[a-z]*' "$document" | sort -u)
     [ "$(echo "$named" | wc -l)" -ge 1 ]
@@ -33,7 +33,7 @@ for document in "$TOP/README.md" "$TOP/doc/bustapd.8"; do
         [ -e "${file#/usr/local/}" ] || { echo "$document: there is no $file"; exit 1; }
     done
 done
-# the header is all that a program needs
+# a program needs only the header
 printf '#include <bustap/mark.h>\nint main(void)\n{\n    BUSTAP_BEGIN;\n    BUSTAP_END;\n    return 0;\n}\n' >"$TMPDIR/marked.c"
 for language in 'c -std=c90' 'c -std=c11' 'c++ -std=c++11'; do
     # shellcheck disable=SC2086

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A bus that does not wait, a board with room for four frames: what is captured and what is told to be
-# lost is what was sent, exactly.
+# A bus that does not wait, a board with a queue of four frames: captured and lost records add up
+# exactly to those sent.
 set -eu
 
 status=0
@@ -12,7 +12,7 @@ jq -c '[.records, .lost, .source]' summary.json
 [ "$(jq '.records + .lost.total' summary.json)" = "$(jq .source.accepted summary.json)" ]
 [ "$(jq '.source.accepted + .source.above_4gib + .source.undecoded' summary.json)" = 3000000 ]
 
-# the files say the same
+# the files report the same
 [ "$(bustap info --json lossy_*.byu.gz | jq -c '[.records, .lost]')" = \
     "$(jq -c '[.records, .lost.total]' summary.json)" ]
 [ "$(($(zcat lossy_*.byu.gz | wc -c) / 12))" = "$(jq .records summary.json)" ]

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Boards that lie at random, with checksums that are right, and links that lose frames: where the capture knows
-# the board's count, every record is delivered or counted as lost, and both verifiers accept the files; where it
-# does not, that is all that they find.
+# Boards that send random wrong data with right checksums, and links that lose frames: if the capture has the
+# board's count, every record is delivered or counted as lost, and both verifiers accept the files; else the
+# missing count is all that they report.
 #
 # By hand: BOARDS=5000 SEED=1000 BUILD=build tests/run e2e/lying_board
 set -eu -o pipefail

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Pictures are whole, have their labels and their size; names and titles are never commands; a file
-# that cannot be made leaves nothing behind.
+# Pictures are whole, have their labels and their size; names and titles are never commands; a failed
+# command leaves no file.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 command -v gnuplot >/dev/null || { echo "there is no gnuplot"; exit 77; }
@@ -35,14 +35,14 @@ has sharing.svg "Lines of 64 B used by both" "Lines of 64 B by number of users" 
 bustap plot -o ticks.svg trace.byu
 has ticks.svg "ticks since the first request" trace.byu
 
-# what is missing is marked and said
+# missing data is marked and reported
 for of in addresses mix; do
     bustap plot --of $of -o lossy.svg lossy_*.byu.gz
     has lossy.svg "requests are missing"
     grep -q "80 were lost; 2 gaps" lossy.svg
 done
 
-# what is damaged is told, and the rest is drawn
+# corrupt data is reported, and the rest is drawn
 head -c 4000 smp_*.byu.gz >cut.byu.gz
 bustap plot -o cut.png cut.byu.gz 2>message && exit 1
 [ $? = 1 ] || exit 1
@@ -111,7 +111,7 @@ bustap plot --of mix --title "$name" --width 400 --height 300 -o title.png trace
 check_picture title.png 400 300
 [ ! -e evil ]
 
-# --- what fails leaves nothing behind, and what was there stays ---
+# --- a failed command leaves no file and keeps an old one ---
 
 echo kept >old.png
 mkdir empty
@@ -139,7 +139,7 @@ bustap plot -o none/out.png trace.byu 2>message && exit 1
 [ $? = 3 ]
 [ -z "$(find . -name '*.part*')" ]
 
-# without gnuplot, data are printed all the same
+# without gnuplot, data are still printed
 PATH=$PWD/empty "$BUILD/bustap" plot --csv trace.byu | head -n 1 | grep -q '^tick,'
 
 if command -v xmllint >/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A real trace goes through the whole house, over one file and over many, and comes out byte for byte.
+# A real trace passes through all commands, in one file and in several, and is unchanged byte for byte.
 set -eu
 trace=$SHARED/data/pentium2.byu
 [ -n "$SHARED" ] && [ -f "$trace" ] || { echo "there is no real trace here"; exit 77; }
@@ -13,7 +13,7 @@ zcat many/p2_*.byu.gz | cmp - records.byu
 bustap verify one/p2_*.byu.gz many/p2_*.byu.gz
 [ "$(bustap info --json many/p2_*.byu.gz | jq -c '[.records, .lost, .complete]')" = '[23335,0,true]' ]
 
-# the text is the text of the original, whichever way it goes
+# the text equals that of the original for each path
 bustap dump records.byu >wanted.txt
 b2a one/p2_*.byu.gz | cmp - wanted.txt
 zcat many/p2_*.byu.gz | b2a | cmp - wanted.txt

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A ring of three: the last three files of many are there, and they are whole. It is the prefix's, over captures.
+# A ring of three files keeps the last three, complete. It belongs to the prefix and spans captures.
 set -eu
 
 bustap capture --board virtual:smp=2,requests=400000 -o ring --rotate size=100K --keep 3 --print-names \
@@ -11,7 +11,7 @@ cmp last there || { cat there; exit 1; }
 bustap verify ring_*.byu.gz >verdict || { cat verdict; exit 1; }
 grep -q 'removed by the ring of 3' verdict || { cat verdict; exit 1; }
 
-# what is no complete file of a capture to this prefix neither counts nor goes
+# other files than complete ones of this prefix neither count nor are removed
 mkdir over
 capture() { bustap capture -q --board virtual:smp=2 --rotate size=20K -o over/r --append "$@"; }
 capture --stop files=2 && cp over/r_00001_* over/r-p1_00001_20200101T000000Z.byu.gz
@@ -33,7 +33,7 @@ judge() { # the files whose names are on standard input, by both verifiers
     return "$verified"
 }
 
-# the files of earlier captures go first, and what is said of them is right
+# the files of earlier captures are removed first, and reported correctly
 capture --keep 5 --stop files=8
 [ "$(captured)" = 'r_00004 r_00005 r_00006 r_00007 r_00008' ] || { captured; exit 1; }
 sleep 1 # so that names are in the order of the captures
@@ -41,14 +41,14 @@ capture --keep 5 --stop files=2
 [ "$(captured)" = 'r_00001 r_00002 r_00006 r_00007 r_00008' ] || { captured; exit 1; }
 ours | judge || { cat verdict; exit 1; }
 grep -q 'files 1 to 5, with [0-9]* requests, were removed by the ring of 5' verdict || { cat verdict; exit 1; }
-# without the later ones nothing proves it, nor do those of another prefix
+# neither missing later files nor files of another prefix prove a ring
 ! ours | grep '_0000[678]_' | judge || { cat verdict; exit 1; }
 grep -q '^INCOMPLETE: files 1 to 5 are missing, and a ring of 5 has room for more' verdict || { cat verdict; exit 1; }
 mkdir elsewhere
 ours | grep '_0000[12]_' | sed 's,^,over/,' | xargs cp -t elsewhere
 ! ours | grep '_0000[678]_' | judge elsewhere/* || { cat verdict; exit 1; }
 
-# a smaller ring, and one that removes files of a capture that had none
+# a smaller ring, and one that removes files of a capture without a ring
 capture --keep 1 --stop files=2
 [ "$(captured)" = r_00002 ] || { captured; exit 1; }
 ours | judge || { cat verdict; exit 1; }

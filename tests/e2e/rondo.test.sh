@@ -1,7 +1,6 @@
 #!/bin/bash
-# Programs under `bustap rondo`: what they write and how they end is as natively; a program whose
-# branches are known to the last is predicted as it must be; wrong paths change nothing, and are all
-# in their capture.
+# Programs under `bustap rondo` have their native output and status; a program with known branches has
+# the exact expected predictions; wrong paths have no effect on the program and are all captured.
 set -eu -o pipefail
 
 [ -z "$NO_EXEC" ] || { echo "$NO_EXEC"; exit 77; }
@@ -12,8 +11,8 @@ fail() {
 }
 
 # --- branches that are known ---
-# 100 times: a loop of 10 rounds, a call of a function with one branch that goes to and fro, an
-# indirect jump to one of two places in turn.
+# 100 times: a loop of 10 rounds, a call of a function with one alternating branch, an
+# indirect jump to two alternating targets.
 cat >known.s <<'END'
         .globl _start
 _start: mov $100, %ebx
@@ -109,7 +108,7 @@ bustap rondo -p taken --target-buffer 64:4 --target-cache 64:2 -d 0 -o cache.jso
 [ "$(jq '.kinds[4].mispredicted' cache.json)" -lt 10 ] || fail "target cache"
 
 # --- wrong paths ---
-# at most 5 instructions each: the inner loop's exit (backward) goes round and round
+# at most 5 instructions each: the inner loop's exit (backward) repeats
 status=0
 bustap rondo -p backward -d 5 --wrong-path wrong.byu.gz -o wrong.json --json -- ./known || status=$?
 [ "$status" = 5 ]
@@ -128,13 +127,13 @@ awk -F, -v fetches="$(wrong instructions)" -v reads="$(wrong reads)" -v writes="
     $column["type"] == "FETCH" && $column["time"] > 1 { begun++ }
     END {
         if (type["FETCH"] != fetches || type["MEMREAD"] + 0 != reads || type["MEMWRITE"] + 0 != writes)
-            bad = "not all of it is there"
+            bad = "incomplete"
         if (begun != paths) bad = begun " begin"
         if (sum > all + fetches || sum < all + fetches - 20) bad = "times"
         if (bad) { print bad; exit 1 }
     }' wrong.csv || { head -40 wrong.csv; exit 1; }
 
-# a store buffer: wrong paths load the pointer that they have stored, instead of what memory has
+# a store buffer: wrong paths load the pointer that they have stored instead of the value in memory
 cat >stores.s <<'END'
         .globl _start
 _start: mov $100, %ebx
@@ -169,13 +168,13 @@ bustap rondo -p taken -d 4 --wrong-path wrong.byu.gz --json -o plain.json ./stor
 bustap rondo --store-buffer -p taken -d 4 --wrong-path wrong.byu.gz --json -o buffered.json ./stores
 [ "$(reads inside) $(reads outside) $(reads pointer)" = "50 0 50" ] || fail "$(reads outside) outside"
 [ "$(jq -c .wrong_paths.own_reads buffered.json)" = 50 ] || fail "$(cat buffered.json)"
-# nothing else is different: these paths have no branches that a register leads
+# all else is equal: these paths have no indirect branches
 diff <(jq -S . plain.json) <(jq -S 'del(.wrong_paths.own_reads)' buffered.json)
 bustap rondo --store-buffer -p taken -d 4 -o report ./stores
 grep -q 'find what their' report || fail "$(cat report)"
 status=0
-bustap rondo --store-buffer -d 0 ./stores 2>told || status=$?
-[ "$status" = 2 ] && grep -q -e '--store-buffer needs a --depth above 0' told || fail "depth 0: $(cat told)"
+bustap rondo --store-buffer -d 0 ./stores 2>messages || status=$?
+[ "$status" = 2 ] && grep -q -e '--store-buffer needs a --depth above 0' messages || fail "depth 0: $(cat messages)"
 
 # --- real programs ---
 # same PROGRAM ARGUMENT...: natively and under bustap
@@ -215,11 +214,11 @@ for program in faults modify children signals threads; do
 done
 same bash -c 'echo $BASH_VERSION; exec sort -n lines'
 grep -q '^Then the program executes /.*/sort in its place, of which nothing is known\.$' report || fail "$(cat report)"
-# one that cannot be executed, after all: the last report counts
+# a failed execve: the last report counts
 status=0
-bustap rondo -p taken -o report -- bash -c 'exec ./not-a-program' 2>told || status=$?
+bustap rondo -p taken -o report -- bash -c 'exec ./not-a-program' 2>messages || status=$?
 [ "$status" = 127 ] || fail "not a program: $status"
-grep -q 'no: command not found$' told || fail "$(cat told)"
+grep -q 'no: command not found$' messages || fail "$(cat messages)"
 [ "$(grep -c instructions, report)" = 1 ] || fail "$(cat report)"
 ! grep 'executes' report || fail "executed"
 
@@ -229,30 +228,30 @@ bustap rondo --skip 20000 --count 30000 -p gshare --json -o part.json -- sort -n
 bustap rondo --skip 1G -p gshare -o none -- ls "$TOP" >/dev/null
 grep -q '^0 instructions, 0 branches' none || fail "$(cat none)"
 
-# --- where descriptors are missing ---
+# --- without free descriptors ---
 for descriptors in 5 6 7; do
     status=0
-    (exec 3>&- 4>&- 5>&- 6>&- && ulimit -n "$descriptors" && exec bustap rondo -p taken -o report -- true) 2>told || status=$?
-    [ "$status" = 0 ] || { [ "$status" = 3 ] && grep -q 'Too many open files' told; } ||
-        fail "$descriptors descriptors: $status, $(cat told)"
+    (exec 3>&- 4>&- 5>&- 6>&- && ulimit -n "$descriptors" && exec bustap rondo -p taken -o report -- true) 2>messages || status=$?
+    [ "$status" = 0 ] || { [ "$status" = 3 ] && grep -q 'Too many open files' messages; } ||
+        fail "$descriptors descriptors: $status, $(cat messages)"
 done
 
-# --- where it cannot be written ---
+# --- outputs that cannot be written ---
 status=0
-bustap rondo -p taken -o /dev/full -- true 2>told || status=$?
+bustap rondo -p taken -o /dev/full -- true 2>messages || status=$?
 [ "$status" = 3 ] || fail "full: $status"
-grep -q '^bustap: cannot write /dev/full: No space left on device$' told || fail "$(cat told)"
-# nor is a limit of files' sizes, or a reader that went away, the program's end
+grep -q '^bustap: cannot write /dev/full: No space left on device$' messages || fail "$(cat messages)"
+# a limit on file sizes or a closed pipe does not end the program, either
 status=0
-(ulimit -f 1 && exec bustap rondo -p taken -o /dev/null --wrong-path short.byu.gz -- true) 2>told || status=$?
+(ulimit -f 1 && exec bustap rondo -p taken -o /dev/null --wrong-path short.byu.gz -- true) 2>messages || status=$?
 [ "$status" = 3 ] || fail "a limit: $status"
-grep -q '^bustap: cannot write short.byu.gz: File too large$' told || fail "$(cat told)"
+grep -q '^bustap: cannot write short.byu.gz: File too large$' messages || fail "$(cat messages)"
 mkfifo pipe
 : <pipe &
 status=0
-bustap rondo -p taken --json --by-branch --top 0 -o pipe -- sh -c 'kill -0 $$' 2>told || status=$?
+bustap rondo -p taken --json --by-branch --top 0 -o pipe -- sh -c 'kill -0 $$' 2>messages || status=$?
 wait
 [ "$status" = 0 ] || [ "$status" = 3 ] || fail "a reader that went away: $status"
 status=0
-bustap rondo -p taken --wrong-path nonesuch/x -- true 2>told || status=$?
+bustap rondo -p taken --wrong-path nonesuch/x -- true 2>messages || status=$?
 [ "$status" = 3 ] || fail "no folder: $status"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tutorial's commands run as they stand, and what they print has what it says.
+# The tutorial's commands run unchanged, and their output contains the documented text.
 set -eu -o pipefail
 PATH="$BUILD/tests/e2e:$PATH"
 for tool in gcc dot callgrind_annotate gnuplot; do

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The udev rules in doc/: each line is well formed, and what they make of a device is what they say.
+# The udev rules in doc/: each line is well formed, and the rules assign the documented properties.
 set -eu
 
-# Runs rules as udevd does, as far as these go: for a device given as KEY=VALUE lines, prints what was
-# assigned. A line that is not well formed, a key that is not known and a GOTO to nowhere are mistakes.
+# Runs the subset of udev rules that these files use: for a device given as KEY=VALUE lines, prints the
+# assignments. A malformed line, an unknown key and a GOTO without its label are errors.
 cat >run.awk <<'END'
 function mistake(text) { print FILENAME ":" FNR ": " text; wrong = 1 }
 function known(key) {
@@ -78,12 +78,12 @@ device add usb usb_device 0403 6014 "$identify" "$access"
 expect 'ENV{ID_BUSTAP}=1' $open
 device change usb usb_device 0403 6010 "$identify" "$access"
 expect 'ENV{ID_BUSTAP}=1' $open
-# each does its own part only
+# each file assigns only its own properties
 device add usb usb_device 0403 6014 "$identify"
 expect 'ENV{ID_BUSTAP}=1'
 device add usb usb_device 0403 6014 "$access"
 expect
-# not the serial cable beside it, not an interface, not a device that has gone
+# not the serial cable beside it, not an interface, not a device that is removed
 device add usb usb_device 0403 6001 "$identify" "$access"
 expect
 device add usb usb_interface 0403 6014 "$identify" "$access"
@@ -93,7 +93,7 @@ expect
 device remove usb usb_device 0403 6014 "$identify" "$access"
 expect
 
-# ids of its own: the line that the comment shows is all that a laboratory adds
+# other ids: a laboratory adds only the line that the comment shows
 sed -n 's/^#   \(ATTR.*\)/\1/p' "$identify" >60-bustap-local.rules
 [ "$(wc -l <60-bustap-local.rules)" -eq 1 ]
 device add usb usb_device 1209 0001 "$identify" "$access"
@@ -101,7 +101,7 @@ expect
 device add usb usb_device 1209 0001 "$identify" 60-bustap-local.rules "$access"
 expect 'ENV{ID_BUSTAP}=1' $open
 
-# and a mistake would be seen
+# an error is detected
 printf 'ATTR{idVendor}="0403" MODE="0660"\n' >bad.rules
 if awk -f run.awk device bad.rules >/dev/null; then exit 1; fi
 printf 'ACTION=="add", GOTO="nowhere"\n' >bad.rules

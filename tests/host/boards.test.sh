@@ -1,5 +1,5 @@
 #!/bin/sh
-# A board that is not there is asked for again, and takes nobody down; one whose bus ends is finished.
+# A missing board is retried without affecting other captures; a capture whose bus ends is finished.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -12,13 +12,13 @@ await is_state absent waiting
 await is_state nonsense stopped
 status '.captures[0].error' | grep -q trace.byu || fail "no reason: $(status '.captures[0].error')"
 status '.captures[2].error' | grep -q abacus || fail "no reason: $(status '.captures[2].error')"
-! ctl start absent 2>error || fail "started a board that is not there"
+! ctl start absent 2>error || fail "started a missing board"
 grep -q 'capture absent: .*trace.byu' error
 sleep 1
-[ "$(grep -c 'capture absent' log)" -eq 1 ] || fail "said more than once"
-[ -z "$(ls out | grep absent)" ] || fail "files of a board that is not there"
+[ "$(grep -c 'capture absent' log)" -eq 1 ] || fail "reported more than once"
+[ -z "$(ls out | grep absent)" ] || fail "files of a missing board"
 
-# it comes: 60000 records of an earlier capture
+# the board appears: 60000 records of an earlier capture
 bustap capture --board virtual:smp=1,requests=60000 -o source --quiet 2>/dev/null
 zcat source_*.byu.gz >new.byu
 mv new.byu trace.byu
@@ -26,9 +26,9 @@ await is_state absent finished
 [ "$(status '.captures[0].starts')" -eq 1 ]
 verify_files out/absent_*.byu.gz
 zcat out/absent_*.byu.gz | cmp - trace.byu
-is_state good running || fail "the good one was disturbed"
+is_state good running || fail "the good capture was interrupted"
 
-# it runs again when told to, and not before
+# it runs again after a start command only
 ctl start absent
 await is_state absent finished
 [ "$(status '.captures[0].starts')" -eq 2 ]

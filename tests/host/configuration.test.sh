@@ -1,5 +1,5 @@
 #!/bin/sh
-# The configuration and the options: what is wrong is said, with the line.
+# Errors in the configuration and the options are reported, with the line.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -9,7 +9,7 @@ expect() {
     shift 2
     status=0
     "$@" >output 2>&1 || status=$?
-    [ "$status" -eq "$wanted" ] || fail "$*: exit status $status, wanted $wanted: $(cat output)"
+    [ "$status" -eq "$wanted" ] || fail "$*: exit status $status, expected $wanted: $(cat output)"
     grep -qxF -- "$sentence" output || fail "$*: $(cat output)"
 }
 
@@ -38,7 +38,7 @@ expect 3 'bustapd: cannot make the lock no/.socket.lock: No such file or directo
     bustapd -c empty --socket no/socket
 : >file
 expect 3 'bustapd: file exists and is not a socket' bustapd -c empty --socket file
-[ -f file ] || fail "file is gone"
-[ ! -e .file.lock ] || fail ".file.lock is there"
+[ -f file ] || fail "file was removed"
+[ ! -e .file.lock ] || fail ".file.lock exists"
 bustapd --help | grep -q '^usage: bustapd'
 bustapd --version | grep -q '^bustapd [0-9]'

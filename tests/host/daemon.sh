@@ -1,4 +1,4 @@
-# For the tests of bustapd: starts daemons, waits for what they do. To be sourced.
+# Functions for tests of bustapd, to be sourced: start daemons, wait for their actions.
 
 fail() {
     echo "$*" >&2
@@ -6,7 +6,7 @@ fail() {
     exit 1
 }
 
-# Waits until a command succeeds: 100 seconds at least, which no machine should need.
+# Waits until a command succeeds, for at least 100 seconds.
 await() {
     for _ in $(seq 1000); do
         if "$@" >/dev/null 2>&1; then
@@ -14,11 +14,11 @@ await() {
         fi
         sleep 0.1
     done
-    fail "waited in vain for: $*"
+    fail "timed out waiting for: $*"
 }
 
-# Adds a capture to the configuration "conf": of an endless virtual board into out/NAME. Further arguments are
-# lines of its section; "board = ..." and "output = ..." take the place of these.
+# Adds a capture of an endless virtual board into out/NAME to the configuration "conf". Further arguments are
+# lines of its section; "board = ..." and "output = ..." replace the defaults.
 add_capture() {
     local name=$1 board='board = virtual:smp=2,rate=200000' output="output = out/$1" line
     shift
@@ -39,20 +39,20 @@ start_daemon() {
     await ctl status
 }
 
-# Sends the daemon a signal, and leaves its exit status in $ended.
+# Sends the daemon a signal, and sets $ended to its exit status.
 end_daemon() {
     ended=0
     kill "-${1:-TERM}" "$daemon"
     wait "$daemon" 2>/dev/null || ended=$?
 }
 
-# Ends it with a signal, after which it must exit with 0.
+# Ends the daemon with a signal; it must exit with 0.
 stop_daemon() {
     end_daemon "$@"
     [ "$ended" -eq 0 ] || fail "bustapd ended with $ended"
 }
 
-# Files must be complete captures, without losses that are not accounted for.
+# Files must be complete captures, with all losses counted.
 verify_files() {
     bustap verify "$@" >verdict || fail "not complete: $(tail -n 1 verdict)"
 }
@@ -61,7 +61,7 @@ ctl() {
     bustap ctl --socket socket "$@"
 }
 
-# What jq makes of a status answer.
+# Prints the result of a jq filter on the status.
 status() {
     ctl --json status | jq -r "$1"
 }
@@ -78,7 +78,7 @@ has_records() {
     [ "$(status ".captures[] | select(.name == \"$1\") | .status.records // 0")" -gt "${2:-0}" ]
 }
 
-# Says the bytes on standard input to the socket, hears up to "seconds", prints what came.
+# Sends standard input to the socket and prints the answer, for up to $1 seconds (5).
 talk() {
     perl -MIO::Socket::UNIX -e '
         my $s = IO::Socket::UNIX->new(Peer => "socket") or die "connect: $!\n";

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whatever comes over the control socket, the captures go on and others get their answers.
+# Garbage on the control socket affects neither the captures nor other clients.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -19,8 +19,8 @@ sed -n 4p answer | jq -e '.ok and .captures[0].name == "one"' >/dev/null
 head -c 70000 /dev/zero | tr '\0' ' ' | talk 60 >answer
 jq -e '.error == "the request is too long"' answer >/dev/null
 
-# as many clients as there are places, all silent; the next is told so. One of them may be told so, too, where a
-# client from before has not yet left: another takes its place.
+# the maximum number of clients, all silent: the next is refused. One of them may be refused, too, while an earlier
+# client has not yet left: another replaces it.
 perl -MIO::Socket::UNIX -e '
     my @places;
     while (@places < 400) {
@@ -33,16 +33,16 @@ kill $crowd
 wait $crowd || true
 await ctl status
 
-# requests without end, answers nobody reads
+# endless requests whose answers are not read
 yes '{"command":"status"}' | perl -MIO::Socket::UNIX -e '
     my $s = IO::Socket::UNIX->new(Peer => "socket") or die;
     print $s $_ while <STDIN>;' &
 flood=$!
 before=$(status '.captures[0].status.records')
 sleep 0.5
-ctl status >/dev/null || fail "no answer beside a flood"
+ctl status >/dev/null || fail "no answer during the flood"
 await has_records one "$before"
-kill -0 $flood || fail "the flood is over: this tests nothing"
+kill -0 $flood || fail "the flood has ended: the test has no effect"
 kill $flood
 wait $flood || true
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A ring holds over restarts of the daemon, also where it was killed.
+# A ring keeps its size over restarts of the daemon, also after it was killed.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -11,11 +11,11 @@ for round in 1 2; do
     await is_full
     await has_records one 1000
     end_daemon KILL
-    # it may have been killed between a new name and the removal of an old file
-    [ "$(complete)" -le 5 ] || fail "round $round: there are $(ls out)"
+    # the kill may come between the rename of a new file and the removal of an old one
+    [ "$(complete)" -le 5 ] || fail "round $round: $(ls out)"
 done
 start_daemon
 await has_records one 1000
 stop_daemon
-[ "$(complete)" -eq 4 ] || fail "there are $(ls out)"
-[ "$(ls out/*.part | wc -l)" -ge 2 ] || fail "what was not complete is gone: $(ls out)"
+[ "$(complete)" -eq 4 ] || fail "files: $(ls out)"
+[ "$(ls out/*.part | wc -l)" -ge 2 ] || fail "incomplete files were removed: $(ls out)"

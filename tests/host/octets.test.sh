@@ -1,5 +1,5 @@
 #!/bin/bash
-# File names may hold any octets. JSON may not: answers stay UTF-8 all the same.
+# File names may contain any octets; answers in JSON are UTF-8 nevertheless.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -8,6 +8,6 @@ start_daemon
 await is_state a finished
 ctl --json status | iconv -f UTF-8 -t UTF-8 >/dev/null || fail "this is not UTF-8"
 [ "$(status '.captures[0].output')" = $'out/\xef\xbf\xbda' ] || fail "output: $(status '.captures[0].output')"
-ctl status | grep -q '^a ' || fail "it says: $(ctl status)"
+ctl status | grep -q '^a ' || fail "status: $(ctl status)"
 gzip -t out/*.byu.gz
 stop_daemon

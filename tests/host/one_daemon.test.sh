@@ -1,5 +1,5 @@
 #!/bin/bash
-# A second daemon is refused; one that was killed leaves nothing that stands in the way of the next.
+# A second daemon is refused; files of a killed daemon do not hinder the next.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -11,12 +11,12 @@ status=0
 bustapd -c conf --socket socket 2>second || status=$?
 [ "$status" -eq 3 ] || fail "the second daemon ended with $status"
 grep -qx "bustapd: another bustapd, process $daemon, listens on socket; stop it, or use --socket" second ||
-    fail "it said: $(cat second)"
-[ "$(wc -l <second)" -eq 1 ] || fail "it said more: $(cat second)"
-ctl status >/dev/null || fail "the first daemon is gone"
-is_state one running || fail "the capture was disturbed"
+    fail "message: $(cat second)"
+[ "$(wc -l <second)" -eq 1 ] || fail "more than one message: $(cat second)"
+ctl status >/dev/null || fail "the first daemon has ended"
+is_state one running || fail "the capture was interrupted"
 
-# another socket, the same files: the captures' own lock
+# another socket, the same files: the lock of the captures refuses it
 bustapd -c conf --socket other 2>third &
 other=$!
 await grep -q 'capture one: .*; trying again in 5 s' third
@@ -25,12 +25,12 @@ wait "$other" || fail "the third daemon ended with $?"
 
 await sh -c 'ls out/one_00002_*.byu.gz'
 end_daemon KILL
-[ -S socket ] || fail "nothing was left behind: this tests nothing"
+[ -S socket ] || fail "no socket was left: the test has no effect"
 start_daemon
 await has_records one 1000
 stop_daemon
 
-# what was complete when it was killed is whole; what was not can be recovered
+# files that were complete at the kill are good; others can be recovered
 for file in out/one_*.byu.gz; do
     gzip -t "$file" || fail "$file is damaged"
 done

@@ -1,9 +1,9 @@
 #!/bin/bash
-# A signal that ends tests/run ends the tests that run, and the daemons that these started.
+# A signal that ends tests/run also ends the running tests and their daemons.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-# a tree whose only test starts a daemon and never ends
+# a tree with one test, which starts a daemon and never ends
 mkdir -p tree/tests/layer build
 cp "$TOP/tests/run" tree/tests/
 cat >tree/tests/layer/endless.test.sh <<'END'
@@ -30,13 +30,13 @@ is_empty() {
 
 export DAEMON=$TOP/tests/host/daemon.sh
 for signal in TERM INT; do
-    env --default-signal BUILD="$PWD/build" tree/tests/run >told 2>&1 &
+    env --default-signal BUILD="$PWD/build" tree/tests/run >messages 2>&1 &
     run=$!
     await has_daemon
     kill "-$signal" "$run"
     status=0
     wait "$run" || status=$?
-    [ "$status" -eq $((128 + $(kill -l "$signal"))) ] || fail "SIG$signal: exit status $status: $(cat told)"
+    [ "$status" -eq $((128 + $(kill -l "$signal"))) ] || fail "SIG$signal: exit status $status: $(cat messages)"
     await is_empty
-    [ -z "$(ls -d build/results.* 2>/dev/null)" ] || fail "SIG$signal: left behind: $(ls build)"
+    [ -z "$(ls -d build/results.* 2>/dev/null)" ] || fail "SIG$signal: files left: $(ls build)"
 done

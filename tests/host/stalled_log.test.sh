@@ -1,6 +1,6 @@
 #!/bin/bash
-# Nobody reads the log: clients are answered, signals obeyed, captures complete; what was dropped is counted, in the
-# status and, once somebody reads again, in the log.
+# The log's reader stalls: the daemon still answers clients and obeys signals, and captures are complete. Dropped
+# lines are counted in the status and, when the reader continues, in the log.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -8,7 +8,7 @@ cat >conf <<END
 [capture one]
 board = virtual:smp=2,rate=200000
 output = out/one
-# a file is a line
+# each new file writes a line
 [capture noise]
 board = virtual:smp=2,rate=200000
 output = noise/n
@@ -17,7 +17,7 @@ keep = 3
 END
 mkfifo fifo
 
-# A reader that does not read until it is told to; from a pipe that a page fills.
+# A reader that waits for a signal of the test, on a pipe of one page.
 perl -e '
     open(my $pipe, "<", "fifo") or die;
     fcntl($pipe, 1031, 4096) or die "F_SETPIPE_SZ: $!";
@@ -32,16 +32,16 @@ await has_records one 1000
 
 dropped() { [ "$(status .log_lines_dropped)" -gt 0 ]; }
 await dropped
-ctl rotate one >/dev/null || fail "no answer while nobody reads the log"
+ctl rotate one >/dev/null || fail "no answer while the log is stalled"
 await sh -c 'ls out/one_00001_*.byu.gz'
-ctl status | grep -qx '[0-9]* lines of the log were dropped: its reader stalled' || fail "the table does not say so"
+ctl status | grep -qx '[0-9]* lines of the log were dropped: its reader stalled' || fail "the table does not report dropped lines"
 ctl stop >/dev/null || fail "stop was not answered"
 is_state one stopped
 
-# somebody reads again
+# the reader continues
 kill -USR1 "$reader"
 await grep -q '^bustapd: [0-9]* lines\? w[a-z]* dropped here: the reader stalled$' log
-# what is written from then on is there
+# later lines are complete
 ctl start one
 await has_records one 1000
 count=$(status .log_lines_dropped)
@@ -52,7 +52,7 @@ told=$(sed -n 's/^bustapd: \([0-9]*\) lines\? w.* dropped here: .*/\1/p' log | a
 wait "$reader"
 verify_files out/one_*.byu.gz
 
-# SIGTERM while nobody reads
+# SIGTERM while the reader is stalled
 rm -rf out
 perl -e '
     open(my $pipe, "<", "fifo") or die;

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Something never returns: a board, the configuration, the supervisor, the file system. SIGTERM ends the daemon within
-# the time that is set all the same, a second one at once; other captures are complete, and what was written is there.
+# A board, the configuration, the supervisor or the file system blocks forever. SIGTERM still ends the daemon within
+# the time limit, a second one at once; other captures are complete, and written data is kept.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
-# a board that cannot even be opened: nobody writes into the pipe
+# a board that blocks when it is opened: a pipe without a writer
 mkfifo never
 cat >conf <<END
 [daemon]
@@ -21,7 +21,7 @@ start_daemon
 await has_records good 1000
 await is_state stuck starting
 end_daemon
-[ "$ended" -eq 3 ] || fail "a board that never answers: $ended"
+[ "$ended" -eq 3 ] || fail "a board that never answers: exit status $ended"
 grep -q "^bustapd: did not stop in time; ending; files that are not complete have no end, 'bustap recover' " log
 [ -z "$(ls out | grep 'good.*part$')" ] || fail "the good capture was not completed: $(ls out)"
 verify_files out/good_*.byu.gz
@@ -33,7 +33,7 @@ await is_state stuck starting
 kill -TERM "$daemon"
 await is_state stuck stopping
 end_daemon
-[ "$ended" -eq 143 ] || fail "the second signal: $ended"
+[ "$ended" -eq 143 ] || fail "the second signal: exit status $ended"
 grep -q '^bustapd: ended at once by a second signal; ' log
 
 # the configuration
@@ -45,9 +45,9 @@ kill -TERM "$daemon"
 is_heard() { ! grep -q '^ShdPnd:.*[1-9a-f]' /proc/"$daemon"/status; }
 await is_heard
 end_daemon
-[ "$ended" -eq 143 ] || fail "the configuration: $ended"
+[ "$ended" -eq 143 ] || fail "the configuration: exit status $ended"
 
-# a supervisor that does not read what it is told
+# a supervisor that does not read its messages
 perl -MSocket -e '
     socket(my $s, AF_UNIX, SOCK_DGRAM, 0) or die;
     bind($s, pack_sockaddr_un("notify")) or die;
@@ -59,12 +59,12 @@ rm conf
 add_capture good
 export NOTIFY_SOCKET="$PWD/notify" WATCHDOG_USEC=4000
 start_daemon
-sleep 1 # there is room for a few hundred
+sleep 1 # the socket holds a few hundred messages
 ctl status >/dev/null || fail "no answer while the supervisor does not read"
 stop_daemon
 unset NOTIFY_SOCKET WATCHDOG_USEC
 
-# a file system: what is in it of a file can be recovered
+# a file system: written parts of files can be recovered
 cat >stuck.c <<END
 int pause(void);
 int fsync(int descriptor)
@@ -80,7 +80,7 @@ rm -rf out
 start_daemon env ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" LD_PRELOAD="$PWD/stuck.so"
 await has_records good 1000
 end_daemon
-[ "$ended" -eq 3 ] || fail "a file system: $ended"
+[ "$ended" -eq 3 ] || fail "a file system: exit status $ended"
 for part in out/*.part; do
     bustap recover "$part" -o recovered.byu.gz || fail "$part cannot be recovered"
     [ "$(bustap info --json recovered.byu.gz | jq .records)" -ge 1000 ] || fail "records are missing"

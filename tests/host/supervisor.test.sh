@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the supervisor is told: ready, status, alive, stopping; and the journal's priorities.
+# Messages to the supervisor: ready, status, alive, stopping; priorities of journal lines.
 set -eu
 . "$TOP/tests/host/daemon.sh"
 
@@ -21,7 +21,7 @@ export JOURNAL_STREAM
 start_daemon
 await grep -qx 'READY=1' notices
 await grep -qx 'STATUS=2 captures: 1 running, 1 waiting' notices
-# twice as often as it has to, whenever the machine has time for it
+# twice as often as required, unless the machine is busy
 is_alive() {
     before=$(grep -c '^WATCHDOG=1' notices)
     sleep 1.2

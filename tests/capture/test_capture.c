@@ -1,4 +1,4 @@
-/* Captures of scripted sources: what is in the files is what the source gave, loss for loss. */
+/* Captures of scripted sources: the files contain exactly the records and losses of the source. */
 #include "capture/capture.h"
 
 #include "capture/status_json.h"
@@ -270,7 +270,7 @@ static void test_flush(void)
     tear_down(&s);
 }
 
-/* A time whose end no clock can show is a long one: parts of a block wait for each other. */
+/* A time beyond the clock's range counts as endless: partial blocks wait. */
 static void test_endless_times(void)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -314,7 +314,8 @@ static void test_silent_at_a_limit(void)
     tear_down(&s);
 }
 
-/* A board that was away at the end says why nobody knows its count, also where it was a limit. */
+/* For a board that was disconnected at the end, the reason for the unknown count is reported, also
+ * at a limit. */
 static void test_disconnected_at_the_end(void)
 {
     for (int limit = 0; limit < 2; limit++) {
@@ -376,7 +377,7 @@ static void test_long_backlog(void)
 
 /* A process that stands still for longer than the patience with a board that is quiet, just when it
  * has told the board to stop: it has not listened, and the board is not given up. */
-static void test_stands_still(void)
+static void test_stopped_process(void)
 {
     struct setting s;
     set_up(&s);
@@ -392,7 +393,7 @@ static void test_stands_still(void)
     tear_down(&s);
 }
 
-/* What somebody stops is written with all that was under way. */
+/* A stopped capture writes all data in transit. */
 static void test_stop_by_hand(void)
 {
     struct setting s;
@@ -444,7 +445,7 @@ static void test_unplugged(void)
     tear_down(&s);
 }
 
-/* A source that is not held up, before workers that are slow: dropped and counted. */
+/* A source that does not wait, with slow workers: records are dropped and counted. */
 static void test_drop(void)
 {
     struct setting s;
@@ -484,10 +485,10 @@ static uint64_t compressed_bytes(bool hurry)
     return bytes;
 }
 
-/* Where compression does not keep up, it is left out: nothing else changes. */
+/* If compression does not keep up, it is omitted; nothing else changes. */
 static void test_hurry(void)
 {
-    /* how many blocks that are depends on the machine */
+    /* the number of such blocks depends on the machine */
     CU_ASSERT(compressed_bytes(true) > compressed_bytes(false));
 }
 
@@ -569,13 +570,13 @@ static void test_random(void)
 }
 
 static const struct test_case cases[] = {
-    {"all that a source gives is in the file", test_everything},
-    {"a source that gives nothing", test_nothing},
-    {"a source that gives only losses", test_only_losses},
+    {"all records of a source are in the file", test_everything},
+    {"an empty source", test_nothing},
+    {"a source with only losses", test_only_losses},
     {"files by size", test_rotation_by_size},
     {"a ring of files", test_ring},
     {"stop after records, exactly", test_stop_records},
-    {"compression is left out where it is late", test_hurry},
+    {"compression is omitted when it is late", test_hurry},
     {"stop after bytes", test_stop_bytes},
     {"stop after files", test_stop_files},
     {"stop after a time", test_stop_time},
@@ -583,10 +584,10 @@ static const struct test_case cases[] = {
     {"files by the wall clock", test_rotation_by_clock},
     {"a block that waits is flushed", test_flush},
     {"times without end", test_endless_times},
-    {"a board that is away at the end", test_disconnected_at_the_end},
-    {"a limit, and a board that does not hear", test_silent_at_a_limit},
+    {"a board that is disconnected at the end", test_disconnected_at_the_end},
+    {"a limit, and a silent board", test_silent_at_a_limit},
     {"a stop, and a board with much to send", test_long_backlog},
-    {"a stop, and a process that stands still", test_stands_still},
+    {"a stop, and a stopped process", test_stopped_process},
     {"stop and rotate by hand", test_stop_by_hand},
     {"a board that is unplugged", test_unplugged},
     {"a full queue that drops", test_drop},

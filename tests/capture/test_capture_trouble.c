@@ -1,4 +1,4 @@
-/* Captures in bad surroundings: full disks, kills, taken prefixes, folders that refuse. */
+/* Captures with failures: full disks, kills, prefixes in use, folders without permission. */
 #define _DEFAULT_SOURCE /* mallinfo2, kill, RLIMIT_FSIZE as Linux has them */
 #include "capture/capture.h"
 #include "formats/base/file_lock.h"
@@ -50,7 +50,7 @@ static size_t count_files(const struct setting *s, const char *ending)
     return count;
 }
 
-/* A capture, set up, that has written its records and goes on, quietly. */
+/* A running capture that has written all records of its source. */
 static struct capture *go_quiet(struct setting *s, uint64_t records)
 {
     struct bt_error error;
@@ -257,7 +257,7 @@ static void test_ended_while_full(void)
     end_while_full(0, 2000);
 }
 
-/* No room for the header of a new file: the one that is open goes on. */
+/* No room for the header of a new file: the open file continues. */
 static void test_no_room_for_a_file(void)
 {
     struct setting s;
@@ -326,7 +326,7 @@ static void test_no_room_to_rotate(void)
         rotate_into(room);
 }
 
-/* --- files somebody else touches -------------------------------------------------------------- */
+/* --- files changed by others ------------------------------------------------------------------ */
 
 /* Puts a folder where a file is, or is to be. */
 static void obstruct(const char *path)
@@ -395,7 +395,7 @@ static void test_earlier_name_taken(void)
     folder_remove(s.folder);
 }
 
-/* A folder in the place of a file that leaves the ring stays, and the capture goes on. */
+/* A folder in the place of a file that leaves the ring stays, and the capture continues. */
 static void test_ring_stuck(void)
 {
     struct setting s;
@@ -480,27 +480,33 @@ static void wait_us(long us)
     nanosleep(&time, NULL);
 }
 
+/* Sets up an endless capture, and kills it after it has completed some files. */
+static void run_and_kill(struct setting *s, uint64_t *random, size_t files)
+{
+    set_up(s);
+    s->script.seed = random_next(random) | 1;
+    s->script.lost_percent = 5;
+    s->script.total = UINT64_MAX / 4;
+    s->settings.rotate_bytes = 20000;
+    pid_t child = fork();
+    if (child == 0)
+        run_until_killed(s);
+    while (count_files(s, ".byu.gz") < files)
+        wait_us(500);
+    wait_us((long)random_below(random, 5000));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
 static void test_kill(void)
 {
     uint64_t random = 99;
     for (int i = 0; i < 30; i++) {
         struct setting s;
-        set_up(&s);
-        s.script.seed = random_next(&random) | 1;
-        s.script.lost_percent = 5;
-        s.script.total = UINT64_MAX / 4;
-        s.settings.rotate_bytes = 20000;
-        pid_t child = fork();
-        if (child == 0)
-            run_until_killed(&s);
-        while (count_files(&s, ".byu.gz") < 3)
-            wait_us(500);
-        wait_us((long)random_below(&random, 5000));
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
+        run_and_kill(&s, &random, 3);
         size_t parts = count_files(&s, ".part");
         CU_ASSERT(parts >= 1);
-        /* the prefix is free again, and what the dead one left is left alone */
+        /* the prefix is free, and files of the killed capture are kept */
         struct setting again = s;
         struct bt_error error;
         again.script.total = 10;
@@ -520,19 +526,7 @@ static void test_kill_content(void)
     uint64_t random = 5;
     for (int i = 0; i < 30; i++) {
         struct setting s;
-        set_up(&s);
-        s.script.seed = random_next(&random) | 1;
-        s.script.lost_percent = 5;
-        s.script.total = UINT64_MAX / 4;
-        s.settings.rotate_bytes = 20000;
-        pid_t child = fork();
-        if (child == 0)
-            run_until_killed(&s);
-        while (count_files(&s, ".byu.gz") < 2)
-            wait_us(500);
-        wait_us((long)random_below(&random, 5000));
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
+        run_and_kill(&s, &random, 2);
         rename_parts(&s);
         capture_check(&s.check, s.folder, ".byu.gz", &s.script, true);
         CU_ASSERT_STRING_EQUAL(s.check.problem, "");
@@ -610,7 +604,7 @@ static void test_folders(void)
     CU_ASSERT_PTR_NULL(start(&s, &error));
     CU_ASSERT_EQUAL(error.code, BT_IO);
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, deep));
-    /* a folder nobody may write in */
+    /* a folder without write permission */
     snprintf(s.settings.prefix, sizeof s.settings.prefix, "/proc/t");
     CU_ASSERT_PTR_NULL(start(&s, &error));
     CU_ASSERT_EQUAL(error.code, BT_IO);
@@ -698,7 +692,7 @@ static void test_memory(void)
     }
 }
 
-/* A source that does not start leaves nothing behind. */
+/* A source that does not start leaves no files. */
 static void test_no_start(void)
 {
     struct setting s;
@@ -719,7 +713,7 @@ static void test_no_start(void)
 
 static const struct test_case cases[] = {
     {"a full disk", test_full_disk},
-    {"room again", test_room_again},
+    {"space again", test_room_again},
     {"ended while the disk is full", test_ended_while_full},
     {"no room for a file", test_no_room_for_a_file},
     {"room for a part of a rotation", test_no_room_to_rotate},
@@ -728,11 +722,11 @@ static const struct test_case cases[] = {
     {"a file that does not leave the ring", test_ring_stuck},
     {"no room to close a file in a rotation", test_no_room_to_close},
     {"kill -9, and the prefix is free", test_kill},
-    {"kill -9, and all whole blocks are there", test_kill_content},
+    {"kill -9, and all whole blocks are present", test_kill_content},
     {"two captures to one prefix", test_two_captures},
     {"a source that does not start", test_no_start},
-    {"folders that are missing, or refuse", test_folders},
-    {"settings that make no sense", test_bad_settings},
+    {"folders that are missing, or not writable", test_folders},
+    {"invalid settings", test_bad_settings},
     {"memory is bounded as capture_memory says", test_memory},
     {NULL, NULL}};
 TEST_SUITE(capture_trouble, cases)

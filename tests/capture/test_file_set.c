@@ -146,7 +146,7 @@ static bool forbid_renameat2(int answer)
 
 enum { GOOD = 0, NO_FILTER = 77 };
 
-/* In a process of its own: a file gets its name, and one whose name is taken does not. Returns the
+/* In a child: a file gets its name unless the name is taken. Returns the
  * line that is wrong, GOOD, or NO_FILTER. */
 static int rename_the_old_way(int answer)
 {
@@ -230,7 +230,7 @@ static void test_part_replaced(void)
     folder_remove(folder);
 }
 
-/* A killed capture's lock is no trace: there is nothing in it that could be a record's type. */
+/* A killed capture's lock is not a trace: none of its bytes is a record type. */
 static void test_reserve(void)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -253,7 +253,7 @@ static void test_reserve(void)
     folder_remove(folder);
 }
 
-/* Many that want one prefix: at any time at most one has it. */
+/* Many processes compete for a prefix: at most one has it at any time. */
 struct contest {
     char prefix[FOLDER_PATH_BYTES + 8];
     atomic_int holders;
@@ -307,6 +307,6 @@ static const struct test_case cases[] = {
     {"a file that cannot be synced", test_no_sync},
     {"a part file that was replaced", test_part_replaced},
     {"the reserve", test_reserve},
-    {"one prefix, many that want it", test_contest},
+    {"competition for a prefix", test_contest},
     {NULL, NULL}};
 TEST_SUITE(file_set, cases)

@@ -24,7 +24,7 @@ static void stalled_pipe(int ends[2])
     fcntl(ends[1], F_SETFL, flags);
 }
 
-/* What the reader finds behind the filling, up to size - 1 octets of it. */
+/* Reads up to size - 1 octets after the filling. */
 static size_t read_all(int end, char *text, size_t size)
 {
     size_t used = 0;
@@ -95,7 +95,7 @@ static void test_stalled(void)
 }
 
 /* The end does not wait for the reader either, and frees all once it has let go. */
-static void test_left_behind(void)
+static void test_end_stalled(void)
 {
     int ends[2];
     char text[100];
@@ -116,7 +116,7 @@ static void test_left_behind(void)
     close(ends[1]);
 }
 
-/* Others share the descriptor, and have chosen that it does not block. */
+/* Another process has made the shared descriptor non-blocking. */
 static void test_not_blocking(void)
 {
     char text[100];
@@ -137,7 +137,7 @@ static void test_not_blocking(void)
     close(ends[1]);
 }
 
-/* A descriptor that refuses is no reason to wait. */
+/* A descriptor that fails does not block. */
 static void test_refused(void)
 {
     int full = open("/dev/full", O_WRONLY);
@@ -152,7 +152,7 @@ static void test_refused(void)
 
 static const struct test_case cases[] = {{"order", test_order},
                                          {"a reader that stalls", test_stalled},
-                                         {"left behind", test_left_behind},
+                                         {"the end with a stalled reader", test_end_stalled},
                                          {"a descriptor that does not block", test_not_blocking},
                                          {"a descriptor that refuses", test_refused},
                                          {NULL, NULL}};

@@ -13,7 +13,7 @@ static struct loss lost_at(uint64_t tick, enum loss_stage stage, uint64_t count)
     return lost;
 }
 
-/* Any number of losses is one beginning and one end. */
+/* Any number of losses has one beginning and one end. */
 static void test_one_time(void)
 {
     char text[LOSS_WATCH_BYTES] = "";
@@ -36,7 +36,7 @@ static void test_one_time(void)
     CU_ASSERT_FALSE(loss_watch_over(&watch, now + 10 * LOSS_WATCH_QUIET_NS, false, text));
 }
 
-/* The next time begins anew. */
+/* The next losses are reported again. */
 static void test_again(void)
 {
     char text[LOSS_WATCH_BYTES] = "";

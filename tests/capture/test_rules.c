@@ -1,4 +1,4 @@
-/* What a capture refuses, and with which words. */
+/* Settings that a capture refuses, and the errors. */
 #include "capture/rules.h"
 
 #include "tests/suites.h"
@@ -68,7 +68,7 @@ static void test_engine(void)
     }
 }
 
-/* Without a rule for the second file the first one goes on for ever. */
+/* Without a rule for the second file the first one has no end. */
 static void test_stop_after_files(void)
 {
     struct capture_settings settings = good();

@@ -95,7 +95,7 @@ static void test_failed(void)
 static void test_complete(void)
 {
     struct capture_status status = {.records = 10, .end = CAPTURE_END_LIMIT, .after_stop = 5};
-    CU_ASSERT_FALSE(status_json_complete(&status)); /* nobody knows what the board sent */
+    CU_ASSERT_FALSE(status_json_complete(&status)); /* the board's count is unknown */
     status.running = true;
     CU_ASSERT(status_json_complete(&status));
     status.running = false;

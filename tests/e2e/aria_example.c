@@ -1,4 +1,5 @@
-/* A control program: predicts conditional branches, executes mispredicted paths for a while. */
+/* A control program: predicts conditional branches, executes some instructions of mispredicted
+ * paths. */
 #include "capture/exec/aria/aria.h"
 
 #include <stdio.h>

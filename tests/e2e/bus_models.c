@@ -1,14 +1,14 @@
 /*
- * How well executed instructions are reconstructed from the fetches of a bus (doc/benchmarks.md):
- * puts an executed program on simulated buses and compares, instruction by instruction, how often
- * it was executed with what is reconstructed.
+ * Measures the reconstruction of executed instructions from the fetches of a bus
+ * (doc/benchmarks.md): puts an executed program on simulated buses and compares the true and the
+ * reconstructed count of each instruction.
  *
  * usage: bus_models [--quick] ELF CAPTURE
  *        bus_models --write CHUNK CACHE ELF CAPTURE     (writes the fetches to standard output)
  *
- * Prints a line for each bus: its model, the model that is found, the percentage of wrong counts
+ * Prints a line for each bus: its model, the detected model, the percentage of wrong counts
  * and of certain instructions, the number of certain instructions beyond the true count, and
- * million fetches per second. Exit status 1 if a model is not found, a capture behind a cache is
+ * million fetches per second. Exit status 1 if a model is not detected, a capture after a cache is
  * not recognised, a certain count exceeds the truth, or an error is above its limit. --quick: some
  * buses only.
  */

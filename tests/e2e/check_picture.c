@@ -1,6 +1,6 @@
 /*
- * Checks that a picture is whole and of the size it should have: PNG by the checksums of its chunks
- * and by what its pixels are when decompressed, SVG by its tags.
+ * Checks that a picture is complete and has the given size: PNG by the checksums of its chunks and
+ * its decompressed pixels, SVG by its tags.
  *
  * usage: check_picture FILE WIDTH HEIGHT
  */

@@ -13,7 +13,7 @@ fields() {
 }
 
 # the output of info as lines "kind value count"
-told() {
+reported() {
     bustap info --json "$@" | jq -r '
         {FETCH:0, MEMREAD:1, MEMREADINV:2, MEMWRITE:3, IOREAD:16, IOWRITE:17, DEFERREPLY:32, INTA:33,
          CNTRLAGNTRES:34, BRTRACEREC:35, SHUTDOWN:49, FLUSH:50, HALT:51, SYNC:52, FLUSHACK:53,
@@ -34,7 +34,7 @@ counted() {
 }
 
 for name in all rolled some; do
-    diff <(told ${name}_*.byu.gz) <(counted ${name}_*.byu.gz)
+    diff <(reported ${name}_*.byu.gz) <(counted ${name}_*.byu.gz)
     records=$(($(zcat ${name}_*.byu.gz | wc -c) / 12))
     ticks=$(bustap info --json ${name}_*.byu.gz | jq '.last_tick - .first_tick')
     sum=$(zcat ${name}_*.byu.gz | od -An -v -tu4 -w12 | awk 'NR > 1 { sum += $3 } END { printf "%d", sum }')

@@ -33,7 +33,7 @@ put_files() { # PREFIX...
     local prefix
     for prefix in "$@"; do
         put_around "$prefix"
-        # shellcheck disable=SC2046 # names are what is wanted
+        # shellcheck disable=SC2046 # split into names
         put $(printf "${prefix}_00001_%s.byu.gz\n" $seconds $(printf '%s.byu.gz.part ' $seconds) | sed 's/part\.byu\.gz$/part/')
     done
 }
@@ -45,7 +45,7 @@ state() {
 
 fail() {
     echo "$kind: $*"
-    cat "$own/told"
+    cat "$own/messages"
     exit 1
 }
 
@@ -57,9 +57,9 @@ try() {
     local wanted=$1 new=$2 status=0
     shift 2
     state >"$own/before"
-    timeout -k 5 100 "$@" >"$own/got" 2>"$own/told" </dev/null || status=$?
+    timeout -k 5 100 "$@" >"$own/got" 2>"$own/messages" </dev/null || status=$?
     state >"$own/after"
-    # shellcheck disable=SC2254 # a pattern is what is wanted
+    # shellcheck disable=SC2254 # a pattern, not a string
     case $status in
     $wanted) ;;
     *) fail "$*: exit status $status, wanted $wanted" ;;
@@ -70,7 +70,7 @@ try() {
 }
 
 said() { # WORDS
-    grep -q -e "$1" "$own/told" || fail "said nothing of $1"
+    grep -q -e "$1" "$own/messages" || fail "no message about $1"
 }
 
 # Each command runs in a separate folder.
@@ -162,7 +162,7 @@ daemons() {
     # shellcheck disable=SC2016 # they are the other shell's
     try 0 "out$file" bash -c 'bustapd -c conf --socket s & daemon=$!
         until grep -q "wrote out" "$1"; do sleep 0.05; done
-        kill "$daemon" && wait "$daemon"' bash "$own/told"
+        kill "$daemon" && wait "$daemon"' bash "$own/messages"
 }
 
 top_folder=$PWD

@@ -13,7 +13,7 @@ alike() {
     for way in 'exec -q -o ../alone' 'exec -q --follow -o ../follow' 'profile -o ../report' \
         'rondo -p bimodal -d 0 -o ../report'; do
         rm -rf work alone* follow* report && mkdir work
-        # shellcheck disable=SC2086 # words are what is wanted
+        # shellcheck disable=SC2086 # split into words
         (cd work && timeout 300 bustap $way -- ../clones "$@") >got 2>messages || { echo "bustap $way"; cat messages; exit 1; }
         diff wanted got || { echo "bustap $way $*"; exit 1; }
         [ ! -s messages ] || { echo "bustap $way $*"; cat messages; exit 1; }

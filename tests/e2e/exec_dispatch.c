@@ -1,8 +1,8 @@
 /*
- * Runs a program where it lies, with each of its system calls done by capture/exec/system_call: the
- * kernel hands over those that come from below 4 GiB (syscall user dispatch). What the translator's
- * callers have to do themselves is done here in the simplest way that serves programs of one
- * thread. Children run on their own.
+ * Runs a program untranslated with its system calls emulated by capture/exec/kernel/system_call:
+ * the kernel hands over calls from below 4 GiB (syscall user dispatch). The duties of the
+ * translator's callers are done in the simplest way for programs of one thread. Children run
+ * natively.
  *
  * usage: exec_dispatch PROGRAM [ARGUMENT...]     126: this kernel cannot hand over system calls
  */
@@ -34,7 +34,7 @@ static struct system_calls *calls;
 static volatile uint64_t host_fs;
 static volatile uint64_t program_fs;
 static char selector =
-    1; /* SYSCALL_DISPATCH_FILTER_BLOCK: what is not from our code is handed over */
+    1; /* SYSCALL_DISPATCH_FILTER_BLOCK: hands over calls of other code than ours */
 
 __attribute__((naked, used)) static void signal_return(void)
 {
@@ -55,7 +55,7 @@ static int64_t kernel(uint64_t number, const uint64_t arguments[6])
     return result == -1 ? -errno : result;
 }
 
-/* The mask that counts is the one that is restored behind the handler. */
+/* The effective mask is the one restored after the handler. */
 static int64_t change_mask(const struct system_call *call, sigset_t *kept)
 {
     const uint64_t *set = (const uint64_t *)(uintptr_t)call->arguments[1];

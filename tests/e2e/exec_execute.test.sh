@@ -26,7 +26,7 @@ natively wanted ../executes fail
 [ "$(grep -c 'E[A-Z0-9]*$' wanted)" -gt 60 ]
 for way in 'exec -q --follow -o ../out/fail' 'exec -q -o ../out/alone' 'profile -o ../report' \
     'rondo -p bimodal -d 0 -o ../report'; do
-    # shellcheck disable=SC2086 # words are what is wanted
+    # shellcheck disable=SC2086 # split into words
     natively got timeout 300 bustap $way -- ../executes fail 2>messages
     diff wanted got || { echo "bustap $way"; exit 1; }
     [ "$status" = 0 ] || { echo "bustap $way: status $status"; cat messages; exit 1; }

@@ -13,7 +13,7 @@ same() {
     ignoring "$@" >wanted || wanted=$?
     for way in 'exec --append' 'exec --append --follow' 'exec --append --virtual-board' 'exec --append --split-threads' profile rondo; do
         got=0
-        # shellcheck disable=SC2086 # words are what is wanted
+        # shellcheck disable=SC2086 # split into words
         ignoring bustap $way -o out -- "$@" >got 2>messages || got=$?
         [ "$wanted" = "$got" ] || { echo "$way $*: status $got, wanted $wanted"; cat messages; exit 1; }
         cmp wanted got || { echo "$way $*"; cat got; exit 1; }

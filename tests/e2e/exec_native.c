@@ -1,9 +1,9 @@
 /*
- * Loads a program below 4 GiB and lets it run where it lies, without a translator: what loading and
- * start promise is all the program gets. It is the last that this process does.
+ * Loads a program below 4 GiB and runs it in this process without a translator, to test loading and
+ * the initial stack alone. The process ends with the program.
  *
  * usage: exec_native [--show | --stack=BYTES]... PROGRAM [ARGUMENT...]
- *     --show   tells where things are, and does not run
+ *     --show   prints the addresses, and does not run the program
  */
 #include "capture/exec/memory/initial_stack.h"
 #include "capture/exec/memory/load.h"

@@ -5,7 +5,7 @@ set -eu
 native=$BUILD/tests/e2e/exec_native
 
 cat >tell.c <<'END'
-/* Tells what a program is told, and where it lies if asked to. */
+/* Prints the program's arguments and environment, and its addresses if requested. */
 #include <fenv.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -148,11 +148,11 @@ refused '^./lonely: its loader: /no/such/loader: cannot be opened: No such file'
 gcc -O1 -Wl,--dynamic-linker="$PWD/lines" -o odd tell.c -lm
 chmod +x lines
 refused 'its loader: .*/lines: is neither an ELF program nor' ./odd
-printf '#!\n' >nobody
+printf '#!\n' >nameless
 printf '#!/no/such/interpreter\n' >missing
 printf '#!./loop\n' >loop
-chmod +x nobody missing loop
-refused './nobody: names no interpreter' ./nobody
+chmod +x nameless missing loop
+refused './nameless: names no interpreter' ./nameless
 refused '/no/such/interpreter: cannot be opened' ./missing
 refused './loop: is a script that needs more than 5 nested interpreters' ./loop
 refused 'is a folder, not a program' .

@@ -61,7 +61,7 @@ Protection_keys_and_sealed_mappings() {
     prints 'pkey_alloc ENOSPC' 'mseal ENOSYS' 'remap_file_pages ENOSYS' 'process_madvise ENOSYS' \
         'map_shadow_stack EOPNOTSUPP' 'PR_SET_MM EPERM' 'PR_SET_MDWE EINVAL'
 }
-Files_in_Pa_proc() { # and what is the program's: "what programs see of themselves" of unit/exec_process
+Files_in_Pa_proc() { # and the program's own: "what programs see of themselves" of unit/exec_process
     says 0 files
     prints 'maps 0 0 1' 'smaps 1, mem 8' 'child 1'
 }

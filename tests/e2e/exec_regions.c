@@ -66,7 +66,7 @@ static void *rounds(void *count)
     return NULL;
 }
 
-static pthread_barrier_t both; /* so that they have numbers of their own */
+static pthread_barrier_t both; /* gives the threads distinct numbers */
 
 static void *calls(void *count)
 {

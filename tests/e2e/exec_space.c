@@ -1,7 +1,7 @@
 /*
- * A program's address space (capture/exec/memory/space.h): random operations against a twin that
- * has a byte for each page, and against what the kernel says is mapped. A program of its own,
- * because it needs an address space that nothing else maps into.
+ * Tests a program's address space (capture/exec/memory/space.h): random operations are compared
+ * with a reference that has a byte for each page, and with the kernel's list of mappings. It is a
+ * separate program because nothing else may map into its address space.
  *
  * usage: exec_space [RUNS]
  */
@@ -53,8 +53,8 @@ struct page {
 
 struct twin {
     struct page pages[PAGES];
-    bool told[PAGES]; /* by the listener, since the last operation */
-    int64_t heap_end; /* the break, in bytes from BASE */
+    bool reported[PAGES]; /* by the listener, since the last operation */
+    int64_t heap_end;     /* the break, in bytes from BASE */
     uint64_t random;
     struct space *space;
 };
@@ -64,13 +64,13 @@ static void listen(void *user, uint64_t start, uint64_t end)
     struct twin *twin = user;
     for (uint64_t at = start; at < end; at += SPACE_PAGE)
         if (at >= BASE && at < PAGE_AT(PAGES))
-            twin->told[(at - BASE) / SPACE_PAGE] = true;
+            twin->reported[(at - BASE) / SPACE_PAGE] = true;
 }
 
 static void set(struct twin *twin, size_t i, struct page page)
 {
     if (twin->pages[i].watched && !page.watched) {
-        CHECK(twin->told[i]);
+        CHECK(twin->reported[i]);
     }
     twin->pages[i] = page;
 }
@@ -270,7 +270,7 @@ static void do_advise(struct twin *twin)
         return;
     CHECK(space_madvise(twin->space, PAGE_AT(at), count * SPACE_PAGE, MADV_DONTNEED) == 0);
     for (size_t i = at; i < at + count; i++) {
-        CHECK(!twin->pages[i].watched || twin->told[i]);
+        CHECK(!twin->pages[i].watched || twin->reported[i]);
         if (!twin->pages[i].shared)
             twin->pages[i].content = 0;
     }
@@ -303,7 +303,7 @@ static void moved(struct twin *twin, size_t at, size_t old_count, size_t to, siz
     for (size_t i = 0; i < new_count; i++) {
         struct page page = pages[i < old_count ? i : 0];
         page.watched = false;
-        if (i >= old_count) { /* behind the end of a shared object there is nothing to touch */
+        if (i >= old_count) { /* pages after the end of a shared object cannot be accessed */
             page.content = 0;
             page.known = !page.shared;
         }
@@ -420,7 +420,7 @@ static void compare_table(const struct twin *twin)
         changes += i == 0 || twin->pages[i - 1].state != USED || !one_kind(twin, i - 1, 2) ||
                    twin->pages[i - 1].watched != page->watched;
     }
-    CHECK(mappings == changes); /* what is alike is one */
+    CHECK(mappings == changes); /* adjacent equal mappings are merged */
 }
 
 static void step(struct twin *twin)
@@ -429,7 +429,7 @@ static void step(struct twin *twin)
         do_map,   do_map,   do_unmap, do_unmap,  do_protect, do_protect,       do_break,
         do_watch, do_watch, do_write, do_advise, do_remap,   do_kernel_writes,
     };
-    memset(twin->told, 0, sizeof twin->told);
+    memset(twin->reported, 0, sizeof twin->reported);
     operations[random_below(&twin->random, sizeof operations / sizeof *operations)](twin);
 }
 
@@ -475,7 +475,7 @@ static void run(uint64_t seed)
     free(twin);
 }
 
-/* --- what is not left to chance --- */
+/* --- fixed cases --- */
 
 static void test_demands_above(void)
 {

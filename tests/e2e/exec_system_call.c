@@ -1,6 +1,6 @@
 /*
- * System calls of a program that is run by us (capture/exec/kernel/system_call.h), one by one,
- * without a program: what is not told by running real ones (exec_dispatch).
+ * Tests emulated system calls (capture/exec/kernel/system_call.h) one by one, without a program,
+ * where running real programs (exec_dispatch) does not cover them.
  */
 #define _GNU_SOURCE /* memfd_create, close_range's flags */
 #include "capture/exec/kernel/system_call.h"

@@ -1,10 +1,10 @@
 /*
- * Runs a program of one thread translated, its system calls done by capture/exec/system_call: what
- * all of capture/exec together makes of real programs. Signals stay away from the program; children
- * go on translated until they execute another program.
+ * Runs a program of one thread translated, with its system calls emulated: tests all of
+ * capture/exec with real programs. The program receives no signals; children are translated until
+ * they execute another program.
  *
  * usage: exec_translated [--all] PROGRAM [ARGUMENT...]
- *     with a trace, the number of instructions goes to descriptor 9
+ *     with a trace, writes the number of instructions to descriptor 9
  */
 #define _GNU_SOURCE /* CLONE_* */
 #include "capture/exec/dispatch/executor.h"

@@ -1,5 +1,5 @@
 /*
- * Captures from boards that lie at random, with checksums that are right.
+ * Captures from boards that send random wrong data with right checksums.
  *
  * usage: lying_board FIRST COUNT FOLDER
  * The files of the capture with seed N go to FOLDER/known_N if its board's count is known at the
@@ -25,7 +25,7 @@ struct liar {
     struct fake_board *board;
     uint64_t random;
     unsigned steps; /* until it ends */
-    unsigned lies;  /* one step in so many, 0: none */
+    unsigned lies;  /* one step in N, at random; 0: none */
 };
 
 /* A small or a large number, or one close to a limit. */

@@ -1,6 +1,6 @@
 /*
- * Writes the files of a capture for tests, PREFIX_1.byu.gz and so on: the same for the same
- * arguments.
+ * Writes the files of a capture for tests, PREFIX_1.byu.gz and so on. Equal arguments give equal
+ * files.
  *
  * usage: make_capture [NAME=N]... PREFIX
  * Names are those of struct capture_set: seed files removed keep file_records block_records bus
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     struct capture_set set = {.seed = 1, .files = 1, .file_records = 1000, .block_records = 300};
     for (int i = 1; i + 1 < argc; i++)
         if (!take(&set, argv[i])) {
-            fprintf(stderr, "make_capture: what is %s?\n", argv[i]);
+            fprintf(stderr, "make_capture: unknown argument %s\n", argv[i]);
             return 2;
         }
     if (argc < 2 || set.block_records == 0)

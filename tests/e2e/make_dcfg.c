@@ -3,11 +3,11 @@
  * fill, which has loops, and a recursive routine of a library, in a loop.
  *
  * usage: make_dcfg [OPTIONS] FILE
- *   --outer N       iterations of the first thread's outer loop, 10 unless given
- *   --depth N       recursion of the library's routine, 3 unless given
- *   --load ADDRESS  where the library is
+ *   --outer N       iterations of the first thread's outer loop, 10 by default
+ *   --depth N       recursion of the library's routine, 3 by default
+ *   --load ADDRESS  address of the library
  *   --bare          no symbols, no lines
- *   --processes N   so many processes, all the same
+ *   --processes N   N equal processes
  */
 #include "formats/dcfg/dcfg_writer.h"
 
@@ -218,7 +218,7 @@ struct edge {
     uint64_t counts[2];
 };
 
-/* Of the recursion, which is not there at depth 0. */
+/* Edges of the recursion, absent at depth 0. */
 static bool is_deeper(uint32_t node)
 {
     return node == AGAIN || node == TIMES;

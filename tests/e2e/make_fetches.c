@@ -1,9 +1,9 @@
 /*
  * Writes a BYU address trace for tests to standard output, from lines on standard input: ADDRESS
- * SIZE [PROCESSOR [TYPE]], numbers as C has them. What is behind a # is passed over.
+ * SIZE [PROCESSOR [TYPE]], numbers as in C. Text after a # is ignored.
  *
- * With --program SEED COUNT NAME it is the walk of two processors through a program of real x86
- * instructions instead, which is written to NAME.user and NAME.kernel.
+ * With --program SEED COUNT NAME, writes the fetches of two processors in a random program of x86
+ * instructions instead, and the program to NAME.user and NAME.kernel.
  */
 #include "formats/record/record.h"
 #include "tests/support/random.h"
@@ -37,7 +37,7 @@ static int write_lines(void)
         if (count == 0)
             continue;
         if (count == 1) {
-            fprintf(stderr, "make_fetches: what is '%s'?\n", line);
+            fprintf(stderr, "make_fetches: cannot read '%s'\n", line);
             return 2;
         }
         const struct record record = {.address = (uint32_t)fields[0],

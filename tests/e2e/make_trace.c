@@ -1,11 +1,11 @@
 /*
- * Writes a BYU address trace for tests to standard output: the same one for the same arguments.
+ * Writes a BYU address trace for tests to standard output. Equal arguments give equal traces.
  *
  * usage: make_trace [OPTIONS] COUNT
  *   --seed N           another trace
  *   --types all        all 17 request types instead of the four of memory
  *   --lp64             24-byte records
- *   --tail N           N stray bytes behind the records
+ *   --tail N           N stray bytes after the records
  *   --first-time-max   the first record's time is 0xffffffff
  */
 #include "formats/record/record.h"
@@ -52,7 +52,7 @@ static struct record make_record(const struct options *options, uint64_t *random
         record.size = 32;
     if (is_empty(record.type))
         record.size = 0;
-    if (record.type == REQUEST_DEFERREPLY) /* the agent is told by the address */
+    if (record.type == REQUEST_DEFERREPLY) /* the address contains the agent */
         record.address = (record.address & ~0x00f00000u) | (uint32_t)processor << 20;
     if (random_one_in(random, 1000))
         record.time = random_next32(random) >> 8;

@@ -46,7 +46,7 @@ bustap rondo -p backward -p bimodal -p local -p tage --target-buffer 64:4 -o kno
     --follow-predictor local -- ./known || status=$?
 [ "$status" = 5 ] || fail "known: status $status"
 
-# field NAME: how often the first of a name in known.json is so much
+# field NAME: the first value of that name in known.json
 predictor() {
     jq -r ".predictors[] | select(.predictor == \"$1\") | .mispredicted" known.json
 }

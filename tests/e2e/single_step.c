@@ -1,16 +1,16 @@
 /*
- * Runs a program an instruction at a time and writes its instruction fetches as a capture: a record
- * for each, the address of the instruction, its size, the thread as the processor, one tick after
- * the one before. Nothing of bustap's own reading of programs is in it, so that its counts check
- * that (step/stepper.h says what is counted how). The program should be static and at low
+ * Single-steps a program and writes its instruction fetches as a capture: one record for each, with
+ * the instruction's address and size, the thread as the processor, and one tick between records. It
+ * shares no code with bustap's executor, so that its counts check that (step/stepper.h defines the
+ * counts). The program should be static and at low
  * addresses: gcc -static -no-pie.
  *
  * usage: single_step [OPTIONS] PROGRAM [ARGUMENT]...
  *   --output FILE    the capture; without it nothing is written
  *   --raw            just the records, 12 bytes each
- *   --bus SIZE       what a bus would see instead of instructions: aligned chunks of SIZE bytes,
- *                    from the first one needed anew behind each jump that is taken
- *   --ahead N        with --bus: so many more chunks are fetched than are needed
+ *   --bus SIZE       fetches as on a bus instead of instructions: aligned chunks of SIZE bytes,
+ *                    fetched again after each taken jump
+ *   --ahead N        with --bus: fetches N more chunks than are needed
  *   --counts FILE    "ADDRESS SIZE COUNT KIND" of each instruction
  *   --totals FILE    "NAME COUNT" of all
  *   --max N          ends the program after N instructions (100 million)
@@ -46,8 +46,8 @@ struct steps {
     uint64_t taken;
     struct {
         uint64_t at;      /* the instruction executed last, */
-        uint64_t behind;  /* the address behind it, */
-        uint64_t fetched; /* and behind the last chunk fetched for it */
+        uint64_t end;     /* address after the last instruction */
+        uint64_t fetched; /* address after the last chunk fetched for it */
     } threads[STEPPER_THREADS];
 };
 
@@ -63,17 +63,17 @@ static int put_fetch(struct steps *steps, uint64_t address, unsigned size, uint8
                            error);
 }
 
-/* The chunks that an instruction needs and are not there yet. */
+/* Fetches the missing chunks of an instruction. */
 static int put_chunks(struct steps *steps, const struct step *step, struct bt_error *error)
 {
     unsigned bus = steps->options->bus;
     uint64_t end = (uint64_t)step->address + step->size;
     uint64_t wanted = end + (uint64_t)steps->options->ahead * bus;
     bool repeats = steps->threads[step->thread].at == step->address;
-    if (!repeats && steps->threads[step->thread].behind != step->address)
+    if (!repeats && steps->threads[step->thread].end != step->address)
         steps->threads[step->thread].fetched = step->address / bus * bus;
     steps->threads[step->thread].at = step->address;
-    steps->threads[step->thread].behind = end;
+    steps->threads[step->thread].end = end;
     while (steps->threads[step->thread].fetched < wanted) {
         uint64_t chunk = steps->threads[step->thread].fetched;
         int result = chunk <= UINT32_MAX ? put_fetch(steps, chunk, bus, step->thread, error) : 0;

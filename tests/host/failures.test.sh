@@ -22,8 +22,8 @@ zcat out/trace_*.byu.gz | cmp - <(head -c 240000 good.byu)
 
 await is_state disk waiting
 # each start clears the error
-tells_disk() { status '.captures[1].error' | grep -q full/disk; }
-await tells_disk
+reports_disk() { status '.captures[1].error' | grep -q full/disk; }
+await reports_disk
 restarted() { [ "$(status '.captures[1].starts')" -ge 3 ]; }
 await restarted
 status '.captures[1].gap_s > 0.4' | grep -qx true || fail "no gap: $(status '.captures[1].gap_s')"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define TURN_MS    200
-#define PATIENT_MS 600000 /* nobody takes so long, however slow the machine */
+#define PATIENT_MS 600000 /* longer than on any slow machine */
 
 struct pc_map_entry {
     char folder[FOLDER_PATH_BYTES];
@@ -38,7 +38,7 @@ static void place_close(struct pc_map_entry *place)
 {
     control_free(place->control);
     CU_ASSERT_NOT_EQUAL(access(place->path, F_OK), 0);
-    CU_ASSERT_EQUAL(rmdir(place->folder), 0); /* nothing is left behind, the lock neither */
+    CU_ASSERT_EQUAL(rmdir(place->folder), 0); /* no files remain, not even the lock */
 }
 
 static int connect_to(const struct pc_map_entry *place)
@@ -55,7 +55,7 @@ static void say(int fd, const char *text)
     CU_ASSERT_EQUAL(send(fd, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-/* Answers every request that stands with its own text in brackets. */
+/* Answers every pending request with its own text in brackets. */
 static unsigned echo(struct pc_map_entry *place)
 {
     unsigned answered = 0;
@@ -85,7 +85,7 @@ static unsigned turn(struct pc_map_entry *place, int timeout_ms)
     return echo(place);
 }
 
-/* What the client gets: -1 nothing yet, 0 hung up. */
+/* The answer to the client: -1 nothing yet, 0 disconnected. */
 static ssize_t hear(int fd, char *text, size_t size)
 {
     ssize_t got = recv(fd, text, size - 1, 0);
@@ -103,7 +103,7 @@ static void test_talk(void)
     CU_ASSERT_EQUAL(turn(&place, 1000), 2);
     CU_ASSERT_TRUE(hear(fd, text, sizeof text) > 0);
     CU_ASSERT_STRING_EQUAL(text, "[one]\n[two]\n");
-    /* a request that stands does not wait for the next thing to happen */
+    /* a pending request does not wait for the next event */
     struct pollfd polls[CONTROL_POLLS];
     say(fd, "ee\n");
     int timeout_ms = 1000;
@@ -179,7 +179,7 @@ static void test_too_long(void)
     place_close(&place);
 }
 
-/* A client that asks and never listens is not read any further, and is hung up on in the end. */
+/* A client that never reads answers is no longer read, and is finally disconnected. */
 static void test_slow(void)
 {
     struct pc_map_entry place;
@@ -242,7 +242,7 @@ static void test_many(void)
     place_close(&place);
 }
 
-/* Bytes now and then, blank lines, answers taken in bits: none of it holds a place for longer. */
+/* Neither slow requests, blank lines nor partly read answers extend a client's time. */
 static void test_trickle(void)
 {
     static char line[20000];
@@ -276,7 +276,7 @@ static void test_trickle(void)
     }
 }
 
-/* An answer is taken in its time, too, not a little of it each time. */
+/* The time limit applies to a whole answer, not to each part of it. */
 static void test_sip(void)
 {
     static char answer[4 << 20];
@@ -321,7 +321,7 @@ static void test_one_daemon(void)
     place_close(&place);
 }
 
-/* Out of descriptors, a client that cannot be let in must not keep the daemon awake. */
+/* Without free descriptors, a client that cannot be accepted must not keep the daemon awake. */
 static void test_no_descriptors(void)
 {
     struct pc_map_entry place;
@@ -356,7 +356,7 @@ static void test_no_descriptors(void)
     place_close(&place);
 }
 
-/* Makes a socket at the place, as a service does that bustap knows nothing of. */
+/* Makes a socket, as another service does. */
 static int foreign_socket(const struct pc_map_entry *place, int type)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -366,7 +366,7 @@ static int foreign_socket(const struct pc_map_entry *place, int type)
     return fd;
 }
 
-/* The daemon does not start, and what has its socket's name stays as it is. */
+/* The daemon does not start, and the file with its socket's name is unchanged. */
 static void refused(struct pc_map_entry *place, int code, const char *words)
 {
     struct stat before, after;
@@ -388,8 +388,8 @@ static void put_lock(const struct pc_map_entry *place)
     fclose(file);
 }
 
-/* What a killed daemon leaves is replaced. */
-static void test_left_behind(void)
+/* Files of a killed daemon are replaced. */
+static void test_stale_socket(void)
 {
     struct pc_map_entry place;
     place_open(&place, PATIENT_MS);
@@ -401,7 +401,7 @@ static void test_left_behind(void)
     place_close(&place);
 }
 
-/* What is no daemon's socket is not, even where a daemon's lock was left behind. */
+/* Other files are not replaced, even if a daemon's lock remained. */
 static void test_others_sockets(void)
 {
     for (int locked = 0; locked < 2; locked++) {
@@ -456,7 +456,7 @@ static const struct test_case cases[] = {{"requests and answers", test_talk},
                                          {"an answer taken in bits", test_sip},
                                          {"one daemon a socket", test_one_daemon},
                                          {"no descriptors left", test_no_descriptors},
-                                         {"what a daemon left behind", test_left_behind},
+                                         {"a stale socket", test_stale_socket},
                                          {"sockets of others", test_others_sockets},
                                          {"a socket that was replaced", test_replaced},
                                          {NULL, NULL}};

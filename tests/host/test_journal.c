@@ -71,7 +71,7 @@ static void *write_lines(void *argument)
     return NULL;
 }
 
-/* The last message is written although other threads go on writing theirs. */
+/* The last message is written while other threads keep writing theirs. */
 static void test_flush(void)
 {
     static char text[65536];

@@ -58,7 +58,7 @@ static bool comes_to(struct pc_map_entry *place, enum runner_state state)
     return false;
 }
 
-/* Who stops and starts a capture that waits for its board does not wait for the next attempt. */
+/* Stopping and starting a capture that waits for its board triggers an attempt. */
 static void test_restart_while_waiting(void)
 {
     struct pc_map_entry place;
@@ -75,7 +75,7 @@ static void test_restart_while_waiting(void)
     place_close(&place);
 }
 
-/* A start that is taken back before anything came of it. */
+/* A start that is cancelled at once. */
 static void test_start_and_stop(void)
 {
     struct pc_map_entry place;
@@ -134,7 +134,7 @@ static void plug(size_t count)
     fake_usb_give();
 }
 
-/* A poke is an attempt; so is whatever is plugged in. The next one by itself is minutes away. */
+/* A poke or a new device triggers an attempt. The next regular attempt is minutes away. */
 static void test_plugged_in(void)
 {
     struct pc_map_entry place;
@@ -152,7 +152,7 @@ static void test_plugged_in(void)
     CU_ASSERT_TRUE(tried(&place, 4)); /* it now looks at two */
     hotplug_free(hotplug);
     runner_stop(place.runner);
-    runner_poke(place.runner); /* nobody wants it */
+    runner_poke(place.runner); /* has no effect */
     CU_ASSERT_TRUE(comes_to(&place, RUNNER_STOPPED));
     place_close(&place);
     fake_usb_reset();
@@ -169,7 +169,7 @@ static bool is_roused(struct pc_map_entry *place)
     return read(place->wake, &changes, sizeof changes) > 0;
 }
 
-/* A capture that waits for room on its disk is not helped by what is plugged in. */
+/* A new device does not wake a capture that waits for disk space. */
 static void test_plugged_in_while_full(void)
 {
     struct pc_map_entry place;

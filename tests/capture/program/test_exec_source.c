@@ -225,7 +225,7 @@ static void test_taker_killed(void)
     close(ends[1]);
     CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 1);
     kill(taker, SIGKILL);
-    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 0); /* the last one that has the other end has gone */
+    CU_ASSERT_EQUAL(read(ends[0], &byte, 1), 0); /* the last holder of the other end has ended */
     CU_ASSERT_TRUE(WIFSIGNALED(end_of(taker)));
     close(ends[0]);
 }
@@ -267,7 +267,7 @@ static void test_bus(void)
 
 static const struct test_case cases[] = {{"all records come, in order", test_all_come},
                                          {"who puts is killed", test_killed},
-                                         {"nobody takes any more", test_closed},
+                                         {"a closed ring", test_closed},
                                          {"who takes is killed", test_taker_killed},
                                          {"pieces that a bus can carry", test_bus},
                                          {"times that saturated", test_saturated},

@@ -44,7 +44,7 @@ static long raw_clone3(struct arguments *arguments)
     return syscall(SYS_clone3, arguments, sizeof *arguments);
 }
 
-/* How it ended; whoever sends no SIGCHLD is a child of its own kind. */
+/* Prints how it ended; a child without SIGCHLD needs __WCLONE. */
 static int end_of(pid_t child)
 {
     int status = -1;
@@ -190,7 +190,7 @@ static void by_parent(void)
     show("sibling", number, 0);
 }
 
-/* The parent waits, in memory of its own or the child's. */
+/* The parent waits; memory is shared or not. */
 static void by_waiting(void)
 {
     volatile int *shared =
@@ -210,7 +210,7 @@ static void by_waiting(void)
                                   .exit_signal = SIGCHLD,
                                   .stack = (uintptr_t)malloc(STACK),
                                   .stack_size = STACK};
-    /* with a stack of its own, whose child must not return: it executes */
+    /* with a separate stack, where the child must not return: it executes */
     register long result __asm__("rax") = SYS_clone3;
     register void *first __asm__("rdi") = &arguments;
     register size_t second __asm__("rsi") = sizeof arguments;

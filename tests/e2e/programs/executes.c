@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* execveat, memfd_create, vfork */
 /* Calls of execve(2) and its relatives: those that fail, one for each reason, and those that
- * succeed, one for each way to name a program. In an empty folder of its own, which it fills.
+ * succeed, one for each way to name a program. Creates files in the current folder, which must be
+ * empty.
  *
  * usage: executes fail | WAY, one of those in ways[] | print WORD */
 #include <errno.h>
@@ -35,7 +36,7 @@ static void make_text(const char *name, const char *text)
     make(name, text, strlen(text), 0755);
 }
 
-/* Another one of this program, whose dynamic loader is not there; or with its first bytes alone. */
+/* Copies of this program with a missing dynamic loader, or only its first bytes. */
 static void make_damaged(void)
 {
     struct stat status;
@@ -101,7 +102,7 @@ static void try_path(const char *path)
     show(what, -1);
 }
 
-/* execve by itself: the C library checks some arguments. */
+/* The bare system call: the C library checks some arguments. */
 static void try_call(const char *what, const void *path, const void *arguments,
                      const void *environment)
 {

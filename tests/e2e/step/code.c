@@ -83,7 +83,7 @@ static enum code_kind one_octet(const uint8_t *opcode, bool repeated, unsigned *
     }
 }
 
-/* An opcode behind 0x0f. */
+/* An opcode after 0x0f. */
 static enum code_kind two_octets(const uint8_t *opcode, unsigned *size)
 {
     *size = 6;
@@ -95,7 +95,7 @@ static enum code_kind two_octets(const uint8_t *opcode, unsigned *size)
 
 enum code_kind code_kind(const uint8_t bytes[CODE_BYTES], bool narrow, uint8_t *size)
 {
-    enum { OPCODE_MAX = CODE_BYTES - 7 }; /* so that all of what is looked at is there */
+    enum { OPCODE_MAX = CODE_BYTES - 7 }; /* all bytes that are read exist */
     unsigned at = 0;
     unsigned rest = 0;
     bool repeated = false;

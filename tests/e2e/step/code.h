@@ -13,7 +13,7 @@
 #define CODE_BYTES 15u /* no instruction has more */
 
 enum code_kind {
-    CODE_STRAIGHT, /* goes on behind itself */
+    CODE_STRAIGHT, /* continues at the next instruction */
     CODE_CONDITIONAL,
     CODE_JUMP,
     CODE_CALL,

@@ -10,7 +10,7 @@ struct count {
     uint64_t count; /* executions */
     uint32_t address;
     uint8_t used; /* 0 in an empty slot */
-    uint8_t size; /* bytes; 0 as long as nobody knows */
+    uint8_t size; /* in bytes; 0: not known yet */
     uint8_t kind; /* enum code_kind */
 };
 

@@ -19,9 +19,9 @@
 
 struct thread {
     pid_t id;
-    uint64_t at;     /* the instruction that is executed next */
-    uint64_t behind; /* of the system call executed last; 0 once it was left */
-    bool delivering; /* of a signal: perhaps to a handler */
+    uint64_t at;       /* the instruction that is executed next */
+    uint64_t call_end; /* address after the last system call; 0 after its return */
+    bool delivering;   /* of a signal: perhaps to a handler */
 };
 
 struct stepper {
@@ -54,7 +54,7 @@ static int get_address(struct stepper *stepper, pid_t id, uint64_t *address)
     return get_register(stepper, id, offsetof(struct user_regs_struct, rip), address);
 }
 
-/* One instruction more; a thread that is gone meanwhile is told by waitpid. */
+/* Steps one instruction; waitpid reports a thread that has ended meanwhile. */
 static int go_on(struct stepper *stepper, const struct thread *thread, int signal)
 {
     if (ptrace(PTRACE_SINGLESTEP, thread->id, NULL, (long)signal) == 0 || errno == ESRCH)
@@ -87,8 +87,8 @@ static int check_size(struct stepper *stepper, struct count *row, uint64_t next)
     if (expected && row->size > 0)
         return 0;
     return bt_fail(stepper->error, BT_DATA,
-                   "single-stepping: behind %08x came %llx, which was not to be expected",
-                   row->address, (unsigned long long)next);
+                   "single-stepping: after %08x came the unexpected address %llx", row->address,
+                   (unsigned long long)next);
 }
 
 static int count_step(struct stepper *stepper, const struct thread *thread, struct count *row)
@@ -107,10 +107,10 @@ static int count_step(struct stepper *stepper, const struct thread *thread, stru
 static int execute(struct stepper *stepper, struct thread *thread, uint64_t next)
 {
     uint64_t address = thread->at;
-    /* a system call that was interrupted is started anew, two bytes before where it had returned */
-    if (thread->behind == address && next == address)
+    /* an interrupted system call is restarted, two bytes before its return address */
+    if (thread->call_end == address && next == address)
         address -= 2;
-    thread->behind = 0;
+    thread->call_end = 0;
     thread->at = next;
     if (address > UINT32_MAX) {
         stepper->totals->outside++;
@@ -125,7 +125,7 @@ static int execute(struct stepper *stepper, struct thread *thread, uint64_t next
     if (result == 0)
         result = count_step(stepper, thread, row);
     if (row->kind == CODE_SYSTEM_CALL)
-        thread->behind = address + row->size;
+        thread->call_end = address + row->size;
     return result;
 }
 
@@ -173,7 +173,7 @@ static int begin_thread(struct stepper *stepper, pid_t id)
     return result == 0 ? go_on(stepper, thread, 0) : result;
 }
 
-/* Whether the thread stopped because a handler is to begin, and not behind an instruction. */
+/* Whether the thread stopped before a signal handler, not after an instruction. */
 static bool enters_handler(const struct thread *thread)
 {
     siginfo_t information;
@@ -186,7 +186,7 @@ static bool stops(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-/* A thread stopped for a signal, which may be the one behind each instruction. */
+/* A thread stopped for a signal, which may be the trap after an instruction. */
 static int take_signal(struct stepper *stepper, struct thread *thread, int signal)
 {
     uint64_t next;
@@ -195,7 +195,7 @@ static int take_signal(struct stepper *stepper, struct thread *thread, int signa
         return result;
     if (signal == SIGTRAP && enters_handler(thread)) {
         thread->at = next;
-        thread->behind = 0;
+        thread->call_end = 0;
     } else if (signal == SIGTRAP || next != thread->at) {
         result = execute(stepper, thread, next);
     }
@@ -242,7 +242,7 @@ static void become(char **arguments)
     _exit(127);
 }
 
-/* Starts the program; it stands before its first instruction. */
+/* Starts the program, stopped before its first instruction. */
 static int start(struct stepper *stepper, char **arguments)
 {
     const long options =

@@ -75,7 +75,7 @@ static void run_freely(const struct run *run)
     process_exit(&end);
 }
 
-/* A step is what it says: its branch is its last instruction, the state is behind it. */
+/* A step ends with its branch, and its state is the one after the branch. */
 static void check_step(const struct aria_step *step, const struct aria_state *state, uint64_t limit)
 {
     struct sum sum = {0};

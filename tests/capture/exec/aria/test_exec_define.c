@@ -12,7 +12,7 @@
 #define CODE ARIA_GROUND_CODE
 #define DATA ARIA_GROUND_DATA
 
-/* In the child, whose standard error is what is seen of it. */
+/* In the child, whose standard error is checked. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \

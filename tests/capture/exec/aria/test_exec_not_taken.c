@@ -53,7 +53,7 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
         memcmp(found, memory, sizeof found) != 0)
         return "memory";
     if (aria_read_as(ground->aria, state, seen, ARIA_GROUND_DATA, sizeof seen) != 0)
-        return "what is seen";
+        return "the state";
     aria_ground_load(ground, state, before);
     if (aria_execute(ground->aria, state, ARIA_TAKEN, 1, &real, &error) != 0)
         return "taken: failed";
@@ -76,11 +76,11 @@ static const char *try_both(const struct aria_ground *ground, struct aria_state 
         return "records";
     if (aria_read(ground->aria, found, ARIA_GROUND_DATA, sizeof found) != 0 ||
         memcmp(found, seen, sizeof found) != 0)
-        return "what is stored";
+        return "the stores";
     return machine_difference(&taken, &not_taken);
 }
 
-/* A component in its initial state may count as in use behind an interruption (Intel SDM, volume 1,
+/* A component in its initial state may count as in use after an interrupt (Intel SDM, volume 1,
  * 13.6): xsavec and xsaveopt write it then, which no other version can know. */
 static bool depends_on_chance(const struct random_instruction *made)
 {

@@ -91,7 +91,7 @@ static bool go_astray(struct aria *aria, struct aria_state *state, struct step_d
     aria_ground_save(state, &done->after);
     counts->own_reads += step.own_reads;
     if (step.reason == ARIA_BRANCH && step.branch == ARIA_CONDITIONAL && random_one_in(random, 2))
-        state->rip = step.taken ? step.next : step.target; /* mispredicted once more */
+        state->rip = step.taken ? step.next : step.target; /* mispredicted again */
     return step.reason != ARIA_SIGNAL && step.reason != ARIA_SYSTEM_CALL;
 }
 
@@ -117,7 +117,7 @@ static const char *go_really(struct aria *aria, struct aria_state *state,
     return machine_difference(&after, &done->after);
 }
 
-/* In a process of its own, which nobody misses. */
+/* In a child, which may die. */
 static void follow(struct aria *aria, const struct aria_state *begin, uint64_t rip, uint64_t random,
                    struct counts *counts)
 {

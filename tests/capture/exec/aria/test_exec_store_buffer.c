@@ -67,7 +67,7 @@ static void test_random(void)
             wrong += !is_same(&ground, copy, &random);
         store_buffer_assign(copy, copy);
         wrong += !is_same(&ground, copy, &random);
-        /* what is stored in one is not in the other */
+        /* one does not see the stores of the other */
         const uint8_t byte = (uint8_t)~ground.seen[7];
         store_buffer_put(copy, ground.address + 7, &byte, 1);
         uint8_t found = ground.memory[7];

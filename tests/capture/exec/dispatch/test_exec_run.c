@@ -149,7 +149,7 @@ static void count_limits(struct exec_rig *rig)
     executor_count_limits(rig->executor);
 }
 
-/* Stops exactly there, wherever that is, and goes on as if nothing had been. */
+/* Stops at exactly any count, and continues without a difference. */
 static void check_limits(bool counted)
 {
     static struct expected expected;
@@ -287,7 +287,7 @@ static void begin_at(struct exec_rig *rig, const uint8_t *code, size_t size)
     rig->thread->rip = EXEC_RIG_CODE;
 }
 
-/* A limit far behind many full buffers, in the middle of a loop. */
+/* A limit after many full buffers, in the middle of a loop. */
 static void check_limit_in_loop(bool counted)
 {
     static const uint8_t code[] = {0xb9, 0x40, 0x42, 0x0f, 0x00,  /* mov ecx, 1000000 */
@@ -317,7 +317,7 @@ static void test_limit_in_loop(void)
 }
 
 /* Where a count ends, of a limit or of a turn: at each instruction of a block with a system call
- * behind a string instruction, while all is traced, or only counted. */
+ * after a string instruction, while all is traced, or only counted. */
 static void test_count_ends(void)
 {
     static const uint8_t code[] = {0x90, 0xb9, 5,    0,   0, 0, /* nop; mov ecx, 5 */
@@ -537,7 +537,7 @@ static void test_fault(void)
     stop = exec_rig_run(&rig);
     CU_ASSERT_EQUAL(stop.reason, EXECUTOR_TRAP);
     CU_ASSERT_EQUAL(rig.count, 3);
-    /* nobody is there: the target of a jump */
+    /* not executed: the target of a jump */
     rig.thread->rip = 0x1000;
     stop = exec_rig_run(&rig);
     CU_ASSERT(stop.reason == EXECUTOR_FAULT && stop.fault_address == 0x1000);
@@ -636,7 +636,7 @@ static void test_refused(void)
     exec_rig_end(&rig);
 }
 
-/* What was to be emulated is another instruction by then, and nobody said so. */
+/* The instruction to be emulated has changed without notice. */
 static void test_another(void)
 {
     static const uint8_t code[] = {0xff, 0xc3, 0xf3, 0x48, 0x0f, 0xae, 0xd0}; /* wrfsbase rax */
@@ -661,7 +661,7 @@ static void test_another(void)
 }
 
 /* Components in their initial state come back as such, whatever bytes the area has for them. The
- * processor may count them as in use behind an interruption, which the loop is there for. */
+ * processor may count them as in use after an interrupt, which the loop is there for. */
 static void test_initial_vector(void)
 {
     static const uint8_t code[] = {0xff, 0xc9, 0x75, 0xfc, INT3}; /* dec ecx; jnz */

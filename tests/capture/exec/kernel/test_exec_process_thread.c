@@ -37,7 +37,7 @@ static int take_shares(void *context, struct record *records, size_t count)
 }
 
 /* Each thread's instructions are its own processor's: of the first, of the four that meet at
- * barriers, and of nobody else. */
+ * barriers, and of no others. */
 static void count_shares(void *context)
 {
     const char *program = context;
@@ -63,17 +63,22 @@ static void count_shares(void *context)
     _exit(sum == process_instructions(process) ? 0 : 97);
 }
 
-static void test_shares(void)
+/* Calls run with the program "threads" in a child, which must exit with 0. */
+static void run_threads(struct exec_child *child, void (*run)(void *program))
 {
     char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
-    static struct exec_child child;
-    if (!EXEC_CHILD_LOW_MEMORY)
-        return;
     folder_make_for_programs(folder);
     CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
-    exec_child_run(&child, count_shares, program);
-    CU_ASSERT_EQUAL(child.status, 0);
+    exec_child_run(child, run, program);
+    CU_ASSERT_EQUAL(child->status, 0);
     folder_remove(folder);
+}
+
+static void test_shares(void)
+{
+    static struct exec_child child;
+    if (EXEC_CHILD_LOW_MEMORY)
+        run_threads(&child, count_shares);
 }
 
 /* Where no signal of the user may wait. */
@@ -94,16 +99,11 @@ static void run_without_queue(void *context)
 /* Threads that do not wait for each other in system calls have their turns even so. */
 static void test_without_queue(void)
 {
-    char folder[FOLDER_PATH_BYTES], program[FOLDER_PATH_BYTES + 16];
     static struct exec_child child;
     if (!EXEC_CHILD_LOW_MEMORY)
         return;
-    folder_make_for_programs(folder);
-    CU_ASSERT(exec_ways_compile(program, sizeof program, folder, "threads", ""));
-    exec_child_run(&child, run_without_queue, program);
-    CU_ASSERT_EQUAL(child.status, 0);
+    run_threads(&child, run_without_queue);
     CU_ASSERT_PTR_NOT_NULL(strstr(child.output, "\nspinning: 40\nrobust: 1\n"));
-    folder_remove(folder);
 }
 
 static const struct test_case cases[] = {{"children", test_children},

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS, si_code's values */
 /* Instructions that are never executed, which may be others, or gone, by the time it is asked what
- * becomes of them: other processes can change code behind our back. */
+ * becomes of them: other processes can change code at any time. */
 #include "capture/exec/dispatch/trap.h"
 #include "capture/exec/kernel/process_state.h"
 #include "tests/suites.h"
@@ -107,7 +107,7 @@ static void test_trap_no_more(void)
     end(&ground);
 }
 
-/* The end of what is mapped comes first. */
+/* The end of the mapping comes first. */
 static void test_cut_off(void)
 {
     struct ground ground;

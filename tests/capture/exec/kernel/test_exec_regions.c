@@ -11,7 +11,7 @@
 #define THREADS 3u
 #define STEPS   400u
 #define DEPTH   12u
-#define BACK    100u /* addresses that calls return to: behind these */
+#define BACK    100u /* return addresses of calls: above this one */
 
 /* Places of the random programs. */
 enum { NOWHERE, FROM, UNTIL, BOTH, PLACES };
@@ -22,7 +22,7 @@ struct step {
     uint64_t address, stack, back; /* back: what the stack pointer points to */
 };
 
-/* Where a thread's calls go on, and whether its function is among them. */
+/* Return addresses of a thread's calls, and whether its function is among them. */
 struct frames {
     uint64_t back[DEPTH];
     unsigned depth;

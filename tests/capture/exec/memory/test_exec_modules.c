@@ -24,7 +24,7 @@ static void count_loaded(void *context, const struct modules *modules)
         told->most = modules_count(modules);
 }
 
-/* In a child: runs, and writes what was loaded, with a '-' in front of what is gone. */
+/* In a child: runs the program and writes its modules, with a '-' before unloaded ones. */
 static void run(const char *const *arguments, FILE *out)
 {
     static const char *const environment[] = {"LC_ALL=C", NULL};
@@ -114,7 +114,7 @@ static void check_libraries(const char *folder)
     CU_ASSERT_FATAL(exec_child_compile(program, LIBRARIES, "-O1 -ldl"));
     CU_ASSERT_FATAL(make_library(folder, "one.so", 1) && make_library(folder, "two.so", 2));
     const char *text = text_of((const char *[]){program, one, two, NULL});
-    /* the program comes first and stays; one library has gone, the other has not */
+    /* the program comes first and stays; one library is unloaded, the other is not */
     CU_ASSERT_EQUAL(strncmp(text, program, strlen(program)), 0);
     CU_ASSERT(has(text, "", folder, "program", " 1\n"));
     CU_ASSERT(has(text, "\n-", folder, "one.so", " 1\n"));

@@ -21,7 +21,7 @@
 
 static const struct region region = {.address = EXEC_RIG_DATA, .size = EXEC_RIG_DATA_BYTES};
 
-/* --- what is not executed -----------------------------------------------------------------------
+/* --- excluded forms -----------------------------------------------------------------------
  */
 
 static const struct {
@@ -237,7 +237,7 @@ static bool check_written(const struct trial *trial, const struct outcome *outco
 /* --- what it read -------------------------------------------------------------------------------
  */
 
-#define VECTORS (DECODE_REGISTERS + 12u) /* behind registers and flags, all vector registers */
+#define VECTORS (DECODE_REGISTERS + 12u) /* all vector registers, after registers and flags */
 
 /* Whether the instruction is said not to depend on general register, flag or vector registers. */
 static bool is_free(const struct trial *trial, unsigned what)

@@ -69,7 +69,7 @@ static void test_suppression(void)
 struct probe {
     struct exec_rig rig;
     uint64_t random;
-    uint64_t code; /* where the form stands */
+    uint64_t code; /* address of the form */
     struct machine machine;
     unsigned ran, lacking, failed;
 };
@@ -84,7 +84,7 @@ static bool is_vex(const struct random_instruction *form)
     return form->instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX;
 }
 
-/* The elements of gathers and scatters lie one behind the other. */
+/* The elements of gathers and scatters are contiguous. */
 static void set_indices(struct machine *machine, const struct random_instruction *form)
 {
     bool wide = is_vex(form) ? form->instruction.raw.vex.W : form->instruction.raw.evex.W;
@@ -168,7 +168,7 @@ static const char *compare_natively(const struct probe *probe,
     return NULL;
 }
 
-/* None, all, one, and some of the elements; and of many bits those behind the last element. */
+/* None, all, one, and some of the elements; and bits after the last element. */
 static uint64_t random_mask(uint64_t *random, unsigned number)
 {
     static const uint8_t bits[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63};

@@ -73,7 +73,7 @@ static void note_forms(const struct random_instruction *made)
 
 /* One random instruction with random registers, natively and translated. True: both the same. */
 static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
-                    bool tells, unsigned *ran)
+                    bool verbose, unsigned *ran)
 {
     static uint8_t memory[EXEC_RIG_DATA_BYTES], expected[EXEC_RIG_DATA_BYTES];
     static struct machine before, native, translated;
@@ -118,7 +118,7 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
                 (end.signal == SIGSEGV && stop.fault_address != end.fault_address))) {
         difference = "fault";
     }
-    if (difference && tells) {
+    if (difference && verbose) {
         print_instruction(&made);
         printf("%s (signals %d, %d) ", difference, end.signal,
                stop.reason == EXECUTOR_FAULT ? stop.signal : 0);
@@ -127,7 +127,7 @@ static bool try_one(struct exec_rig *rig, make_function *make, uint64_t *random,
     return !difference;
 }
 
-/* The same again: components in their initial state may count as in use behind an interruption, and
+/* The same again: components in their initial state may count as in use after an interrupt, and
  * xsave and its relatives store whether they do (Intel SDM, volume 1, 13.6). */
 static bool try_again(struct exec_rig *rig, make_function *make, uint64_t *random, uint64_t address,
                       unsigned *ran)

@@ -340,7 +340,7 @@ static void test_disconnected_at_the_end(void)
     }
 }
 
-/* A board with so much to send that it takes longer than the patience with one that is quiet: all
+/* A board that takes longer to send its data than the limit for a board that is quiet: all
  * of it is written, or counted behind a limit. */
 static void test_long_backlog(void)
 {

@@ -78,11 +78,11 @@ static int take_sweep(void *settings, const char *argument, struct bt_error *err
 
 static const struct option_row cache_options[] = {
     {OPTION_CALL, 0, "l1", "CACHE", "level 1: '32K,line=64,ways=8,split'", 0, take_l1},
-    {OPTION_CALL, 0, "l1i", "CACHE", "instruction cache of the level", 0, take_l1i},
-    {OPTION_CALL, 0, "l1d", "CACHE", "data cache of the level", 0, take_l1d},
+    {OPTION_CALL, 0, "l1i", "CACHE", "separate instruction cache of level 1", 0, take_l1i},
+    {OPTION_CALL, 0, "l1d", "CACHE", "separate data cache of level 1", 0, take_l1d},
     {OPTION_CALL, 0, "l2", "CACHE", "level 2: '1M,ways=16,inclusive,private'", 0, take_l2},
-    {OPTION_CALL, 0, "l2i", "CACHE", "instruction cache of the level", 0, take_l2i},
-    {OPTION_CALL, 0, "l2d", "CACHE", "data cache of the level", 0, take_l2d},
+    {OPTION_CALL, 0, "l2i", "CACHE", "separate instruction cache of level 2", 0, take_l2i},
+    {OPTION_CALL, 0, "l2d", "CACHE", "separate data cache of level 2", 0, take_l2d},
     {OPTION_CALL, 0, "l3", "CACHE", "level 3", 0, take_l3},
     {OPTION_CALL, 0, "config", "FILE", "read a hierarchy from a file", 0, take_config},
     {OPTION_CALL, 0, "coherence", "PROTOCOL",

@@ -39,7 +39,7 @@ static int take_image(void *settings, const char *argument, struct bt_error *err
 static const struct option_row build_options[] = {
     {OPTION_TEXT, 'o', "output", "OUT", "graph to write: NAME.json, .json.gz, .json.bz2 or -",
      offsetof(struct build_request, output), NULL},
-    {OPTION_TEXT, 0, "trace", "OUT", "also write the trace of edges, with such a name",
+    {OPTION_TEXT, 0, "trace", "OUT", "also write the trace of edges, named as with -o",
      offsetof(struct build_request, trace), NULL},
     {OPTION_CALL, 0, "image", "ELF[@LOAD]",
      "a program whose code was fetched, and its load address", 0, take_image},

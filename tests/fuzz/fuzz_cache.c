@@ -1,4 +1,4 @@
-/* Any hierarchy that hierarchy_check passes, and any records: the engine counts as the slow
+/* Any hierarchy that hierarchy_check() accepts, any records: the counts equal those of the slow
  * simulator. */
 #include "tests/support/cache_compare.h"
 
@@ -39,7 +39,7 @@ static void take_cache(struct input *input, struct cache_settings *cache)
     cache->ways = take(input) & 0x1f;
     cache->size = (uint64_t)(cache->ways ? cache->ways : 1) * cache->line * power(take(input));
     cache->victim_lines = take(input) & 7;
-    cache->replacement = (enum cache_replacement)(policies & 3);
+    cache->replacement = (enum cache_replacement)(policies % CACHE_REPLACEMENTS);
     cache->prefetch = (enum cache_prefetch)(policies >> 2 & 3);
     cache->write_through = policies >> 4 & 1;
     cache->no_write_allocate = policies >> 5 & 1;
@@ -50,7 +50,7 @@ static bool too_large(const struct cache_settings *cache)
     return cache->line > LINE_MAX || (cache->line && cache->size / cache->line > LINES_MAX);
 }
 
-/* False: too large to be simulated slowly. */
+/* False: too large for the slow simulator. */
 static bool take_settings(struct input *input, struct hierarchy_settings *settings)
 {
     uint8_t all = take(input);

@@ -19,8 +19,7 @@ static void random_size(uint64_t *state, struct cache_settings *cache)
     if (cache->replacement != CACHE_PLRU && random_one_in(state, 4))
         ways = odd[random_below(state, sizeof odd / sizeof *odd)];
     if (cache->replacement != CACHE_PLRU && random_one_in(state, 16))
-        ways =
-            60 + (uint32_t)random_below(state, 30); /* some search few ways otherwise than many */
+        ways = 60 + (uint32_t)random_below(state, 30); /* sets of more than 64 ways have an index */
     uint64_t sets = (uint64_t)1 << random_below(state, ways < 60 ? 4 : 2);
     cache->size = sets * ways * cache->line;
     cache->ways = sets == 1 && random_one_in(state, 2) ? 0 : ways;
@@ -38,7 +37,7 @@ static void random_cache(uint64_t *state, const struct taste *taste, unsigned le
     if (!coherent && random_one_in(state, taste->rarity) && cache->line > 1)
         cache->sub_block = cache->line >> random_below(state, 4);
     if (random_one_in(state, taste->rarity) || random_one_in(state, 2))
-        cache->replacement = (enum cache_replacement)random_below(state, 4);
+        cache->replacement = (enum cache_replacement)random_below(state, CACHE_REPLACEMENTS);
     if (random_one_in(state, taste->rarity))
         cache->prefetch = (enum cache_prefetch)random_below(state, 4);
     cache->write_through = !agent && random_one_in(state, taste->rarity);
@@ -61,7 +60,7 @@ static void random_inclusion(uint64_t *state, const struct taste *taste,
     }
 }
 
-/* Takes away most of what is not possible, so that most hierarchies are. */
+/* Removes most impossible combinations, so that most hierarchies are possible. */
 static void make_possible(struct hierarchy_settings *settings)
 {
     for (unsigned level = 1; level < settings->level_count; level++) {

@@ -19,7 +19,7 @@ enum cache_side {
     CACHE_DATA,
     CACHE_SIDES
 }; /* a unified cache uses this index */
-enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM, CACHE_PLRU };
+enum cache_replacement { CACHE_LRU, CACHE_FIFO, CACHE_RANDOM, CACHE_PLRU, CACHE_REPLACEMENTS };
 enum cache_prefetch {
     CACHE_NO_PREFETCH,
     CACHE_PREFETCH_MISS,

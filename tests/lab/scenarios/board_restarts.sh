@@ -14,5 +14,5 @@ VERIFY=1 finish_capture
 same gaps "$(value gaps "$counts")" 1
 same uncounted "$(value uncounted "$counts")" 1
 same sessions "$(value sessions "$counts")" 2
-verify_says 'what it saw is not counted'
+verify_says 'its losses are not counted'
 measured "$counts"

@@ -20,5 +20,5 @@ same gaps "$(value gaps "$counts")" 1
 same uncounted "$(value uncounted "$counts")" 0
 same sessions "$(value sessions "$counts")" 1
 [ "$(value gap_ms "$counts")" -ge 1000 ] || fail "the gap is too short: $counts"
-verify_says 'away'
+verify_says 'gap of'
 measured "$counts"

@@ -1,7 +1,7 @@
 /*
  * Simulated references a second, records in memory and one thread: a direct-mapped cache, a split
- * level 1 above a level 2, four processors with MESI, and what a sweep over 30 sizes costs; against
- * the classic b2a as the yardstick of machines.
+ * level 1 above a level 2, four processors with MESI, and a sweep over 30 sizes; relative to the
+ * classic b2a on the same machine.
  *
  * usage: bench_cache [MILLION_RECORDS]     (8); SHARED has the real trace, where there is one
  */
@@ -30,8 +30,8 @@ struct work {
     double yardstick;
 };
 
-/* Records of the classic b2a in a second of processor time, as all else here is told: a busy
- * machine then hurts both alike. 0 on failure. */
+/* Returns the records that the classic b2a prints in a second of processor time, or 0 on failure.
+ * All rates here are per processor time, which a busy machine hardly changes. */
 static double classic_rate(const struct work *work)
 {
     char folder[FOLDER_PATH_BYTES];
@@ -52,7 +52,7 @@ static double classic_rate(const struct work *work)
     return result == 0 ? (double)count / best : 0;
 }
 
-/* Processor time, and on the wall where *wall is wanted: the best of some runs each. */
+/* Returns processor time, and wall time in *wall unless that is NULL: the best of several runs. */
 static double seconds_of(const struct work *work, const struct hierarchy_settings *settings,
                          double *wall)
 {
@@ -88,7 +88,7 @@ static void report(const struct work *work, const char *what, double seconds)
            rate / work->yardstick);
 }
 
-/* Time on the wall, of records from a file and of those in memory. */
+/* Wall time with records from a file and with records in memory. */
 static void report_wall(const struct work *work, const char *what, double seconds, double memory)
 {
     printf("  %-44s %7.1f million references/s on the wall, %.0f %% of from memory\n", what,
@@ -100,7 +100,7 @@ static struct cache_settings cache(uint64_t size, uint32_t line, uint32_t ways)
     return (struct cache_settings){.size = size, .line = line, .ways = ways};
 }
 
-/* From a capture's compressed file, as the command does it: seconds on the wall, or -1. */
+/* Reads a capture's compressed file, as the command does. Returns seconds of wall time, or -1. */
 static double capture_seconds(char *path, const struct hierarchy_settings *settings)
 {
     const struct record_input_settings reading = {.count = UINT64_MAX};

@@ -1,7 +1,7 @@
 /*
- * What it costs to run a program translated: compiled functions natively, translated without a
- * trace, with fetches, with all references delivered to a consumer that reads every record, and
- * branch by branch under a control program with the trace on.
+ * Cost of executing a translated program: compiled functions natively, translated without a trace,
+ * with fetches, with all references delivered to a consumer that reads every record, and branch by
+ * branch under a control program with the trace on.
  *
  * usage: bench_exec [PART_OF_FULL_SIZE]     (100 percent)
  *        bench_exec --way WAY PROGRAM [ARGUMENT...]
@@ -39,7 +39,7 @@ static const struct way ways[] = {{"no trace", EXEC_TRACE_NONE, false},
                                   {"all references", EXEC_TRACE_ALL, false},
                                   {"every branch", EXEC_TRACE_ALL, true}};
 
-/* What the consumer makes of the records: it reads all of each. */
+/* The consumer's result: it reads every field of every record. */
 struct consumer {
     uint64_t records, instructions, sum;
 };
@@ -95,7 +95,7 @@ static double run_native(unsigned sample, uint64_t *memory, uint64_t count, uint
     return measure.wall;
 }
 
-/* To the end; stops at so many branches when stepping. */
+/* Runs to the end; when stepping, counts the branches at which it stops. */
 static int execute(struct executor *executor, struct exec_thread *thread, uint64_t *branches,
                    struct bt_error *error)
 {

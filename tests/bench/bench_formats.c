@@ -1,7 +1,6 @@
 /*
- * How fast other programs' formats are written and read: one thread, records in memory, what is
- * written goes to /dev/null, what is read is in memory. Beside b2a's text made by the same means,
- * and the classic b2a.
+ * Speed of writing and reading other programs' formats: one thread, records and input in memory,
+ * output to /dev/null. For comparison: b2a's text written by the same means, and the classic b2a.
  *
  * usage: bench_formats [MILLION_RECORDS]     (4)
  */
@@ -52,7 +51,7 @@ static int write_once(struct bench *bench, const struct trace_format *format, co
     return sink_close(sink, &error);
 }
 
-/* The text of b2a, made in pieces as large. */
+/* Writes the text of b2a in pieces of the same size. */
 static int write_classic(struct bench *bench)
 {
     static char text[2048 * RECORD_TEXT_MAX_BYTES];

@@ -1,6 +1,6 @@
 /*
- * A large control-flow graph as JSON: read value by value by json_pull, skipped, read into a
- * graph, and written; and the memory that the graph takes.
+ * A large control-flow graph as JSON: read value by value with json_pull, skipped, read into a
+ * graph, and written; and the memory size of the graph.
  */
 #include "formats/dcfg/dcfg_reader.h"
 #include "formats/dcfg/dcfg_writer.h"
@@ -84,7 +84,7 @@ static struct dcfg *make_graph(struct bt_error *error)
     return graph;
 }
 
-/* --- what is measured: each takes the whole text --- */
+/* --- measured functions: each processes the whole text --- */
 
 static uint64_t walk_value(struct json_pull *pull, const struct bt_error *error)
 {
@@ -131,7 +131,7 @@ static uint64_t run_skip(const char *text, size_t size)
     return 0;
 }
 
-/* What a graph that is read takes, indexes and all, in a process that has done nothing else. */
+/* Memory of a graph with its indexes, measured in a new process. */
 static int measure_memory(const char *path, size_t size)
 {
     struct bt_error error;

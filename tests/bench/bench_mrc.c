@@ -1,7 +1,6 @@
 /*
- * How fast miss-ratio curves are found: of records in memory, with as many distinct lines as no
- * cache holds, and of a capture on disk that another thread decompresses; and how much memory that
- * takes.
+ * Speed and memory of computing miss-ratio curves: of records in memory, with more distinct lines
+ * than any cache holds, and of a capture on disk that another thread decompresses.
  *
  * usage: bench_mrc [MILLION_RECORDS]     (32)
  */
@@ -29,12 +28,12 @@
 #define MILLION      1000000u
 #define LOCAL_PASSES 2u
 
-/* What one run found; shared with the child that ran it through a pipe. */
+/* Result of one run; the child sends it through a pipe. */
 struct result {
-    double seconds; /* of one processor */
+    double seconds; /* of processor time */
     double wall;
     uint64_t references, lines;
-    double bytes; /* of memory at most, for each distinct line */
+    double bytes; /* peak memory for each distinct line */
 };
 
 static double peak_bytes(void)
@@ -61,7 +60,7 @@ static int finish(struct mrc_study *study, struct measure *measure, double befor
     return 0;
 }
 
-/* One curve of records in memory, passed through so many times. */
+/* Computes one curve of records in memory, which it passes `passes` times. */
 static int run_memory(struct record *records, size_t count, unsigned passes, uint64_t sample,
                       struct result *result)
 {
@@ -83,7 +82,7 @@ static int run_memory(struct record *records, size_t count, unsigned passes, uin
     return study ? finish(study, &measure, before, result) : -1;
 }
 
-/* One curve of a file. */
+/* Computes one curve of a file. */
 static int run_file(char *path, struct result *result)
 {
     const struct record_input_settings settings = {.count = UINT64_MAX};
@@ -103,17 +102,17 @@ static int run_file(char *path, struct result *result)
     return finish(study, &measure, before, result);
 }
 
-/* What is to be run, and on what. */
+/* A measurement and its input. */
 struct subject {
     const char *name;
-    struct record *records; /* NULL: the file */
+    struct record *records; /* NULL: read the file */
     size_t count;
     unsigned passes;
     uint64_t sample;
     char *path;
 };
 
-/* Runs it in a process of its own, so that its memory is its own. */
+/* Runs it in a separate process, to measure its memory alone. */
 static int run_apart(const struct subject *subject, struct result *result)
 {
     int ends[2];
@@ -138,7 +137,7 @@ static int run_apart(const struct subject *subject, struct result *result)
     return got == (ssize_t)sizeof *result ? 0 : -1;
 }
 
-/* The best of some runs; prints it. Returns its rate on the wall, 0 on failure. */
+/* Prints the best of several runs. Returns its rate in wall time, or 0 on failure. */
 static double report(const struct subject *subject, double yardstick)
 {
     struct result best = {.wall = 1e9, .seconds = 1e9};
@@ -162,7 +161,7 @@ static double report(const struct subject *subject, double yardstick)
     return references / best.wall;
 }
 
-/* Reads anywhere in a million lines of 32 bytes, each as likely. */
+/* Reads uniformly distributed over a million lines of 32 bytes. */
 static void fill_uniform(struct record *records, size_t count)
 {
     uint64_t random = random_seed(1);
@@ -174,7 +173,7 @@ static void fill_uniform(struct record *records, size_t count)
                                      .time = 10};
 }
 
-/* As many records of the trace as have about a million lines. */
+/* The first records of the trace, with about a million distinct lines. */
 static size_t fill_local(struct record *records, size_t count, const char *path)
 {
     const size_t some = count < 9 * MILLION ? count : 9 * MILLION;

@@ -1,6 +1,6 @@
 /*
- * The host's pipeline: frames that are in memory already -> session -> capture -> files. What an
- * FT601 would deliver is 400 MB/s, 33.3 million plain records a second.
+ * The host's pipeline: frames in memory -> session -> capture -> files. An FT601 delivers at most
+ * 400 MB/s, 33.3 million plain records a second.
  *
  * In the same run, on the same records: gzip -1 and igzip -1.
  */
@@ -96,7 +96,8 @@ static void write_raw(const struct record *records)
     }
 }
 
-/* A peer on the same records. Prints how it compares with our seconds a record. */
+/* Runs another program on the same records, and prints its time relative to ours (seconds a
+ * record). */
 static void peer(const char *program, double ours)
 {
     char command[80];
@@ -111,7 +112,7 @@ static void peer(const char *program, double ours)
         pclose(pipe);
     measure_end(&measure);
     if (bytes < 1000) {
-        printf("%-14s is not there\n", program);
+        printf("%-14s is not installed\n", program);
         return;
     }
     double theirs = measure.cpu_children / (double)ROUND_RECORDS;

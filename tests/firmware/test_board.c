@@ -226,7 +226,7 @@ static void test_second_session_counts_from_its_arming(void)
     board_rig_settle(rig);
     board_rig_command(rig, WIRE_STOP, 1, NULL, 0);
     CU_ASSERT(board_rig_await(rig, WIRE_END, &frame));
-    rig->now = 1000; /* the phase at 900 was on its way while nobody listened */
+    rig->now = 1000; /* the phase at 900 precedes this arming */
     board_rig_arm(rig, &configuration, 4);
     rig->happened = 3;
     rig->ended = true;
@@ -263,7 +263,7 @@ static void test_flush_and_heartbeat(void)
     rig->microseconds = 9999;
     board_rig_settle(rig);
     CU_ASSERT_FALSE(board_rig_frame(rig, &frame));
-    rig->happened = 2; /* what is in a part-filled frame goes before the heartbeat */
+    rig->happened = 2; /* a partly filled frame is sent before the heartbeat */
     board_rig_settle(rig);
     rig->microseconds = 10000;
     board_rig_settle(rig);
@@ -303,7 +303,7 @@ static void test_heartbeats_do_not_pile_up(void)
     board_rig_free(rig);
 }
 
-/* --- what is not recorded -----------------------------------------------------------------------
+/* --- requests that are not recorded -------------------------------------------------------------
  */
 
 static void test_flags_and_filter(void)
@@ -372,8 +372,8 @@ static void test_front_end_losses(void)
 }
 
 static const struct test_case cases[] = {
-    {"recorded and lost are exactly what was sent", test_accounting},
-    {"a bus that asks for room loses nothing", test_room_is_kept},
+    {"recorded and lost requests add up to those sent", test_accounting},
+    {"a bus that waits for room loses nothing", test_room_is_kept},
     {"times, and where they saturate", test_times},
     {"a second session counts from its arming", test_second_session_counts_from_its_arming},
     {"flush time-out and heartbeat", test_flush_and_heartbeat},

@@ -200,7 +200,7 @@ static void test_self_test(void)
     board_rig_free(rig);
 }
 
-/* Commands between garbage, in pieces: each good one is obeyed once, whatever stands around it. */
+/* Commands between garbage, in pieces: each valid command is executed exactly once. */
 static void test_garbage_between_commands(void)
 {
     unsigned wrong = 0;

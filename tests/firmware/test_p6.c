@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The slow twin: the table of doc/p6-decoding.md as it stands there, searched row by row. */
+/* A slow reference: the table of doc/p6-decoding.md, searched row by row. */
 enum twin_form { BY_LEN, NOTHING, SPECIAL, DEFERRED };
 
 struct twin_row {

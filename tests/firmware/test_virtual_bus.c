@@ -81,6 +81,6 @@ static void test_ends_after_so_many_requests(void)
 static const struct test_case cases[] = {
     {"settings that make no sense", test_settings},
     {"real time needs a clock", test_real_time_needs_a_clock},
-    {"ends after so many requests, at any pace", test_ends_after_so_many_requests},
+    {"ends after N requests, at any pace", test_ends_after_so_many_requests},
     {NULL, NULL}};
 TEST_SUITE(virtual_bus, cases)

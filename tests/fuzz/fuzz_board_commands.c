@@ -1,6 +1,6 @@
 /*
- * A host that says anything to a board whose bus does anything: the input is a script of moves. The
- * frames that come back must be good, numbered without a hole, and account for every request.
+ * A host that sends anything to a board whose bus does anything: the input is a script of steps.
+ * The board's frames must be valid, numbered without a hole, and account for every request.
  */
 #include "tests/support/board_rig.h"
 
@@ -38,7 +38,7 @@ static void say_command(struct board_rig *rig, struct script *script)
     board_rig_command(rig, code, (uint32_t)number(script, 1), body, size);
 }
 
-/* What most fuzzing would never find: a configuration that is taken, and an arming. */
+/* Sends a valid configuration and an ARM, which random bytes would hardly ever contain. */
 static void say_arm(struct board_rig *rig, struct script *script)
 {
     uint8_t body[WIRE_CONFIGURATION_BYTES], id[4];
@@ -70,7 +70,7 @@ static size_t make_phases(struct bus_phase *phases, size_t count, struct script 
     return count;
 }
 
-/* What a host that follows the frames knows. */
+/* State of a host that reads the frames. */
 struct host {
     uint32_t session;
     uint32_t next_sequence;

@@ -1,6 +1,6 @@
 /*
- * Hierarchies as people write them, in a file and as an option: any octets are a hierarchy that is
- * possible, or a sentence.
+ * Settings of a cache hierarchy, in a file and as an option: any octets give a valid hierarchy or
+ * an error message.
  */
 #include "tools/cache/cache_settings_text.h"
 
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was understood is completed, and said. */
+/* Accepted settings can be completed and printed. */
 static void finish(struct settings_text *text)
 {
     struct bt_error error = {.code = 0};
@@ -45,7 +45,7 @@ static void read_file(const uint8_t *data, size_t size)
         finish(&text);
 }
 
-/* The first octet says of what; what is behind it are an option's words. */
+/* The first octet chooses the option; the rest is the option's value. */
 static void read_option(const uint8_t *data, size_t size)
 {
     char words[WORDS_MAX];

@@ -1,13 +1,13 @@
 #define _DEFAULT_SOURCE /* syscall, for the time that is not ours */
 /*
- * Whole conversations with a board that is not to be trusted. The first part of the input is what
- * the host does, one byte a deed; the rest is a script for the board and its link. A board that
- * mostly behaves (tests/support/fake_board.h) answers commands by itself, so that the search gets
- * far; the script has it send, forget, refuse, lie, restart, and be unplugged.
+ * Complete sessions with an untrusted board. The first part of the input lists the host's actions,
+ * one byte each; the rest is a script for the board and its link. The board
+ * (tests/support/fake_board.h) answers commands correctly by default, so that the search reaches
+ * deep states; the script makes it send, forget, refuse, lie, restart, and be unplugged.
  *
- * Nothing waits: time is the script's, and reads let it pass. After every deed it is checked that
- * none took longer than it may, that indices and losses add up, and that nothing the board said can
- * harm a terminal.
+ * Nothing waits: the script supplies the time, and reads advance it. After every action the test
+ * checks that the action kept its time limit, that indices and losses add up, and that no text of
+ * the board can harm a terminal.
  */
 #include "driver/session.h"
 
@@ -22,7 +22,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LINES_MAX   64u /* streams in one conversation: one a deed at most */
+#define LINKS_MAX   64u /* streams in one conversation: one a deed at most */
 #define DEEDS_MAX   32u
 #define STOP_MS     2000
 #define SILENCE_MS  3000
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define MS          1000000ll
 #define NOT_CHECKED INT64_MAX
 
-/* What a promise of the session that does not hold ends with: a finding. */
+/* Reports a finding: the session broke one of its guarantees. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* The monotonic clock of this program, while a conversation is on. */
+/* Replaces this program's monotonic clock during a session. */
 static struct {
     bool on;
     int64_t now_ns;
@@ -63,8 +63,8 @@ static int64_t now_ms(void)
 
 struct talk;
 
-/* One stream, from its opening to its end. */
-struct line {
+/* One stream, from opening to closing. */
+struct scripted_link {
     struct stream stream; /* first */
     struct talk *talk;
     bool open;
@@ -75,25 +75,25 @@ struct talk {
     const uint8_t *script;
     size_t size, at;
     struct fake_board *board;
-    uint32_t session;          /* that the host armed last */
-    struct wire_command asked; /* last; its body is gone */
-    int64_t wait_ms;           /* nothing comes for so long */
-    unsigned noise;            /* so many reads bring nothing else */
-    int64_t limit_ms;          /* no read may wait beyond; NOT_CHECKED */
-    int failure;               /* of the next read */
-    bool stays;                /* silent at the end of the script, not unplugged */
-    struct line lines[LINES_MAX];
-    unsigned line_count;
+    uint32_t session;          /* last session that the host armed */
+    struct wire_command asked; /* last command; its body is not kept */
+    int64_t wait_ms;           /* time until the next data */
+    unsigned noise;            /* number of reads that return only noise */
+    int64_t limit_ms;          /* deadline of all reads, or NOT_CHECKED */
+    int failure;               /* code of the next read, or 0 */
+    bool stays;                /* at the end of the script: silent, not unplugged */
+    struct scripted_link links[LINKS_MAX];
+    unsigned link_count;
 
-    /* what the host knows */
+    /* state of the host */
     struct session *session_now;
     bool armed, broken;
-    bool gap_due; /* it resumed, and no batch has told so */
+    bool gap_due; /* it resumed, and no batch has reported the gap yet */
     uint64_t end_index;
-    bool has_tick; /* a batch has come: it ended at tick */
-    bool exact;    /* ... with a record */
+    bool has_tick; /* a batch was received; it ended at tick */
+    bool exact;    /* the batch ended with a record */
     uint64_t tick;
-    uint64_t records; /* since it was armed */
+    uint64_t records; /* received since it was armed */
     struct loss lost;
 };
 
@@ -111,7 +111,7 @@ static size_t take_bytes(struct talk *talk, uint8_t *bytes, size_t size)
     return size;
 }
 
-/* Any 64-bit number, mostly a small one, from two bytes. */
+/* Makes a 64-bit number, usually a small one, from two bytes. */
 static uint64_t take_number(struct talk *talk)
 {
     uint64_t number = take_byte(talk);
@@ -119,7 +119,7 @@ static uint64_t take_number(struct talk *talk)
     return shift & 0x80 ? 0 - (number << (shift & 63)) : number << (shift & 63);
 }
 
-/* --- what the script can say ------------------------------------------------------------------ */
+/* --- steps of the script ---------------------------------------------------------------------- */
 
 enum step {
     STEP_WAIT,
@@ -155,7 +155,7 @@ enum step {
     STEPS
 };
 
-/* A frame whose every field is the script's; its CRCs are good. */
+/* Sends a frame with all fields from the script and correct CRCs. */
 static void step_frame(struct talk *talk)
 {
     uint8_t payload[WIRE_PAYLOAD_MAX];
@@ -176,7 +176,7 @@ static void step_frame(struct talk *talk)
     fake_board_frame(board, &frame);
 }
 
-/* An answer to the last command with anything in it. */
+/* Sends an answer with any content to the last command. */
 static void step_reply(struct talk *talk)
 {
     uint8_t payload[WIRE_REPLY_HEADER + 255];
@@ -209,7 +209,7 @@ static void step_identity(struct talk *talk)
         identity->name[what & 31] = (char)value;
 }
 
-/* How the board sends from now on, or what of itself. */
+/* Changes how the board sends, or has it send a frame. */
 static void step_board(struct talk *talk, enum step step)
 {
     struct fake_board *board = talk->board;
@@ -248,7 +248,7 @@ static void step_board(struct talk *talk, enum step step)
     }
 }
 
-/* What the board believes, and how it takes commands. */
+/* Changes the board's state, and how it takes commands. */
 static void step_state(struct talk *talk, enum step step)
 {
     static const int diagnoses[] = {0, BT_DATA, BT_IO, BT_DEVICE};
@@ -304,7 +304,7 @@ static void step_state(struct talk *talk, enum step step)
     }
 }
 
-static void take_step(struct talk *talk, struct line *line)
+static void take_step(struct talk *talk, struct scripted_link *link)
 {
     static const int failures[] = {BT_DEVICE, BT_IO, BT_DATA, BT_NOTE, BT_BUSY, BT_MEMORY};
     enum step step = (enum step)(take_byte(talk) % STEPS);
@@ -322,7 +322,7 @@ static void take_step(struct talk *talk, struct line *line)
         talk->board->piece = take_byte(talk);
         break;
     case STEP_UNPLUG:
-        line->unplugged = true;
+        link->unplugged = true;
         fake_board_lose_line(talk->board);
         break;
     case STEP_FAIL:
@@ -345,7 +345,7 @@ static int time_out(int64_t milliseconds, struct bt_error *error)
     return bt_fail(error, BT_TIMEOUT, "nothing comes");
 }
 
-/* Takes its time, so that it can be told from a burst. */
+/* Lets time pass, so that the noise differs from a burst. */
 static long make_noise(struct talk *talk, uint8_t *bytes, size_t capacity, int timeout_ms)
 {
     talk->noise--;
@@ -355,16 +355,16 @@ static long make_noise(struct talk *talk, uint8_t *bytes, size_t capacity, int t
     return (long)size;
 }
 
-static long line_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
+static long link_read(struct stream *stream, uint8_t *bytes, size_t capacity, int timeout_ms,
                       struct bt_error *error)
 {
-    struct line *line = (struct line *)stream;
-    struct talk *talk = line->talk;
+    struct scripted_link *link = (struct scripted_link *)stream;
+    struct talk *talk = link->talk;
     struct fake_board *board = talk->board;
-    CHECK(line->open && capacity > 0);
+    CHECK(link->open && capacity > 0);
     CHECK(timeout_ms >= 0 && now_ms() + timeout_ms <= talk->limit_ms);
     for (;;) {
-        if (line->unplugged)
+        if (link->unplugged)
             return bt_fail(error, BT_CLOSED, "unplugged");
         if (talk->wait_ms > timeout_ms) {
             talk->wait_ms -= timeout_ms;
@@ -382,27 +382,27 @@ static long line_read(struct stream *stream, uint8_t *bytes, size_t capacity, in
             return make_noise(talk, bytes, capacity, timeout_ms);
         if (board->out_at < board->out_size)
             return stream_read(&board->stream, bytes, capacity, 0, error);
-        fake_board_lose_line(board); /* it has been read */
+        fake_board_lose_line(board); /* all of its data is read */
         if (talk->at < talk->size)
-            take_step(talk, line);
+            take_step(talk, link);
         else if (talk->stays)
             return time_out(timeout_ms, error);
         else
-            line->unplugged = true;
+            link->unplugged = true;
     }
 }
 
-static int line_write(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
+static int link_write(struct stream *stream, const uint8_t *bytes, size_t size, int timeout_ms,
                       struct bt_error *error)
 {
-    struct line *line = (struct line *)stream;
-    struct talk *talk = line->talk;
-    CHECK(line->open && timeout_ms >= 0);
+    struct scripted_link *link = (struct scripted_link *)stream;
+    struct talk *talk = link->talk;
+    CHECK(link->open && timeout_ms >= 0);
     CHECK(wire_command_get(&talk->asked, bytes, size) == (int)size);
     if (talk->asked.code == WIRE_ARM)
         talk->session = bytes_get32(talk->asked.body);
     talk->asked.body = NULL;
-    if (line->unplugged)
+    if (link->unplugged)
         return bt_fail(error, BT_CLOSED, "unplugged");
     if (talk->board->stuffed) {
         script_time.now_ns += timeout_ms * MS;
@@ -412,40 +412,40 @@ static int line_write(struct stream *stream, const uint8_t *bytes, size_t size, 
     return stream_write(&talk->board->stream, bytes, size, timeout_ms, error);
 }
 
-static const char *line_name(struct stream *stream)
+static const char *link_name(struct stream *stream)
 {
-    CHECK(((struct line *)stream)->open);
+    CHECK(((struct scripted_link *)stream)->open);
     return "scripted";
 }
 
-static int line_diagnose(struct stream *stream, struct bt_error *error)
+static int link_diagnose(struct stream *stream, struct bt_error *error)
 {
-    struct line *line = (struct line *)stream;
-    CHECK(line->open);
-    return stream_diagnose(&line->talk->board->stream, error);
+    struct scripted_link *link = (struct scripted_link *)stream;
+    CHECK(link->open);
+    return stream_diagnose(&link->talk->board->stream, error);
 }
 
-static void line_close(struct stream *stream)
+static void link_close(struct stream *stream)
 {
-    struct line *line = (struct line *)stream;
-    CHECK(line->open);
-    line->open = false;
+    struct scripted_link *link = (struct scripted_link *)stream;
+    CHECK(link->open);
+    link->open = false;
 }
 
-/* The board is plugged in, again. */
-static struct stream *open_line(struct talk *talk)
+/* Plugs the board in, for the first time or again. */
+static struct stream *open_link(struct talk *talk)
 {
-    static const struct stream_operations operations = {.read = line_read,
-                                                        .write = line_write,
-                                                        .name = line_name,
-                                                        .diagnose = line_diagnose,
-                                                        .close = line_close};
-    struct line *line = &talk->lines[talk->line_count++];
-    *line = (struct line){.stream = {&operations}, .talk = talk, .open = true};
-    return &line->stream;
+    static const struct stream_operations operations = {.read = link_read,
+                                                        .write = link_write,
+                                                        .name = link_name,
+                                                        .diagnose = link_diagnose,
+                                                        .close = link_close};
+    struct scripted_link *link = &talk->links[talk->link_count++];
+    *link = (struct scripted_link){.stream = {&operations}, .talk = talk, .open = true};
+    return &link->stream;
 }
 
-/* --- what must hold --------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static void check_text(const char *text, size_t size)
 {
@@ -501,8 +501,7 @@ static void check_ticks(struct talk *talk, const struct batch *batch)
     talk->tick = batch->last_tick;
 }
 
-/* What is promised of every batch, whatever the board said; and that the session counts likewise.
- */
+/* Every batch keeps these rules, whatever the board sent, and agrees with the session's totals. */
 static void check_batch(struct talk *talk, const struct batch *batch)
 {
     uint64_t lost = loss_total(&batch->lost);
@@ -527,9 +526,9 @@ static void check_counts(const struct talk *talk)
     CHECK(statistics.reader.skipped_bytes <= statistics.reader.bytes);
 }
 
-/* --- what the host does ----------------------------------------------------------------------- */
+/* --- actions of the host ---------------------------------------------------------------------- */
 
-/* From now on reads may wait for so long in all. */
+/* Limits the time that all following reads together may wait. */
 static void allow(struct talk *talk, int64_t milliseconds)
 {
     talk->limit_ms = now_ms() + milliseconds;
@@ -540,7 +539,7 @@ static void begin_session(struct talk *talk)
     struct bt_error error = {0};
     session_free(talk->session_now);
     allow(talk, 270 + 3 * 650);
-    talk->session_now = session_new(open_line(talk), &error);
+    talk->session_now = session_new(open_link(talk), &error);
     talk->armed = talk->broken = false;
     if (!talk->session_now)
         check_error(error.code ? error.code : BT_IO, &error);
@@ -567,7 +566,7 @@ static void arm(struct talk *talk, uint8_t how)
     }
 }
 
-/* One call. Returns what it did. */
+/* Makes one call. Returns its result. */
 static int next(struct talk *talk, size_t capacity, int timeout_ms)
 {
     struct batch batch = {.records = malloc(capacity * sizeof(struct record)),
@@ -627,7 +626,7 @@ static void resume(struct talk *talk)
     talk->noise = 0;
     talk->failure = 0;
     allow(talk, 3 * 700 + 3 * 650 + 3 * 2000);
-    int result = session_resume(talk->session_now, open_line(talk), &error);
+    int result = session_resume(talk->session_now, open_link(talk), &error);
     check_error(result, &error);
     talk->broken = result < 0;
     talk->gap_due = talk->gap_due || result == 0;
@@ -665,14 +664,14 @@ static void act(struct talk *talk, uint8_t deed)
     }
 }
 
-/* A session that was told to stop comes to an end, and stays there. */
+/* A session that received a STOP ends, and stays ended. */
 static void finish(struct talk *talk)
 {
     int result = BT_TIMEOUT;
     stop(talk);
     int64_t until = now_ms() + STOP_MS + 1000;
     while (result == 1 || result == BT_TIMEOUT || result == BT_DATA) {
-        /* a write that is not taken costs time too: two STOPs and three STATUSes more at most */
+        /* a blocked write also takes time: at most two STOPs and three STATUSes more */
         CHECK(now_ms() <= until + 5 * 1000);
         result = next(talk, BATCH_MAX, 100);
     }
@@ -706,8 +705,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (talk->session_now)
         finish(talk);
     session_free(talk->session_now);
-    for (unsigned i = 0; i < talk->line_count; i++)
-        CHECK(!talk->lines[i].open);
+    for (unsigned i = 0; i < talk->link_count; i++)
+        CHECK(!talk->links[i].open);
     script_time.on = false;
     stream_close(&talk->board->stream);
     free(talk);

@@ -1,7 +1,7 @@
 /*
- * Graphs and traces that are checked: the first octet says how strictly they are read; the graph
- * ends with the first NUL, and the trace is behind it. Whatever they claim, it takes a while at
- * most, failures that are kept are sentences with a place, and a check says the same twice.
+ * Checks graphs and traces: the first octet selects how strictly they are read; the graph ends with
+ * the first NUL, and the trace follows. A check ends in bounded time whatever the counts in them,
+ * every failure has a message and a place, and a second check gives the same result.
  */
 #include "formats/dcfg/dcfg_reader.h"
 #include "tools/dcfg/graph/check.h"
@@ -27,7 +27,7 @@ static struct dcfg *read_graph(const void *text, size_t size, bool strict)
     return graph;
 }
 
-/* What a trace breaks; -1: it is more than is allowed. */
+/* Checks a trace; -1 if it exceeds a limit. */
 static int check_text(struct check *check, const struct dcfg *graph, const void *text, size_t size,
                       bool strict)
 {
@@ -38,7 +38,7 @@ static int check_text(struct check *check, const struct dcfg *graph, const void 
     struct text_reader *reader = text_reader_from_memory(text, size, "trace", &error);
     struct dcfg_trace_reader *trace = dcfg_trace_reader_new(reader, &settings, &read_error);
     int result = trace ? check_trace(check, graph, trace, &read_error, &error) : BT_MEMORY;
-    /* BT_IO: compressed in a way that is not read */
+    /* BT_IO: an unsupported compression */
     if (result < 0 && result != BT_USAGE && result != BT_MEMORY && result != BT_IO)
         abort();
     dcfg_trace_reader_free(trace);
@@ -58,7 +58,7 @@ static void look_at(const struct check *check)
             abort();
 }
 
-/* How many failures there are. */
+/* Returns the number of failures. */
 static uint64_t check_once(const struct dcfg *graph, const char *trace, size_t size, bool strict)
 {
     const struct check_settings settings = {

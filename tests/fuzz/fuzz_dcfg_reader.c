@@ -1,6 +1,6 @@
 /*
- * DCFG files: the first octet says how strictly they are read. What is read can be asked anything,
- * is written, and what is written reads again, and then is written as the same.
+ * DCFG files: the first octet selects how strictly they are read. A graph that was read answers all
+ * queries and can be written. Its text reads again, and is then written identically.
  */
 #include "formats/dcfg/dcfg_reader.h"
 #include "formats/dcfg/dcfg_writer.h"
@@ -17,7 +17,7 @@ static struct dcfg *read_graph(const void *text, size_t size, bool strict)
     settings.json.strict = strict;
     settings.json.text_max = 1 << 22;
     settings.graph.memory_max = 1 << 24;
-    settings.graph.threads_max = 64; /* each edge is written with all of them */
+    settings.graph.threads_max = 64; /* each edge is written with a count per thread */
     struct text_reader *reader = text_reader_from_memory(text, size, "input", &error);
     struct dcfg *graph = dcfg_read(reader, &settings, &error);
     if (!graph && strlen(error.message) == 0)
@@ -26,7 +26,7 @@ static struct dcfg *read_graph(const void *text, size_t size, bool strict)
     return graph;
 }
 
-/* NULL where it is outside of what is written. */
+/* Returns NULL if the graph cannot be written. */
 static struct text_writer *write_graph(const struct dcfg *graph)
 {
     const struct dcfg_writer_settings settings = {.several_processes = true};
@@ -40,7 +40,7 @@ static struct text_writer *write_graph(const struct dcfg *graph)
     return NULL;
 }
 
-/* Everything about edges that can be asked. */
+/* Makes all queries about edges. */
 static void ask(const struct dcfg_process *process)
 {
     for (uint32_t i = 0; i < process->edges.count; i++) {

@@ -1,6 +1,6 @@
 /*
  * Edge-id sequences. Input: lines "key text" of a dictionary, then the sequence in the last line.
- * What is short enough must be what substitution in strings makes of it.
+ * A short sequence must equal the result of substitution in strings.
  */
 #include "formats/dcfg/edge_sequence.h"
 #include "tests/support/edge_expand.h"
@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads what is asked for and compares with expected, if that is known. */
+/* Reads the requested edges and compares them with expected, unless that is NULL. */
 static void read_some(struct edge_sequence *sequence, const char *expected)
 {
     static uint8_t values[EXPANDED_MAX + 1];
@@ -36,7 +36,7 @@ static void read_some(struct edge_sequence *sequence, const char *expected)
             abort();
 }
 
-/* Cuts the next line off; NULL: there is none but the last. */
+/* Cuts off the next line; NULL if only the last one remains. */
 static char *cut_line(char **rest)
 {
     char *line = *rest;

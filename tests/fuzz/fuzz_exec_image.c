@@ -1,7 +1,7 @@
 /*
- * The head of an executable, as a script and as an ELF file with its table of program headers; no
- * more than reading and checking: nothing is mapped. What is found good must be what the loader
- * relies on.
+ * The head of an executable, as a script and as an ELF file with its table of program headers. It
+ * is only read and checked: nothing is mapped. An accepted head must satisfy the loader's
+ * assumptions.
  */
 #include "capture/exec/memory/program_image.h"
 #include "capture/exec/memory/shebang.h"
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t head = size < PROGRAM_HEADER_BYTES ? size : PROGRAM_HEADER_BYTES;
     if (program_image_parse_header(&image, data, head, size, &error) < 0)
         return 0;
-    /* of its own, so that a step outside is seen */
+    /* a separate block, so that the sanitizer sees an access outside of it */
     size_t bytes = (size_t)image.table_entries * PROGRAM_ENTRY_BYTES;
     uint8_t *table = malloc(bytes);
     if (!table)

@@ -1,6 +1,6 @@
 /*
- * JSON: the first octet says how it is read. Skipped whole, it must be what a slow twin takes for
- * JSON; walked value by value, what is read is written again and must read as the same.
+ * JSON: the first octet selects how it is read. The reader must accept the same texts as a slow
+ * reference parser. Values that are read one by one and written again must read identically.
  */
 #include "formats/text/json_pull.h"
 #include "formats/text/json_put.h"
@@ -38,7 +38,7 @@ static int copy_members(struct json_pull *pull, struct json_put *put, bool objec
     return result;
 }
 
-/* Recursion as deep as json_pull lets it be. */
+/* Recursion, no deeper than json_pull's limit. */
 static int copy_value(struct json_pull *pull, struct json_put *put)
 {
     struct json_pull_text text;
@@ -69,8 +69,8 @@ static int copy_value(struct json_pull *pull, struct json_put *put)
     }
 }
 
-/* What a copy of size bytes at text is; free it with text_writer_free. NULL where it is not JSON.
- */
+/* Reads and writes the size bytes at text; NULL if they are not JSON. Free the result with
+ * text_writer_free. */
 static struct text_writer *copy(const void *text, size_t size)
 {
     struct bt_error error;
@@ -120,7 +120,7 @@ static void skip(const uint8_t *data, size_t size)
     json_pull_free(pull);
     text_reader_close(reader);
     bool compressed = size >= 2 && ((data[0] == 0x1f && data[1] == 0x8b) || data[0] == 'B');
-    /* the twin does not know the limit on a number's length */
+    /* the reference has no limit on a number's length */
     if (!compressed && size < 512 && good != json_twin_valid((const char *)data, size))
         abort();
 }

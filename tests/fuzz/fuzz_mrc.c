@@ -1,6 +1,6 @@
 /*
- * Studies of reuse. The first bytes are settings and where the trace is cut, the rest is records,
- * and options as users write them: the counts of two parts put together are those of the whole.
+ * Studies of reuse. The first bytes are settings and the place where the trace is cut; the rest is
+ * records, and the text of options. The joined counts of both parts equal those of the whole trace.
  */
 #include "tools/mrc/curve.h"
 #include "tools/mrc/mrc_options.h"
@@ -28,7 +28,7 @@ static struct mrc_study_settings get_settings(const uint8_t *data)
     return settings;
 }
 
-/* Studies records first to end - 1. NULL where a limit was met. */
+/* Studies records first to end - 1. NULL if a limit was reached. */
 static struct mrc_study *run(const struct mrc_study_settings *settings, struct record *records,
                              size_t first, size_t end)
 {
@@ -40,25 +40,25 @@ static struct mrc_study *run(const struct mrc_study_settings *settings, struct r
     batch.first_tick = first < end ? records_time(records, first + 1) : 0;
     if (mrc_study_put(study, &batch, &error) == 0)
         return study;
-    if (error.code != BT_USAGE) /* too many windows: nothing else can be wrong */
+    if (error.code != BT_USAGE) /* too many windows: the only possible error */
         abort();
     mrc_study_free(study);
     return NULL;
 }
 
-/* Puts both parts together in front. False where a limit was met. */
-static bool join(struct mrc_study *front, struct mrc_study *behind)
+/* Joins both parts into front. False if a limit was reached. */
+static bool join(struct mrc_study *front, struct mrc_study *back)
 {
     struct pending_list list = {.entries = NULL, .count = 0, .capacity = 0};
     struct numbers numbers = {.values = NULL, .count = 0, .capacity = 0};
     struct bt_error error;
-    int result = mrc_study_resolve(behind, &list, &error);
+    int result = mrc_study_resolve(back, &list, &error);
     if (result == 0)
         result = mrc_study_resolve(front, &list, &error);
     if (result == 0 && list.count > 0)
         abort();
     if (result == 0)
-        result = mrc_study_pack(behind, &numbers, &error);
+        result = mrc_study_pack(back, &numbers, &error);
     if (result == 0)
         result = mrc_study_add(front, &numbers, &error);
     free(list.entries);
@@ -68,7 +68,7 @@ static bool join(struct mrc_study *front, struct mrc_study *behind)
     return result == 0;
 }
 
-/* Every curve falls, and ends. */
+/* Every curve falls monotonically, and ends. */
 static void check_curve(const struct series *series, const struct mrc_study_settings *settings)
 {
     struct curve curve;
@@ -119,8 +119,8 @@ static void check(const struct mrc_study_settings *settings, struct record *reco
 {
     struct mrc_study *whole = run(settings, records, 0, count);
     struct mrc_study *front = run(settings, records, 0, cut);
-    struct mrc_study *behind = cut > 0 ? run(settings, records, cut, count) : NULL;
-    const bool joined = whole && front && behind && join(front, behind);
+    struct mrc_study *back = cut > 0 ? run(settings, records, cut, count) : NULL;
+    const bool joined = whole && front && back && join(front, back);
     for (unsigned i = 0; i < MRC_SERIES_MAX && joined; i++) {
         const struct series *one = mrc_study_series(whole, i);
         const struct series *two = mrc_study_series(front, i);
@@ -133,10 +133,10 @@ static void check(const struct mrc_study_settings *settings, struct record *reco
     }
     mrc_study_free(whole);
     mrc_study_free(front);
-    mrc_study_free(behind);
+    mrc_study_free(back);
 }
 
-/* Options either make sense, or are refused with a sentence. */
+/* Options are either accepted, or refused with a message. */
 static void check_options(const uint8_t *data, size_t size)
 {
     struct mrc_job job = {.settings = {.sets = 1, .sample = SAMPLE_ALL}};

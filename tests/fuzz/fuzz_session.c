@@ -1,7 +1,7 @@
 /*
- * A whole conversation with a board that says anything. The input is a script of what comes next on
- * the line: raw bytes, or frames whose checksums are made good and whose tags and session ids are
- * those the host is waiting for, so that the search gets behind them. At the end the board is gone.
+ * A complete session with a board that sends anything. The input is a script of the data on the
+ * link: raw bytes, or frames with correct checksums and with the tags and session ids that the host
+ * expects, so that the search gets past those checks. At the end the board is unplugged.
  */
 #include "driver/session.h"
 
@@ -35,7 +35,8 @@ static size_t take(struct scripted *board, uint8_t *bytes, size_t size)
     return count;
 }
 
-/* A frame from 8 bytes of script (kind, count, sequence, index, lost, tick, sizes) and a payload.
+/* Makes a frame of 8 bytes of script (kind, count, sequence, index, lost, tick, sizes) and a
+ * payload.
  */
 static void make_frame(struct scripted *board)
 {
@@ -122,7 +123,7 @@ static void scripted_close(struct stream *stream)
     (void)stream;
 }
 
-/* What is promised of every batch, whatever the board said. */
+/* Every batch keeps these rules, whatever the board sent. */
 static void check(const struct batch *batch, uint64_t *end)
 {
     uint64_t lost = loss_total(&batch->lost);
@@ -152,7 +153,7 @@ static void capture(struct session *session)
         if (call == 20)
             (void)source_stop(source, &error);
         if (call + 1 == CALLS_MAX)
-            abort(); /* the script is finite: the session must end with it */
+            abort(); /* the script is finite, so the session must end */
     }
     session_statistics(session, &statistics);
     if (statistics.records < total)

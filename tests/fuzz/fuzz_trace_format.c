@@ -1,6 +1,6 @@
 /*
- * Every reader of other programs' formats, on any bytes. The first byte chooses the format and
- * its options. What was read is written in the same format.
+ * Every reader of other programs' formats, on any bytes. The first byte selects the format and its
+ * options. The records read are written in the same format.
  */
 #include "formats/foreign/foreign_sink.h"
 #include "formats/foreign/foreign_source.h"
@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define BATCH_RECORDS 1000u
 #define RECORDS_MAX   20000u
 
-/* Reads to the end; there must be one, and no more calls than bytes can explain. Returns how many
- * records are in records. */
+/* Reads to the end, which must come after a number of calls that the size of the data limits.
+ * Returns the number of elements in records. */
 static size_t read_all(struct record *records, const struct foreign_decoder *decoder,
                        const uint8_t *data, size_t size, const struct foreign_options *options)
 {
@@ -27,7 +27,7 @@ static size_t read_all(struct record *records, const struct foreign_decoder *dec
     size_t count = 0;
     if (foreign_source_open_memory(&source, decoder, data, size, options, &error) < 0)
         return 0;
-    /* bzip2 makes a million bytes of a few; a line of two bytes is damage that is told */
+    /* bzip2 expands a few bytes to a million, and every line of two bytes can be an error */
     for (uint64_t calls = 0;; calls++) {
         int result = source_next(source, &batch, -1, &error);
         if (result == 0 || (result < 0 && result != BT_DATA && result != BT_NOTE))
@@ -50,7 +50,7 @@ static struct text_writer *no_writer(void)
     return text_writer_new("/dev/null", NULL);
 }
 
-/* Whatever records there are can be written. */
+/* Any records can be written. */
 static void write_all(const struct foreign_encoder *encoder, struct record *records, size_t count,
                       const struct foreign_options *options)
 {

@@ -1,5 +1,5 @@
-/* A stream from a board: frames are found in it, and what they hold is taken apart. The first byte
- * says in what pieces the stream comes. */
+/* Finds the frames in a stream from a board, and decodes their contents. The first byte selects the
+ * size of the pieces in which the stream arrives. */
 #include "formats/wire/wire_reader.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Exactly as large as a frame says, so that a sanitizer sees a write behind it. */
+/* The buffer has exactly the frame's size, so that a sanitizer sees a write past its end. */
 static void take_records(const struct wire_frame *frame)
 {
     struct record *records = malloc(frame->count * sizeof *records + !frame->count);
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         uint8_t *space = wire_reader_space(reader, &capacity);
         size_t step = size - at < piece ? size - at : piece;
         if (step > capacity)
-            abort(); /* there is always room for a frame once no frame waits */
+            abort(); /* without a waiting frame there is room for one */
         memcpy(space, data + at, step);
         wire_reader_added(reader, step);
         at += step;

@@ -1,6 +1,6 @@
 /*
- * Feeds every file given, and every file of every folder given, to a fuzz target: its corpus as a
- * test, with any compiler.
+ * Runs a fuzz target on every given file and on every file of every given folder. This makes its
+ * corpus a test for any compiler.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define INPUT_BYTES_MAX ((size_t)16 << 20)
 
-/* 1: one input was run; 0: not. */
+/* Returns 1 if the input was run, else 0. */
 static int replay_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -29,7 +29,7 @@ static int replay_file(const char *path)
         fprintf(stderr, "replay: %s: too large for an input\n", path);
         goto out;
     }
-    /* exactly as many bytes as there are, so that a read behind them is seen by the sanitizer */
+    /* exactly the size of the file, so that the sanitizer sees a read past its end */
     size_t size = (size_t)status.st_size;
     data = malloc(size ? size : 1);
     if (!data || fread(data, 1, size, file) != size) {
@@ -45,7 +45,7 @@ out:
     return done;
 }
 
-/* Inputs run and inputs that should have been, over a folder or a single file. */
+/* Counts the inputs that ran and those that should have, of a folder or a single file. */
 static void replay(const char *path, unsigned *wanted, unsigned *done)
 {
     DIR *folder = opendir(path);

@@ -16,8 +16,20 @@ sed -n 's/^    \$ //p' "$TOP/doc/tutorial.md" | grep -v '^make ' |
 [ -z "$NO_EXEC" ] || sed -i '/^bustap exec/d; /^bustap profile/d; /^bustap rondo/d; /cat build.functions/d; /cat build.branches/d; /build.run/d; /build.part/d' script
 set -x
 # shellcheck disable=SC1091
-. ./script >out
+. ./script >out 2>&1 || { cat out; exit 1; }
 set +x
+
+# Messages and headings without numbers and widths, which differ between machines.
+shape() { sed -E 's/[0-9][0-9,.]*/N/g; s/ +/ /g; s/^ //' "$@"; }
+awk -v no_exec="$NO_EXEC" '
+    /^    \$ / { skipped = no_exec != "" && /cat build/; next }
+    /^    / && !skipped { sub(/^    /, ""); if (/^bustap|^build\// || (/[A-Z].*  +[A-Z]/ && !/[a-z]/)) print }
+    ' "$TOP/doc/tutorial.md" | shape >expected
+[ "$(wc -l <expected)" -ge 9 ]
+shape out >printed
+awk 'FILENAME == "expected" { lines[++count] = $0; next }
+    $0 == lines[found + 1] { found++ }
+    END { if (found < count) { print "not printed, or in another order: " lines[found + 1]; exit 1 } }' expected printed
 
 grep -q '^build/loops.dcfg.json.gz: good: 1 thread, .*; trace of 1 thread, ' out
 grep -q '^ *8640  .* multiply+.*loops.c:22$' out

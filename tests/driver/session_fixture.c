@@ -87,7 +87,7 @@ int fixture_drain(struct fixture *f)
 {
     int result;
     do
-        result = fixture_next(f, 20000); /* what is there is not waited for */
+        result = fixture_next(f, 20000); /* available data is returned immediately */
     while (result == 1 || result == BT_DATA || result == BT_NOTE);
     return result;
 }

@@ -36,7 +36,7 @@ void fixture_source(struct fixture *f, struct source *source);
 
 void fixture_end(struct fixture *f);
 
-/* The next batch, whose position and contents must continue the previous ones. */
+/* Reads the next batch, whose position and contents must continue the previous ones. */
 int fixture_next(struct fixture *f, int timeout_ms);
 
 /* Reads to the end; returns the last result of next. */

@@ -35,7 +35,7 @@ static void test_good_specifications(void)
         open_good(good[i]);
 }
 
-/* A trace does not say how fast its clock is; whoever wants it in real time must. */
+/* A trace does not contain its clock rate; a replay in real time needs the rate. */
 static void test_replay(void)
 {
     static const char *const options[] = {"", ",loop,rate=real,clock=100M,requests=5"};
@@ -103,7 +103,7 @@ static void test_bad_specifications(void)
     }
 }
 
-/* What a check says that an opening says too; only an opening looks whether the board is there. */
+/* A check reports the same errors as opening, but does not look for the board. */
 static void test_check(void)
 {
     static const char *const senseless[] = {"",
@@ -151,11 +151,10 @@ static void test_a_name_that_is_too_long(void)
     free(text);
 }
 
-static const struct test_case cases[] = {
-    {"specifications that make sense", test_good_specifications},
-    {"replays", test_replay},
-    {"specifications that do not", test_bad_specifications},
-    {"specifications that are only checked", test_check},
-    {"a name that is too long", test_a_name_that_is_too_long},
-    {NULL, NULL}};
+static const struct test_case cases[] = {{"valid specifications", test_good_specifications},
+                                         {"replays", test_replay},
+                                         {"invalid specifications", test_bad_specifications},
+                                         {"specifications that are only checked", test_check},
+                                         {"a name that is too long", test_a_name_that_is_too_long},
+                                         {NULL, NULL}};
 TEST_SUITE(boards, cases)

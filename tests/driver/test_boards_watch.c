@@ -1,4 +1,4 @@
-/* Watching for boards on a fake USB, one that tells of devices and one that does not. */
+/* Watching for boards on a fake USB, with and without hot-plug events. */
 #include "driver/boards_watch.h"
 
 #include "formats/base/clock.h"
@@ -17,7 +17,7 @@ static void plug_one_more(void)
     fake_usb_give();
 }
 
-/* A USB with one device that was there before. */
+/* A USB with one device from the start. */
 static struct boards_watch *begin(bool no_hotplug)
 {
     fake_usb_reset();
@@ -51,13 +51,14 @@ static void test_hot_plug(void)
     plug_one_more();
     CU_ASSERT_TRUE(boards_watch_wait(watch, 0)); /* between two waits */
     CU_ASSERT_FALSE(boards_watch_wait(watch, 0));
-    CU_ASSERT_FALSE(boards_watch_wait(watch, 1300)); /* nor once more by the next context's list */
+    CU_ASSERT_FALSE(
+        boards_watch_wait(watch, 1300)); /* and the next context's list does not repeat it */
     CU_ASSERT_TRUE(fake_usb_take()->contexts >= 2);
     fake_usb_give();
     end(watch);
 }
 
-/* Without udevd no context is told: only a new one sees the device. */
+/* Without udevd a context gets no events: only a new context sees the device. */
 static void test_without_udevd(void)
 {
     struct boards_watch *watch = begin(true);
@@ -70,7 +71,7 @@ static void test_without_udevd(void)
     fake_usb_take()->devices[0].pid = 0x0002;
     fake_usb_give();
     CU_ASSERT_TRUE(boards_watch_wait(watch, LONG_MS));
-    /* unplugging is no news */
+    /* unplugging is not reported */
     fake_usb_take()->device_count = 1;
     fake_usb_give();
     CU_ASSERT_FALSE(boards_watch_wait(watch, 1300));
@@ -96,7 +97,7 @@ static void test_without_usb(void)
     end(watch);
 }
 
-/* Events that fail must not make the wait a busy one. */
+/* Failing events must not make the wait a busy loop. */
 static void test_failing_events(void)
 {
     struct boards_watch *watch = begin(false);
@@ -128,9 +129,9 @@ static void test_wake(void)
     CU_ASSERT_EQUAL(fake_usb_take()->interrupts, 2);
     fake_usb_give();
     CU_ASSERT_FALSE(boards_watch_wait(watch, 5));
-    boards_watch_wake(watch); /* is not lost while there is something to tell */
+    boards_watch_wake(watch); /* is not lost while another event is pending */
     plug_one_more();
-    /* and nor is that; it comes first where a new context was due by now */
+    /* nor is that event, which comes first if a new context was due */
     bool news = boards_watch_wait(watch, LONG_MS);
     CU_ASSERT_EQUAL(boards_watch_wait(watch, LONG_MS), !news);
     end(watch);

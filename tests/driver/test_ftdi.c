@@ -12,7 +12,7 @@
 
 /* --- status bytes --- */
 
-/* Byte by byte: every packet's first two are not data. */
+/* Byte by byte: the first two bytes of each packet are status. */
 static size_t slow_strip(uint8_t *out, const uint8_t *transfer, size_t size, size_t packet)
 {
     size_t copied = 0;
@@ -55,7 +55,7 @@ static void test_strip(void)
     }
 }
 
-/* An idle line: packets of the two bytes and nothing else. */
+/* An idle link: packets of only the two status bytes. */
 static void test_strip_idle(void)
 {
     const uint8_t status[2] = {0x31, 0x60};
@@ -168,7 +168,7 @@ static void test_no_board(void)
 }
 
 static const struct test_case cases[] = {{"status bytes are removed", test_strip},
-                                         {"an idle line", test_strip_idle},
+                                         {"an idle link", test_strip_idle},
                                          {"EEPROM modes", test_eeprom},
                                          {"memory for transfers", test_clamp},
                                          {"options", test_options},

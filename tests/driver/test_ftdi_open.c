@@ -23,7 +23,7 @@ static const struct fake_usb_device good = {.vid = 0x0403,
                                             .eeprom = 0x0001,
                                             .packet_bytes = 512};
 
-/* Plugs in these devices and nothing else. */
+/* Plugs in exactly these devices. */
 static void plug(const struct fake_usb_device *devices, size_t count)
 {
     fake_usb_reset();
@@ -34,7 +34,7 @@ static void plug(const struct fake_usb_device *devices, size_t count)
     fake_usb_give();
 }
 
-/* Nothing is left open, and nothing was closed that was in use. */
+/* Checks that nothing is left open, and that nothing in use was closed. */
 static void check_clean(void)
 {
     struct fake_usb *usb = fake_usb_take();
@@ -56,7 +56,7 @@ static struct stream *open_board(const char *options)
     return stream;
 }
 
-/* That the one device cannot be opened, and why. */
+/* Checks that the only device cannot be opened, and the reason. */
 static void refuses(const struct fake_usb_device *device, const char *options, int code,
                     const char *sentence)
 {
@@ -147,7 +147,7 @@ static void test_refusals(void)
     refuses(&good, "vid=1209,pid=beef", BT_DEVICE, "no such FTDI board is plugged in");
 }
 
-/* An EEPROM that cannot be read is no reason to refuse a board. */
+/* A board with an unreadable EEPROM is accepted. */
 static void test_unreadable_eeprom(void)
 {
     struct fake_usb_device device = good;
@@ -184,7 +184,7 @@ static void test_several(void)
     struct stream *stream = NULL;
     struct bt_error error = {0};
     devices[1].serial = "BT0002";
-    devices[2].vid = 0x1d6b; /* no board */
+    devices[2].vid = 0x1d6b; /* not a board */
     plug(devices, 3);
     CU_ASSERT_EQUAL(ftdi_open(&stream, "", &error), BT_DEVICE);
     CU_ASSERT_STRING_EQUAL(error.message,
@@ -222,7 +222,7 @@ static void test_list(void)
     check_clean();
 }
 
-/* Boards with ids of their own are told by their descriptors; others are not even opened. */
+/* Boards with private ids are recognized by their descriptors; other devices are not opened. */
 static void test_list_private_ids(void)
 {
     struct fake_usb_device devices[4] = {good, good, good, good};
@@ -249,7 +249,7 @@ static void test_list_private_ids(void)
     check_clean();
 }
 
-/* However little the chip takes at a time, the time allowed is for all of it. */
+/* The time limit applies to the whole write, however few bytes the chip takes at a time. */
 static void test_slow_write(void)
 {
     uint8_t command[64] = {0};
@@ -272,7 +272,7 @@ static void test_slow_write(void)
     usb->write_time_ms = 0;
     fake_usb_give();
     CU_ASSERT_EQUAL(stream_write(stream, command, sizeof command, -1, &error), 0);
-    CU_ASSERT_EQUAL(fake_usb_take()->write_time_ms, 0); /* libusb's word for as long as it takes */
+    CU_ASSERT_EQUAL(fake_usb_take()->write_time_ms, 0); /* in libusb: no limit */
     fake_usb_give();
     fake_usb_take()->write_error = LIBUSB_ERROR_PIPE;
     fake_usb_give();
@@ -293,7 +293,7 @@ static const struct test_case cases[] = {{"opening", test_open},
                                          {"a chip that fails", test_failing_chip},
                                          {"several boards", test_several},
                                          {"the list", test_list},
-                                         {"boards with ids of their own", test_list_private_ids},
+                                         {"boards with private ids", test_list_private_ids},
                                          {"commands and time", test_slow_write},
                                          {NULL, NULL}};
 TEST_SUITE(ftdi_open, cases)

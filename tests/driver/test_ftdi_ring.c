@@ -35,7 +35,7 @@ static void fixture_start(struct fixture *f)
     CU_ASSERT_EQUAL_FATAL(ftdi_ring_start(f->ring, &f->error), 0);
 }
 
-/* Started in front of a chip that answers nothing yet: all transfers are queued, and stay so. */
+/* Starts with a chip that does not answer yet: all transfers are queued, and stay queued. */
 static void fixture_start_silent(struct fixture *f, int silence_ms)
 {
     fixture_open(f);
@@ -68,7 +68,7 @@ static void send_random(struct fixture *f, size_t size, uint64_t seed)
     fake_usb_send(f->sent, size, PACKET);
 }
 
-/* Reads all that was sent, in pieces of up to piece bytes. */
+/* Reads all data that was sent, in pieces of up to piece bytes. */
 static void receive(struct fixture *f, size_t piece)
 {
     size_t at = 0;
@@ -88,7 +88,7 @@ static size_t queued_now(void)
     return queued;
 }
 
-/* Waits until so many transfers are queued, if only for a moment. */
+/* Waits until count transfers are queued, even if briefly. */
 static bool comes_to_queue(size_t count)
 {
     for (int i = 0; i < 20000; i++) {
@@ -112,7 +112,7 @@ static void test_stream(void)
     fixture_close(&f);
 }
 
-/* Closed with all transfers queued, and data on its way. */
+/* Closing while all transfers are queued and data arrives. */
 static void test_close(void)
 {
     struct fixture f;
@@ -185,7 +185,7 @@ static void test_no_memory(void)
     fixture_open(&f);
     struct fake_usb *usb = fake_usb_take();
     usb->queue_max = 10;
-    usb->silent = true; /* a transfer that came back meanwhile would make room for another */
+    usb->silent = true; /* a completed transfer would free memory for another */
     fake_usb_give();
     CU_ASSERT_EQUAL(ftdi_ring_start(f.ring, &f.error), 0);
     fake_usb_take()->silent = false;
@@ -205,7 +205,7 @@ static void test_no_memory(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "MiB for all USB transfers"));
     fixture_close(&f);
 
-    /* the memory is taken away while the ring runs */
+    /* memory runs out while the ring runs */
     fixture_start(&f);
     usb = fake_usb_take();
     usb->queue_max = 1;
@@ -216,7 +216,7 @@ static void test_no_memory(void)
     fixture_close(&f);
 }
 
-/* Transfers come back, and none can be queued again. */
+/* Transfers complete, and none can be queued again. */
 static void test_not_queued(void)
 {
     struct fixture f;
@@ -229,7 +229,7 @@ static void test_not_queued(void)
     fixture_close(&f);
 }
 
-/* Has whoever listens for events do nothing for a while, as if the process had been stopped. */
+/* Delays the event handling, as if the process had been stopped. */
 static void stand_still(unsigned milliseconds)
 {
     struct fake_usb *usb = fake_usb_take();
@@ -242,8 +242,8 @@ static void stand_still(unsigned milliseconds)
     fake_usb_give();
 }
 
-/* No transfer can be queued any more, for the board is gone: what came before is still there, and
- * waited for, but not for ever. */
+/* The board is unplugged, so that no transfer can be queued: the data of queued transfers is still
+ * read, with a time limit. */
 static void test_gone_behind(void)
 {
     struct fixture f;
@@ -257,7 +257,7 @@ static void test_gone_behind(void)
     fake_usb_give();
     for (unsigned i = 1; i < 4; i++) {
         if (i == 3)
-            stand_still(1500); /* for longer than it is waited for: nobody has listened meanwhile */
+            stand_still(1500); /* longer than the limit, without event handling */
         send_random(&f, i * 10000, i);
         receive(&f, READ_BYTES);
         CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 5, &f.error), BT_TIMEOUT);
@@ -278,7 +278,8 @@ static void test_silence(void)
     fixture_close(&f);
 }
 
-/* A process that was stopped for longer than a chip may be silent: what came meanwhile is there. */
+/* A process is stopped for longer than the limit on silence: the data received meanwhile is read.
+ */
 static void test_stopped(void)
 {
     struct fixture f;
@@ -294,13 +295,13 @@ static void test_stopped(void)
     fixture_close(&f);
 }
 
-/* A reader that stands still for longer than a chip may be silent: no transfer is queued
- * meanwhile, so that none could be answered. */
+/* A reader pauses for longer than the limit on silence: no transfer is queued meanwhile, so that
+ * the chip cannot answer. */
 static void test_slow_reader(void)
 {
     struct fixture f;
     fixture_start_silent(&f, 3000);
-    /* all buffers the ring can have, and no more than the chip's packets fill */
+    /* fills all buffers that the ring can have, but no more */
     size_t buffers = queued_now() + 64;
     fake_usb_take()->silent = false;
     fake_usb_give();
@@ -319,7 +320,7 @@ static void test_slow_reader(void)
     fixture_close(&f);
 }
 
-/* libusb itself fails, at once and again and again: that is told, and does not burn a processor. */
+/* libusb fails repeatedly and immediately: the reader gets the error, and the loop is not busy. */
 static void test_event_error(void)
 {
     struct fixture f;
@@ -334,7 +335,7 @@ static void test_event_error(void)
     usleep(100000);
     CU_ASSERT(fake_usb_take()->waits - before < 1000);
     fake_usb_give();
-    /* and it may pass */
+    /* the error is not permanent */
     fake_usb_take()->event_error = 0;
     fake_usb_give();
     long result = BT_DEVICE;
@@ -345,7 +346,7 @@ static void test_event_error(void)
     CU_ASSERT_EQUAL(result, BT_TIMEOUT);
     send_random(&f, 1000, 7);
     receive(&f, READ_BYTES);
-    /* a signal is no error */
+    /* a signal is not an error */
     fake_usb_take()->event_error = LIBUSB_ERROR_INTERRUPTED;
     fake_usb_give();
     CU_ASSERT_EQUAL(ftdi_ring_read(f.ring, f.got, READ_BYTES, 100, &f.error), BT_TIMEOUT);
@@ -357,12 +358,12 @@ static void test_event_error(void)
 static const struct test_case cases[] = {{"streaming", test_stream},
                                          {"closing", test_close},
                                          {"unplugged", test_unplugged},
-                                         {"gone behind what came", test_gone_behind},
+                                         {"unplugged after data", test_gone_behind},
                                          {"an error storm", test_storm},
                                          {"no memory in the kernel", test_no_memory},
                                          {"transfers that cannot be queued", test_not_queued},
                                          {"silence", test_silence},
-                                         {"a reader that stands still", test_slow_reader},
+                                         {"a reader that pauses", test_slow_reader},
                                          {"a process that was stopped", test_stopped},
                                          {"events that fail", test_event_error},
                                          {NULL, NULL}};

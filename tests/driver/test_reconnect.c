@@ -1,4 +1,4 @@
-/* A source that outlives its cable: what it tells, when it gives up, how it ends. */
+/* A source that survives unplugging: its messages, its time limit, its end. */
 #include "driver/reconnect.h"
 
 #include "tests/driver/session_fixture.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the opener finds under the specification "fake". A reconnect_open has no context. */
+/* Board that open_fake opens as "fake"; a global, because a reconnect_open has no context. */
 static struct fake_board *plugged;
 static unsigned opened;
 
@@ -65,7 +65,7 @@ static void test_comes_back(void)
     expect_note(&f, "no fake board is plugged in");
     CU_ASSERT(source_absent(f.source, &why) < 0);
     CU_ASSERT_STRING_EQUAL(why.message, "no fake board is plugged in");
-    /* the same reason is told once */
+    /* the same reason is reported once */
     CU_ASSERT_EQUAL(fixture_next(&f, 0), BT_TIMEOUT);
     fake_board_records(f.board, 5, 2);
     f.board->unplugged = false;
@@ -75,7 +75,7 @@ static void test_comes_back(void)
     CU_ASSERT_EQUAL(result, BT_NOTE);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "the board is back after"));
     CU_ASSERT_EQUAL(source_absent(f.source, &why), 0);
-    CU_ASSERT(opened >= 3); /* each second that passed meanwhile is an attempt more */
+    CU_ASSERT(opened >= 3); /* one attempt per second */
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     CU_ASSERT_EQUAL(fixture_end_of(&f), 0);
     CU_ASSERT_EQUAL(f.records, 15);
@@ -120,7 +120,7 @@ static void test_stopped_while_away(void)
     end(&f);
 }
 
-/* Unplugged while it is told to stop: nobody waits for it. */
+/* Unplugged during STOP: the source does not wait for the board. */
 static void test_away_while_stopping(void)
 {
     struct fixture f;
@@ -132,7 +132,7 @@ static void test_away_while_stopping(void)
     end(&f);
 }
 
-/* A board that cannot come back is a plain session. */
+/* A board that cannot be reopened gets a plain session. */
 static void test_cannot_come_back(void)
 {
     struct fixture f;
@@ -158,7 +158,7 @@ static void test_not_there(void)
     CU_ASSERT_STRING_EQUAL(error.message, "no fake board is plugged in");
 }
 
-/* Nothing is armed before the start; a board that is gone by then is told so. */
+/* Nothing is armed before the start; the start reports a board that was unplugged. */
 static void test_gone_before_start(void)
 {
     struct session_settings settings = session_settings_default();
@@ -176,12 +176,12 @@ static void test_gone_before_start(void)
     plugged = NULL;
 }
 
-static const struct test_case cases[] = {{"comes back", test_comes_back},
+static const struct test_case cases[] = {{"reconnects", test_comes_back},
                                          {"patience", test_patience},
-                                         {"stopped while away", test_stopped_while_away},
-                                         {"away while stopping", test_away_while_stopping},
-                                         {"cannot come back", test_cannot_come_back},
-                                         {"not there", test_not_there},
-                                         {"gone before the start", test_gone_before_start},
+                                         {"stopped while unplugged", test_stopped_while_away},
+                                         {"unplugged while stopping", test_away_while_stopping},
+                                         {"cannot reconnect", test_cannot_come_back},
+                                         {"not plugged in", test_not_there},
+                                         {"unplugged before the start", test_gone_before_start},
                                          {NULL, NULL}};
 TEST_SUITE(reconnect, cases)

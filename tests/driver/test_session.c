@@ -44,14 +44,14 @@ static void test_conversation(void)
         fake_board_records(board, 300, 0);
     fake_board_heartbeat(board);
     CU_ASSERT_EQUAL(fixture_next(&f, 20000), 1);
-    CU_ASSERT(f.batch.count > CAPACITY - 300); /* frames are put together */
+    CU_ASSERT(f.batch.count > CAPACITY - 300); /* a batch combines frames */
     board->counters.filtered = 7;
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
     CU_ASSERT_EQUAL(fixture_drain(&f), 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 1000), 0);
     CU_ASSERT_EQUAL(source_stop(f.source, &f.error), 0);
-    CU_ASSERT_EQUAL(board->heard[WIRE_STOP], 2); /* one when the session began */
+    CU_ASSERT_EQUAL(board->heard[WIRE_STOP], 2); /* one from the start of the session */
     CU_ASSERT_EQUAL(f.records, 9000);
     CU_ASSERT_EQUAL(loss_total(&f.lost), 0);
     struct source_totals totals;
@@ -83,7 +83,7 @@ static void test_time_out(void)
     fixture_end(&f);
 }
 
-/* Loss by the board is told in front of the records behind it, with the board's interval. */
+/* Loss on the board is reported before the records that follow, with the board's interval. */
 static void test_bus_loss(void)
 {
     struct fixture f;
@@ -112,7 +112,7 @@ static void test_bus_loss(void)
     fixture_end(&f);
 }
 
-/* Frames that are missing or spoilt: the jump of the index, from the tick known last. */
+/* Missing or corrupt frames: the loss is the jump of the index, from the last known tick. */
 static void test_link_loss(void)
 {
     struct fixture f;
@@ -136,7 +136,7 @@ static void test_link_loss(void)
     struct session_statistics s = statistics(&f);
     CU_ASSERT_EQUAL(s.sequence_gaps, 1);
     CU_ASSERT_EQUAL(s.reader.bad_payloads, 1);
-    /* a heartbeat tells of it too, before the next records come */
+    /* a heartbeat reports it too, before the next records arrive */
     board->fate = FAKE_LOST;
     fake_board_records(board, 7, 0);
     fake_board_heartbeat(board);
@@ -153,7 +153,7 @@ static void test_duplicates_and_reordering(void)
     fixture_arm(&f, board);
     board->fate = FAKE_TWICE;
     fake_board_records(board, 10, 0);
-    board->fate = FAKE_DELAYED; /* comes too late: it counts as lost by then */
+    board->fate = FAKE_DELAYED; /* arrives too late: already counted as lost */
     fake_board_records(board, 10, 0);
     fake_board_records(board, 10, 0);
     board->fate = FAKE_TWICE;
@@ -167,14 +167,14 @@ static void test_duplicates_and_reordering(void)
     fixture_end(&f);
 }
 
-/* What another session left, before and behind START. */
+/* Frames of another session, before and after START. */
 static void test_stale_frames(void)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
     board->session = 0x1234;
     board->sequence = 77;
-    board->armed = true; /* by a host that died */
+    board->armed = true; /* by a host that crashed */
     fake_board_bytes(board, "half a frame", 12);
     fake_board_records(board, 10, 0);
     fixture_arm(&f, board);
@@ -214,7 +214,7 @@ static void test_silence(void)
     source_totals(f.source, &totals);
     CU_ASSERT_FALSE(totals.known);
     fixture_end(&f);
-    /* one that answers is there, whatever has become of its heartbeats */
+    /* a board that answers is not silent, even if its heartbeats are lost */
     board = fake_board_new();
     fixture_arm_with(&f, board, &settings);
     CU_ASSERT_EQUAL(fixture_next(&f, 200), BT_TIMEOUT);
@@ -222,7 +222,7 @@ static void test_silence(void)
     fake_board_records(board, 10, 0);
     CU_ASSERT_EQUAL(fixture_next(&f, 10), 1);
     fixture_end(&f);
-    /* without heartbeats silence means nothing, and is waited for in peace */
+    /* without heartbeats silence is normal, and the wait does not poll */
     board = fake_board_new();
     settings.heartbeat_ms = 0;
     fixture_arm_with(&f, board, &settings);
@@ -232,7 +232,7 @@ static void test_silence(void)
     fixture_end(&f);
 }
 
-/* A process that was stopped in the middle of a read has not listened all the time. */
+/* A process that was stopped during a read must not count that time as silence. */
 static void test_stands_still(void)
 {
     struct fixture f;
@@ -249,7 +249,7 @@ static void test_stands_still(void)
     fixture_end(&f);
 }
 
-/* Bytes that are no frames are no sign of life. */
+/* Bytes outside of frames do not end a silence. */
 static void test_noise(void)
 {
     struct fixture f;
@@ -272,7 +272,7 @@ static void test_noise(void)
 
 static void expect_no_session(struct fake_board *board, int code, const char *message)
 {
-    static bool freed; /* outlives the board, also in the eyes of cppcheck */
+    static bool freed; /* static: outlives the board, which cppcheck must see */
     struct bt_error error = {0};
     freed = false;
     board->freed = &freed;
@@ -336,7 +336,7 @@ static void test_refusal(void)
     struct wire_counters counters;
     CU_ASSERT_EQUAL(session_status(f.session, &counters, &f.error), BT_DEVICE);
     CU_ASSERT_PTR_NOT_NULL(strstr(f.error.message, "refuses the status command"));
-    CU_ASSERT_EQUAL(fixture_next(&f, 0), 0); /* not armed: nothing to come */
+    CU_ASSERT_EQUAL(fixture_next(&f, 0), 0); /* not armed: no data */
     fixture_end(&f);
 }
 
@@ -354,7 +354,7 @@ static void test_unanswered_command(void)
     fixture_end(&f);
 }
 
-/* A board that never stops is left alone in the end. */
+/* The session gives up on a board that never stops. */
 static void test_never_stops(void)
 {
     struct fixture f;
@@ -378,7 +378,7 @@ static void test_never_stops(void)
     fixture_end(&f);
 }
 
-/* END does not arrive: what the board counts says what is missing. */
+/* END does not arrive: the board's counters show what is missing. */
 static void test_end_lost(void)
 {
     struct fixture f;
@@ -441,7 +441,7 @@ static void test_board_gone(void)
     CU_ASSERT_STRING_EQUAL(f.error.message, "record 17 is no P6 request");
     CU_ASSERT_EQUAL(fixture_next(&f, 1000), BT_CLOSED);
     fixture_end(&f);
-    /* a capture that does not even start */
+    /* a capture that does not start */
     board = fake_board_new();
     fixture_start(&f, board);
     struct session_settings settings = session_settings_default();
@@ -475,7 +475,7 @@ static void test_bus_ended(void)
     fixture_end(&f);
 }
 
-/* Good checksums around what cannot be: told once each, and the stream goes on. */
+/* Impossible frames with correct checksums: each is reported once, and the stream continues. */
 static void test_nonsense(void)
 {
     struct fixture f;
@@ -532,8 +532,8 @@ static void test_nonsense(void)
     fixture_end(&f);
 }
 
-/* Puts on the line a frame of the records of requests 10 and 11, which come after those before: as
- * the caller changed it. */
+/* Sends a frame of the records of requests 10 and 11, the next in order, with the caller's
+ * changes. */
 static void send_lie(struct fake_board *board, struct wire_frame frame, const uint32_t times[2])
 {
     uint8_t payload[2 * RECORD_BYTES];
@@ -552,7 +552,7 @@ static void send_lie(struct fake_board *board, struct wire_frame frame, const ui
     fake_board_frame(board, &frame);
 }
 
-/* Ticks that contradict what came before, or the frame's own records: the frame is refused with the
+/* Ticks that contradict earlier frames or the frame's own records: the frame is refused with the
  * reason, and its records are counted as lost on the link. */
 static void test_lying_ticks(void)
 {
@@ -616,8 +616,8 @@ static void test_lying_ticks(void)
     }
 }
 
-/* Counters at the end, in END or in a late STATUS, that contradict each other or what came: they
- * are not believed, and that is told. */
+/* Final counters, in END or in a late STATUS, contradict each other or the data received: the
+ * session ignores them and reports that. */
 static void test_lying_counters(void)
 {
     const struct wire_counters lies[] = {
@@ -666,7 +666,7 @@ static void test_absurd_end(void)
     fixture_end(&f);
 }
 
-/* A batch smaller than a frame gets it in parts. */
+/* A batch smaller than a frame receives it in parts. */
 static void test_small_batches(void)
 {
     struct fixture f;
@@ -685,7 +685,7 @@ static void test_small_batches(void)
     fixture_end(&f);
 }
 
-/* A time that saturated, or a clock that jumped: the next frame begins a batch of its own. */
+/* A saturated time, or a jump of the clock: the next frame begins a new batch. */
 static void test_tick_discontinuity(void)
 {
     struct fixture f;
@@ -761,7 +761,7 @@ static void test_self_test(void)
     fixture_end(&f);
 }
 
-/* Frames that come ever so slowly are not waited for without end: each has 10 ms. */
+/* The wait for frames that arrive very slowly is limited: each has 10 ms. */
 static void test_slow_self_test(void)
 {
     struct fixture f;
@@ -776,8 +776,8 @@ static void test_slow_self_test(void)
     fixture_end(&f);
 }
 
-/* Whatever happens to frames on the way: records and losses together are what the board saw, each
- * in its place, in batches of any size. */
+/* Whatever happens to frames on the link, records and losses together are the board's requests, in
+ * order, in batches of any size. */
 static void test_everything_is_accounted_for(void)
 {
     for (unsigned seed = 0; seed < 3000; seed++) {
@@ -817,14 +817,14 @@ static void test_everything_is_accounted_for(void)
 }
 
 static const struct test_case cases[] = {
-    {"a conversation", test_conversation},
+    {"a complete session", test_conversation},
     {"time-outs", test_time_out},
     {"loss on the board", test_bus_loss},
     {"loss on the link", test_link_loss},
     {"duplicates and reordering", test_duplicates_and_reordering},
     {"frames of other sessions", test_stale_frames},
     {"silence", test_silence},
-    {"stands still", test_stands_still},
+    {"a stopped process", test_stands_still},
     {"noise", test_noise},
     {"boards that do not answer", test_who_does_not_answer},
     {"commands that are not answered", test_unanswered_command},
@@ -833,12 +833,12 @@ static const struct test_case cases[] = {
     {"refusals", test_refusal},
     {"END lost", test_end_lost},
     {"END never known", test_end_never_known},
-    {"board gone", test_board_gone},
+    {"board unplugged", test_board_gone},
     {"bus ended", test_bus_ended},
-    {"nonsense", test_nonsense},
-    {"ticks that lie", test_lying_ticks},
-    {"counters that lie", test_lying_counters},
-    {"absurd END", test_absurd_end},
+    {"contradictory frames", test_nonsense},
+    {"wrong ticks", test_lying_ticks},
+    {"wrong counters", test_lying_counters},
+    {"an impossible END", test_absurd_end},
     {"small batches", test_small_batches},
     {"tick discontinuity", test_tick_discontinuity},
     {"armed again", test_again},

@@ -1,5 +1,5 @@
-/* The last frames of a session lose bytes: the board is asked before it is said to have stopped
- * answering, and everything that it accepted is delivered or counted. */
+/* The last frames of a session lose bytes: the session asks the board for its status before it
+ * reports that the board does not answer, and delivers or counts every accepted request. */
 #include "driver/session.h"
 
 #include "tests/driver/session_fixture.h"
@@ -11,31 +11,31 @@
 
 #define RECORDS 12u /* in each frame */
 
-/* Where the last frames are on the line. */
-struct line {
-    size_t records, end, size; /* their first bytes, and behind the last */
+/* Where the last frames are on the at. */
+struct frame_offsets {
+    size_t records, end, size; /* of the last records frame, of END, and after it */
 };
 
-/* Two frames of records, the first of which has been delivered, and END. */
-static struct line start(struct fixture *f, struct fake_board *board)
+/* Makes two frames of records and END, and delivers the first. */
+static struct frame_offsets start(struct fixture *f, struct fake_board *board)
 {
     struct session_settings settings = session_settings_default();
-    struct line line;
+    struct frame_offsets at;
     settings.silence_ms = 12;
     fixture_start(f, board);
     board->impatient = true;
     CU_ASSERT_EQUAL_FATAL(session_arm(f->session, &settings, &f->error), 0);
     fake_board_records(board, RECORDS, 0);
     CU_ASSERT_EQUAL_FATAL(fixture_next(f, 0), 1);
-    line.records = board->out_size;
+    at.records = board->out_size;
     fake_board_records(board, RECORDS, 0);
-    line.end = board->out_size;
+    at.end = board->out_size;
     fake_board_end(board, WIRE_FLAG_BUS_ENDED, 0);
-    line.size = board->out_size;
-    return line;
+    at.size = board->out_size;
+    return at;
 }
 
-/* The bytes from one place to another are lost. */
+/* Removes the bytes from one offset to another. */
 static void cut(struct fake_board *board, size_t from, size_t to)
 {
     memmove(board->out + from, board->out + to, board->out_size - to);
@@ -55,55 +55,55 @@ static void expect_end(struct fixture *f, size_t from, size_t to)
     CU_ASSERT_EQUAL(totals.accepted, 2 * RECORDS);
 }
 
-/* One case: what is lost reaches from one byte of the last frames to another. */
+/* One case: bytes `from` to `to` of the last frames are lost. */
 static void lose(size_t from, size_t to)
 {
     struct fixture f;
     struct fake_board *board = fake_board_new();
-    struct line line = start(&f, board);
-    cut(board, line.records + from, line.records + to);
+    struct frame_offsets at = start(&f, board);
+    cut(board, at.records + from, at.records + to);
     expect_end(&f, from, to);
     fixture_end(&f);
 }
 
-static void measure(struct line *line)
+static void measure(struct frame_offsets *at)
 {
     struct fixture f;
-    *line = start(&f, fake_board_new());
-    line->end -= line->records;
-    line->size -= line->records;
+    *at = start(&f, fake_board_new());
+    at->end -= at->records;
+    at->size -= at->records;
     fixture_end(&f);
 }
 
-/* The frame in front of END is cut short: END is within what its header claims. */
+/* The frame before END is truncated: END is within the length that its header claims. */
 static void test_swallowed(void)
 {
-    struct line line;
-    measure(&line);
-    for (size_t from = 0; from < line.end; from++)
-        lose(from, line.end);
+    struct frame_offsets at;
+    measure(&at);
+    for (size_t from = 0; from < at.end; from++)
+        lose(from, at.end);
 }
 
-/* Bytes are missing from the middle of the last frame, one to all. */
+/* One byte of the last records frame is missing. */
 static void test_hole(void)
 {
-    struct line line;
-    measure(&line);
-    for (size_t at = 0; at < line.end; at++)
-        lose(at, at + 1);
+    struct frame_offsets at;
+    measure(&at);
+    for (size_t from = 0; from < at.end; from++)
+        lose(from, from + 1);
 }
 
-/* The line ends at any byte of the last two frames. */
+/* The stream ends at any byte of the last two frames. */
 static void test_cut_off(void)
 {
-    struct line line;
-    measure(&line);
-    for (size_t from = 0; from < line.size; from++)
-        lose(from, line.size);
+    struct frame_offsets at;
+    measure(&at);
+    for (size_t from = 0; from < at.size; from++)
+        lose(from, at.size);
 }
 
-/* The same with a STOP, whose answer and END are behind the frame that is cut short. The repeated
- * answers are much less than a large frame claims. */
+/* A STOP's answer and END follow a truncated frame. All repeated answers together are much shorter
+ * than a large frame claims to be. */
 static void test_stopped(void)
 {
     struct fixture f;
@@ -122,9 +122,9 @@ static void test_stopped(void)
     fixture_end(&f);
 }
 
-static const struct test_case cases[] = {{"END behind a frame cut short", test_swallowed},
+static const struct test_case cases[] = {{"END after a truncated frame", test_swallowed},
                                          {"a byte missing from the last frame", test_hole},
-                                         {"a line that ends anywhere", test_cut_off},
-                                         {"stopped behind a frame cut short", test_stopped},
+                                         {"a stream that ends anywhere", test_cut_off},
+                                         {"stopped after a truncated frame", test_stopped},
                                          {NULL, NULL}};
 TEST_SUITE(session_end, cases)

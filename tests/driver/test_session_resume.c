@@ -1,4 +1,4 @@
-/* Sessions whose stream breaks: the board kept the session, ended it, or began anew. */
+/* Sessions whose stream breaks: the board kept the session, ended it, or restarted. */
 #include "tests/driver/session_fixture.h"
 #include "tests/suites.h"
 #include "tests/support/random.h"
@@ -56,8 +56,8 @@ static struct source_totals totals_of(struct fixture *f)
     return totals;
 }
 
-/* The board goes on counting: what was on the line is lost there, what found no room was lost on
- * the board. */
+/* The board continues counting: data in transit is lost on the link, requests without room are lost
+ * on the board. */
 static void test_kept(void)
 {
     struct fixture f;
@@ -81,7 +81,7 @@ static void test_kept(void)
     end(&f);
 }
 
-/* Nothing was on the bus: the gap is told all the same, once. */
+/* The bus was idle: the gap is still reported, once. */
 static void test_quiet(void)
 {
     struct fixture f;
@@ -102,7 +102,7 @@ static void test_quiet(void)
     end(&f);
 }
 
-/* A frame that comes before the answer to STATUS is proof enough, and is not lost. */
+/* A frame before the answer to STATUS proves that the session continues, and is not lost. */
 static void test_frames_first(void)
 {
     struct fixture f;
@@ -197,7 +197,7 @@ static void test_another_idle_board(void)
     end(&f);
 }
 
-/* The bus ended meanwhile, and END was on the line: an idle board's counters say it. */
+/* The bus ended meanwhile and END was lost: the idle board's counters show it. */
 static void test_ended_meanwhile(void)
 {
     struct fixture f;
@@ -234,7 +234,7 @@ static void test_does_not_answer(void)
     end(&f);
 }
 
-/* A board that begins anew but cannot be armed: the next attempt starts from where this one did. */
+/* A board restarts and cannot be armed: the next attempt starts from the same state. */
 static void test_not_armed(void)
 {
     struct fixture f;
@@ -256,8 +256,8 @@ static void test_not_armed(void)
     end(&f);
 }
 
-/* A board that began anew is armed, and unplugged before it can say so: the next time it is armed
- * there is nothing of its session that could be gone on with. */
+/* A restarted board is armed, and unplugged before it answers: the next arming has no session to
+ * continue. */
 static void test_unplugged_while_armed_anew(void)
 {
     struct fixture f;
@@ -280,7 +280,7 @@ static void test_unplugged_while_armed_anew(void)
     end(&f);
 }
 
-/* The same, and by then that session has ended: its end is not the capture's. */
+/* The same, and that session has ended meanwhile: its end is not the capture's. */
 static void test_ended_before_it_was_heard_of(void)
 {
     struct fixture f;
@@ -302,7 +302,7 @@ static void test_ended_before_it_was_heard_of(void)
     end(&f);
 }
 
-/* What the line still holds of the session says nothing of a board that has begun anew. */
+/* Frames of the old session that are still in transit do not concern a restarted board. */
 static void test_stale_frames(void)
 {
     struct fixture f;
@@ -322,7 +322,7 @@ static void test_stale_frames(void)
     end(&f);
 }
 
-/* The cable goes while the board is told to stop: the stop goes on behind it. */
+/* Unplugged during STOP: the session continues the stop after it resumes. */
 static void test_stopping(void)
 {
     struct fixture f;
@@ -338,7 +338,7 @@ static void test_stopping(void)
     end(&f);
 }
 
-/* Whatever is lost and whenever the cable goes: records and losses are all that was accepted. */
+/* With any losses and any unplugging, records and losses add up to the accepted requests. */
 static void test_everything_is_accounted_for(void)
 {
     for (unsigned seed = 0; seed < 1000; seed++) {
@@ -382,7 +382,7 @@ static void test_everything_is_accounted_for(void)
     }
 }
 
-/* Nothing but a resumption can be done with a suspended session, and that still can. */
+/* A suspended session accepts only a resumption. */
 static void test_suspended(void)
 {
     struct fixture f;
@@ -413,14 +413,14 @@ static const struct test_case cases[] = {
     {"the board kept the session", test_kept},
     {"a quiet bus", test_quiet},
     {"frames before the answer", test_frames_first},
-    {"the board began anew", test_began_anew},
+    {"the board restarted", test_began_anew},
     {"another board", test_another_board},
     {"another idle board", test_another_idle_board},
     {"the session ended meanwhile", test_ended_meanwhile},
     {"no answer", test_does_not_answer},
     {"not armed", test_not_armed},
-    {"unplugged while armed anew", test_unplugged_while_armed_anew},
-    {"ended before it was heard of", test_ended_before_it_was_heard_of},
+    {"unplugged while rearmed", test_unplugged_while_armed_anew},
+    {"ended before its first frame", test_ended_before_it_was_heard_of},
     {"stale frames", test_stale_frames},
     {"while stopping", test_stopping},
     {"while suspended", test_suspended},

@@ -1,4 +1,4 @@
-/* What is read from a system about USB devices, in a folder that stands in for the system's. */
+/* Reading a system's data about USB devices, from a folder that replaces the system's root. */
 #include "driver/usb_node.h"
 
 #include "driver/ftdi_ring.h"
@@ -51,7 +51,7 @@ static void test_a_device(void)
     CU_ASSERT_STRING_EQUAL(node.driver, "usbfs");
     CU_ASSERT_STRING_EQUAL(node.serial, "");
     CU_ASSERT_FALSE(node.identified);
-    usb_node_read(&node, root, FAKE_USB_BUS, 4, 0); /* nothing of it is there */
+    usb_node_read(&node, root, FAKE_USB_BUS, 4, 0); /* nothing of it exists */
     CU_ASSERT_FALSE(node.exists || node.open || node.identified);
     CU_ASSERT_STRING_EQUAL(node.driver, "");
     usb_node_read(&node, root, 0, 0, 0);

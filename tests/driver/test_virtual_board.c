@@ -40,11 +40,11 @@ static struct source *begin(const struct virtual_board_settings *settings,
     return session ? session_source(session) : NULL;
 }
 
-/* What came out of a source. */
+/* Records and counts read from a source. */
 struct result {
     struct record *records;
     size_t count, capacity;
-    uint64_t lost, holes; /* requests; places where a batch does not follow the one before */
+    uint64_t lost, holes; /* lost requests; batches that do not continue the previous one */
     int code;             /* of the last call */
     struct bt_error error;
     struct source_totals totals;
@@ -138,7 +138,7 @@ static void test_real_trace(void)
     static struct record records[25000];
     FILE *file = fopen(REAL_TRACE, "rb");
     if (!file)
-        return; /* it is not everywhere */
+        return; /* the trace is optional */
     size_t count = fread(bytes, 1, sizeof bytes, file) / RECORD_BYTES;
     fclose(file);
     records_get(records, bytes, count);
@@ -221,7 +221,7 @@ static void test_same_seed_same_requests(void)
         free(results[i].records);
 }
 
-/* A bus that does not wait, and a host that sleeps: what is lost is counted, exactly. */
+/* A bus that does not wait, and a host that sleeps: the count of lost requests is exact. */
 static void test_back_pressure(void)
 {
     struct virtual_board_settings settings = smp(4, 300000);
@@ -269,8 +269,8 @@ static void test_close_while_running(void)
 }
 
 static const struct test_case cases[] = {
-    {"a replayed trace comes out as it went in", test_replay_is_identical},
-    {"a real trace does too", test_real_trace},
+    {"a replay reproduces its trace", test_replay_is_identical},
+    {"a replay reproduces a real trace", test_real_trace},
     {"a record that cannot be a request", test_refused_record},
     {"a trace in a loop", test_loop},
     {"stop", test_stop},

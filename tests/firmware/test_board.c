@@ -16,11 +16,11 @@ static struct wire_configuration plain(void)
 
 #define PHASES_MAX 6000u
 
-/* What a host knows while it follows one session, and what must hold. */
+/* State of a host that reads one session, and the checks. */
 struct follower {
     const struct bus_phase *phases; /* accepted ones, in order */
     uint32_t sequence;
-    uint64_t index; /* requests delivered or told as lost */
+    uint64_t index; /* requests delivered or reported as lost */
     uint64_t recorded, lost;
     bool ended;
     unsigned wrong;
@@ -47,7 +47,7 @@ static void follow(struct follower *follower, const struct wire_frame *frame, ui
         return;
     follower->wrong += follower->ended;
     follower->wrong += frame->sequence != follower->sequence++;
-    /* Everything up to the frame is either delivered or in its loss. */
+    /* All requests before the frame are delivered or counted in its loss. */
     follower->wrong += frame->first_index != follower->index + frame->lost;
     if (frame->lost) {
         follower->wrong += frame->lost_first_tick != follower->phases[follower->index].tick;
@@ -75,7 +75,7 @@ static size_t random_phases(struct bus_phase *phases, uint64_t *random)
     return count;
 }
 
-/* One session on a link that takes what it likes. */
+/* One session on a link that accepts any number of bytes at a time. */
 static void run_session(uint64_t seed, struct follower *follower, size_t *sent)
 {
     static struct bus_phase phases[PHASES_MAX];
@@ -141,7 +141,7 @@ static void test_accounting(void)
 
 static void test_room_is_kept(void)
 {
-    /* Never more phases than board_room allows: nothing may be lost, whatever the link does. */
+    /* At most as many phases as board_room allows: nothing is lost, whatever the link does. */
     static struct bus_phase phases[PHASES_MAX];
     unsigned lost = 0, waited = 0;
     for (uint64_t seed = 1; seed <= 300; seed++) {
@@ -184,7 +184,7 @@ static void test_times(void)
     struct bus_phase phases[] = {
         board_rig_fetch(UINT32_MAX, 0x10),                    /* as real traces begin */
         board_rig_fetch(UINT32_MAX + UINT64_C(5), 0x18),      /* 5 later */
-        board_rig_fetch(UINT64_C(2) * UINT32_MAX + 4, 0x20),  /* the longest time that is one */
+        board_rig_fetch(UINT64_C(2) * UINT32_MAX + 4, 0x20),  /* the longest exact time */
         board_rig_fetch(UINT64_C(3) * UINT32_MAX + 4, 0x28),  /* saturates exactly */
         board_rig_fetch(UINT64_C(10) * UINT32_MAX, 0x30),     /* saturates */
         board_rig_fetch(UINT64_C(10) * UINT32_MAX + 7, 0x38), /* 7 later */
@@ -331,7 +331,7 @@ static void test_flags_and_filter(void)
     CU_ASSERT_EQUAL_FATAL(frame.count, 1);
     CU_ASSERT_EQUAL(wire_frame_records(&frame, &record), 0);
     CU_ASSERT_EQUAL(record.address, 0x4000);
-    CU_ASSERT_EQUAL(record.time, 500); /* since the last one kept, which is none */
+    CU_ASSERT_EQUAL(record.time, 500); /* since the start: no record was kept before */
     CU_ASSERT_FATAL(board_rig_await(rig, WIRE_END, &frame));
     CU_ASSERT_EQUAL(frame.flags, WIRE_FLAG_BUS_ENDED);
     CU_ASSERT_EQUAL(wire_counters_get(&counters, frame.payload, frame.payload_bytes), 0);

@@ -9,7 +9,7 @@ static struct wire_configuration plain(void)
     return (struct wire_configuration){.filter = filter_all(), .packing = WIRE_PLAIN};
 }
 
-/* Says a command and returns the status of its reply; -1 if there is none. The reply's body is
+/* Sends a command and returns the status of its reply; -1 if there is none. The reply's body is
  * valid until the next frame. */
 static int ask(struct board_rig *rig, enum wire_command_code code, const uint8_t *body, size_t size,
                struct wire_reply *reply)
@@ -97,7 +97,7 @@ static void test_bad_bodies(void)
     CU_ASSERT_EQUAL(ask(rig, WIRE_STATUS, body, 1, NULL), WIRE_BAD_BODY);
     CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, 7, NULL), WIRE_BAD_BODY);
     wire_configuration_put(body, &configuration);
-    body[80] = 9; /* no such packing */
+    body[80] = 9; /* an unknown packing */
     CU_ASSERT_EQUAL(ask(rig, WIRE_CONFIGURE, body, sizeof body, NULL), WIRE_BAD_BODY);
     CU_ASSERT_FALSE(board_armed(&rig->board));
     board_rig_free(rig);
@@ -149,7 +149,7 @@ static void test_session_frames(void)
     board_rig_free(rig);
 }
 
-/* The bus ends while no slot is free: END waits for one, and whatever the host says waits for END.
+/* The bus ends while no slot is free: END waits for a slot, and the host's commands wait for END.
  */
 static void test_end_without_room(void)
 {
@@ -214,7 +214,7 @@ static void test_garbage_between_commands(void)
             size_t size = random_below(&random, sizeof garbage);
             for (size_t i = 0; i < size; i++)
                 garbage[i] = random_below(&random, 2) ? (uint8_t)random_next(&random) : 0xa5;
-            /* The beginning of a command, cut off where the next one begins. */
+            /* A truncated command, followed by the next one. */
             if (size > 3 && random_below(&random, 2))
                 bytes_put32(garbage + size - 4, WIRE_COMMAND_SYNC);
             board_rig_say(rig, garbage, size);
@@ -239,7 +239,7 @@ static void test_garbage_between_commands(void)
 static const struct test_case cases[] = {
     {"identify", test_identify},
     {"every command in every state", test_every_command_in_every_state},
-    {"bodies that make no sense", test_bad_bodies},
+    {"invalid bodies", test_bad_bodies},
     {"commands of another version", test_other_versions},
     {"the frames of a session", test_session_frames},
     {"END when the queue is full", test_end_without_room},

@@ -123,11 +123,11 @@ static void test_special_codes(void)
     CU_ASSERT_EQUAL(p6_decode(&phase, &record), P6_UNDECODED);
     phase = (struct bus_phase){.request_a = 014, .address_a = 0x200000000, .address_b = 0xff00};
     CU_ASSERT_EQUAL(p6_decode(&phase, &record), P6_ABOVE_4GIB);
-    phase.request_a = 004; /* a 32-bit address: the pins above say nothing */
+    phase.request_a = 004; /* a 32-bit address: the pins above are ignored */
     CU_ASSERT_EQUAL(p6_decode(&phase, &record), P6_RECORD);
 }
 
-/* Which records p6_encode must take, said in another way than it does. */
+/* Whether p6_encode must accept a record, by another method than its own. */
 static bool encodable(const struct record *r)
 {
     bool small = r->size <= 8, line = r->size == 16 || r->size == 32;
@@ -142,7 +142,7 @@ static bool encodable(const struct record *r)
     return r->size == 0 && (r->type == 0x22 || (r->type >= 0x31 && r->type <= 0x37));
 }
 
-/* Whether p6_encode does what it must with a record. */
+/* Checks p6_encode with a record. */
 static bool round_trip(const struct record *record)
 {
     struct bus_phase phase = {.tick = 42, .missed = 7};
@@ -168,7 +168,7 @@ static void test_round_trip(void)
                 record.address =
                     (rest * 0x9e3779b1u & ~0x700007u) | rest >> 8 | (rest >> 4 & 7) << 20;
                 if (rest & 0x800)
-                    record.address ^= 0x100000; /* a deferred reply to somebody else */
+                    record.address ^= 0x100000; /* a deferred reply to another agent */
                 wrong += !round_trip(&record);
                 accepted += encodable(&record);
             }
@@ -195,7 +195,7 @@ static void test_refusals_say_why(void)
 
 static void test_misaligned_parts(void)
 {
-    /* As real traces have it: 8 bytes from an address that ends in 5. */
+    /* As in real traces: 8 bytes from an address that ends in 5. */
     struct record record = {.type = REQUEST_FETCH, .address = 0x087eed25, .size = 8}, back;
     struct bus_phase phase = {0};
     CU_ASSERT_PTR_NULL(p6_encode(&record, &phase));
@@ -208,10 +208,10 @@ static void test_misaligned_parts(void)
 }
 
 static const struct test_case cases[] = {
-    {"every REQa, REQb and BE as the table says", test_every_phase},
+    {"every REQa, REQb and BE as in the table", test_every_phase},
     {"special transactions and addresses above 4 GiB", test_special_codes},
     {"encode, then decode: every encodable record", test_round_trip},
-    {"refusals say why", test_refusals_say_why},
+    {"refusals give the reason", test_refusals_say_why},
     {"parts that cross 8 bytes wrap", test_misaligned_parts},
     {NULL, NULL}};
 TEST_SUITE(p6, cases)

@@ -22,7 +22,7 @@ static void test_settings(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(error.message, "looped"));
 }
 
-/* A trace says nothing of its clock: who wants it in real time must. */
+/* A trace does not contain its clock rate: a replay in real time needs the rate. */
 static void test_real_time_needs_a_clock(void)
 {
     static const struct record record = {.type = REQUEST_MEMREAD, .size = 4};
@@ -40,7 +40,7 @@ static void test_real_time_needs_a_clock(void)
     test_path_free(path);
 }
 
-/* Drives a bus by hand: a board that is armed, with all the room there is. */
+/* Drives a bus directly: an armed board with unlimited room. */
 static void test_ends_after_so_many_requests(void)
 {
     static const enum bus_pace paces[] = {BUS_PACE_MAX, BUS_PACE_REAL, BUS_PACE_RATE};
@@ -79,7 +79,7 @@ static void test_ends_after_so_many_requests(void)
 }
 
 static const struct test_case cases[] = {
-    {"settings that make no sense", test_settings},
+    {"invalid settings", test_settings},
     {"real time needs a clock", test_real_time_needs_a_clock},
     {"ends after N requests, at any pace", test_ends_after_so_many_requests},
     {NULL, NULL}};

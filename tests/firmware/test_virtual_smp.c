@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each processor may have added up to 9 under a lock that it has not yet noted on its own side. */
+/* Each processor may have added up to 9 under a lock before it counts them itself. */
 static bool counters_consistent(const struct smp *smp)
 {
     for (uint32_t n = 0; n < SMP_COUNTERS; n++) {
@@ -91,7 +91,7 @@ static void test_computes_right(void)
         }
 }
 
-/* What a processor may ask for: never an odd encoding, nothing closer than 3 ticks. */
+/* Checks a request: a valid encoding, at least 3 ticks after the previous one. */
 static void test_requests(void)
 {
     static struct bus_phase phases[256];
@@ -144,7 +144,7 @@ static void test_pieces_do_not_matter(void)
     smp_free(other);
 }
 
-/* The slow twin of a cache: every line ever put, with when it was used last. */
+/* A slow reference of a cache: every inserted line, with the time of its last use. */
 struct twin_line {
     uint32_t address;
     enum smp_state state;
@@ -154,7 +154,8 @@ struct twin_line {
 static void test_cache(void)
 {
     struct smp_cache cache = {0};
-    static struct twin_line lines[1024]; /* by line number modulo 1024: all that the test uses */
+    static struct twin_line
+        lines[1024]; /* by line number modulo 1024, which covers the test's lines */
     uint64_t random = 3;
     unsigned wrong = 0, evicted = 0;
     for (unsigned now = 1; now < 200000; now++) {
@@ -192,7 +193,7 @@ static void test_cache(void)
 }
 
 static const struct test_case cases[] = {
-    {"processors compute right, and own lines alone", test_computes_right},
+    {"processors compute correctly and own lines exclusively", test_computes_right},
     {"requests of all types, 3 ticks apart", test_requests},
     {"the same requests in pieces of any size", test_pieces_do_not_matter},
     {"caches", test_cache},
